@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 
 /// Crockford's base 32: no `i`, `l`, `o`, `u`, which models and people misread.
-const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const BASE32_DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// A 64-bit hash of a line's text without its line ending. It never changes between versions,
 /// machines and engines, because callers may store anchors.
@@ -59,20 +59,20 @@ pub(crate) fn neighbourhoods(hashes: &[u64]) -> Vec<u64> {
 }
 
 /// Returns the anchor digits for a line's neighbourhood and kind.
-pub(crate) fn digits(neighbourhood: u64, kind: Kind) -> [char; ANCHOR_LENGTH] {
+pub(crate) fn digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCHOR_LENGTH] {
     let hash = match kind {
-        Kind::Unique => neighbourhood,
-        Kind::Common => mix(neighbourhood, 0x2545_f491_4f6c_dd1d),
+        AnchorKind::Unique => neighbourhood,
+        AnchorKind::Common => mix(neighbourhood, 0x2545_f491_4f6c_dd1d),
     };
     let hash = hash ^ (hash >> 32);
     std::array::from_fn(|at| {
-        char::from(DIGITS[(hash >> (5 * (ANCHOR_LENGTH - 1 - at)) & 31) as usize])
+        char::from(BASE32_DIGITS[(hash >> (5 * (ANCHOR_LENGTH - 1 - at)) & 31) as usize])
     })
 }
 
 /// Records whether a line can be found again in a changed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum AnchorKind {
     /// The neighbourhood occurs once in the file, and so does at least one of its lines.
     Unique,
     /// The neighbourhood occurs more than once, so a remaining one may be another line; or every
@@ -118,7 +118,7 @@ impl Repeated {
                     .flatten()
                     .any(|hash| !repeated.lines.contains(hash))
         });
-        digits(neighbourhood, if is_unique { Kind::Unique } else { Kind::Common })
+        digits(neighbourhood, if is_unique { AnchorKind::Unique } else { AnchorKind::Common })
     }
 
     /// Returns the anchor of the line at index `at` of `hashes`.
@@ -188,7 +188,7 @@ mod tests {
         let mut seen = std::collections::HashMap::new();
         for n in 0..20_000u32 {
             let hash = line_hash(format!("    field_{n}: {n},").as_bytes());
-            for (at, digit) in digits(hash, Kind::Unique).into_iter().enumerate() {
+            for (at, digit) in digits(hash, AnchorKind::Unique).into_iter().enumerate() {
                 *seen.entry((at, digit)).or_insert(0u32) += 1;
             }
         }

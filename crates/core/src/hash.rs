@@ -27,13 +27,13 @@ impl Hasher {
 
     /// Returns the hash of everything added.
     pub fn finish(self) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digest = self.0.finalize();
         let mut text = String::with_capacity(7 + 64);
         text.push_str("sha256:");
         for byte in digest {
-            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            text.push(char::from(DIGITS[usize::from(byte & 15)]));
+            text.push(char::from(HEX_DIGITS[usize::from(byte >> 4)]));
+            text.push(char::from(HEX_DIGITS[usize::from(byte & 15)]));
         }
         text
     }

@@ -4,7 +4,7 @@
 //! implementation denies more: `?` and a class match a whole multi-byte character, `[id]` also
 //! matches the entry `[id]`, and `{ab}` the entry `{ab}`.
 
-use filewright_core::access::{Rules, RulesConfig};
+use filewright_core::access::{PathRules, RulesConfig};
 use serde_json::Value;
 
 #[test]
@@ -21,7 +21,7 @@ fn deny_globs_answer_as_recorded_and_never_deny_less_than_globset() {
             ..RulesConfig::default()
         };
         rows += 1;
-        let rules = match Rules::new(&config) {
+        let rules = match PathRules::new(&config) {
             Ok(rules) => rules,
             Err(error) => {
                 assert_eq!(row["error"], error.code.as_str(), "{line}");

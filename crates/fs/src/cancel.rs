@@ -9,10 +9,10 @@ use crate::flag::Flag;
 
 /// A flag that operations check between files and blocks. Clones share the flag.
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<Shared>);
+pub struct CancelToken(Arc<SharedFlag>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedFlag {
     cancelled: Flag,
     /// For tests: the longest work of a thread between two checks of the flag, and the number of
     /// checks before it counts as set.

@@ -58,8 +58,8 @@ fn started_anyhow(pid: u32) -> Option<u64> {
 impl ProcessName {
     /// Returns the identity of this process.
     pub(crate) fn own() -> &'static Self {
-        static OWN: OnceLock<ProcessName> = OnceLock::new();
-        OWN.get_or_init(|| {
+        static OWN_PROCESS: OnceLock<ProcessName> = OnceLock::new();
+        OWN_PROCESS.get_or_init(|| {
             let boot = read_small("/proc/sys/kernel/random/boot_id").unwrap_or_default();
             let space = rustix::fs::readlink("/proc/self/ns/pid", Vec::new());
             let space = space.map(|text| text.into_bytes()).unwrap_or_default();

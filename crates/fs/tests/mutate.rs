@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use common::{World, both};
 use filewright_core::{Code, Error};
 use filewright_fs::cancel::CancelToken;
-use filewright_fs::dir::tree::Counts;
+use filewright_fs::dir::tree::TreeCounts;
 use filewright_fs::root::{Follow, Policy, Roots};
 use filewright_fs::transfer::TransferOptions;
 use filewright_fs::transfer::mutate::MkdirOptions;
@@ -41,7 +41,7 @@ impl At<'_> {
         )
     }
 
-    fn copy(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Counts, Error> {
+    fn copy(&self, from: &str, to: &str, options: &TransferOptions) -> Result<TreeCounts, Error> {
         self.1.copy_tree(
             self.0.at(from).as_bytes(),
             self.0.at(to).as_bytes(),
@@ -54,7 +54,7 @@ impl At<'_> {
         self.1.delete(self.0.at(path).as_bytes())
     }
 
-    fn remove(&self, path: &str) -> Result<Counts, Error> {
+    fn remove(&self, path: &str) -> Result<TreeCounts, Error> {
         self.1.remove_tree(self.0.at(path).as_bytes(), &CancelToken::new())
     }
 
@@ -136,8 +136,8 @@ fn remove_tree() {
         world.link("$/o", "w/a/out");
         world.link("..", "w/a/b/up");
         world.fifo("w/a/p");
-        assert_eq!(at.remove("w/a"), Ok(Counts { files: 5, directories: 2, bytes: 16 }));
-        assert_eq!(at.remove("w/f"), Ok(Counts { files: 1, directories: 0, bytes: 6 }));
+        assert_eq!(at.remove("w/a"), Ok(TreeCounts { files: 5, directories: 2, bytes: 16 }));
+        assert_eq!(at.remove("w/f"), Ok(TreeCounts { files: 1, directories: 0, bytes: 6 }));
         assert_eq!(code(at.remove("w/f")), Code::NotFound);
         assert_eq!(code(at.remove("w")), Code::ProtectedPath);
         assert_eq!((world.tree("w").len(), world.tree("o").len()), (0, 1));
@@ -155,7 +155,7 @@ fn trees_of_any_depth_are_made_copied_moved_and_removed() {
     let policy = Policy { protect: true, secrets: true, deny, ..world.policy() };
     for (roots, depth) in both(&policy).iter().zip(DEPTHS) {
         let path = format!("w/deep{}", "/d".repeat(depth as usize - 1));
-        let counts = Counts { files: 1, directories: depth, bytes: 1 };
+        let counts = TreeCounts { files: 1, directories: depth, bytes: 1 };
         let at = At(&world, roots);
         // Directories created for a change that is then refused are removed again.
         let inside = path.replacen("w/deep", "w/a/deep", 1);
@@ -198,7 +198,7 @@ fn directories_that_take_no_entries_keep_their_bits_at_any_depth() {
                 fs::create_dir(world.at("w/n")).unwrap();
             }
             let options = if merged { &OVERWRITE } else { &PLAIN };
-            let counts = Counts { files: 0, directories: 63, bytes: 0 };
+            let counts = TreeCounts { files: 0, directories: 63, bytes: 0 };
             assert_eq!(at.copy("w/c", "w/n", options), Ok(counts));
             for (depth, path) in levels.iter().enumerate() {
                 assert_eq!(world.mode(&path.replacen("w/c", "w/n", 1)), bits(depth), "{path}");
@@ -339,7 +339,7 @@ fn copy() {
         world.chmod("w/a/closed", 0o555);
         world.chmod("w/a/b", 0o711);
         let counts = at.copy("w/a", "w/new/copy", &CREATE_DIRS).unwrap();
-        assert_eq!(counts, Counts { files: 5, directories: 3, bytes: 17 });
+        assert_eq!(counts, TreeCounts { files: 5, directories: 3, bytes: 17 });
         let out = format!("out -> {}", world.at("o/s"));
         let copied =
             ["b/", "b/f: inside b", "closed/", "closed/x: x", "f: inside a", "in -> f", &out];
@@ -364,7 +364,7 @@ fn copy() {
         assert!(fs::symlink_metadata(world.at("w/l")).unwrap().is_symlink());
         assert_eq!(
             at.copy("w/f", "w/g", &PLAIN),
-            Ok(Counts { files: 1, directories: 0, bytes: 6 })
+            Ok(TreeCounts { files: 1, directories: 0, bytes: 6 })
         );
         let before = world.tree("w");
         for (from, to, options, expected) in [

@@ -7,14 +7,14 @@ use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::search::find::{
-    self, DirMatches, EntryFilter, FindOptions, Finder, Page, Sort, find, find_from_disk,
+    self, DirMatches, EntryFilter, FindOptions, FindPage, Finder, Sort, find, find_from_disk,
 };
 use filewright_fs::search::mtimes;
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, Summary, WalkRoot, walk_ignored};
 
 use crate::lifecycle::make;
-use crate::names::{Listed, files, names};
+use crate::names::{MatchedNames, files, names};
 use crate::{MIN_SCAN_TIME, Session};
 
 /// Like [`find`], with the tree of an index if there is one. A slow walk starts building one,
@@ -35,7 +35,7 @@ pub fn find_indexed(
     stop.cancel.check()?;
     let ground = WalkRoot::open(&session.roots, path, options.walk.ignore.as_deref())?;
     let finder = Finder { options };
-    let all = |listed: Listed| -> Result<(Vec<DirMatches>, Summary)> {
+    let all = |listed: MatchedNames| -> Result<(Vec<DirMatches>, Summary)> {
         let hidden = walk_ignored(&ground, &options.walk, &stop, &finder, listed.ignored_dirs)?;
         let summary = Summary {
             unreadable: listed.unreadable + hidden.unreadable,
@@ -45,7 +45,7 @@ pub fn find_indexed(
         Ok((listed.groups, summary))
     };
     if options.wanted == EntryFilter::File && options.sort == Sort::Path {
-        let (mut page, mut total) = (Page::new(options), 0);
+        let (mut page, mut total) = (FindPage::new(options), 0);
         let mut take = |path: &str, ascii: bool| {
             total += 1;
             page.take_path(path, ascii);

@@ -4,14 +4,14 @@ use std::sync::{Arc, PoisonError};
 
 use crate::Session;
 use crate::lookup::{find, refreshed};
-use crate::tree::NONE;
+use crate::tree::NO_NUMBER;
 use crate::tree::path_columns::{NonFileKind, place};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::find::DirMatches;
 use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};
 
 /// The matching names that a tree contains.
-pub(crate) struct Listed {
+pub(crate) struct MatchedNames {
     pub groups: Vec<DirMatches>,
     pub ignored: u64,
     pub unreadable: u64,
@@ -29,7 +29,7 @@ pub(crate) fn files(
     visitor: &impl Visitor,
     stop: &StopSignal<'_>,
     take: &mut impl FnMut(&str, bool),
-) -> Option<Listed> {
+) -> Option<MatchedNames> {
     let names = options.ignore.as_deref();
     let (index, opened) = find(session, ground, names)?;
     let base = opened.as_ref().unwrap_or(ground);
@@ -71,7 +71,7 @@ pub(crate) fn files(
         }
     }
     let mut listed =
-        Listed { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
+        MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
     for other in &laid.others {
         let path = match other.path.strip_prefix(&start[..]) {
             Some(path) => path,
@@ -116,7 +116,7 @@ pub(crate) fn names(
     options: &WalkOptions,
     visitor: &impl Visitor,
     stop: &StopSignal<'_>,
-) -> Option<Listed> {
+) -> Option<MatchedNames> {
     let names = options.ignore.as_deref();
     let (index, opened) = find(session, ground, names)?;
     let base = opened.as_ref().unwrap_or(ground);
@@ -128,7 +128,7 @@ pub(crate) fn names(
     let top = &tree.dirs[start as usize];
     let (cut, cut_raw) = (top.shown.len(), top.raw.len());
     let mut listed =
-        Listed { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
+        MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
     let enters =
         |path: &[u8]| options.globs.may_contain(path) && !options.globs.excluded(path, true);
     let mut path = Vec::new();
@@ -163,7 +163,7 @@ pub(crate) fn names(
             path.truncate(shown.len());
             dir.push_shown(entry, &mut path);
             let wanted = visitor.wants(&path, entry.kind);
-            if entry.kind == Kind::Dir && entry.below == NONE && enters(&path) {
+            if entry.kind == Kind::Dir && entry.below == NO_NUMBER && enters(&path) {
                 if entry.ignored {
                     let raw = [&dir.raw[cut_raw..], dir.name(entry), b"/"].concat();
                     let shown = [&path[..], b"/"].concat();

@@ -7,9 +7,11 @@ use filewright_core::error::{Code, Error};
 
 use crate::Session;
 use crate::lookup::{find, refreshed};
-use crate::tree::{NONE, Tree};
+use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;
-use filewright_fs::walk::list_tree::{Entries, Source, TreeOptions, TreeOutline, VisibilityFilter};
+use filewright_fs::walk::list_tree::{
+    Entries, EntrySource, TreeOptions, TreeOutline, VisibilityFilter,
+};
 use filewright_fs::walk::{DirPath, StopSignal, WalkRoot};
 
 /// Returns a page of a listing with ignore files, or `None` if no index contains all of it.
@@ -24,12 +26,12 @@ pub(crate) fn outline(
     let base = opened.as_ref().unwrap_or(ground);
     let (state, _) = refreshed(session, &index, base, names, false, stop)?;
     let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
-    let mut known = Known { tree: &state.tree, start, options, is_short: false };
+    let mut known = IndexSource { tree: &state.tree, start, options, is_short: false };
     let outline = filewright_fs::walk::list_tree::outline(&mut known, options, stop).ok()?;
     (!known.is_short).then_some(outline)
 }
 
-struct Known<'a> {
+struct IndexSource<'a> {
     tree: &'a Tree,
     start: u32,
     options: &'a TreeOptions,
@@ -37,7 +39,7 @@ struct Known<'a> {
     is_short: bool,
 }
 
-impl Source for Known<'_> {
+impl EntrySource for IndexSource<'_> {
     type Id = u32;
 
     fn start(&self) -> u32 {
@@ -55,7 +57,7 @@ impl Source for Known<'_> {
             let name = dir.name(entry);
             if sees.sees(name, entry.kind, entry.plain) {
                 // A directory that is too deep for the tree is not entered.
-                self.is_short |= entry.kind == Kind::Dir && entry.below == NONE;
+                self.is_short |= entry.kind == Kind::Dir && entry.below == NO_NUMBER;
                 into.push(name, entry.kind, entry.plain, entry.below);
             }
         }

@@ -1,6 +1,6 @@
 //! The rules of a policy, for backends that do not use the disk.
 
-use filewright_core::access::{Rules, RulesConfig, holds_secret, table_text};
+use filewright_core::access::{PathRules, RulesConfig, holds_secret, table_text};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
@@ -9,7 +9,7 @@ use crate::convert::guard;
 /// Compiled rules. Paths are text here, because names are always valid UTF-8.
 #[napi]
 pub struct AccessRules {
-    rules: Rules,
+    rules: PathRules,
 }
 
 #[napi]
@@ -34,11 +34,11 @@ impl AccessRules {
                 fold_case: false,
                 places: &places,
             };
-            Ok(Self { rules: Rules::new(&config)? })
+            Ok(Self { rules: PathRules::new(&config)? })
         })
     }
 
-    /// Returns the flags and rows of `Rules::flags`.
+    /// Returns the flags and rows of `PathRules::flags`.
     #[napi]
     pub fn judge(&self, path: String) -> napi::Result<u32> {
         guard(|| Ok(self.rules.flags(path.as_bytes())))

@@ -21,7 +21,7 @@ use crate::convert::panicked;
 type Settling = Box<dyn FnOnce(sys::napi_env) + Send>;
 
 /// The results of other threads, until the event loop takes them.
-struct Queue {
+struct SettleQueue {
     function: Function,
     waiting: Mutex<PendingCount>,
 }
@@ -47,7 +47,7 @@ unsafe impl Sync for Function {}
 /// The queue of one environment, as its own thread uses it.
 struct EnvState {
     env: sys::napi_env,
-    queue: Arc<Queue>,
+    queue: Arc<SettleQueue>,
     /// The number of unsettled promises: while there are any, the process stays alive.
     pending: Cell<usize>,
 }
@@ -60,7 +60,7 @@ thread_local! {
 /// A promise that a thread will settle. If it is dropped before, it is rejected, because otherwise
 /// a caller would wait forever and keep the process alive.
 pub struct Deferred {
-    queue: Arc<Queue>,
+    queue: Arc<SettleQueue>,
     /// `None` once it is settled.
     raw: Option<Raw>,
 }
@@ -75,13 +75,13 @@ unsafe impl Send for Raw {}
 /// # Errors
 /// napi errors.
 pub fn promise(env: &Env) -> Result<(Deferred, sys::napi_value)> {
-    let here = here(env.raw())?;
+    let env_state = env_state(env.raw())?;
     let (mut raw, mut promise) = (null_mut(), null_mut());
     // SAFETY: `env` is the environment of the current call, and both pointers are to local
     // variables.
-    check_status!(unsafe { sys::napi_create_promise(here.env, &mut raw, &mut promise) })?;
-    here.expect_one_more();
-    Ok((Deferred { queue: Arc::clone(&here.queue), raw: Some(Raw(raw)) }, promise))
+    check_status!(unsafe { sys::napi_create_promise(env_state.env, &mut raw, &mut promise) })?;
+    env_state.expect_one_more();
+    Ok((Deferred { queue: Arc::clone(&env_state.queue), raw: Some(Raw(raw)) }, promise))
 }
 
 impl Deferred {
@@ -129,7 +129,7 @@ unsafe fn conclude(env: sys::napi_env, raw: sys::napi_deferred, value: Result<sy
     };
 }
 
-impl Queue {
+impl SettleQueue {
     fn put(&self, settling: Settling) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.closed {
@@ -171,30 +171,34 @@ impl EnvState {
 }
 
 /// Returns the queue of an environment, and creates it on first use.
-fn here(env: sys::napi_env) -> Result<Rc<EnvState>> {
-    if let Some(here) = known(env) {
-        return Ok(here);
+fn env_state(env: sys::napi_env) -> Result<Rc<EnvState>> {
+    if let Some(env_state) = known(env) {
+        return Ok(env_state);
     }
     let function = function(env)?;
-    let queue = Arc::new(Queue { function: Function(function), waiting: Mutex::default() });
-    let here = Rc::new(EnvState { env, queue, pending: Cell::new(0) });
+    let queue = Arc::new(SettleQueue { function: Function(function), waiting: Mutex::default() });
+    let env_state = Rc::new(EnvState { env, queue, pending: Cell::new(0) });
     // SAFETY: the thread of the environment. No promise is pending, so it must not keep the process
     // alive.
     unsafe { sys::napi_unref_threadsafe_function(env, function) };
-    HERE.with_borrow_mut(|all| all.push(Rc::clone(&here)));
-    Ok(here)
+    HERE.with_borrow_mut(|all| all.push(Rc::clone(&env_state)));
+    Ok(env_state)
 }
 
 fn known(env: sys::napi_env) -> Option<Rc<EnvState>> {
-    HERE.try_with(|all| all.borrow().iter().find(|here| here.env == env).cloned()).ok().flatten()
+    HERE.try_with(|all| all.borrow().iter().find(|env_state| env_state.env == env).cloned())
+        .ok()
+        .flatten()
 }
 
 fn function(env: sys::napi_env) -> Result<sys::napi_threadsafe_function> {
-    const NAME: &CStr = c"filewright";
+    const FUNCTION_NAME: &CStr = c"filewright";
     let (mut name, mut function) = (null_mut(), null_mut());
-    let length = NAME.count_bytes() as isize;
+    let length = FUNCTION_NAME.count_bytes() as isize;
     // SAFETY: `env` is the environment of the current call; the name outlives the call.
-    check_status!(unsafe { sys::napi_create_string_utf8(env, NAME.as_ptr(), length, &mut name) })?;
+    check_status!(unsafe {
+        sys::napi_create_string_utf8(env, FUNCTION_NAME.as_ptr(), length, &mut name)
+    })?;
     // SAFETY: as above; `closed` receives the environment as its data and finds the queue by it, so
     // that no pointer into Rust is stored.
     check_status!(unsafe {
@@ -223,9 +227,9 @@ unsafe extern "C" fn called(
     _data: *mut c_void,
 ) {
     // Without an environment it is ending, and `closed` has dropped the queue.
-    let Some(here) = known(env) else { return };
-    let done = here.queue.take();
-    here.expect_fewer(done.len());
+    let Some(env_state) = known(env) else { return };
+    let done = env_state.queue.take();
+    env_state.expect_fewer(done.len());
     for settling in done {
         settling(env);
     }
@@ -236,7 +240,7 @@ unsafe extern "C" fn closed(_env: sys::napi_env, of: *mut c_void, _hint: *mut c_
     // The thread-local storage may be destroyed before the environment.
     let gone = HERE.try_with(|all| {
         let mut all = all.borrow_mut();
-        let at = all.iter().position(|here| here.env.cast::<c_void>() == of)?;
+        let at = all.iter().position(|env_state| env_state.env.cast::<c_void>() == of)?;
         Some(all.swap_remove(at))
     });
     let Ok(Some(gone)) = gone else { return };

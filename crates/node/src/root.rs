@@ -200,18 +200,18 @@ impl NativeRoots {
         let Some(open) = open else { return Err(closed()) };
         let Some(session) = open.session.renewed()? else { return Ok(open) };
         let confinement = Arc::new(Confinement::of(&session.roots, open.kernel)?);
-        let anew = Open { session: Arc::new(session), confinement, kernel: open.kernel };
+        let renewed = Open { session: Arc::new(session), confinement, kernel: open.kernel };
         let mut held = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = held.as_mut().filter(|held| Arc::ptr_eq(&held.session, &open.session)) {
             filewright_index::dispose(&old.session);
-            *old = anew;
+            *old = renewed;
         }
         // If it was closed, or reopened by another call meanwhile, that state applies.
         held.clone().ok_or_else(closed)
     }
 
     /// Does work at a path on the calling thread.
-    pub(crate) fn here<T>(
+    pub(crate) fn on_this_thread<T>(
         &self,
         path: &str,
         intent: Intent,
@@ -241,7 +241,7 @@ impl NativeRoots {
 
     #[napi]
     pub fn stat_sync(&self, path: String, follow: bool) -> napi::Result<PackedResult> {
-        self.here(&path, Intent::Read, |roots, path| facts(roots, path, follow))
+        self.on_this_thread(&path, Intent::Read, |roots, path| facts(roots, path, follow))
             .map(PackedResult::from)
     }
 
@@ -257,8 +257,10 @@ impl NativeRoots {
     #[napi]
     pub fn read_bytes_sync(&self, path: String) -> napi::Result<Buffer> {
         let options = ReadOptions::default();
-        self.here(&path, Intent::Read, |roots, path| roots.read(path, &options, &Token::new()))
-            .map(|content| Buffer::from(content.bytes))
+        self.on_this_thread(&path, Intent::Read, |roots, path| {
+            roots.read(path, &options, &Token::new())
+        })
+        .map(|content| Buffer::from(content.bytes))
     }
 
     /// A range of a file with its metadata. Negative numbers mean "not given".
@@ -333,8 +335,10 @@ impl NativeRoots {
     #[napi]
     pub fn list_dir_sync(&self, path: String, facts: bool) -> napi::Result<PackedResult> {
         let options = ListOptions { facts, ..ListOptions::default() };
-        self.here(&path, Intent::Read, |roots, path| roots.list(path, &options, &Token::new()))
-            .map(|listing| pack_listing(&listing).into())
+        self.on_this_thread(&path, Intent::Read, |roots, path| {
+            roots.list(path, &options, &Token::new())
+        })
+        .map(|listing| pack_listing(&listing).into())
     }
 
     /// A page of the entries of a tree; the options as JSON.

@@ -65,7 +65,7 @@ impl NativeRoots {
         mode: i32,
         durability: u32,
     ) -> napi::Result<PackedResult> {
-        self.here(&path, Intent::Write, |roots, path| {
+        self.on_this_thread(&path, Intent::Write, |roots, path| {
             let options = write_options(if_version, flags, mode, durability)?;
             write(roots, path, bytes, flags, &options, &Token::new())
         })
@@ -87,7 +87,7 @@ impl NativeRoots {
     #[napi]
     pub fn mkdir_sync(&self, path: String, parents: bool, exist_ok: bool) -> napi::Result<bool> {
         let options = MkdirOptions { parents, exist_ok };
-        self.here(&path, Intent::Write, |roots, path| roots.mkdir(path, &options))
+        self.on_this_thread(&path, Intent::Write, |roots, path| roots.mkdir(path, &options))
     }
 
     #[napi]
@@ -105,7 +105,7 @@ impl NativeRoots {
 
     #[napi]
     pub fn delete_sync(&self, path: String) -> napi::Result<()> {
-        self.here(&path, Intent::Write, |roots, path| roots.delete(path))
+        self.on_this_thread(&path, Intent::Write, |roots, path| roots.delete(path))
     }
 
     #[napi]

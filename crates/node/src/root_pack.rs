@@ -3,8 +3,8 @@
 use filewright_core::pack::Packed;
 use filewright_core::path::encode_name;
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::dir::tree::Counts;
-use filewright_fs::walk::list::{Entry, Listing};
+use filewright_fs::dir::tree::TreeCounts;
+use filewright_fs::walk::list::{DirEntry, DirPage};
 use filewright_fs::walk::list_tree::{TreeEntry, TreePage};
 use filewright_fs::write::Written;
 
@@ -38,7 +38,7 @@ pub(crate) fn pack_written(written: &Written) -> Packed {
 }
 
 /// `files directories bytes`.
-pub(crate) fn pack_counts(counts: Counts) -> Packed {
+pub(crate) fn pack_counts(counts: TreeCounts) -> Packed {
     let mut packed = Packed::new();
     packed.num(counts.files);
     packed.num(counts.directories);
@@ -62,13 +62,13 @@ fn pack_entry(
 }
 
 /// `total more count`, then for each entry `kind size(or -1) mtime name target?`.
-pub(crate) fn pack_listing(listing: &Listing) -> Packed {
+pub(crate) fn pack_listing(listing: &DirPage) -> Packed {
     let mut packed = Packed::new();
     packed.num(listing.total);
     packed.flag(listing.more);
     packed.num(listing.entries.len() as u64);
     for entry in &listing.entries {
-        let Entry { name, kind, stat, target } = entry;
+        let DirEntry { name, kind, stat, target } = entry;
         pack_entry(&mut packed, *kind, *stat, &encode_name(name), target.as_deref());
     }
     packed

@@ -106,19 +106,19 @@ pub fn sandbox_run(
 #[cfg(target_os = "linux")]
 mod place {
     use filewright_core::Result;
-    use filewright_sandbox::Place;
+    use filewright_sandbox::RootedPath;
 
     pub(super) fn remove(root: String, path: &str) -> Result<()> {
-        Place::from_hex(root, path)?.remove()
+        RootedPath::from_hex(root, path)?.remove()
     }
 
     pub(super) fn read(root: String, path: &str, most: u32) -> Result<Option<String>> {
-        let bytes = Place::from_hex(root, path)?.read(usize::try_from(most).unwrap_or(0))?;
+        let bytes = RootedPath::from_hex(root, path)?.read(usize::try_from(most).unwrap_or(0))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     pub(super) fn replace(root: String, path: &str, text: &str) -> Result<()> {
-        Place::from_hex(root, path)?.replace(text.as_bytes())
+        RootedPath::from_hex(root, path)?.replace(text.as_bytes())
     }
 }
 

@@ -30,8 +30,8 @@ mod supervisor;
 mod syscalls;
 
 #[cfg(target_os = "linux")]
-pub use place::Place;
-pub use spec::{Command, Limit, Limits, Outcome, Probe, ScanSpec, Spec, Status};
+pub use place::RootedPath;
+pub use spec::{Command, Limit, Probe, ResourceLimits, RunOutcome, ScanSpec, Spec, Status};
 pub use syscalls::syscall_names;
 
 use filewright_core::Result;
@@ -54,7 +54,7 @@ pub fn status(spec: &Spec) -> Result<Status> {
 /// `SANDBOX_SETUP_FAILED`, `NOT_FOUND` and `PERMISSION_DENIED` for the program or its directory,
 /// `CANCELLED`.
 #[cfg(target_os = "linux")]
-pub fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<Outcome> {
+pub fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<RunOutcome> {
     run::run(spec, command, cancel)
 }
 
@@ -104,7 +104,7 @@ pub fn status(_spec: &Spec) -> Result<Status> {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<Outcome> {
+pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<RunOutcome> {
     elsewhere()
 }
 

@@ -17,9 +17,9 @@ use crate::control_group::ControlGroup;
 use crate::seccomp;
 use crate::spec::{Probe, Spec, Status};
 
-const READ: u64 = fs::READ | fs::EXECUTE;
+const READ_RIGHTS: u64 = fs::READ | fs::EXECUTE;
 /// The right to list a directory, and nothing else.
-const LIST: u64 = 1 << 3;
+const LIST_RIGHT: u64 = 1 << 3;
 /// Landlock restricts signals from this version on.
 const ABI_WITH_SIGNALS: u32 = 6;
 
@@ -80,7 +80,7 @@ impl Restrictions {
             if own_process {
                 let flags = OFlags::PATH | OFlags::CLOEXEC;
                 let own = rustix::fs::open(c"/proc/self", flags, Mode::empty())?;
-                files.try_allow(own.as_fd(), READ)?;
+                files.try_allow(own.as_fd(), READ_RIGHTS)?;
             }
             files.try_restrict_self()?;
         }
@@ -106,14 +106,14 @@ fn ruleset(spec: &Spec, abi: u32) -> Result<Ruleset> {
         allow_around(&ruleset, path, &closed)?;
     }
     for path in &spec.write {
-        allow(&ruleset, path, READ | fs::WRITE)?;
+        allow(&ruleset, path, READ_RIGHTS | fs::WRITE)?;
     }
     for path in PROC_OF_THE_MACHINE.iter().chain(DEVICES) {
         // A container may hide some of them.
-        let _ = allow(&ruleset, path, READ);
+        let _ = allow(&ruleset, path, READ_RIGHTS);
     }
     // Shells expect to be able to write to it.
-    allow(&ruleset, "/dev/null", READ | fs::WRITE)?;
+    allow(&ruleset, "/dev/null", READ_RIGHTS | fs::WRITE)?;
     Ok(ruleset)
 }
 
@@ -125,12 +125,12 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
         return Ok(());
     }
     if !closed.iter().any(|one| is_within(one, path)) {
-        return allow(ruleset, path, READ);
+        return allow(ruleset, path, READ_RIGHTS);
     }
     let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
     // Not for `/`, because that would include every directory, such as those of processes.
     if path != "/" {
-        ruleset.allow(directory.as_fd(), LIST)?;
+        ruleset.allow(directory.as_fd(), LIST_RIGHT)?;
     }
     let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
     let mut entries = RawDir::new(&directory, &mut buffer);
@@ -152,7 +152,7 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
             Err(_) => {
                 let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
                 if let Ok(place) = rustix::fs::openat(&directory, name, flags, Mode::empty()) {
-                    allow_at(ruleset, &place, READ, path)?;
+                    allow_at(ruleset, &place, READ_RIGHTS, path)?;
                 }
             }
         }

@@ -15,14 +15,14 @@ const STAND: OFlags =
 
 /// An entry below a root.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct RootedPath {
     /// Absolute; the command cannot change the directories above it.
     pub root: String,
     /// Absolute, and below the root.
     pub path: Vec<u8>,
 }
 
-impl Place {
+impl RootedPath {
     /// Creates it from a path in hexadecimal.
     ///
     /// # Errors
@@ -242,10 +242,10 @@ mod tests {
 
     use super::*;
 
-    fn place(root: &std::path::Path, path: &str) -> Place {
+    fn place(root: &std::path::Path, path: &str) -> RootedPath {
         let root = root.to_str().unwrap().to_owned();
         let path = format!("{root}/{path}").into_bytes();
-        Place { root, path }
+        RootedPath { root, path }
     }
 
     #[test]
@@ -287,8 +287,8 @@ mod tests {
 
     #[test]
     fn a_path_in_hexadecimal_is_read_whole() {
-        assert_eq!(Place::from_hex(String::new(), "2fff61").unwrap().path, b"/\xffa");
-        assert!(Place::from_hex(String::new(), "2f6").is_err());
-        assert!(Place::from_hex(String::new(), "zz").is_err());
+        assert_eq!(RootedPath::from_hex(String::new(), "2fff61").unwrap().path, b"/\xffa");
+        assert!(RootedPath::from_hex(String::new(), "2f6").is_err());
+        assert!(RootedPath::from_hex(String::new(), "zz").is_err());
     }
 }

@@ -14,7 +14,7 @@ use crate::control_group::ControlGroup;
 use crate::linux::Restrictions;
 use crate::process_table::ProcessTable;
 use crate::seccomp;
-use crate::spec::{Command, Limit, Limits, Outcome, Spec};
+use crate::spec::{Command, Limit, ResourceLimits, RunOutcome, Spec};
 use crate::supervisor::{Launch, Report, Stage, Supervisor};
 
 /// The maximum interval between two checks of a running command.
@@ -35,9 +35,9 @@ const DRAIN: Duration = Duration::from_millis(500);
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The beginning of one stream, and whether there was more.
-type Kept = (Vec<u8>, bool);
+type CapturedOutput = (Vec<u8>, bool);
 
-pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<Outcome> {
+pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<RunOutcome> {
     let (output, out) = pipe()?;
     let (errors, err) = pipe()?;
     let group = ControlGroup::new(spec.limits.processes.saturating_mul(HARD_PROCESSES));
@@ -56,7 +56,7 @@ pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Resul
     let status = status.filter(|_| !timed_out && exceeded.is_none());
     let exited = status.filter(|status| libc::WIFEXITED(*status));
     let killed = status.filter(|status| libc::WIFSIGNALED(*status));
-    Ok(Outcome {
+    Ok(RunOutcome {
         status: exited.map(|status| libc::WEXITSTATUS(status)),
         signal: killed.map(|status| libc::WTERMSIG(status)),
         timed_out,
@@ -143,7 +143,7 @@ fn attend(
     group: Option<&ControlGroup>,
 ) -> Result<Ended> {
     let deadline = Instant::now() + command.timeout;
-    let mut counts = Counts::new(spec.limits, supervisor.id());
+    let mut counts = LimitChecker::new(spec.limits, supervisor.id());
     let mut pause = 1;
     loop {
         if let Some(status) = ended(supervisor.wait(pause)?, command)? {
@@ -200,7 +200,7 @@ fn ended(report: Option<Report>, command: &Command) -> Result<Option<i32>> {
 }
 
 /// Reports whether the kernel limits the user's processes; it does not for root.
-fn bounds_user(limits: &Limits) -> bool {
+fn bounds_user(limits: &ResourceLimits) -> bool {
     limits.processes > 0 && !rustix::process::getuid().is_root()
 }
 
@@ -214,15 +214,15 @@ fn tasks_of_user(processes: u64) -> u64 {
 
 /// Checks the limits for all processes of a command together. A control group or the kernel's
 /// per-user limit stops processes that are created too fast to be counted.
-struct Counts {
-    limits: Limits,
+struct LimitChecker {
+    limits: ResourceLimits,
     supervisor: u32,
     table: Option<ProcessTable>,
     next: Instant,
 }
 
-impl Counts {
-    fn new(limits: Limits, supervisor: u32) -> Self {
+impl LimitChecker {
+    fn new(limits: ResourceLimits, supervisor: u32) -> Self {
         // Most commands end before the first read.
         Self { limits, supervisor, table: None, next: Instant::now() + MIN_READING_PAUSE / 2 }
     }
@@ -249,7 +249,7 @@ impl Counts {
 
 /// Keeps the beginning of a stream and discards the rest, so that a full pipe never blocks the
 /// command.
-fn keep(pipe: OwnedFd, most: usize) -> Receiver<Kept> {
+fn keep(pipe: OwnedFd, most: usize) -> Receiver<CapturedOutput> {
     let (done, kept) = channel();
     let mut pipe = std::io::PipeReader::from(pipe);
     std::thread::spawn(move || {
@@ -266,6 +266,6 @@ fn keep(pipe: OwnedFd, most: usize) -> Receiver<Kept> {
     kept
 }
 
-fn collect(stream: &Receiver<Kept>) -> Kept {
+fn collect(stream: &Receiver<CapturedOutput>) -> CapturedOutput {
     stream.recv_timeout(DRAIN).unwrap_or_else(|_| (Vec::new(), true))
 }

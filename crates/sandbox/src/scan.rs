@@ -9,17 +9,17 @@ use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use filewright_core::access::{Rules, RulesConfig};
+use filewright_core::access::{PathRules, RulesConfig};
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::place::RootedPath;
 use crate::spec::ScanSpec;
 
 /// A tree with more entries is refused, because it cannot be scanned in bounded time.
-const MAX_ENTRIES: usize = 20_000_000;
+const MAX_SCANNED_ENTRIES: usize = 20_000_000;
 
 const DENIED: u32 = 1;
 const PROTECTED: u32 = 2;
@@ -27,7 +27,7 @@ const SECRET: u32 = 8;
 
 /// The part of a tree that contains a directory.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Context {
+enum TreePart {
     Plain,
     /// Below a protected directory: only hidden entries are relevant.
     Protected,
@@ -42,7 +42,7 @@ enum Context {
     GitData,
 }
 
-impl Context {
+impl TreePart {
     fn is_git(self) -> bool {
         !matches!(self, Self::Plain | Self::Protected)
     }
@@ -54,7 +54,7 @@ struct Item {
 }
 
 struct Scanner {
-    rules: Rules,
+    rules: PathRules,
     protect: bool,
     lenient: bool,
     /// If set, directories that cannot be listed are opened, except for those with these ids.
@@ -90,7 +90,7 @@ pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
         places: &spec.places,
     };
     let mut scanner = Scanner {
-        rules: Rules::new(&config)?,
+        rules: PathRules::new(&config)?,
         protect: spec.protect,
         lenient: spec.lenient,
         opens_but: spec.opens_but.clone(),
@@ -121,7 +121,7 @@ impl Scanner {
         let Ok((file_type, _)) = look(root) else { return Ok(()) };
         self.top = root.to_vec();
         let mut waiting = Vec::new();
-        self.meet(root, b"", file_type, Context::Plain, &mut waiting)?;
+        self.meet(root, b"", file_type, TreePart::Plain, &mut waiting)?;
         let names = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count();
         let deepest = names(root).saturating_add(depth);
         while let Some((path, context)) = waiting.pop() {
@@ -135,8 +135,8 @@ impl Scanner {
     fn directory(
         &mut self,
         path: &[u8],
-        mut context: Context,
-        waiting: &mut Vec<(Vec<u8>, Context)>,
+        mut context: TreePart,
+        waiting: &mut Vec<(Vec<u8>, TreePart)>,
     ) -> Result<()> {
         let items = match self.list(path) {
             Ok(items) => items,
@@ -151,15 +151,15 @@ impl Scanner {
             Err(errno) => return Err(unscannable(path, &errno.to_string())),
         };
         self.entries += items.len();
-        if self.entries > MAX_ENTRIES {
+        if self.entries > MAX_SCANNED_ENTRIES {
             return Err(unscannable(path, "there are too many entries below the roots"));
         }
         let has = |name: &[u8]| items.iter().any(|item| item.name == name);
         let is_repository = has(b"HEAD") && (has(b"objects") && has(b"refs") || has(b"commondir"));
-        if is_repository && matches!(context, Context::Plain | Context::Modules) {
-            let kind = if context == Context::Plain { "bare" } else { "module" };
+        if is_repository && matches!(context, TreePart::Plain | TreePart::Modules) {
+            let kind = if context == TreePart::Plain { "bare" } else { "module" };
             self.repository(path, kind)?;
-            context = Context::Git;
+            context = TreePart::Git;
         }
         for Item { name, file_type } in items {
             let mut below = path.to_vec();
@@ -175,8 +175,10 @@ impl Scanner {
     /// Returns the entries of a directory. After a command, a directory that it made inaccessible
     /// is opened again, and a path that is too long for the system is opened in parts.
     fn list(&self, path: &[u8]) -> rustix::io::Result<Vec<Item>> {
-        let here =
-            || Place { root: String::from_utf8_lossy(&self.top).into_owned(), path: path.to_vec() };
+        let here = || RootedPath {
+            root: String::from_utf8_lossy(&self.top).into_owned(),
+            path: path.to_vec(),
+        };
         let opened = match open(path) {
             Err(Errno::ACCESS | Errno::PERM) if self.opens(path) => {
                 let _ = here().unlock();
@@ -198,8 +200,8 @@ impl Scanner {
         path: &[u8],
         name: &[u8],
         file_type: FileType,
-        context: Context,
-        waiting: &mut Vec<(Vec<u8>, Context)>,
+        context: TreePart,
+        waiting: &mut Vec<(Vec<u8>, TreePart)>,
     ) -> Result<()> {
         let file_type = match file_type {
             FileType::Unknown => look(path).map_or(FileType::Unknown, |(file_type, _)| file_type),
@@ -215,50 +217,50 @@ impl Scanner {
         }
         let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
         let next = match context {
-            Context::Plain if is(".git") && directory => {
+            TreePart::Plain if is(".git") && directory => {
                 self.repository(path, "git")?;
-                Context::Git
+                TreePart::Git
             }
-            Context::Plain if is(".git") && file_type == FileType::RegularFile => {
+            TreePart::Plain if is(".git") && file_type == FileType::RegularFile => {
                 self.repository(path, "file")?;
-                Context::GitData
+                TreePart::GitData
             }
-            Context::Plain if is(".git") || flags & PROTECTED != 0 => {
+            TreePart::Plain if is(".git") || flags & PROTECTED != 0 => {
                 self.pin(path, flags & PROTECTED)?;
                 self.protect(path, file_type)?;
-                Context::Protected
+                TreePart::Protected
             }
-            Context::Plain => Context::Plain,
-            Context::Protected => Context::Protected,
-            Context::Git
+            TreePart::Plain => TreePart::Plain,
+            TreePart::Protected => TreePart::Protected,
+            TreePart::Git
                 if ["hooks", "config", "config.worktree", "commondir"].into_iter().any(is) =>
             {
                 self.protect(path, file_type)?;
-                Context::GitData
+                TreePart::GitData
             }
             // Git would follow the link to files that it obeys.
-            Context::Git
+            TreePart::Git
                 if file_type == FileType::Symlink
                     && ["info", "modules", "worktrees"].into_iter().any(is) =>
             {
                 self.protect(path, file_type)?;
-                Context::GitData
+                TreePart::GitData
             }
-            Context::Git if is("info") => Context::GitInfo,
-            Context::Git if is("modules") => Context::Modules,
-            Context::Git if is("worktrees") => Context::Worktrees,
-            Context::GitInfo if is("attributes") => {
+            TreePart::Git if is("info") => TreePart::GitInfo,
+            TreePart::Git if is("modules") => TreePart::Modules,
+            TreePart::Git if is("worktrees") => TreePart::Worktrees,
+            TreePart::GitInfo if is("attributes") => {
                 self.protect(path, file_type)?;
-                Context::GitData
+                TreePart::GitData
             }
-            Context::Modules => Context::Modules,
-            Context::Worktrees if directory => {
+            TreePart::Modules => TreePart::Modules,
+            TreePart::Worktrees if directory => {
                 self.repository(path, "worktree")?;
-                Context::Git
+                TreePart::Git
             }
-            _ => Context::GitData,
+            _ => TreePart::GitData,
         };
-        if directory && (next != Context::GitData || self.rules.denies()) {
+        if directory && (next != TreePart::GitData || self.rules.denies()) {
             waiting.push((path.to_vec(), next));
         }
         Ok(())

@@ -26,7 +26,7 @@ pub struct Spec {
     /// Names of further system calls that are refused, even if the network is allowed.
     pub forbid: Vec<String>,
     /// The resource limits of the command.
-    pub limits: Limits,
+    pub limits: ResourceLimits,
 }
 
 /// The input for finding the files that a command may not see or change. All paths are real.
@@ -85,7 +85,7 @@ impl ScanSpec {
 
 /// The resource limits of a command. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// The number of concurrent processes and threads.
     pub processes: u64,
     /// The memory of all processes together in bytes, without memory shared with files.
@@ -99,9 +99,9 @@ pub struct Limits {
 /// The limit that ended a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// [`Limits::processes`].
+    /// [`ResourceLimits::processes`].
     Processes,
-    /// [`Limits::memory`].
+    /// [`ResourceLimits::memory`].
     Memory,
 }
 
@@ -158,7 +158,7 @@ pub struct Status {
 
 /// The result of a command.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The exit status, unless a signal ended it.
     pub status: Option<i32>,
     /// The signal that ended it.
@@ -203,7 +203,7 @@ impl Spec {
             without_landlock: flag("withoutLandlock"),
             bare: flag("bare"),
             forbid: if json["forbid"].is_null() { Vec::new() } else { texts(&json["forbid"])? },
-            limits: Limits {
+            limits: ResourceLimits {
                 processes: limit("processes"),
                 memory: limit("memory"),
                 file_bytes: limit("fileBytes"),

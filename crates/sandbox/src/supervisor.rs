@@ -20,7 +20,7 @@ use filewright_core::{Code, Error, Result};
 use crate::linux::Restrictions;
 use crate::process_table::ProcessTable;
 use crate::seccomp;
-use crate::spec::Limits;
+use crate::spec::ResourceLimits;
 
 /// The descriptor through which a program receives the system call filter.
 pub(crate) const FILTER_FD: RawFd = 9;
@@ -62,7 +62,7 @@ pub(crate) struct Launch {
     pub(crate) group: Option<OwnedFd>,
     /// The maximum number of processes and threads of the user, for users other than root.
     pub(crate) tasks_of_user: Option<u64>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ResourceLimits,
 }
 
 /// The argument of the supervisor's child, which shares the supervisor's memory until it executes
@@ -374,7 +374,7 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
 }
 
 /// Sets the limits that the kernel enforces per process or user. The others are counted.
-fn limit(limits: &Limits, tasks_of_user: Option<u64>) {
+fn limit(limits: &ResourceLimits, tasks_of_user: Option<u64>) {
     let set = |resource: libc::__rlimit_resource_t, value: u64| {
         let bound = libc::rlimit { rlim_cur: value, rlim_max: value };
         // SAFETY: a structure that outlives the call. An error is ignored: a lower limit of the

@@ -5,14 +5,14 @@
 
 use filewright_core::{Code, Error, Result};
 
-const TABLE: &str = include_str!("syscalls.txt");
+const SYSCALL_TABLE: &str = include_str!("syscalls.txt");
 
 /// No command could start without it.
 const NEEDED: &str = "execve";
 
 /// Yields the columns of each line: name, number on x86_64, number on aarch64.
 fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let lines = SYSCALL_TABLE.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| {
         let mut columns = line.split(' ');
         Some((columns.next()?, columns.next()?, columns.next()?))

@@ -1,6 +1,6 @@
 //! The rules of a policy, for backends that do not use the disk.
 
-use filewright_core::access::{Rules, RulesConfig, holds_secret, table_text};
+use filewright_core::access::{PathRules, RulesConfig, holds_secret, table_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::to_js;
@@ -8,7 +8,7 @@ use crate::convert::to_js;
 /// Compiled rules. Paths are text here, because names are always valid UTF-8.
 #[wasm_bindgen]
 pub struct AccessRules {
-    rules: Rules,
+    rules: PathRules,
 }
 
 #[wasm_bindgen]
@@ -33,10 +33,10 @@ impl AccessRules {
             fold_case: false,
             places: &places,
         };
-        Ok(Self { rules: Rules::new(&config).map_err(to_js)? })
+        Ok(Self { rules: PathRules::new(&config).map_err(to_js)? })
     }
 
-    /// Returns the flags and rows of `Rules::flags`.
+    /// Returns the flags and rows of `PathRules::flags`.
     pub fn judge(&self, path: String) -> u32 {
         self.rules.flags(path.as_bytes())
     }

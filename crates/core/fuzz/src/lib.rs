@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use filewright_core::access::{Intent, Rules, RulesConfig, Verdict};
-use filewright_core::diff::unified::{Format, Header, Limits, LineEndings, diff};
-use filewright_core::edit::{Edit, Options, Strictness, plan};
+use filewright_core::access::{Intent, PathRules, RulesConfig, Verdict};
+use filewright_core::diff::unified::{Format, DiffHeader, DisplayLimits, LineEndings, diff};
+use filewright_core::edit::{Edit, EditOptions, Strictness, plan};
 use filewright_core::patch::set::{SetOptions, apply_all};
 use filewright_core::patch::{parse, reverse};
 use filewright_core::path::{components, decode_name, encode_name, escape_controls};
@@ -23,7 +23,7 @@ pub fn edit(data: &[u8]) {
     let [text, old, new] = texts(data);
     for strictness in [Strictness::Exact, Strictness::Whitespace, Strictness::Fuzzy] {
         let edit = Edit { old: old.clone(), new: new.clone(), ..Edit::default() };
-        let options = Options { strictness, label: "f".into(), ..Options::default() };
+        let options = EditOptions { strictness, label: "f".into(), ..EditOptions::default() };
         let made = plan(text.as_bytes(), &[edit], &options);
         // Line endings are normalised and a byte order mark in the old text is ignored, so the
         // bytes may differ.
@@ -50,10 +50,10 @@ pub fn patch_parse(data: &[u8]) {
 pub fn diff_round_trip(data: &[u8]) {
     let [before, after, _] = texts(data);
     let format = Format {
-        header: Header { before: Some(b"f"), after: Some(b"f") },
+        header: DiffHeader { before: Some(b"f"), after: Some(b"f") },
         context: 3,
         line_ends: LineEndings::Raw,
-        limits: Limits::default(),
+        limits: DisplayLimits::default(),
     };
     let found = diff(Some(before.as_bytes()), Some(after.as_bytes()), &Default::default(), &format);
     if found.identical {
@@ -112,7 +112,7 @@ fn protected(plain: &[u8]) {
         fold_case: false,
         places: &[],
     };
-    let Ok(rules) = Rules::new(&config) else { return };
+    let Ok(rules) = PathRules::new(&config) else { return };
     let under = |parts: &[&[u8]]| parts.join(&b'/');
     for place in [&b".git/hooks"[..], b".GIT/HOOKS", b".git/hooks/y"] {
         let path = under(&[b"/w", plain, place]);

@@ -6,7 +6,7 @@
 use memchr::memmem;
 
 /// Only this many bytes at the beginning of a file are inspected.
-pub const HEAD_BYTES: usize = 64 << 10;
+pub const SECRET_HEAD_BYTES: usize = 64 << 10;
 
 /// The key must begin within this many lines of comments and headers.
 const MAX_HEADER_LINES: usize = 32;
@@ -14,7 +14,7 @@ const MAX_HEADER_LINES: usize = 32;
 /// Reports whether a file that begins with `head` holds a private key or the key of a service
 /// account.
 pub fn holds_secret(head: &[u8]) -> bool {
-    let head = &head[..head.len().min(HEAD_BYTES)];
+    let head = &head[..head.len().min(SECRET_HEAD_BYTES)];
     if is_utf16(head) {
         let ascii: Vec<u8> = head[2..].iter().copied().filter(|&byte| byte != 0).collect();
         return holds_secret(&ascii);
@@ -146,7 +146,7 @@ mod tests {
         ] {
             assert!(!holds_secret(content.as_bytes()), "{content}");
         }
-        let mut late = vec![b'#'; HEAD_BYTES];
+        let mut late = vec![b'#'; SECRET_HEAD_BYTES];
         late.extend_from_slice(b"\n-----BEGIN PRIVATE KEY-----\n");
         assert!(!holds_secret(&late));
     }

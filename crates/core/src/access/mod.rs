@@ -23,18 +23,18 @@ mod places;
 mod repository;
 mod table;
 
-pub use content::{HEAD_BYTES, holds_secret, may_hold_secret};
+pub use content::{SECRET_HEAD_BYTES, holds_secret, may_hold_secret};
 pub use deny::{MAX_GLOB_BYTES, MAX_GLOBS};
 pub use path_cursor::PathCursor;
-pub use pattern::MAX_PATTERN_BYTES;
+pub use pattern::MAX_PLACE_PATTERN_BYTES;
 pub use places::{Decision, MAX_PLACES, Row, table_text};
-pub use repository::{MARKS, Marks, RepositoryParts};
+pub use repository::{Marks, REPOSITORY_MARKS, RepositoryParts};
 pub use table::ROWS;
 
 use crate::error::Result;
 use deny::{Ancestors, Deny};
 use fold::folded;
-use places::{Places, SHARED_PARENTS, Way};
+use places::{MatchedRules, PlaceRules, SHARED_PARENTS};
 
 /// The access that a call needs to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub enum Verdict {
     Protected,
 }
 
-/// The input from which [`Rules`] are compiled.
+/// The input from which [`PathRules`] are compiled.
 #[derive(Clone, Debug, Default)]
 pub struct RulesConfig<'a> {
     /// The absolute, resolved directory that relative globs start from.
@@ -78,23 +78,23 @@ pub struct RulesConfig<'a> {
 
 /// The compiled rules of a policy.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct PathRules {
     deny: Option<Deny>,
     protect: bool,
     secrets: bool,
-    places: Places,
+    places: PlaceRules,
     /// Names up to a root never match a rule, because the host chose them.
     roots: Vec<Vec<u8>>,
 }
 
-impl Rules {
+impl PathRules {
     /// Returns rules that forbid nothing.
     pub fn none() -> Self {
         Self {
             deny: None,
             protect: false,
             secrets: false,
-            places: Places::table(),
+            places: PlaceRules::table(),
             roots: Vec::new(),
         }
     }
@@ -111,7 +111,7 @@ impl Rules {
             deny,
             protect: config.protect,
             secrets: config.secrets,
-            places: Places::new(config.places)?,
+            places: PlaceRules::new(config.places)?,
             roots: config.roots.iter().map(|root| root.to_vec()).collect(),
         })
     }
@@ -132,23 +132,27 @@ impl Rules {
         self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Above))
     }
 
-    /// Like [`Rules::denied`], for a walk that has already checked the parent directory: matches
+    /// Like [`PathRules::denied`], for a walk that has already checked the parent directory: matches
     /// only the path of the entry itself.
     pub fn denied_entry(&self, path: &[u8]) -> bool {
         self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Itself))
     }
 
     /// Returns all decisions on a path as bits, so that a binding needs one call: 1 for
-    /// [`Rules::denied`], 2 for [`Rules::protected`], 4 for [`Rules::is_or_contains_protected`], 8
-    /// for [`Rules::secret`], 16 when [`Rules::holds`] for the last name, 32 when a write needs an
+    /// [`PathRules::denied`], 2 for [`PathRules::protected`], 4 for [`PathRules::is_or_contains_protected`], 8
+    /// for [`PathRules::secret`], 16 when [`PathRules::holds`] for the last name, 32 when a write needs an
     /// approval, 64 when the path may be part of a repository ([`RepositoryParts`]), 128 when the
     /// host made it readable whatever it contains. Bits 8 to 19 hold the index of the protecting
     /// row plus one, bits 20 and up that of the secret row plus one.
     pub fn flags(&self, path: &[u8]) -> u32 {
-        let way = if self.protect || self.secrets { self.way(path) } else { Way::default() };
-        let written = way.written().filter(|_| self.protect);
-        let secret = way.secret().filter(|_| self.secrets);
-        let protected = self.protect && way.refused().is_some();
+        let matched_rules = if self.protect || self.secrets {
+            self.matched_rules(path)
+        } else {
+            MatchedRules::default()
+        };
+        let written = matched_rules.written().filter(|_| self.protect);
+        let secret = matched_rules.secret().filter(|_| self.secrets);
+        let protected = self.protect && matched_rules.refused().is_some();
         let name = last_name(path);
         let row = |row: Option<u16>| row.map_or(0, |row| u32::from(row) + 1);
         u32::from(self.denied(path))
@@ -158,13 +162,13 @@ impl Rules {
             | u32::from(self.holds(path, name)) << 4
             | u32::from(!protected && written.is_some()) << 5
             | u32::from(self.protect && RepositoryParts::new(path).next().is_some()) << 6
-            | u32::from(self.secrets && way.is_opened()) << 7
+            | u32::from(self.secrets && matched_rules.is_opened()) << 7
             | row(written) << 8
             | row(secret) << 20
     }
 
-    fn way(&self, path: &[u8]) -> Way {
-        Way::of(&self.places, path, self.chosen(path))
+    fn matched_rules(&self, path: &[u8]) -> MatchedRules {
+        MatchedRules::of(&self.places, path, self.chosen(path))
     }
 
     /// Returns the length of the path prefix that the host chose: the highest root above the path.
@@ -180,7 +184,7 @@ impl Rules {
 
     /// Reports for each name in a directory, in order, whether it is denied: 1 or 0. `names` are
     /// joined by `/`, which no name contains. The directory itself must not be denied, as for
-    /// [`Rules::denied_entry`].
+    /// [`PathRules::denied_entry`].
     pub fn denied_names(&self, directory: &[u8], names: &[u8]) -> Vec<u8> {
         let mut path = directory.to_vec();
         if path.last() != Some(&b'/') {
@@ -217,18 +221,18 @@ impl Rules {
 
     /// Reports whether the path is, or lies below, a path that tools never write.
     pub fn protected(&self, path: &[u8]) -> bool {
-        self.protect && self.way(path).refused().is_some()
+        self.protect && self.matched_rules(path).refused().is_some()
     }
 
     /// Reports whether the path is, or lies below, a secret.
     pub fn secret(&self, path: &[u8]) -> bool {
-        self.secrets && self.way(path).secret().is_some()
+        self.secrets && self.matched_rules(path).secret().is_some()
     }
 
     /// Reports whether the caller must check the content for a key: false where the host made it
     /// readable.
     pub fn asks_content(&self, path: &[u8]) -> bool {
-        self.secrets && !self.way(path).is_opened()
+        self.secrets && !self.matched_rules(path).is_opened()
     }
 
     /// Reports whether an entry of this name is, or may contain, a protected path, so that it must
@@ -257,7 +261,7 @@ impl Rules {
         }
     }
 
-    /// True for [`Rules::protected`] paths and for names that [`Rules::may_contain_protected`]:
+    /// True for [`PathRules::protected`] paths and for names that [`PathRules::may_contain_protected`]:
     /// such an entry must not be moved, replaced or deleted as a whole.
     pub fn is_or_contains_protected(&self, path: &[u8]) -> bool {
         self.may_contain_protected(last_name(path)) || self.protected(path)
@@ -280,9 +284,9 @@ mod tests {
     use crate::error::Code;
     use proptest::prelude::*;
 
-    fn rules(deny: &[&str]) -> Rules {
+    fn rules(deny: &[&str]) -> PathRules {
         let deny: Vec<String> = deny.iter().map(|glob| (*glob).to_owned()).collect();
-        Rules::new(&RulesConfig {
+        PathRules::new(&RulesConfig {
             cwd: b"/w",
             roots: &[b"/w", b"/other"],
             deny: &deny,
@@ -347,18 +351,18 @@ mod tests {
         ] {
             let deny = [glob.to_owned()];
             let config = RulesConfig { cwd: b"/w", deny: &deny, ..Default::default() };
-            assert_eq!(Rules::new(&config).unwrap_err().code, code, "{glob}");
+            assert_eq!(PathRules::new(&config).unwrap_err().code, code, "{glob}");
         }
         let deny = ["x".repeat(MAX_GLOB_BYTES + 1)];
         let config = RulesConfig { cwd: b"/w", deny: &deny, ..Default::default() };
-        assert_eq!(Rules::new(&config).unwrap_err().code, Code::LimitExceeded);
+        assert_eq!(PathRules::new(&config).unwrap_err().code, Code::LimitExceeded);
     }
 
     #[test]
     fn fold_case_follows_the_volume() {
         let deny = ["Secret".to_owned()];
         let config = RulesConfig { cwd: b"/w", deny: &deny, fold_case: true, ..Default::default() };
-        assert!(Rules::new(&config).unwrap().denied(b"/w/sECRET"));
+        assert!(PathRules::new(&config).unwrap().denied(b"/w/sECRET"));
     }
 
     #[test]
@@ -456,7 +460,7 @@ mod tests {
             rules.is_or_contains_protected(b"/w/.git/hooks")
                 && !rules.is_or_contains_protected(b"/w/.github")
         );
-        assert!(!Rules::none().is_or_contains_protected(b"/w/.git"));
+        assert!(!PathRules::none().is_or_contains_protected(b"/w/.git"));
         assert!(
             rules.is_or_contains_protected(b"/w/.vscode")
                 && rules.is_or_contains_protected(b"/w/.claude")
@@ -504,7 +508,7 @@ mod tests {
         ];
         for (path, secret) in cases {
             assert_eq!(rules(&[]).secret(path.as_bytes()), secret, "{path}");
-            assert!(!Rules::none().secret(path.as_bytes()));
+            assert!(!PathRules::none().secret(path.as_bytes()));
         }
     }
 
@@ -515,7 +519,7 @@ mod tests {
         let telling = some.with_secrets_allowed();
         assert!(telling.denies() && telling.protects() && !telling.hides_secrets());
         assert!(!telling.secret(b"/w/.env"));
-        let none = Rules::none();
+        let none = PathRules::none();
         assert!(!none.denies() && !none.protects() && !none.hides_secrets());
     }
 
@@ -529,7 +533,7 @@ mod tests {
         fn never_panics(glob in ".{0,20}", path in proptest::collection::vec(any::<u8>(), 0..40)) {
             let deny = [glob];
             let config = RulesConfig { cwd: b"/w", deny: &deny, protect: true, ..Default::default() };
-            if let Ok(rules) = Rules::new(&config) {
+            if let Ok(rules) = PathRules::new(&config) {
                 rules.verdict(&path, Intent::Write);
                 rules.is_or_contains_protected(&path);
             }

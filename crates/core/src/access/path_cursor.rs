@@ -1,37 +1,37 @@
 //! Applies the rules to the paths of a walk, one name at a time.
 //!
-//! [`Rules`] check a path from the first name to the last. Doing that at every level of a deep tree
+//! [`PathRules`] check a path from the first name to the last. Doing that at every level of a deep tree
 //! is quadratic in the depth. A [`PathCursor`] remembers the state of the current directory, so
 //! that a name costs the same at any depth. Only globs of several names still read the whole path.
 
-use super::Rules;
+use super::PathRules;
 use super::fold::folded;
 use super::may_be_git;
-use super::places::Way;
+use super::places::MatchedRules;
 
 /// A path that a walk extends and shortens, with the rules' state at each level.
 #[derive(Clone, Debug)]
 pub struct PathCursor<'r> {
-    rules: &'r Rules,
+    rules: &'r PathRules,
     path: Vec<u8>,
-    levels: Vec<Level>,
+    levels: Vec<PathLevel>,
     /// The length of the path prefix that the host chose by a root. Bytes.
     chosen: usize,
 }
 
 /// The state of the rules after one name of the path.
 #[derive(Clone, Copy, Debug, Default)]
-struct Level {
+struct PathLevel {
     /// The length of the path before the name. Bytes.
     before: usize,
-    way: Way,
+    matched_rules: MatchedRules,
     /// True once a name of the path is one of git's own.
     in_git: bool,
 }
 
 impl<'r> PathCursor<'r> {
     /// Creates a cursor at an absolute, resolved path.
-    pub fn new(rules: &'r Rules, path: &[u8]) -> Self {
+    pub fn new(rules: &'r PathRules, path: &[u8]) -> Self {
         let chosen = rules.chosen(path);
         let mut trail = Self { rules, path: b"/".to_vec(), levels: Vec::new(), chosen };
         for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
@@ -47,7 +47,7 @@ impl<'r> PathCursor<'r> {
 
     /// Descends to an entry of the current directory.
     pub fn push(&mut self, name: &[u8]) {
-        let mut level = Level { before: self.path.len(), ..self.here() };
+        let mut level = PathLevel { before: self.path.len(), ..self.current_level() };
         let from = self.path.len();
         if self.path.last() != Some(&b'/') {
             self.path.push(b'/');
@@ -56,7 +56,7 @@ impl<'r> PathCursor<'r> {
         if self.rules.protect || self.rules.secrets {
             level.in_git |= may_be_git(name) && matches!(&*folded(name), ".git" | ".gitmodules");
             let counts = self.path.len() > self.chosen;
-            level.way.enter(&self.rules.places, &self.path[..from], name, counts);
+            level.matched_rules.enter(&self.rules.places, &self.path[..from], name, counts);
         }
         self.levels.push(level);
     }
@@ -68,27 +68,27 @@ impl<'r> PathCursor<'r> {
         }
     }
 
-    /// Applies [`Rules::denied_entry`] to the path.
+    /// Applies [`PathRules::denied_entry`] to the path.
     pub fn denied_entry(&self) -> bool {
         self.rules.denied_entry(&self.path)
     }
 
-    /// Applies [`Rules::protected`] to the path.
+    /// Applies [`PathRules::protected`] to the path.
     pub fn protected(&self) -> bool {
-        self.rules.protect && self.here().way.refused().is_some()
+        self.rules.protect && self.current_level().matched_rules.refused().is_some()
     }
 
-    /// Applies [`Rules::secret`] to the path.
+    /// Applies [`PathRules::secret`] to the path.
     pub fn secret(&self) -> bool {
-        self.rules.secrets && self.here().way.secret().is_some()
+        self.rules.secrets && self.current_level().matched_rules.secret().is_some()
     }
 
-    /// Applies [`Rules::holds`] to the path and its last name.
+    /// Applies [`PathRules::holds`] to the path and its last name.
     pub fn holds(&self) -> bool {
-        self.here().in_git && self.protected()
+        self.current_level().in_git && self.protected()
     }
 
-    fn here(&self) -> Level {
+    fn current_level(&self) -> PathLevel {
         self.levels.last().copied().unwrap_or_default()
     }
 }
@@ -99,10 +99,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn rules(deny: &[&str]) -> Rules {
+    fn rules(deny: &[&str]) -> PathRules {
         let deny: Vec<String> = deny.iter().map(|glob| (*glob).to_owned()).collect();
         let (protect, secrets) = (true, true);
-        Rules::new(&RulesConfig {
+        PathRules::new(&RulesConfig {
             cwd: b"/w",
             roots: &[b"/w"],
             deny: &deny,

@@ -11,7 +11,7 @@ use super::places::Decision;
 use crate::error::{Code, Error, Result};
 
 /// The maximum length of a pattern in bytes.
-pub const MAX_PATTERN_BYTES: usize = 4096;
+pub const MAX_PLACE_PATTERN_BYTES: usize = 4096;
 
 /// The maximum number of alternatives that the braces of one pattern expand to.
 const MAX_ALTERNATIVES: usize = 256;
@@ -67,7 +67,7 @@ impl Patterns {
 
     /// Adds a pattern in the syntax of the table.
     pub fn add(&mut self, row: u16, pattern: &str, decision: Decision) -> Result<()> {
-        if pattern.len() > MAX_PATTERN_BYTES {
+        if pattern.len() > MAX_PLACE_PATTERN_BYTES {
             return Err(Error::new(Code::LimitExceeded, "a place is longer than 4096 bytes"));
         }
         let mut all = Vec::new();
@@ -175,21 +175,21 @@ impl Patterns {
 
 /// A bit set of small numbers.
 #[derive(Clone, Debug)]
-struct Bits(Box<[u64; Self::WORDS]>);
+struct Bits(Box<[u64; Self::BITS_WORDS]>);
 
 impl Bits {
-    const WORDS: usize = 128;
+    const BITS_WORDS: usize = 128;
 
     fn new() -> Self {
-        Self(Box::new([0; Self::WORDS]))
+        Self(Box::new([0; Self::BITS_WORDS]))
     }
 
     fn set(&mut self, number: usize) {
-        self.0[number / 64 % Self::WORDS] |= 1 << (number % 64);
+        self.0[number / 64 % Self::BITS_WORDS] |= 1 << (number % 64);
     }
 
     fn has(&self, number: usize) -> bool {
-        self.0[number / 64 % Self::WORDS] >> (number % 64) & 1 == 1
+        self.0[number / 64 % Self::BITS_WORDS] >> (number % 64) & 1 == 1
     }
 }
 
@@ -348,7 +348,7 @@ mod tests {
             let error = Patterns::new().add(0, pattern, Decision::Refuse).unwrap_err();
             assert_eq!(error.code, Code::InvalidArgument, "{pattern}");
         }
-        let long = "a".repeat(MAX_PATTERN_BYTES + 1);
+        let long = "a".repeat(MAX_PLACE_PATTERN_BYTES + 1);
         assert_eq!(
             Patterns::new().add(0, &long, Decision::Refuse).unwrap_err().code,
             Code::LimitExceeded

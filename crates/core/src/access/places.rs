@@ -12,8 +12,7 @@ use crate::error::{Code, Error, Result};
 pub enum Decision {
     /// Tools never write it.
     Refuse,
-    /// Tools write it after a person approved. Where nobody can be asked, they write it and report
-    /// it.
+    /// Tools write it after a person approved. Without an approver they write it and report it.
     Ask,
     /// Tools may write it: an exception from a wider row.
     Allow,
@@ -56,9 +55,9 @@ pub struct Row {
 pub const MAX_PLACES: usize = 1024;
 
 /// The keyword for a single absolute path instead of a pattern.
-const PATH: &str = "path";
+const PATH_KEYWORD: &str = "path";
 
-static TABLE: LazyLock<Patterns> = LazyLock::new(|| {
+static TABLE_PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let mut patterns = Patterns::new();
     for (index, row) in ROWS.iter().enumerate() {
         // A row that does not parse would be ignored silently, so a test parses all rows.
@@ -69,17 +68,17 @@ static TABLE: LazyLock<Patterns> = LazyLock::new(|| {
 
 /// The rules of one policy: the table and the host's additions.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
-    host: Option<Arc<Host>>,
+pub(super) struct PlaceRules {
+    host: Option<Arc<HostRules>>,
 }
 
 #[derive(Debug)]
-struct Host {
+struct HostRules {
     patterns: Patterns,
     decisions: Vec<Decision>,
 }
 
-impl Places {
+impl PlaceRules {
     /// Uses the table alone.
     pub fn table() -> Self {
         Self { host: None }
@@ -98,12 +97,12 @@ impl Places {
         if places.len() > MAX_PLACES {
             return Err(Error::new(Code::LimitExceeded, "more than 1024 places"));
         }
-        let mut host = Host { patterns: Patterns::new(), decisions: Vec::new() };
+        let mut host = HostRules { patterns: Patterns::new(), decisions: Vec::new() };
         let mut named = std::collections::HashSet::new();
         for place in places {
             let (word, pattern) = place.split_once(' ').unwrap_or((place, ""));
             let row = host.decisions.len() as u16;
-            if word == PATH {
+            if word == PATH_KEYWORD {
                 host.decisions.push(Decision::Refuse);
                 host.patterns.add_path(row, &crate::path::decode_name(pattern));
                 continue;
@@ -126,14 +125,14 @@ impl Places {
     /// Cheap filter: returns false only if no pattern ends with this name as it is on the disk.
     fn may_match(&self, name: &[u8]) -> bool {
         is_unusual(name)
-            || TABLE.may_match(name)
+            || TABLE_PATTERNS.may_match(name)
             || self.host.as_ref().is_some_and(|host| host.patterns.may_match(name))
     }
 
     /// Reports whether a folded name is a directory that may contain a refused path.
     pub fn is_parent(&self, name: &str) -> bool {
         name.starts_with('.')
-            && (TABLE.parents.contains(name)
+            && (TABLE_PATTERNS.parents.contains(name)
                 || self.host.as_ref().is_some_and(|host| host.patterns.parents.contains(name)))
     }
 }
@@ -156,8 +155,12 @@ fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
     expand(pattern, &mut all)?;
     for text in &all {
         let text = text.strip_suffix("/**").map_or_else(|| text.clone(), |dir| format!("{dir}/x"));
-        let way = Way::of(&Places::table(), text.as_bytes(), 0);
-        let covered = if reading { way.secret().is_some() } else { way.written().is_some() };
+        let matched_rules = MatchedRules::of(&PlaceRules::table(), text.as_bytes(), 0);
+        let covered = if reading {
+            matched_rules.secret().is_some()
+        } else {
+            matched_rules.written().is_some()
+        };
         if !covered {
             let kind = if reading { "secret" } else { "protected" };
             let message =
@@ -170,18 +173,18 @@ fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
 
 /// A rule that covers a path, and the depth at which it begins to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Hit {
+struct RuleHit {
     row: u16,
     depth: u32,
 }
 
 /// The rules that apply to a path, updated name by name.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Way {
+pub(super) struct MatchedRules {
     depth: u32,
-    refuse: Option<Hit>,
-    ask: Option<Hit>,
-    secret: Option<Hit>,
+    refuse: Option<RuleHit>,
+    ask: Option<RuleHit>,
+    secret: Option<RuleHit>,
     /// An exception of the table matches exactly this path.
     spared: bool,
     readable: bool,
@@ -189,24 +192,24 @@ pub(super) struct Way {
     opened: bool,
 }
 
-impl Way {
+impl MatchedRules {
     /// Checks a whole absolute path. Names that end within the first `from` bytes are exempt,
     /// because the host chose that directory itself.
-    pub fn of(places: &Places, path: &[u8], from: usize) -> Self {
-        let mut way = Self::default();
+    pub fn of(places: &PlaceRules, path: &[u8], from: usize) -> Self {
+        let mut matched_rules = Self::default();
         let mut start = 0;
         for name in path.split(|&byte| byte == b'/') {
             let end = start + name.len();
             if !name.is_empty() {
-                way.enter(places, &path[..start], name, end > from);
+                matched_rules.enter(places, &path[..start], name, end > from);
             }
             start = end + 1;
         }
-        way
+        matched_rules
     }
 
     /// Adds the next name of the path, as it is on the disk.
-    pub fn enter(&mut self, places: &Places, dir: &[u8], name: &[u8], counts: bool) {
+    pub fn enter(&mut self, places: &PlaceRules, dir: &[u8], name: &[u8], counts: bool) {
         self.depth = self.depth.saturating_add(1);
         (self.spared, self.readable) = (false, false);
         if !counts || !places.may_match(name) {
@@ -214,11 +217,11 @@ impl Way {
         }
         let name = folded(name);
         let depth = self.depth;
-        let hit = |row: u16, below: bool| Some(Hit { row, depth: depth + u32::from(below) });
+        let hit = |row: u16, below: bool| Some(RuleHit { row, depth: depth + u32::from(below) });
         // The depth at which an exception begins: it overrides only rules that begin there or
         // below.
         let (mut allowed, mut readable) = (u32::MAX, u32::MAX);
-        TABLE.find(dir, &name, |found| {
+        TABLE_PATTERNS.find(dir, &name, |found| {
             let began = (depth + 1).saturating_sub(found.names);
             match ROWS[usize::from(found.row)].decision {
                 Decision::Refuse => self.refuse = self.refuse.or(hit(found.row, found.below)),
@@ -228,7 +231,7 @@ impl Way {
                 Decision::Readable => readable = readable.min(began),
             }
         });
-        let ends = |hit: &Option<Hit>, began: u32| hit.is_none_or(|hit| hit.depth >= began);
+        let ends = |hit: &Option<RuleHit>, began: u32| hit.is_none_or(|hit| hit.depth >= began);
         self.spared =
             allowed != u32::MAX && ends(&self.refuse, allowed) && ends(&self.ask, allowed);
         self.readable = readable != u32::MAX && ends(&self.secret, readable);
@@ -326,9 +329,9 @@ mod tests {
         }
     }
 
-    fn words(places: &Places, path: &str, from: usize) -> &'static str {
-        let way = Way::of(places, path.as_bytes(), from);
-        match (way.refused(), way.asked(), way.secret()) {
+    fn words(places: &PlaceRules, path: &str, from: usize) -> &'static str {
+        let matched_rules = MatchedRules::of(places, path.as_bytes(), from);
+        match (matched_rules.refused(), matched_rules.asked(), matched_rules.secret()) {
             (Some(_), _, None) => "refuse",
             (None, Some(_), None) => "ask",
             (None, None, Some(_)) => "secret",
@@ -351,7 +354,7 @@ mod tests {
             "path /w/Tools/git-hooks",
         ]
         .map(str::to_owned);
-        let places = Places::new(&places).unwrap();
+        let places = PlaceRules::new(&places).unwrap();
         for (path, expected) in [
             ("/w/.claude/commands/x.md", "free"),
             ("/w/.claude/commands/.git/config", "refuse"),
@@ -371,7 +374,7 @@ mod tests {
         ] {
             assert_eq!(words(&places, path, 2), expected, "{path}");
         }
-        assert!(Way::of(&places, b"/w/a.tfvars", 2).is_opened());
+        assert!(MatchedRules::of(&places, b"/w/a.tfvars", 2).is_opened());
     }
 
     #[test]
@@ -386,15 +389,15 @@ mod tests {
             (&["ask *"], Code::InvalidArgument),
         ] {
             let places: Vec<String> = places.iter().map(|place| (*place).to_owned()).collect();
-            assert_eq!(Places::new(&places).unwrap_err().code, code, "{places:?}");
+            assert_eq!(PlaceRules::new(&places).unwrap_err().code, code, "{places:?}");
         }
         let many = vec!["ask a".to_owned(); MAX_PLACES + 1];
-        assert_eq!(Places::new(&many).unwrap_err().code, Code::LimitExceeded);
+        assert_eq!(PlaceRules::new(&many).unwrap_err().code, Code::LimitExceeded);
     }
 
     #[test]
     fn names_up_to_the_root_do_not_count() {
-        let table = Places::table();
+        let table = PlaceRules::table();
         assert_eq!(words(&table, "/r/.claude/worktrees/x/src/a.ts", 0), "refuse");
         assert_eq!(words(&table, "/r/.claude/worktrees/x/src/a.ts", 23), "free");
         assert_eq!(words(&table, "/r/.claude/worktrees/x/.git/HEAD", 23), "refuse");
@@ -406,7 +409,7 @@ mod tests {
 
     #[test]
     fn an_exception_does_not_reach_out_of_its_row() {
-        let table = Places::table();
+        let table = PlaceRules::table();
         assert_eq!(words(&table, "/w/.git/info/exclude", 2), "free");
         assert_eq!(words(&table, "/w/.git/COMMIT_EDITMSG", 2), "free");
         assert_eq!(words(&table, "/w/.git/info/exclude/x", 2), "refuse");

@@ -9,7 +9,7 @@ use super::fold::folded;
 use super::pattern::is_unusual;
 
 /// The names that make a directory a repository.
-pub const MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+pub const REPOSITORY_MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
 /// The entries of a repository that git reads.
 const PARTS: [&str; 14] = [
@@ -29,7 +29,7 @@ const PARTS: [&str; 14] = [
     "worktrees",
 ];
 
-/// The set of [`MARKS`] that a directory has.
+/// The set of [`REPOSITORY_MARKS`] that a directory has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 
@@ -50,20 +50,20 @@ impl Marks {
         self.0 & 0b1001 == 0b1001 || self.0 & 0b0111 == 0b0111
     }
 
-    /// Reports whether a name is one of [`MARKS`].
+    /// Reports whether a name is one of [`REPOSITORY_MARKS`].
     pub fn is_mark(name: &[u8]) -> bool {
         Self::bit(name) != 0
     }
 
     fn bit(name: &[u8]) -> u8 {
         let name = folded(name);
-        let at = MARKS.iter().position(|mark| name.eq_ignore_ascii_case(mark));
+        let at = REPOSITORY_MARKS.iter().position(|mark| name.eq_ignore_ascii_case(mark));
         at.map_or(0, |at| 1 << at)
     }
 }
 
 /// An iterator over the directories on a path that would be repositories containing the path if
-/// they had the other [`MARKS`]. Yields the length of the directory's path and the name after it.
+/// they had the other [`REPOSITORY_MARKS`]. Yields the length of the directory's path and the name after it.
 #[derive(Clone, Debug)]
 pub struct RepositoryParts<'p> {
     path: &'p [u8],

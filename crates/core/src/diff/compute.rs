@@ -12,13 +12,13 @@ use super::lines::{self, Margins, SharedMargins, Side};
 use super::marks::{Marks, Region};
 use super::myers::myers;
 use super::slide::{movable, slide};
-use super::{Algorithm, Change, Comparison, Options};
+use super::{Algorithm, Change, Comparison, DiffOptions};
 
 /// Common lines kept on each side of the difference. Sliding a change looks at most 100 lines up
 /// and 20 blank lines beyond.
 const MARGIN: u32 = 128;
 /// Longer texts are not compared; they count as replaced completely.
-const MAX_LINES: usize = 1 << 30;
+const MAX_DIFF_LINES: usize = 1 << 30;
 
 /// Like [`super::compare`], for texts whose ends are known to be equal over `same`.
 pub(super) fn compare<'a>(
@@ -26,7 +26,7 @@ pub(super) fn compare<'a>(
     after: &'a [u8],
     same: SharedMargins,
     context: u32,
-    options: &Options,
+    options: &DiffOptions,
 ) -> Comparison<'a> {
     if same.middle(before) == same.middle(after) {
         let side = |text: &[u8]| Side { lines: Vec::new(), skipped: 0, cut: !text.is_empty() };
@@ -59,9 +59,9 @@ fn changes(
     new: &Side<'_>,
     twins: &[u32],
     margins: Margins,
-    options: &Options,
+    options: &DiffOptions,
 ) -> Vec<Change> {
-    if old.lines.len() + new.lines.len() > MAX_LINES {
+    if old.lines.len() + new.lines.len() > MAX_DIFF_LINES {
         return vec![Change { before: old.skipped..old.end(), after: new.skipped..new.end() }];
     }
     let marks = if options.ignore_whitespace {

@@ -16,7 +16,7 @@ const MAX_OCCURRENCES: u32 = 64;
 /// Limits of visited lines and candidates: per line of input, and in total. Real texts use a tenth
 /// of it; without the limit, a text with many equal anchors would be quadratic.
 const STEPS_PER_LINE: usize = 24;
-const MAX_STEPS: usize = 8_000_000;
+const MAX_HISTOGRAM_STEPS: usize = 8_000_000;
 
 /// Marks the changed lines of a region and returns the regions that it left to another algorithm.
 pub(super) fn histogram(
@@ -26,8 +26,8 @@ pub(super) fn histogram(
     region: Region,
     marks: &mut Marks,
 ) -> Vec<Region> {
-    let mut index = Index::new(tokens, before.len());
-    let mut left = MAX_STEPS + STEPS_PER_LINE * region.len();
+    let mut index = TokenIndex::new(tokens, before.len());
+    let mut left = MAX_HISTOGRAM_STEPS + STEPS_PER_LINE * region.len();
     let mut open = anchors::split(before, after, tokens, region);
     let mut refused = Vec::new();
     while let Some(region) = open.pop() {
@@ -40,9 +40,9 @@ pub(super) fn histogram(
             continue;
         }
         match index.best(before, after, &region, &mut left) {
-            Best::Nothing => marks.replace(&region),
-            Best::Frequent => refused.push(region),
-            Best::Stretch { x, y, len } => {
+            BestRun::Nothing => marks.replace(&region),
+            BestRun::Frequent => refused.push(region),
+            BestRun::EqualRun { x, y, len } => {
                 open.push(Region {
                     before: x + len..region.before.end,
                     after: y + len..region.after.end,
@@ -54,26 +54,26 @@ pub(super) fn histogram(
     refused
 }
 
-enum Best {
+enum BestRun {
     /// The sides have no line in common.
     Nothing,
     /// Every common line is too frequent.
     Frequent,
     /// `len` equal lines from `x` in the old text and `y` in the new text.
-    Stretch { x: usize, y: usize, len: usize },
+    EqualRun { x: usize, y: usize, len: usize },
 }
 
 /// The occurrences of each line in a region of the old text.
-struct Index {
+struct TokenIndex {
     /// Indexed by token.
-    entries: Vec<Entry>,
+    entries: Vec<TokenCount>,
     /// For each line of the old text: the next line with the same token.
     next: Vec<u32>,
     round: u32,
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct TokenCount {
     /// The round in which this entry was written; entries of earlier rounds are invalid.
     round: u32,
     count: u32,
@@ -83,9 +83,9 @@ struct Entry {
 
 const NO_LINE: u32 = u32::MAX;
 
-impl Index {
+impl TokenIndex {
     fn new(tokens: usize, lines: usize) -> Self {
-        let void = Entry { round: 0, count: 0, first: NO_LINE, last: NO_LINE };
+        let void = TokenCount { round: 0, count: 0, first: NO_LINE, last: NO_LINE };
         Self { entries: vec![void; tokens], next: vec![NO_LINE; lines], round: 0 }
     }
 
@@ -100,7 +100,8 @@ impl Index {
             self.next[at] = NO_LINE;
             let entry = &mut self.entries[before[at].0 as usize];
             if entry.round != self.round {
-                *entry = Entry { round: self.round, count: 1, first: at as u32, last: at as u32 };
+                *entry =
+                    TokenCount { round: self.round, count: 1, first: at as u32, last: at as u32 };
             } else {
                 self.next[entry.last as usize] = at as u32;
                 entry.last = at as u32;
@@ -116,7 +117,7 @@ impl Index {
         after: &[Token],
         region: &Region,
         left: &mut usize,
-    ) -> Best {
+    ) -> BestRun {
         self.fill(before, region);
         let mut best = (0, 0, 0);
         let mut rarest = MAX_OCCURRENCES + 1;
@@ -149,9 +150,9 @@ impl Index {
         }
         *left = left.saturating_sub(steps);
         match best {
-            _ if shared && rarest > MAX_OCCURRENCES => Best::Frequent,
-            (_, _, 0) => Best::Nothing,
-            (x, y, len) => Best::Stretch { x, y, len },
+            _ if shared && rarest > MAX_OCCURRENCES => BestRun::Frequent,
+            (_, _, 0) => BestRun::Nothing,
+            (x, y, len) => BestRun::EqualRun { x, y, len },
         }
     }
 
@@ -162,7 +163,7 @@ impl Index {
         after: &[Token],
         region: &Region,
         (x, y): (usize, usize),
-    ) -> Stretch {
+    ) -> EqualRun {
         let (mut from, mut to) = ((x, y), (x + 1, y + 1));
         let mut rarest = self.count(before[x]);
         while from.0 > region.before.start
@@ -176,11 +177,11 @@ impl Index {
             rarest = rarest.min(self.count(before[to.0]));
             to = (to.0 + 1, to.1 + 1);
         }
-        Stretch { x: from.0, y: from.1, len: to.0 - from.0, rarest }
+        EqualRun { x: from.0, y: from.1, len: to.0 - from.0, rarest }
     }
 }
 
-struct Stretch {
+struct EqualRun {
     x: usize,
     y: usize,
     len: usize,

@@ -18,7 +18,7 @@ pub(super) struct Tokens<'a> {
     pub before: Vec<Token>,
     /// The new text.
     pub after: Vec<Token>,
-    table: Table<'a>,
+    table: TokenTable<'a>,
 }
 
 impl<'a> Tokens<'a> {
@@ -29,7 +29,7 @@ impl<'a> Tokens<'a> {
         after: &[&'a [u8]],
         twins: impl IntoIterator<Item = u32>,
     ) -> Self {
-        let mut table = Table::new(before.len(), after.len());
+        let mut table = TokenTable::new(before.len(), after.len());
         let old: Vec<Token> = before.iter().map(|line| table.token(line)).collect();
         // The first position of each token in the old text, from which matching continues.
         let known = table.lines.len();
@@ -86,7 +86,7 @@ impl<'a> Tokens<'a> {
 const EMPTY_SLOT: u32 = u32::MAX;
 
 /// A hash table from lines to tokens.
-struct Table<'a> {
+struct TokenTable<'a> {
     /// The tokens, in open addressing by hash.
     slots: Vec<u32>,
     hashes: Vec<u64>,
@@ -97,7 +97,7 @@ struct Table<'a> {
     keyed: Option<HashMap<&'a [u8], u32>>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> TokenTable<'a> {
     fn new(before: usize, after: usize) -> Self {
         let lines = before + after;
         // Most lines of the new text also occur in the old one.
@@ -219,7 +219,7 @@ fn fold_halves(x: u64, y: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, Tokens, fold, fold_halves, hash_by};
+    use super::{TokenTable, Tokens, fold, fold_halves, hash_by};
     use std::collections::HashSet;
 
     use proptest::prelude::*;
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_keyed_table_takes_over_in_the_middle() {
-        let mut table = Table::new(2, 2);
+        let mut table = TokenTable::new(2, 2);
         let first = table.token(b"a");
         table.patience = 0;
         assert_eq!((table.token(b"a"), table.token(b"b").0, table.token(b"b").0), (first, 1, 1));

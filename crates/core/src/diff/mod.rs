@@ -36,7 +36,7 @@ pub use lines::Side;
 pub(crate) use lines::split;
 pub(crate) use pack::append;
 pub use pack::{DiffCall, diff_called, diff_packed};
-pub use unified::{Header, Limits, Unified};
+pub use unified::{DiffHeader, DisplayLimits, Unified};
 
 /// The algorithm that matches lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub enum Algorithm {
 
 /// Controls how lines are compared and matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct DiffOptions {
     /// The algorithm that matches lines.
     pub algorithm: Algorithm,
     /// Treats lines that differ only in white space (CR included) as equal.
@@ -99,7 +99,7 @@ pub fn compare<'a>(
     before: &'a [u8],
     after: &'a [u8],
     context: u32,
-    options: &Options,
+    options: &DiffOptions,
 ) -> Comparison<'a> {
     compute::compare(before, after, lines::SharedMargins::default(), context, options)
 }

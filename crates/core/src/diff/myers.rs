@@ -14,13 +14,13 @@ use super::bits;
 use super::marks::{Marks, Region};
 
 /// Limit of visited diagonals and equal lines for all regions of a comparison.
-const MAX_STEPS: u64 = 60_000_000;
+const MAX_MYERS_STEPS: u64 = 60_000_000;
 /// The minimum number of rounds before a search is cut short; the square root of the number of
 /// lines if that is larger.
-const ROUNDS: usize = 256;
+const MIN_ROUNDS: usize = 256;
 /// The number of search steps before a table is considered, so that small regions are split as git
 /// splits them. A step takes as long as four words of a table.
-const TRIED: u64 = 16_384;
+const MIN_STEPS_BEFORE_TABLE: u64 = 16_384;
 
 /// Marks the changed lines of regions.
 pub(super) fn myers(
@@ -31,7 +31,7 @@ pub(super) fn myers(
     minimal: bool,
     marks: &mut Marks,
 ) {
-    let mut search = Search::new(minimal);
+    let mut search = PathSearch::new(minimal);
     for mut region in regions {
         region.strip(before, after);
         if region.before.is_empty() || region.after.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn myers(
             continue;
         }
         // A line that the other side lacks cannot pair up, so it is left out.
-        let shared = Shared::new(before, after, tokens, &region);
+        let shared = SharedLines::new(before, after, tokens, &region);
         let pairs = search.run(&shared.before, &shared.after);
         marks.replace(&region);
         for (x, y) in pairs {
@@ -50,14 +50,14 @@ pub(super) fn myers(
 }
 
 /// The lines of a region that occur on both sides, with their positions.
-struct Shared {
+struct SharedLines {
     before: Vec<Token>,
     after: Vec<Token>,
     before_at: Vec<usize>,
     after_at: Vec<usize>,
 }
 
-impl Shared {
+impl SharedLines {
     fn new(before: &[Token], after: &[Token], tokens: usize, region: &Region) -> Self {
         let mut seen = vec![0u8; tokens];
         for at in region.before.clone() {
@@ -75,7 +75,7 @@ impl Shared {
     }
 }
 
-struct Search {
+struct PathSearch {
     minimal: bool,
     left: u64,
     /// For each diagonal, the old line that the paths from the start have reached.
@@ -97,9 +97,9 @@ const NOT_AHEAD: i32 = i32::MIN;
 /// No path from the end has reached this diagonal.
 const NOT_BEHIND: i32 = i32::MAX;
 
-impl Search {
+impl PathSearch {
     fn new(minimal: bool) -> Self {
-        Self { minimal, left: MAX_STEPS, forward: Vec::new(), backward: Vec::new() }
+        Self { minimal, left: MAX_MYERS_STEPS, forward: Vec::new(), backward: Vec::new() }
     }
 
     /// Returns the pairs of unchanged lines.
@@ -141,7 +141,7 @@ impl Search {
             self.left -= steps;
         } else if self.minimal {
             self.minimal = false;
-            self.left = MAX_STEPS;
+            self.left = MAX_MYERS_STEPS;
         } else {
             self.left = 0;
         }
@@ -160,7 +160,7 @@ impl Search {
         let (mut ahead, mut behind) = (start..=start, goal..=goal);
         self.forward[slot(start)] = x0;
         self.backward[slot(goal)] = x1;
-        let patience = ROUNDS.max(region.len().isqrt());
+        let patience = MIN_ROUNDS.max(region.len().isqrt());
         let table = bits::words(region.before.len(), region.after.len()).map(|words| words as u64);
         let mut spent = 0;
 
@@ -224,7 +224,7 @@ impl Search {
             }
             spent += steps;
             if let Some(words) = table
-                && (round >= patience || spent > TRIED.max(words / 4))
+                && (round >= patience || spent > MIN_STEPS_BEFORE_TABLE.max(words / 4))
             {
                 return self.spend(words / 4).then_some(Split::Table);
             }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::unified::{Format, Header, Limits, LineEndings, Unified, diff};
-use super::{Algorithm, Options};
+use super::unified::{DiffHeader, DisplayLimits, Format, LineEndings, Unified, diff};
+use super::{Algorithm, DiffOptions};
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
 use crate::path::decode_name;
@@ -31,16 +31,18 @@ pub struct DiffCall {
 /// # Errors
 /// `INVALID_ARGUMENT` for an unknown algorithm.
 pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unified> {
-    let options =
-        Options { algorithm: algorithm(call.flags & 3)?, ignore_whitespace: call.flags & 4 != 0 };
+    let options = DiffOptions {
+        algorithm: algorithm(call.flags & 3)?,
+        ignore_whitespace: call.flags & 4 != 0,
+    };
     let name_before =
         call.name_before.as_deref().map_or(Cow::Borrowed("file".as_bytes()), decode_name);
     let name_after = call.name_after.as_deref().map_or(Cow::Borrowed(&*name_before), decode_name);
     let format = Format {
-        header: Header { before: Some(&name_before), after: Some(&name_after) },
+        header: DiffHeader { before: Some(&name_before), after: Some(&name_after) },
         context: call.context,
         line_ends: if call.flags & 8 != 0 { LineEndings::Raw } else { LineEndings::Shown },
-        limits: Limits { line: call.line_limit as usize, bytes: call.byte_limit as usize },
+        limits: DisplayLimits { line: call.line_limit as usize, bytes: call.byte_limit as usize },
     };
     let before = (call.flags & 16 == 0).then_some(before);
     let after = (call.flags & 32 == 0).then_some(after);

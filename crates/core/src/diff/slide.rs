@@ -52,14 +52,14 @@ struct Slider<'a, F> {
 /// A block of changed lines and the block of the other side between the same unchanged lines, which
 /// may be empty.
 #[derive(Clone)]
-struct Block {
+struct ChangeBlock {
     own: Range<usize>,
     other: Range<usize>,
 }
 
 impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
     fn run(&mut self) {
-        let mut block = Block { own: 0..marked(self.own), other: 0..marked(self.other) };
+        let mut block = ChangeBlock { own: 0..marked(self.own), other: 0..marked(self.other) };
         loop {
             if !block.own.is_empty() {
                 self.settle(&mut block);
@@ -73,17 +73,20 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
 
     /// Returns the next block: skips one unchanged line and all following lines without a change on
     /// either side.
-    fn next(&self, block: &Block) -> Block {
+    fn next(&self, block: &ChangeBlock) -> ChangeBlock {
         let (own, other) = (&self.own[block.own.end..], &self.other[block.other.end..]);
         let same = unmarked(own).min(unmarked(other));
         let after = |marks: &[bool], end: usize| {
             let start = (end + same).min(marks.len());
             start..start + marked(&marks[start..])
         };
-        Block { own: after(self.own, block.own.end), other: after(self.other, block.other.end) }
+        ChangeBlock {
+            own: after(self.own, block.own.end),
+            other: after(self.other, block.other.end),
+        }
     }
 
-    fn settle(&mut self, block: &mut Block) {
+    fn settle(&mut self, block: &mut ChangeBlock) {
         let (highest, beside) = loop {
             let size = block.own.len();
             while self.up(block) {}
@@ -114,7 +117,7 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
     }
 
     /// Moves the block one line up and joins it to a block that it meets.
-    fn up(&mut self, block: &mut Block) -> bool {
+    fn up(&mut self, block: &mut ChangeBlock) -> bool {
         let Range { start, end } = block.own;
         if start == 0 || self.lines[start - 1] != self.lines[end - 1] {
             return false;
@@ -129,7 +132,7 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
     }
 
     /// Moves the block one line down and joins it to a block that it meets.
-    fn down(&mut self, block: &mut Block) -> bool {
+    fn down(&mut self, block: &mut ChangeBlock) -> bool {
         let Range { start, end } = block.own;
         if end >= self.lines.len() || self.lines[start] != self.lines[end] {
             return false;

@@ -2,20 +2,20 @@
 
 use proptest::prelude::*;
 
-use super::unified::{Format, Header, Limits, LineEndings, Unified, diff, diff_between};
-use super::{Algorithm, Change, Options, SharedMargins, compare};
+use super::unified::{DiffHeader, DisplayLimits, Format, LineEndings, Unified, diff, diff_between};
+use super::{Algorithm, Change, DiffOptions, SharedMargins, compare};
 
 fn format(context: u32) -> Format<'static> {
     Format {
-        header: Header { before: Some(b"f"), after: Some(b"f") },
+        header: DiffHeader { before: Some(b"f"), after: Some(b"f") },
         context,
         line_ends: LineEndings::Shown,
-        limits: Limits::default(),
+        limits: DisplayLimits::default(),
     }
 }
 
 fn show(before: &str, after: &str) -> Unified {
-    diff(Some(before.as_bytes()), Some(after.as_bytes()), &Options::default(), &format(3))
+    diff(Some(before.as_bytes()), Some(after.as_bytes()), &DiffOptions::default(), &format(3))
 }
 
 fn body(before: &str, after: &str) -> String {
@@ -55,7 +55,7 @@ fn hunks_read_as_git_prints_them() {
 
 #[test]
 fn absent_is_not_empty() {
-    let options = Options::default();
+    let options = DiffOptions::default();
     let created = diff(None, Some(b""), &options, &format(3));
     assert_eq!((created.identical, created.text.as_str()), (false, "--- /dev/null\n+++ b/f\n"));
     let deleted = diff(Some(b"o\n"), None, &options, &format(3));
@@ -65,7 +65,7 @@ fn absent_is_not_empty() {
 
 #[test]
 fn whitespace_can_be_ignored() {
-    let options = Options { ignore_whitespace: true, ..Options::default() };
+    let options = DiffOptions { ignore_whitespace: true, ..DiffOptions::default() };
     for (before, after, identical) in [
         ("a\nb\n", "a\r\nb\r\n", true),
         ("a b\n", "ab", true),
@@ -86,10 +86,10 @@ fn the_totals_count_lines() {
 #[test]
 fn a_long_line_is_cut_around_its_difference() {
     let line = |word: &str| format!("{}{word}{}\n", "x".repeat(50_000), "y".repeat(50_000));
-    let limits = Limits { line: 400, bytes: 0 };
+    let limits = DisplayLimits { line: 400, bytes: 0 };
     let format = Format { limits, ..format(3) };
     let (old, new) = (line("NEEDLE"), line("PIN"));
-    let made = diff(Some(old.as_bytes()), Some(new.as_bytes()), &Options::default(), &format);
+    let made = diff(Some(old.as_bytes()), Some(new.as_bytes()), &DiffOptions::default(), &format);
     assert!(made.truncated && made.text.len() < 1_200, "{}", made.text.len());
     assert!(made.text.contains("xNEEDLEy") && made.text.contains("xPINy"));
 }
@@ -98,10 +98,14 @@ fn a_long_line_is_cut_around_its_difference() {
 fn a_long_line_whose_end_alone_differs_is_cut() {
     for (before, after) in [("日本\r\n", "日本\n"), ("aaaaaaaa\n", "aaaaaaaa")] {
         for line in 1..6 {
-            let limits = Limits { line, bytes: 0 };
+            let limits = DisplayLimits { line, bytes: 0 };
             let format = Format { limits, line_ends: LineEndings::Raw, ..format(3) };
-            let made =
-                diff(Some(before.as_bytes()), Some(after.as_bytes()), &Options::default(), &format);
+            let made = diff(
+                Some(before.as_bytes()),
+                Some(after.as_bytes()),
+                &DiffOptions::default(),
+                &format,
+            );
             assert!(made.text.contains("\n-") && made.text.contains("\n+"), "{before:?} {line}");
         }
     }
@@ -110,9 +114,9 @@ fn a_long_line_whose_end_alone_differs_is_cut() {
 #[test]
 fn a_long_diff_is_cut_and_says_so() {
     let text = |word: &str| (0..5_000).map(|n| format!("{word}{n}\n")).collect::<String>();
-    let format = Format { limits: Limits { line: 0, bytes: 2_000 }, ..format(3) };
+    let format = Format { limits: DisplayLimits { line: 0, bytes: 2_000 }, ..format(3) };
     let (old, new) = (text("a"), text("b"));
-    let made = diff(Some(old.as_bytes()), Some(new.as_bytes()), &Options::default(), &format);
+    let made = diff(Some(old.as_bytes()), Some(new.as_bytes()), &DiffOptions::default(), &format);
     assert_eq!((made.added, made.removed), (5_000, 5_000));
     assert!(made.truncated && made.text.len() < 2_100);
     assert!(made.text.ends_with(" more changed lines]\n"));
@@ -141,7 +145,7 @@ fn pathological_texts_are_bounded() {
         ("one line repeated", "a\n".repeat(8_000), format!("{}b\n", "a\n".repeat(7_900))),
     ] {
         for algorithm in [Algorithm::Histogram, Algorithm::Myers, Algorithm::Minimal] {
-            let options = Options { algorithm, ignore_whitespace: false };
+            let options = DiffOptions { algorithm, ignore_whitespace: false };
             let made = compare(before.as_bytes(), after.as_bytes(), 3, &options);
             assert_eq!(rebuilt(&before, &after, &made.changes), after, "{name}");
         }
@@ -176,7 +180,7 @@ fn algorithms() -> impl Strategy<Value = Algorithm> {
 proptest! {
     #[test]
     fn changes_rebuild_the_new_text(before in lines(), after in lines(), algorithm in algorithms()) {
-        let options = Options { algorithm, ignore_whitespace: false };
+        let options = DiffOptions { algorithm, ignore_whitespace: false };
         let made = compare(before.as_bytes(), after.as_bytes(), 3, &options);
         prop_assert_eq!(rebuilt(&before, &after, &made.changes), after);
     }
@@ -191,7 +195,7 @@ proptest! {
         let whole = |middle: &str| [head.as_str(), middle, tail.as_str()].concat().into_bytes();
         let (before, after) = (whole(&before), whole(&after));
         let same = SharedMargins { head: head.len(), tail: tail.len() };
-        let (options, format) = (Options::default(), format(3));
+        let (options, format) = (DiffOptions::default(), format(3));
         prop_assert_eq!(
             diff_between(Some(&before), Some(&after), same, &options, &format),
             diff(Some(&before), Some(&after), &options, &format)
@@ -207,8 +211,8 @@ proptest! {
         line in 0usize..8,
         bytes in 0usize..50,
     ) {
-        let options = Options { ignore_whitespace, ..Options::default() };
-        let format = Format { limits: Limits { line, bytes }, ..format(context) };
+        let options = DiffOptions { ignore_whitespace, ..DiffOptions::default() };
+        let format = Format { limits: DisplayLimits { line, bytes }, ..format(context) };
         let made = diff(Some(&before), Some(&after), &options, &format);
         prop_assert!(!made.identical || before == after || ignore_whitespace);
         prop_assert_eq!(made.identical, made.text.is_empty());
@@ -217,7 +221,7 @@ proptest! {
     #[test]
     fn counts_in_headers_are_true(before in lines(), after in lines(), context in 0u32..4) {
         let format = Format { line_ends: LineEndings::Raw, ..format(context) };
-        let made = diff(Some(before.as_bytes()), Some(after.as_bytes()), &Options::default(), &format);
+        let made = diff(Some(before.as_bytes()), Some(after.as_bytes()), &DiffOptions::default(), &format);
         let mut left = [0; 2];
         for line in made.text.split_terminator('\n').skip(2) {
             if let Some(ranges) = line.strip_prefix("@@ -") {

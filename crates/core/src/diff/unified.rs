@@ -1,7 +1,7 @@
 //! The unified format: hunks with context, as text and as numbers.
 //!
 //! The output applies with `git apply` and GNU patch, except where it is made for display:
-//! [`Limits`] truncate long lines and long diffs, and line endings are shown as LF where both sides
+//! [`DisplayLimits`] truncate long lines and long diffs, and line endings are shown as LF where both sides
 //! have the same kind (`line_ends`).
 
 use std::borrow::Cow;
@@ -10,12 +10,12 @@ use memchr::memchr;
 
 use super::compute::compare;
 use super::lines::{SharedMargins, common_prefix};
-use super::{Change, Comparison, Options, Side, name};
+use super::{Change, Comparison, DiffOptions, Side, name};
 use crate::text::Eol;
 
 /// The names in the two header lines.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Header<'a> {
+pub struct DiffHeader<'a> {
     /// The old file's name without `a/`; `None` if the file did not exist.
     pub before: Option<&'a [u8]>,
     /// The new file's name without `b/`; `None` if the file does not exist.
@@ -37,7 +37,7 @@ pub enum LineEndings {
 
 /// Limits of a diff for display. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
+pub struct DisplayLimits {
     /// The maximum code points per line; longer lines are truncated around their difference.
     pub line: usize,
     /// The maximum bytes of the text; a closing line counts the omitted lines.
@@ -48,13 +48,13 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug)]
 pub struct Format<'a> {
     /// The file names.
-    pub header: Header<'a>,
+    pub header: DiffHeader<'a>,
     /// The number of unchanged lines around each change.
     pub context: u32,
     /// The representation of line endings.
     pub line_ends: LineEndings,
     /// The limits for display.
-    pub limits: Limits,
+    pub limits: DisplayLimits,
 }
 
 /// A printed diff.
@@ -68,7 +68,7 @@ pub struct Unified {
     pub added: u64,
     /// Lines that only the old text has.
     pub removed: u64,
-    /// True if [`Limits`] truncated `text`.
+    /// True if [`DisplayLimits`] truncated `text`.
     pub truncated: bool,
 }
 
@@ -84,7 +84,7 @@ impl Unified {
 pub fn diff(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
-    options: &Options,
+    options: &DiffOptions,
     format: &Format<'_>,
 ) -> Unified {
     diff_between(before, after, SharedMargins::default(), options, format)
@@ -95,7 +95,7 @@ pub(crate) fn diff_between(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
     same: SharedMargins,
-    options: &Options,
+    options: &DiffOptions,
     format: &Format<'_>,
 ) -> Unified {
     let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
@@ -104,8 +104,10 @@ pub(crate) fn diff_between(
         return Unified { identical: true, ..Unified::default() };
     }
     let strip_cr = format.line_ends == LineEndings::Shown && same_line_ends(old, new, &comparison);
-    let header =
-        Header { before: before.and(format.header.before), after: after.and(format.header.after) };
+    let header = DiffHeader {
+        before: before.and(format.header.before),
+        after: after.and(format.header.after),
+    };
     let out = Unified { text: String::with_capacity(FIRST_CAPACITY), ..Unified::default() };
     Printer { comparison: &comparison, strip_cr, limits: format.limits, out }
         .print(&header, format.context)
@@ -156,12 +158,12 @@ pub(super) fn groups(changes: &[Change], context: u32) -> impl Iterator<Item = &
 struct Printer<'a, 'b> {
     comparison: &'b Comparison<'a>,
     strip_cr: bool,
-    limits: Limits,
+    limits: DisplayLimits,
     out: Unified,
 }
 
 impl Printer<'_, '_> {
-    fn print(mut self, header: &Header<'_>, context: u32) -> Unified {
+    fn print(mut self, header: &DiffHeader<'_>, context: u32) -> Unified {
         self.out.added = self.comparison.added();
         self.out.removed = self.comparison.removed();
         self.header(header);
@@ -180,7 +182,7 @@ impl Printer<'_, '_> {
         self.out
     }
 
-    fn header(&mut self, header: &Header<'_>) {
+    fn header(&mut self, header: &DiffHeader<'_>) {
         for (marker, prefix, name) in [("---", "a", header.before), ("+++", "b", header.after)] {
             let name = name.map_or("/dev/null".into(), |name| name::with_prefix(prefix, name));
             self.out.text.extend([marker, " ", &name, "\n"]);

@@ -9,7 +9,7 @@ use crate::pack::{Packed, utf16_len};
 
 /// The unit of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum TokenUnit {
     /// Words and the characters between them.
     Words,
     /// Characters (code points).
@@ -18,7 +18,7 @@ pub enum Unit {
 
 /// The change of a part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ChangeKind {
     /// Both texts have it.
     Same = 0,
     /// Only the old text has it.
@@ -31,7 +31,7 @@ pub enum Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'t> {
     /// The kind of change.
-    pub fate: Fate,
+    pub kind: ChangeKind,
     /// The number of tokens in it.
     pub tokens: usize,
     /// The text of the part.
@@ -41,18 +41,18 @@ pub struct Part<'t> {
 /// Compares two texts token by token. In a replacement, the removed part precedes the added part.
 ///
 /// ```
-/// use filewright_core::diff::words::{Fate, Unit, parts};
-/// let found = parts("one two", "one three", Unit::Words);
-/// let told: Vec<_> = found.iter().map(|part| (part.fate, part.text)).collect();
-/// assert_eq!(told, [(Fate::Same, "one "), (Fate::Removed, "two"), (Fate::Added, "three")]);
+/// use filewright_core::diff::words::{ChangeKind, TokenUnit, parts};
+/// let found = parts("one two", "one three", TokenUnit::Words);
+/// let told: Vec<_> = found.iter().map(|part| (part.kind, part.text)).collect();
+/// assert_eq!(told, [(ChangeKind::Same, "one "), (ChangeKind::Removed, "two"), (ChangeKind::Added, "three")]);
 /// ```
-pub fn parts<'t>(before: &'t str, after: &'t str, unit: Unit) -> Vec<Part<'t>> {
+pub fn parts<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'t>> {
     let head = common_head(before, after, unit);
     let (old, new) = (&before[head..], &after[head..]);
     let tail = common_tail(old, new, unit);
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
     let mut out = Out { parts: Vec::new() };
-    out.push(Fate::Same, &after[..head], count(&after[..head], unit));
+    out.push(ChangeKind::Same, &after[..head], count(&after[..head], unit));
     let (olds, news): (Vec<&str>, Vec<&str>) =
         (tokens(old, unit).collect(), tokens(new, unit).collect());
     let bytes = |tokens: &[&'t str]| tokens.iter().map(|token| token.as_bytes()).collect();
@@ -61,25 +61,25 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: Unit) -> Vec<Part<'t>> {
     for change in changes_between(&old_bytes, &new_bytes) {
         let (gone, come) = (change.before, change.after);
         let same = gone.start as usize - from;
-        out.run(Fate::Same, new, &news, at..at + same);
+        out.run(ChangeKind::Same, new, &news, at..at + same);
         (from, at) = (gone.end as usize, come.end as usize);
-        out.run(Fate::Removed, old, &olds, gone.start as usize..from);
-        out.run(Fate::Added, new, &news, come.start as usize..at);
+        out.run(ChangeKind::Removed, old, &olds, gone.start as usize..from);
+        out.run(ChangeKind::Added, new, &news, come.start as usize..at);
     }
-    out.run(Fate::Same, new, &news, at..news.len());
+    out.run(ChangeKind::Same, new, &news, at..news.len());
     let tail = &after[after.len() - tail..];
-    out.push(Fate::Same, tail, count(tail, unit));
+    out.push(ChangeKind::Same, tail, count(tail, unit));
     out.parts
 }
 
 /// Encodes the result of [`parts`]: their number, and for each its change (0 same, 1 removed, 2
 /// added), its tokens and its length in UTF-16 code units.
 pub fn parts_packed(before: &str, after: &str, chars: bool) -> Packed {
-    let parts = parts(before, after, if chars { Unit::Chars } else { Unit::Words });
+    let parts = parts(before, after, if chars { TokenUnit::Chars } else { TokenUnit::Words });
     let mut packed = Packed::new();
     packed.num(parts.len() as u64);
     for part in parts {
-        packed.num(part.fate as u64);
+        packed.num(part.kind as u64);
         packed.num(part.tokens as u64);
         packed.num(utf16_len(part.text) as u64);
     }
@@ -92,18 +92,24 @@ struct Out<'t> {
 
 impl<'t> Out<'t> {
     /// Pushes the tokens `run` of `text`.
-    fn run(&mut self, fate: Fate, text: &'t str, tokens: &[&'t str], run: std::ops::Range<usize>) {
+    fn run(
+        &mut self,
+        kind: ChangeKind,
+        text: &'t str,
+        tokens: &[&'t str],
+        run: std::ops::Range<usize>,
+    ) {
         let place = |at: usize| {
             tokens
                 .get(at)
                 .map_or(text.len(), |token| token.as_ptr() as usize - text.as_ptr() as usize)
         };
-        self.push(fate, &text[place(run.start)..place(run.end)], run.len());
+        self.push(kind, &text[place(run.start)..place(run.end)], run.len());
     }
 
-    fn push(&mut self, fate: Fate, text: &'t str, tokens: usize) {
+    fn push(&mut self, kind: ChangeKind, text: &'t str, tokens: usize) {
         if !text.is_empty() {
-            self.parts.push(Part { fate, tokens, text });
+            self.parts.push(Part { kind, tokens, text });
         }
     }
 }
@@ -126,12 +132,12 @@ fn class(c: char) -> Class {
 }
 
 /// Reports whether a token boundary lies between two characters.
-fn parted(before: char, after: char, unit: Unit) -> bool {
+fn parted(before: char, after: char, unit: TokenUnit) -> bool {
     let class_of = class(before);
-    unit == Unit::Chars || class_of == Class::Mark || class_of != class(after)
+    unit == TokenUnit::Chars || class_of == Class::Mark || class_of != class(after)
 }
 
-fn tokens(text: &str, unit: Unit) -> impl Iterator<Item = &str> {
+fn tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let mut chars = rest.char_indices().peekable();
@@ -151,12 +157,12 @@ fn tokens(text: &str, unit: Unit) -> impl Iterator<Item = &str> {
     })
 }
 
-fn count(text: &str, unit: Unit) -> usize {
+fn count(text: &str, unit: TokenUnit) -> usize {
     tokens(text, unit).count()
 }
 
 /// Returns the bytes of whole tokens that both texts begin with.
-fn common_head(a: &str, b: &str, unit: Unit) -> usize {
+fn common_head(a: &str, b: &str, unit: TokenUnit) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     if same == a.len() && same == b.len() {
         return same;
@@ -177,7 +183,7 @@ fn common_head(a: &str, b: &str, unit: Unit) -> usize {
 }
 
 /// Returns the bytes of whole tokens that both texts end with.
-fn common_tail(a: &str, b: &str, unit: Unit) -> usize {
+fn common_tail(a: &str, b: &str, unit: TokenUnit) -> usize {
     let same = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     let start = (a.len() - same..=a.len()).find(|&at| a.is_char_boundary(at)).unwrap_or(a.len());
     let tail = &a[start..];
@@ -196,20 +202,20 @@ fn common_tail(a: &str, b: &str, unit: Unit) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Fate, Unit, parts, parts_packed};
+    use super::{ChangeKind, TokenUnit, parts, parts_packed};
 
-    fn told(before: &str, after: &str, unit: Unit) -> String {
-        let show = |part: &super::Part<'_>| match part.fate {
-            Fate::Same => part.text.to_owned(),
-            Fate::Removed => format!("[-{}-]", part.text),
-            Fate::Added => format!("{{+{}+}}", part.text),
+    fn told(before: &str, after: &str, unit: TokenUnit) -> String {
+        let show = |part: &super::Part<'_>| match part.kind {
+            ChangeKind::Same => part.text.to_owned(),
+            ChangeKind::Removed => format!("[-{}-]", part.text),
+            ChangeKind::Added => format!("{{+{}+}}", part.text),
         };
         parts(before, after, unit).iter().map(show).collect()
     }
 
     #[test]
     fn words_and_characters() {
-        use Unit::{Chars, Words};
+        use TokenUnit::{Chars, Words};
         for (before, after, unit, shown) in [
             ("", "", Words, ""),
             ("a", "", Words, "[-a-]"),
@@ -228,13 +234,13 @@ mod tests {
     proptest! {
         #[test]
         fn both_sides_are_there_in_full(before in "[ab_ \\.é\n]{0,40}", after in "[ab_ \\.é\n]{0,40}", chars: bool) {
-            let unit = if chars { Unit::Chars } else { Unit::Words };
+            let unit = if chars { TokenUnit::Chars } else { TokenUnit::Words };
             let parts = parts(&before, &after, unit);
-            let side = |other: Fate| -> String {
-                parts.iter().filter(|part| part.fate != other).map(|part| part.text).collect()
+            let side = |other: ChangeKind| -> String {
+                parts.iter().filter(|part| part.kind != other).map(|part| part.text).collect()
             };
-            prop_assert_eq!(side(Fate::Added), before.as_str());
-            prop_assert_eq!(side(Fate::Removed), after.as_str());
+            prop_assert_eq!(side(ChangeKind::Added), before.as_str());
+            prop_assert_eq!(side(ChangeKind::Removed), after.as_str());
             for part in &parts {
                 prop_assert!(part.tokens > 0);
             }

@@ -4,10 +4,10 @@
 //! difference, and a line that only one side has costs more the more text it has. Lines that are
 //! broken differently on the two sides are joined. Costs are in ten-thousandths of a line.
 
-use super::alignment::{Alignment, Cut, Step, cut_after, cut_before};
+use super::alignment::{Alignment, AlignmentStep, Cut, cut_after, cut_before};
 use super::haystack::Haystack;
-use super::levenshtein::Pattern;
-use super::needle::{Kind, LINE, Needle};
+use super::levenshtein::BitPattern;
+use super::needle::{LINE_COST, LineKind, Needle};
 use super::pairs::{AlignStep, Pairs};
 use super::window::Window;
 
@@ -16,7 +16,7 @@ const MAX_BAND: usize = 64;
 /// Narrower bands to try first. A path that leaves a band skips, joins or splits lines, which costs
 /// at least `DRIFT` per line of drift.
 const BAND_WIDTHS: [usize; 2] = [6, 24];
-const DRIFT: i32 = LINE / 20 / 3;
+const DRIFT: i32 = LINE_COST / 20 / 3;
 /// The maximum number of cells in one alignment.
 const MAX_CELLS: usize = 12_000_000;
 /// The cost of an impossible step.
@@ -74,7 +74,7 @@ pub(super) fn align(
     needle: &Needle<'_>,
     diagonal: isize,
     most: i32,
-    pattern: &mut Pattern,
+    pattern: &mut BitPattern,
 ) -> Option<Alignment> {
     let widest = (needle.len() / 4).clamp(3, MAX_BAND);
     for pad in BAND_WIDTHS.into_iter().filter(|&pad| pad < widest) {
@@ -94,7 +94,7 @@ fn align_within(
     diagonal: isize,
     pad: usize,
     most: i32,
-    pattern: &mut Pattern,
+    pattern: &mut BitPattern,
 ) -> Option<Alignment> {
     let n = needle.len();
     let low = (diagonal - pad as isize).max(0) as usize;
@@ -141,7 +141,7 @@ fn align_within(
     }
     let steps = back(&mut pairs, &band, (n, end), low);
     let mut lines = steps.iter().filter_map(|step| match step {
-        Step::Pair { file, .. } => Some(file.clone()),
+        AlignmentStep::Pair { file, .. } => Some(file.clone()),
         _ => None,
     });
     let first = lines.next()?;
@@ -153,8 +153,8 @@ fn align_within(
 fn old_only(needle: &Needle<'_>, old: usize) -> i32 {
     let line = &needle.lines[old];
     match line.kind {
-        Kind::Blank => LINE / 20,
-        Kind::Comment | Kind::Code => line.weight,
+        LineKind::Blank => LINE_COST / 20,
+        LineKind::Comment | LineKind::Code => line.weight,
     }
 }
 
@@ -164,7 +164,7 @@ fn back(
     band: &Band,
     (mut i, mut j): (usize, usize),
     low: usize,
-) -> Vec<Step> {
+) -> Vec<AlignmentStep> {
     let mut steps = Vec::new();
     while let Some(by) = band.at(i, j).map(|at| band.moves[at]) {
         let (old, lines) = match by {
@@ -179,8 +179,8 @@ fn back(
         let file = low + j;
         let (hay, needle) = (pairs.hay, pairs.needle);
         steps.push(match by {
-            AlignStep::OldOnly => Step::OldOnly(i),
-            AlignStep::FileOnly => Step::FileOnly(file),
+            AlignStep::OldOnly => AlignmentStep::OldOnly(i),
+            AlignStep::FileOnly => AlignmentStep::FileOnly(file),
             by => {
                 let cut = match by {
                     AlignStep::Edge if i == 0 => {
@@ -193,7 +193,7 @@ fn back(
                     AlignStep::Pair => pairs.likeness(i, file),
                     _ => 1.0,
                 };
-                Step::Pair { old: i..i + old, file: file..file + lines, likeness, cut }
+                AlignmentStep::Pair { old: i..i + old, file: file..file + lines, likeness, cut }
             }
         });
     }

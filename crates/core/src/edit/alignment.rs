@@ -8,7 +8,7 @@ use super::normalize::match_key;
 
 /// One step of an alignment.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum AlignmentStep {
     /// These lines of the old text correspond to these lines of the file.
     Pair {
         old: Range<usize>,
@@ -39,7 +39,7 @@ pub(super) struct Cut {
 pub(super) struct Alignment {
     /// In the order of both sides. Begins and ends with a pair or with a line that only the old
     /// text has.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AlignmentStep>,
     /// The lines of the file from the first pair to the last.
     pub file: Range<usize>,
     /// The total cost of the differences.
@@ -51,9 +51,9 @@ impl Alignment {
     /// still overlap.
     pub(super) fn is_apart_from(&self, other: &Self) -> bool {
         let pairs = |alignment: &Self| -> Vec<(usize, usize)> {
-            let pair = |step: &Step| match step {
-                Step::Pair { old, file, .. } => Some((old.start, file.start)),
-                Step::OldOnly(_) | Step::FileOnly(_) => None,
+            let pair = |step: &AlignmentStep| match step {
+                AlignmentStep::Pair { old, file, .. } => Some((old.start, file.start)),
+                AlignmentStep::OldOnly(_) | AlignmentStep::FileOnly(_) => None,
             };
             alignment.steps.iter().filter_map(pair).collect()
         };

@@ -1,17 +1,17 @@
 //! Tests hostile edits: every cost is charged to the budget, and a call that exceeds it is refused
 //! with an error that says so.
 
-use super::budget::Budget;
-use super::{Edit, Options, Plan, Strictness, plan_within};
+use super::budget::WorkBudget;
+use super::{Edit, EditOptions, Plan, Strictness, plan_within};
 use crate::error::Error;
 
 fn edit(old: impl Into<String>, new: impl Into<String>) -> Edit {
     Edit { old: old.into(), new: new.into(), ..Edit::default() }
 }
 
-fn run(text: &str, edits: &[Edit], work: &Budget) -> Result<Plan, Error> {
+fn run(text: &str, edits: &[Edit], work: &WorkBudget) -> Result<Plan, Error> {
     let options =
-        Options { strictness: Strictness::Fuzzy, label: "f".into(), ..Options::default() };
+        EditOptions { strictness: Strictness::Fuzzy, label: "f".into(), ..EditOptions::default() };
     plan_within(text.as_bytes(), edits, &options, work)
 }
 
@@ -76,7 +76,7 @@ fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
 fn work_is_proportional_to_what_was_sent() {
     const PLENTY: u64 = u64::MAX;
     for (name, text, edits) in hostile() {
-        let work = Budget::of(PLENTY);
+        let work = WorkBudget::of(PLENTY);
         let answer = run(&text, &edits, &work);
         let sent: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
         let most = 4_000 * (text.len() + sent) as u64;
@@ -93,9 +93,9 @@ fn work_is_proportional_to_what_was_sent() {
 #[test]
 fn with_less_work_the_answer_is_the_same_or_a_refusal_that_says_so() {
     for (name, text, edits) in hostile() {
-        let full = run(&text, &edits, &Budget::of(u64::MAX)).map(|plan| plan.bytes);
+        let full = run(&text, &edits, &WorkBudget::of(u64::MAX)).map(|plan| plan.bytes);
         for units in [0, 200_000, 5_000_000] {
-            match run(&text, &edits, &Budget::of(units)) {
+            match run(&text, &edits, &WorkBudget::of(units)) {
                 Ok(plan) => assert_eq!(Some(&plan.bytes), full.as_ref().ok(), "{name}: {units}"),
                 Err(error) => {
                     let spent = {
@@ -123,10 +123,10 @@ fn places_that_overlap_are_not_replaced_twice() {
         ),
     ] {
         let all = Edit { replace_all: true, ..edit(old, new) };
-        let plan = run(text, &[all], &Budget::default()).unwrap();
+        let plan = run(text, &[all], &WorkBudget::default()).unwrap();
         assert_eq!(String::from_utf8_lossy(&plan.bytes), result, "{name}");
     }
     let alike = "value.handler = request;\n".repeat(2_000);
     let old = alike[..25 * 200].replacen("handler", "hadnler", 1);
-    assert!(run(&alike, &[edit(old, "x")], &Budget::default()).is_err(), "anywhere is nowhere");
+    assert!(run(&alike, &[edit(old, "x")], &WorkBudget::default()).is_err(), "anywhere is nowhere");
 }

@@ -12,15 +12,15 @@ const MAX_UNITS_PER_CALL: u64 = 500_000_000;
 
 /// The remaining budget.
 #[derive(Debug)]
-pub(crate) struct Budget(Cell<u64>);
+pub(crate) struct WorkBudget(Cell<u64>);
 
-impl Default for Budget {
+impl Default for WorkBudget {
     fn default() -> Self {
         Self(Cell::new(MAX_UNITS_PER_CALL))
     }
 }
 
-impl Budget {
+impl WorkBudget {
     /// Pays for work before it starts. Returns false if the budget does not suffice; from then on
     /// it is empty.
     #[must_use]
@@ -56,14 +56,14 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::Budget;
+    use super::WorkBudget;
 
     #[test]
     fn what_is_spent_is_spent() {
-        let work = Budget::of(3_000);
+        let work = WorkBudget::of(3_000);
         assert!(work.try_spend(1_000) && work.left() == 2_000 && !work.is_spent());
         assert!(!work.try_spend(2_001) && work.is_spent());
         assert!(!work.try_spend(1));
-        assert!(!Budget::default().pay_for(usize::MAX, 2));
+        assert!(!WorkBudget::default().pay_for(usize::MAX, 2));
     }
 }

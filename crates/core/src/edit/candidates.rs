@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::alignment::{Alignment, Cut, Step};
+use super::alignment::{Alignment, AlignmentStep, Cut};
 
 /// A position for the old text in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ impl Candidates {
 
 /// Aligns `lines` lines one to one from the file's line `first`.
 fn even(first: usize, lines: usize, cost: i32) -> Candidate {
-    let steps = (0..lines).map(|at| Step::Pair {
+    let steps = (0..lines).map(|at| AlignmentStep::Pair {
         old: at..at + 1,
         file: first + at..first + at + 1,
         likeness: 1.0,

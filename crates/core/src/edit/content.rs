@@ -11,7 +11,7 @@ use crate::encoding::{Encoding, trim};
 use crate::error::{Code, Error, Result};
 
 /// The state of a file between two edits.
-pub(super) struct Content<'a> {
+pub(super) struct EditContent<'a> {
     /// The text that edits match: UTF-8; for a file in UTF-8 its exact bytes.
     text: Cow<'a, [u8]>,
     /// The bytes of a file that is not in UTF-8.
@@ -23,7 +23,7 @@ struct Foreign<'a> {
     bytes: Cow<'a, [u8]>,
 }
 
-impl<'a> Content<'a> {
+impl<'a> EditContent<'a> {
     /// Decodes a file.
     pub(super) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
         if encoding == Encoding::UTF_8 {
@@ -150,14 +150,14 @@ pub(crate) fn spliced(text: &[u8], splices: &[Splice]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use crate::edit::{Edit, Options, plan};
+    use crate::edit::{Edit, EditOptions, plan};
     use crate::encoding::Encoding;
     use crate::error::Code;
 
     fn run(bytes: &[u8], encoding: &str, old: &str, new: &str) -> Result<Vec<u8>, Code> {
         let encoding = Encoding::for_label(encoding).unwrap();
         let edit = Edit { old: old.into(), new: new.into(), ..Edit::default() };
-        let options = Options { encoding, label: "f".into(), ..Options::default() };
+        let options = EditOptions { encoding, label: "f".into(), ..EditOptions::default() };
         plan(bytes, &[edit], &options).map(|plan| plan.bytes).map_err(|error| error.code)
     }
 

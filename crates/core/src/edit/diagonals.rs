@@ -10,17 +10,17 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::bigrams::Bigrams;
 use super::haystack::Haystack;
-use super::levenshtein::{MAX_BYTES, Pattern};
-use super::needle::{Kind, Needle};
+use super::levenshtein::{BitPattern, MAX_SIMILAR_BYTES};
+use super::needle::{LineKind, Needle};
 use super::normalize::match_key;
 use super::similarity::MAX_ALIGNMENTS;
 
 /// Lines with more occurrences do not vote.
-const FREQUENT: usize = 400;
+const MAX_VOTING_OCCURRENCES: usize = 400;
 /// The maximum number of counted votes; the rarest lines vote first.
-const VOTES: usize = 200_000;
+const MAX_VOTES: usize = 200_000;
 /// The maximum number of lines compared with the longest old line.
-const COMPARED: usize = 256;
+const MAX_COMPARED_WITH_LONGEST: usize = 256;
 
 /// A fast hash for numbers; the map lives for one search, so that collisions do little harm.
 #[derive(Default)]
@@ -67,7 +67,7 @@ pub(super) struct Diagonals {
 pub(super) fn diagonals(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
-    pattern: &mut Pattern,
+    pattern: &mut BitPattern,
 ) -> Option<Diagonals> {
     let mut list = votes(hay, needle)?;
     list.sort_by(|a, b| b.votes.total_cmp(&a.votes).then(a.at.cmp(&b.at)));
@@ -91,12 +91,12 @@ fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
         return None;
     }
     let mut places: ByHash<Vec<u32>> = ByHash::default();
-    for line in needle.lines.iter().filter(|line| line.kind != Kind::Blank) {
+    for line in needle.lines.iter().filter(|line| line.kind != LineKind::Blank) {
         places.insert(line.hash, Vec::new());
     }
     for (at, hash) in hay.hashes.iter().enumerate() {
         if let Some(places) = places.get_mut(hash)
-            && places.len() <= FREQUENT
+            && places.len() <= MAX_VOTING_OCCURRENCES
         {
             places.push(at as u32);
         }
@@ -104,13 +104,13 @@ fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
     let standing = |(old, line)| -> Option<(usize, f64, &Vec<u32>)> {
         let line: &super::needle::NeedleLine<'_> = line;
         let places = places.get(&line.hash)?;
-        let votes = (1..=FREQUENT).contains(&places.len());
+        let votes = (1..=MAX_VOTING_OCCURRENCES).contains(&places.len());
         votes.then(|| (old, f64::from(line.weight) / (places.len() as f64).sqrt(), places))
     };
     let mut voters: Vec<_> = needle.lines.iter().enumerate().filter_map(standing).collect();
     voters.sort_by_key(|(old, _, places)| (places.len(), *old));
     let mut votes: ByHash<f64> = ByHash::default();
-    let mut left = VOTES;
+    let mut left = MAX_VOTES;
     for (old, vote, places) in voters {
         let Some(rest) = left.checked_sub(places.len()) else { break };
         left = rest;
@@ -119,7 +119,7 @@ fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
         }
     }
     hay.work
-        .try_spend(20 * (VOTES - left))
+        .try_spend(20 * (MAX_VOTES - left))
         .then(|| votes.into_iter().map(|(at, votes)| Diagonal { at: at as isize, votes }).collect())
 }
 
@@ -127,10 +127,11 @@ fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
 fn like_the_longest(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
-    pattern: &mut Pattern,
+    pattern: &mut BitPattern,
 ) -> Option<Diagonals> {
     let longest = needle.lines.iter().enumerate().rev().max_by_key(|(_, line)| line.key.len());
-    let Some((old, line)) = longest.filter(|(_, line)| (8..=MAX_BYTES).contains(&line.key.len()))
+    let Some((old, line)) =
+        longest.filter(|(_, line)| (8..=MAX_SIMILAR_BYTES).contains(&line.key.len()))
     else {
         return Some(Diagonals { list: Vec::new(), crowded: false });
     };
@@ -154,10 +155,10 @@ fn like_the_longest(
         }
     }
     let mut crowded = false;
-    if glances.len() > COMPARED {
-        let (kept, left_out, _) = glances.select_nth_unstable(COMPARED);
+    if glances.len() > MAX_COMPARED_WITH_LONGEST {
+        let (kept, left_out, _) = glances.select_nth_unstable(MAX_COMPARED_WITH_LONGEST);
         crowded = kept.iter().all(|(check_disjoint, _)| *check_disjoint == left_out.0);
-        glances.truncate(COMPARED);
+        glances.truncate(MAX_COMPARED_WITH_LONGEST);
     }
     pattern.set(&line.key);
     let mut alike: Vec<(f64, usize)> = Vec::new();

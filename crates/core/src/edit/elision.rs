@@ -18,7 +18,7 @@ use super::{Match, Refusal, Tier};
 /// The maximum number of lines that one elision may stand for.
 const MAX_ELIDED_LINES: usize = 2_000;
 
-type Lines<'l, 'e> = &'l [&'e [u8]];
+type EditLines<'l, 'e> = &'l [&'e [u8]];
 
 /// Reports whether a text has elisions that are not lines of the file.
 pub(super) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
@@ -38,7 +38,7 @@ pub(super) fn find(
     new: &[&[u8]],
 ) -> Result<(i32, Match), Refusal> {
     let (olds, news) = (pieces(old), pieces(new));
-    let blank = |piece: &Lines<'_, '_>| piece.iter().all(|line| trim(line).is_empty());
+    let blank = |piece: &EditLines<'_, '_>| piece.iter().all(|line| trim(line).is_empty());
     if olds.len() < 2 || olds.len() != news.len() || olds.iter().any(blank) {
         return Err(Refusal::Elided);
     }
@@ -104,8 +104,8 @@ fn in_order(places: &mut [Candidates]) {
 }
 
 /// Returns the parts between elisions; elisions at either end separate nothing.
-fn pieces<'l, 'e>(lines: Lines<'l, 'e>) -> Vec<Lines<'l, 'e>> {
-    let mut pieces: Vec<Lines<'l, 'e>> = lines.split(|line| is_elision(line)).collect();
+fn pieces<'l, 'e>(lines: EditLines<'l, 'e>) -> Vec<EditLines<'l, 'e>> {
+    let mut pieces: Vec<EditLines<'l, 'e>> = lines.split(|line| is_elision(line)).collect();
     if pieces.len() > 1 && pieces.first().is_some_and(|piece| piece.is_empty()) {
         pieces.remove(0);
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::memmem::{self, Finder};
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::budget::Budget;
+use super::budget::WorkBudget;
 use super::lines::fold_ends;
 use super::refusal::Refusal;
 use super::{Edit, Match, OnMultiple, Splice, Tier, choose};
@@ -28,7 +28,7 @@ pub(super) fn find(
     text: &[u8],
     edit: &Edit,
     on_multiple: OnMultiple,
-    work: &Budget,
+    work: &WorkBudget,
 ) -> Result<Option<Match>, Refusal> {
     if !work.try_spend(text.len() / 2 + edit.old.len() + edit.new.len() + 200) {
         return Err(Refusal::TooMuch);
@@ -36,7 +36,7 @@ pub(super) fn find(
     let old = fold_ends(edit.old.as_bytes());
     let body = text.strip_prefix(BOM_UTF8).unwrap_or(text);
     let eol = Eol::detect(body);
-    let view = View::new(body, eol, &old);
+    let view = EolView::new(body, eol, &old);
     let places = view.places(edit);
     if places.is_empty() {
         return Ok(None);
@@ -86,7 +86,7 @@ fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
 
 /// A file and an old text with normalised line endings. The file is copied only if it has both
 /// kinds of line endings.
-struct View<'a> {
+struct EolView<'a> {
     raw: &'a [u8],
     /// The text to search; CRLF becomes LF if the file has both.
     text: Cow<'a, [u8]>,
@@ -94,7 +94,7 @@ struct View<'a> {
     old: Cow<'a, [u8]>,
 }
 
-impl<'a> View<'a> {
+impl<'a> EolView<'a> {
     fn new(raw: &'a [u8], eol: Eol, old: &'a [u8]) -> Self {
         let (text, old) = match eol {
             Eol::None | Eol::Lf => (Cow::Borrowed(raw), Cow::Borrowed(old)),
@@ -221,6 +221,6 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
 /// Reports whether the text occurs.
 pub(super) fn occurs(text: &[u8], needle: &str) -> bool {
     let needle = fold_ends(needle.as_bytes());
-    let view = View::new(text, Eol::detect(text), &needle);
+    let view = EolView::new(text, Eol::detect(text), &needle);
     memmem::find(&view.text, &view.old).is_some()
 }

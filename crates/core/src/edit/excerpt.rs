@@ -8,13 +8,13 @@ use crate::path::escape_controls;
 use crate::text::{count_chars, cut_chars};
 
 /// The maximum number of characters in the first line of a message.
-const FIRST_LINE: usize = 200;
+const MAX_FIRST_LINE_CHARS: usize = 200;
 /// The maximum number of characters in a quoted line.
-const QUOTE: usize = 160;
+const MAX_QUOTED_CHARS: usize = 160;
 /// The maximum number of line numbers in a message.
-const LISTED: usize = 40;
+const MAX_LISTED_LINES: usize = 40;
 /// The maximum number of line numbers in the error details.
-const DETAILED: usize = 100;
+const MAX_DETAILED_LINES: usize = 100;
 
 /// Returns the range of the file at which a text of `count` lines would be if its line `old` is the
 /// file's line `line`.
@@ -28,7 +28,7 @@ pub(super) fn trim_newlines(text: &[u8]) -> &[u8] {
 }
 
 pub(super) fn detailed(lines: &[u64]) -> Vec<u64> {
-    lines[..lines.len().min(DETAILED)].to_vec()
+    lines[..lines.len().min(MAX_DETAILED_LINES)].to_vec()
 }
 
 /// Reports whether a line of the file equals this text, ignoring white space around it.
@@ -39,20 +39,20 @@ pub(super) fn is_a_line(file: &FileLines<'_>, text: &str) -> bool {
 
 /// Joins as `head: tail` if that fits into the first line, otherwise puts `tail` on its own line.
 pub(super) fn join(head: String, tail: &str) -> String {
-    let short = count_chars(&head) + count_chars(tail) + 2 <= FIRST_LINE;
+    let short = count_chars(&head) + count_chars(tail) + 2 <= MAX_FIRST_LINE_CHARS;
     format!("{head}{}{tail}", if short { ": " } else { "\n" })
 }
 
 pub(super) fn list(lines: &[u64]) -> String {
-    let shown: Vec<String> = lines.iter().take(LISTED).map(u64::to_string).collect();
-    let more = lines.len().saturating_sub(LISTED);
+    let shown: Vec<String> = lines.iter().take(MAX_LISTED_LINES).map(u64::to_string).collect();
+    let more = lines.len().saturating_sub(MAX_LISTED_LINES);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     shown.join(", ") + &rest
 }
 
 pub(super) fn show(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&line[..line.len().min(QUOTE * 4)]);
-    escape_controls(cut_chars(&text, QUOTE)).into_owned()
+    let text = String::from_utf8_lossy(&line[..line.len().min(MAX_QUOTED_CHARS * 4)]);
+    escape_controls(cut_chars(&text, MAX_QUOTED_CHARS)).into_owned()
 }
 
 /// Quotes the line of the file above the line of the call.

@@ -6,15 +6,15 @@
 
 use std::ops::Range;
 
-use super::alignment::Step;
-use super::budget::Budget;
+use super::alignment::AlignmentStep;
+use super::budget::WorkBudget;
 use super::candidates::{Candidate, Candidates};
-use super::haystack::{Haystack, Index};
+use super::haystack::{Haystack, LineKeys};
 use super::kmp;
 use super::lines::{edit_lines, fold_ends, has_countable_lines, indent, trim};
 use super::locate::{locate, locate_approximate, word_by_word};
 use super::merge::merge;
-use super::needle::{Kind, Needle};
+use super::needle::{LineKind, Needle};
 use super::normalize::{collapse_whitespace, match_key};
 use super::refusal::Refusal;
 use super::repair::{Hypothesis, hypotheses};
@@ -36,12 +36,12 @@ pub(super) fn find(
     text: &[u8],
     edit: &Edit,
     on_multiple: OnMultiple,
-    work: &Budget,
+    work: &WorkBudget,
 ) -> Result<Match, Refusal> {
     if !has_countable_lines(text) || !work.try_spend(20 * (edit.old.len() + edit.new.len())) {
         return Err(Refusal::TooLarge);
     }
-    let index = Index::new(text, work).ok_or(Refusal::TooLarge)?;
+    let index = LineKeys::new(text, work).ok_or(Refusal::TooLarge)?;
     let hay = Haystack::new(text, &index, work);
     let mut best: Option<(i32, Match)> = None;
     let mut first = None;
@@ -112,7 +112,7 @@ fn attempt(
 /// Returns the single new line with the indentation of the single old line if it has none. A model
 /// that sends an indentation other than the file's, and then none, has forgotten it; it does not
 /// mean to move the line to the margin.
-fn with_indentation_of(old: Lines<'_>, new: Lines<'_>) -> Option<Vec<u8>> {
+fn with_indentation_of(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8>> {
     let ([old], [new]) = (old, new) else { return None };
     let forgotten = !trim(new).is_empty() && indent(new).is_empty() && !indent(old).is_empty();
     forgotten.then(|| [indent(old), new].concat())
@@ -120,8 +120,8 @@ fn with_indentation_of(old: Lines<'_>, new: Lines<'_>) -> Option<Vec<u8>> {
 
 fn in_place(
     hay: &Haystack<'_>,
-    old: Lines<'_>,
-    new: Lines<'_>,
+    old: EditLines<'_>,
+    new: EditLines<'_>,
     repaired: bool,
     edit: &Edit,
     on_multiple: OnMultiple,
@@ -157,7 +157,7 @@ fn matches_at(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
     file: &Range<usize>,
-    new: Lines<'_>,
+    new: EditLines<'_>,
 ) -> bool {
     let new: Vec<u64> = new
         .iter()
@@ -202,11 +202,15 @@ fn check_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result
     Ok(splice)
 }
 
-type Located<'e> = (Lines<'e>, Needle<'e>, Candidates);
+type Located<'e> = (EditLines<'e>, Needle<'e>, Candidates);
 
 /// Finds the old lines, with or without the blank lines at their edges. Equal lines take precedence
 /// over similar ones.
-fn located<'e>(hay: &Haystack<'_>, old: Lines<'e>, new: Lines<'_>) -> Result<Located<'e>, Refusal> {
+fn located<'e>(
+    hay: &Haystack<'_>,
+    old: EditLines<'e>,
+    new: EditLines<'_>,
+) -> Result<Located<'e>, Refusal> {
     let blank = |line: &&&[u8]| trim(line).is_empty();
     let lead = old.iter().take_while(blank).count();
     let trail = old.iter().rev().take_while(blank).count();
@@ -245,9 +249,9 @@ pub(crate) fn place_lines(
     text: &[u8],
     old: &[&[u8]],
     new: &[&[u8]],
-    work: &Budget,
+    work: &WorkBudget,
 ) -> Option<Vec<LinePlace>> {
-    let index = Index::new(text, work).filter(|_| has_countable_lines(text))?;
+    let index = LineKeys::new(text, work).filter(|_| has_countable_lines(text))?;
     let hay = Haystack::new(text, &index, work);
     let places = locate(&hay, &Needle::new(old, new)).ok()?;
     if !hay.work.pay_for(places.len(), 1_000 + 400 * (old.len() + new.len())) {
@@ -265,7 +269,7 @@ pub(crate) fn place_lines(
 /// Returns the white-space tier if the match differs in white space only, otherwise fuzzy.
 fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
     let blank = place.alignment.steps.iter().all(|step| match step {
-        Step::Pair { old, file, likeness, cut } => {
+        AlignmentStep::Pair { old, file, likeness, cut } => {
             let sent: Vec<u8> = old
                 .clone()
                 .flat_map(|line| collapse_whitespace(needle.lines[line].text).into_owned())
@@ -279,17 +283,20 @@ fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
                 .collect();
             *likeness == 1.0 && sent == there
         }
-        Step::OldOnly(line) => needle.lines[*line].kind == Kind::Blank,
-        Step::FileOnly(line) => Kind::of(hay.line(*line)) == Kind::Blank,
+        AlignmentStep::OldOnly(line) => needle.lines[*line].kind == LineKind::Blank,
+        AlignmentStep::FileOnly(line) => LineKind::of(hay.line(*line)) == LineKind::Blank,
     });
     if blank { Tier::Whitespace } else { Tier::Fuzzy }
 }
 
-type Lines<'e> = &'e [&'e [u8]];
+type EditLines<'e> = &'e [&'e [u8]];
 
 /// Removes the blank lines that both texts share at their edges. Returns `None` if the old text is
 /// blank.
-fn without_edges<'e>(old: &'e [&'e [u8]], new: &'e [&'e [u8]]) -> Option<(Lines<'e>, Lines<'e>)> {
+fn without_edges<'e>(
+    old: &'e [&'e [u8]],
+    new: &'e [&'e [u8]],
+) -> Option<(EditLines<'e>, EditLines<'e>)> {
     let blank = |line: &&&[u8]| trim(line).is_empty();
     if old.iter().all(|line| trim(line).is_empty()) {
         return None;

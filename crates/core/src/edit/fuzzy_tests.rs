@@ -1,12 +1,12 @@
 //! Tests edits that models wrote from memory: what is repaired, how new lines are styled, and what
 //! is refused.
 
-use super::{Edit, Options, Plan, Strictness, Tier, plan};
+use super::{Edit, EditOptions, Plan, Strictness, Tier, plan};
 use crate::error::Error;
 
 fn run(text: &str, old: &str, new: &str, strictness: Strictness) -> Result<Plan, Error> {
     let edit = Edit { old: old.into(), new: new.into(), ..Edit::default() };
-    let options = Options { strictness, label: "f.txt".into(), ..Options::default() };
+    let options = EditOptions { strictness, label: "f.txt".into(), ..EditOptions::default() };
     plan(text.as_bytes(), &[edit], &options)
 }
 

@@ -1,13 +1,13 @@
 //! The file as searchable lines: the offset of each line and a hash of its key. Built once, and
 //! only if an edit does not match exactly.
 
-use super::budget::Budget;
+use super::budget::WorkBudget;
 use super::lines::{FileLines, starts};
 use super::normalize::push_key;
 
 /// The line index of a file.
 #[derive(Default)]
-pub(super) struct Index {
+pub(super) struct LineKeys {
     /// The offset of each line in the whole file.
     starts: Vec<u32>,
     /// The hash of each line's key.
@@ -16,9 +16,9 @@ pub(super) struct Index {
     lens: Vec<u32>,
 }
 
-impl Index {
+impl LineKeys {
     /// Indexes a file. Returns `None` if it is too large for the remaining budget.
-    pub(super) fn new(text: &[u8], work: &Budget) -> Option<Self> {
+    pub(super) fn new(text: &[u8], work: &WorkBudget) -> Option<Self> {
         // Non-ASCII characters are folded one by one.
         let dear = if text.is_ascii() { 2 } else { 6 };
         if !work.pay_for(text.len(), dear) {
@@ -53,12 +53,12 @@ pub(super) struct Haystack<'a> {
     /// The length of each line's key in bytes.
     pub lens: &'a [u32],
     /// The remaining budget of the search.
-    pub work: &'a Budget,
+    pub work: &'a WorkBudget,
 }
 
 impl<'a> Haystack<'a> {
     /// Combines a file with its index.
-    pub(super) fn new(text: &'a [u8], index: &'a Index, work: &'a Budget) -> Self {
+    pub(super) fn new(text: &'a [u8], index: &'a LineKeys, work: &'a WorkBudget) -> Self {
         let file = FileLines::of(text, &index.starts);
         Self { text, file, hashes: &index.hashes, lens: &index.lens, work }
     }

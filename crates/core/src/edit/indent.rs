@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn indentation_takes_the_files_form() {
         // Lines known on both sides, then a line as sent and as expected in the file.
-        type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
-        let cases: &[Case<'_>] = &[
+        type IndentCase<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
+        let cases: &[IndentCase<'_>] = &[
             ("known", &[("  a", "\ta")], "  b", "\tb"),
             ("two spaces a tab", &[("a", "a"), ("  b", "\tb")], "    c", "\t\tc"),
             ("four spaces a tab", &[("a", "\ta")], "    b", "\t\tb"),

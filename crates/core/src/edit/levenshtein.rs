@@ -1,7 +1,7 @@
 //! Computes the similarity of two short texts by edit distance, bit-parallel.
 
 /// Longer texts are similar only if they are equal.
-pub(super) const MAX_BYTES: usize = 4096;
+pub(super) const MAX_SIMILAR_BYTES: usize = 4096;
 
 /// Returns 1 for equal texts down to 0; returns 0 below `floor`. After removing the common prefix
 /// and suffix, costs about one step per byte of one text and 64 bytes of the other.
@@ -10,7 +10,7 @@ pub(super) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
     if a == b {
         return 1.0;
     }
-    if longest > MAX_BYTES {
+    if longest > MAX_SIMILAR_BYTES {
         return 0.0;
     }
     let most = ((1.0 - floor) * longest as f64).floor() as usize;
@@ -30,21 +30,21 @@ pub(super) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
 
 /// Returns the number of single-byte edits between two texts, or `None` above `most`.
 fn distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
-    let mut whole = Pattern::default();
+    let mut whole = BitPattern::default();
     whole.set(pattern);
     whole.distance(text, most)
 }
 
 /// A text that is compared with many others.
 #[derive(Default)]
-pub(super) struct Pattern {
+pub(super) struct BitPattern {
     bytes: Vec<u8>,
     /// For each block of 64 bytes, the positions of each byte value.
     places: Vec<[u64; 256]>,
     columns: Vec<Column>,
 }
 
-impl Pattern {
+impl BitPattern {
     /// For longer patterns, the common prefix and suffix are removed before comparing.
     const SHORT_BYTES: usize = 128;
 
@@ -135,7 +135,7 @@ impl Column {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, distance, similarity};
+    use super::{BitPattern, distance, similarity};
     use proptest::prelude::*;
 
     fn plain(a: &[u8], b: &[u8]) -> usize {
@@ -163,7 +163,7 @@ mod tests {
         fn patterns_can_be_used_again(
             texts in proptest::collection::vec("[ab]{0,140}", 2..6), floor in 0.0f64..0.9,
         ) {
-            let mut pattern = Pattern::default();
+            let mut pattern = BitPattern::default();
             for pair in texts.windows(2) {
                 pattern.set(pair[0].as_bytes());
                 for text in &texts {

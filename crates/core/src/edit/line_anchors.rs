@@ -16,7 +16,7 @@ use super::lines::{FileLines, edit_lines, fold_ends, has_countable_lines};
 use super::offsets::LineOffsets;
 use super::suggestions::candidates;
 use super::{Match, Splice, Tier};
-use crate::anchor::{ANCHOR_LENGTH, Kind, digits, neighbourhoods};
+use crate::anchor::{ANCHOR_LENGTH, AnchorKind, digits, neighbourhoods};
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
 
@@ -53,8 +53,8 @@ pub struct Anchors {
 
 impl Anchor {
     /// Returns the kind of line whose anchor this is, for a line with this neighbourhood.
-    fn kind(&self, neighbourhood: u64) -> Option<Kind> {
-        [Kind::Unique, Kind::Common]
+    fn kind(&self, neighbourhood: u64) -> Option<AnchorKind> {
+        [AnchorKind::Unique, AnchorKind::Common]
             .into_iter()
             .find(|&kind| digits(neighbourhood, kind) == self.hash)
     }
@@ -197,7 +197,7 @@ fn place(
 /// report an ambiguity. The flag is true if a single match must be the line that was read, because
 /// one of the anchors identifies a line that was unique and still is.
 fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec<usize>, bool) {
-    const ENOUGH: usize = 101;
+    const MAX_MATCHES: usize = 101;
     let hashes = file.hashes();
     let all = neighbourhoods(&hashes);
     let mut places = Vec::new();
@@ -206,10 +206,10 @@ fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec
         let (Some(first), Some(last)) = (from.kind(all[at]), to.kind(all[at + span])) else {
             continue;
         };
-        is_certain |= first == Kind::Unique && has_unique_line(&hashes, at)
-            || last == Kind::Unique && has_unique_line(&hashes, at + span);
+        is_certain |= first == AnchorKind::Unique && has_unique_line(&hashes, at)
+            || last == AnchorKind::Unique && has_unique_line(&hashes, at + span);
         places.push(at);
-        if places.len() == ENOUGH {
+        if places.len() == MAX_MATCHES {
             break;
         }
     }
@@ -320,7 +320,7 @@ fn insert(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice
 mod tests {
     use super::{Anchor, Anchors, Insert};
     use crate::anchor::anchors;
-    use crate::edit::{Edit, Options, plan};
+    use crate::edit::{Edit, EditOptions, plan};
 
     /// Returns the anchor of a line of a text.
     fn at(text: &str, line: usize) -> Anchor {
@@ -342,7 +342,7 @@ mod tests {
     }
 
     fn run(text: &str, edits: &[Edit]) -> String {
-        let options = Options { label: "f".into(), ..Options::default() };
+        let options = EditOptions { label: "f".into(), ..EditOptions::default() };
         match plan(text.as_bytes(), edits, &options) {
             Ok(plan) => String::from_utf8(plan.bytes).unwrap(),
             Err(error) => format!("{}: {}", error.code.as_str(), error.message),

@@ -8,11 +8,11 @@ use crate::anchor::{line_hash, neighbourhood};
 use crate::text::{self, BOM_UTF8};
 
 /// The maximum number of lines of a file that is indexed by line.
-pub(super) const MAX_LINES: u64 = 2_000_000;
+pub(super) const MAX_INDEXED_LINES: u64 = 2_000_000;
 
 /// Reports whether a file is small enough to be indexed by line.
 pub(super) fn has_countable_lines(text: &[u8]) -> bool {
-    u32::try_from(text.len()).is_ok() && text::count_lf(text) < MAX_LINES
+    u32::try_from(text.len()).is_ok() && text::count_lf(text) < MAX_INDEXED_LINES
 }
 
 /// The lines of a file without its byte order mark.

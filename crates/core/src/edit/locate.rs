@@ -8,15 +8,15 @@ use super::candidates::{Candidates, NoMatch};
 use super::haystack::Haystack;
 use super::kmp;
 use super::lines::{trim, trim_end};
-use super::needle::{Kind, Needle};
+use super::needle::{LineKind, Needle};
 use super::normalize::collapse_whitespace;
 use super::similarity::find_similar;
 use super::within::within_a_line;
 
 /// Shorter texts with a word are not searched for by similarity.
-const TOO_SHORT: usize = 6;
+const MIN_SEARCHED_BYTES: usize = 6;
 /// The maximum number of lines compared to distinguish positions by white space.
-const COMPARED: usize = 500_000;
+const MAX_RANKED_LINES: usize = 500_000;
 
 /// Finds the positions of the old text: one, or several that match equally well in every line.
 pub(super) fn locate(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Candidates, NoMatch> {
@@ -32,7 +32,7 @@ pub(super) fn locate_approximate(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
 ) -> Result<Candidates, NoMatch> {
-    if needle.words < TOO_SHORT {
+    if needle.words < MIN_SEARCHED_BYTES {
         return Err(NoMatch::Nowhere);
     }
     if let [line] = needle.lines.as_slice() {
@@ -54,14 +54,14 @@ pub(super) fn word_by_word(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
     }
     let lines = needle.len();
     let mut places = Candidates::Whole { firsts: Vec::new(), lines, cost: 0 };
-    if needle.lines.iter().all(|line| line.kind == Kind::Blank) {
+    if needle.lines.iter().all(|line| line.kind == LineKind::Blank) {
         return Ok(places);
     }
     let wanted: Vec<u64> = needle.lines.iter().map(|line| line.hash).collect();
     let mut firsts = kmp::find_all(hay.hashes, &wanted);
     let mut cost = 0;
-    // With more positions, nobody reads which of them have similar indentation.
-    if firsts.len().saturating_mul(lines) <= COMPARED {
+    // With more positions, ranking them by white space would cost too much.
+    if firsts.len().saturating_mul(lines) <= MAX_RANKED_LINES {
         if !hay.work.pay_for(firsts.len(), 50 * lines) {
             return Err(NoMatch::TooLarge);
         }

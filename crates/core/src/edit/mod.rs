@@ -63,11 +63,11 @@ mod within;
 
 use std::ops::Range;
 
-use crate::diff::unified::{self, Format, Header, LineEndings};
+use crate::diff::unified::{self, DiffHeader, Format, LineEndings};
 use crate::diff::{self, SharedMargins};
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
-use content::Content;
+use content::EditContent;
 use offsets::LineOffsets;
 use outcomes::EditOutcomes;
 use refusal::Refusal;
@@ -75,9 +75,9 @@ use repair::Repair;
 use sanity::Suspicion;
 
 pub use line_anchors::{Anchor, Anchors, Insert};
-pub use types::{Applied, Edit, OnMultiple, Options, Plan, Strictness, Tier};
+pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, Strictness, Tier};
 
-pub(crate) use budget::Budget;
+pub(crate) use budget::WorkBudget;
 pub(crate) use content::spliced;
 pub(crate) use fuzzy::place_lines;
 pub use pack::{Planned, plan_packed};
@@ -108,13 +108,18 @@ struct Match {
 /// # Errors
 /// `MATCH_NOT_FOUND`, `MATCH_NOT_UNIQUE`, `MATCH_COUNT_MISMATCH`, `NO_CHANGE`, `ENCODING_ERROR` or
 /// `INVALID_ARGUMENT`, each with `edit_index` (0-based) in the details.
-pub fn plan(bytes: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
-    plan_within(bytes, edits, options, &Budget::default())
+pub fn plan(bytes: &[u8], edits: &[Edit], options: &EditOptions) -> Result<Plan> {
+    plan_within(bytes, edits, options, &WorkBudget::default())
         .map_err(|error| truncate_error(error, &options.label))
 }
 
-fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Budget) -> Result<Plan> {
-    let mut content = Content::new(bytes, options.encoding);
+fn plan_within(
+    bytes: &[u8],
+    edits: &[Edit],
+    options: &EditOptions,
+    work: &WorkBudget,
+) -> Result<Plan> {
+    let mut content = EditContent::new(bytes, options.encoding);
     let original = content.snapshot();
     let mut applied = Vec::with_capacity(edits.len());
     let mut replacements = 0;
@@ -142,12 +147,12 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Budget) -
     })?;
     let name = crate::path::decode_name(&options.label);
     let format = Format {
-        header: Header { before: Some(&name), after: Some(&name) },
+        header: DiffHeader { before: Some(&name), after: Some(&name) },
         context: 3,
         line_ends: LineEndings::Shown,
         limits: options.limits,
     };
-    let how = diff::Options::default();
+    let how = diff::DiffOptions::default();
     let diff = unified::diff_between(Some(&original), Some(content.text()), same, &how, &format);
     if diff.identical {
         let refusal = Refusal::Unchanged;
@@ -167,13 +172,13 @@ struct AppliedEdit {
 
 /// Applies one of several edits to the current text.
 fn apply(
-    content: &mut Content<'_>,
+    content: &mut EditContent<'_>,
     original: &[u8],
     shifts: &mut LineOffsets,
     edit: &Edit,
-    options: &Options,
+    options: &EditOptions,
     (index, total): (usize, usize),
-    work: &Budget,
+    work: &WorkBudget,
 ) -> Result<AppliedEdit> {
     let text = content.text();
     let paid = work.try_spend(content.cost());
@@ -198,7 +203,12 @@ fn apply(
     Ok(AppliedEdit { facts, replaced: found.splices.len() as u64, around })
 }
 
-fn find(text: &[u8], edit: &Edit, options: &Options, work: &Budget) -> Result<Match, Refusal> {
+fn find(
+    text: &[u8],
+    edit: &Edit,
+    options: &EditOptions,
+    work: &WorkBudget,
+) -> Result<Match, Refusal> {
     if edit.old.is_empty() {
         return Err(Refusal::EmptyOld);
     }

@@ -6,11 +6,11 @@ use super::lines::trim;
 use super::normalize::{has_word, match_key};
 
 /// Costs and weights are in ten-thousandths of an ordinary line.
-pub(super) const LINE: i32 = 10_000;
+pub(super) const LINE_COST: i32 = 10_000;
 
 /// The kind of a line, which determines how the matcher may treat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// White space only.
     Blank,
     /// A comment, which models tend to leave out.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Code,
 }
 
-impl Kind {
+impl LineKind {
     pub(super) fn of(line: &[u8]) -> Self {
         let text = trim(line);
         let marks: [&[u8]; 4] = [b"//", b"/*", b"*/", b"<!--"];
@@ -39,10 +39,10 @@ impl Kind {
 /// Returns the weight of finding a line with this key; braces weigh little.
 pub(super) fn weight(key: &[u8]) -> i32 {
     match key {
-        [] => LINE / 10,
-        key if !has_word(key) => LINE * 35 / 100,
-        key if key.len() < 4 => LINE / 2,
-        _ => LINE,
+        [] => LINE_COST / 10,
+        key if !has_word(key) => LINE_COST * 35 / 100,
+        key if key.len() < 4 => LINE_COST / 2,
+        _ => LINE_COST,
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) struct NeedleLine<'e> {
     pub key: Vec<u8>,
     pub hash: u64,
     pub weight: i32,
-    pub kind: Kind,
+    pub kind: LineKind,
 }
 
 /// The old text to search for.
@@ -74,7 +74,7 @@ impl<'e> Needle<'e> {
             .map(|&text| {
                 let key = match_key(text);
                 let (hash, weight) = (crate::diff::hash(&key), weight(&key));
-                NeedleLine { text, key, hash, weight, kind: Kind::of(text) }
+                NeedleLine { text, key, hash, weight, kind: LineKind::of(text) }
             })
             .collect();
         let total = lines.iter().fold(0i32, |total, line| total.saturating_add(line.weight));
@@ -99,23 +99,23 @@ impl<'e> Needle<'e> {
 
 #[cfg(test)]
 mod tests {
-    use super::Kind;
+    use super::LineKind;
 
     #[test]
     fn kinds() {
         for (line, kind) in [
-            ("  ", Kind::Blank),
-            (" // a", Kind::Comment),
-            (" * a", Kind::Comment),
-            ("#", Kind::Comment),
-            ("# a", Kind::Comment),
-            ("#include <a>", Kind::Code),
-            ("#[derive(A)]", Kind::Code),
-            ("*p = 1;", Kind::Code),
-            ("--x;", Kind::Code),
-            ("a // b", Kind::Code),
+            ("  ", LineKind::Blank),
+            (" // a", LineKind::Comment),
+            (" * a", LineKind::Comment),
+            ("#", LineKind::Comment),
+            ("# a", LineKind::Comment),
+            ("#include <a>", LineKind::Code),
+            ("#[derive(A)]", LineKind::Code),
+            ("*p = 1;", LineKind::Code),
+            ("--x;", LineKind::Code),
+            ("a // b", LineKind::Code),
         ] {
-            assert_eq!(Kind::of(line.as_bytes()), kind, "{line}");
+            assert_eq!(LineKind::of(line.as_bytes()), kind, "{line}");
         }
     }
 }

@@ -7,7 +7,7 @@ use super::lines::trim;
 use crate::unicode_normalize::{Form, normalised};
 
 /// Longer lines are compared unchanged except for white space around them. Bytes.
-const FOLDED: usize = 1 << 16;
+const MAX_FOLDED_BYTES: usize = 1 << 16;
 
 /// Returns the key of a line; lines with equal keys have the same words.
 pub(super) fn match_key(line: &[u8]) -> Vec<u8> {
@@ -18,7 +18,7 @@ pub(super) fn match_key(line: &[u8]) -> Vec<u8> {
 
 /// Appends the key of a line.
 pub(super) fn push_key(line: &[u8], key: &mut Vec<u8>) {
-    if line.len() > FOLDED {
+    if line.len() > MAX_FOLDED_BYTES {
         key.extend_from_slice(trim(line));
         return;
     }

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::budget::Budget;
-use super::content::Content;
+use super::budget::WorkBudget;
+use super::content::EditContent;
 use super::offsets::LineOffsets;
-use super::{Applied, AppliedEdit, Edit, Options, apply};
+use super::{Applied, AppliedEdit, Edit, EditOptions, apply};
 use crate::error::Error;
 
 /// The maximum number of edits that are reported.
@@ -18,13 +18,13 @@ const MAX_REPORTED: usize = 20;
 
 /// A list of edits and the text after the applied ones.
 pub(super) struct EditOutcomes<'v, 'c> {
-    pub content: Content<'c>,
+    pub content: EditContent<'c>,
     /// The text before the first edit.
     pub original: Cow<'c, [u8]>,
     pub shifts: LineOffsets,
     pub edits: &'v [Edit],
-    pub options: &'v Options,
-    pub work: &'v Budget,
+    pub options: &'v EditOptions,
+    pub work: &'v WorkBudget,
 }
 
 impl EditOutcomes<'_, '_> {

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Anchor, Anchors, Edit, Insert, OnMultiple, Options, Strictness, plan};
-use crate::diff::{Limits, append};
+use super::{Anchor, Anchors, Edit, EditOptions, Insert, OnMultiple, Strictness, plan};
+use crate::diff::{DisplayLimits, append};
 use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
@@ -49,7 +49,7 @@ pub fn plan_packed(text: &[u8], call: &str) -> Result<Planned> {
     Ok(Planned { bytes: plan.bytes, head: plan.head, facts: packed })
 }
 
-fn parse(call: &str) -> Result<(Vec<Edit>, Options)> {
+fn parse(call: &str) -> Result<(Vec<Edit>, EditOptions)> {
     let value: Value = serde_json::from_str(call)
         .map_err(|error| invalid("edits", format!("the edits are not valid text: {error}")))?;
     let Value::Object(call) = value else {
@@ -71,7 +71,7 @@ fn parse(call: &str) -> Result<(Vec<Edit>, Options)> {
         Some(_) => return Err(invalid("on_multiple", "on_multiple must be error or first")),
     };
     let limit = |key| Ok::<_, Error>(number(&call, key)?.unwrap_or(0) as usize);
-    let limits = Limits { line: limit("lineLimit")?, bytes: limit("byteLimit")? };
+    let limits = DisplayLimits { line: limit("lineLimit")?, bytes: limit("byteLimit")? };
     let label = string(&call, "label")?.unwrap_or_else(|| "file".to_owned());
     let encoding = match string(&call, "encoding")? {
         Some(label) => Encoding::for_label(&label)?,
@@ -84,7 +84,7 @@ fn parse(call: &str) -> Result<(Vec<Edit>, Options)> {
             .filter(|share| (0.0..=1.0).contains(share))
             .ok_or_else(|| invalid("threshold", "threshold must be a number from 0 to 1"))?,
     };
-    Ok((edits, Options { strictness, on_multiple, label, encoding, limits, threshold }))
+    Ok((edits, EditOptions { strictness, on_multiple, label, encoding, limits, threshold }))
 }
 
 fn edit(value: &Value) -> Result<Edit> {

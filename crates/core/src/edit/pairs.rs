@@ -1,9 +1,9 @@
 //! The ways in which lines of the old text and of the file can correspond.
 
 use super::haystack::Haystack;
-use super::levenshtein::{MAX_BYTES, Pattern};
+use super::levenshtein::{BitPattern, MAX_SIMILAR_BYTES};
 use super::lines::{trim, trim_end};
-use super::needle::{LINE, Needle};
+use super::needle::{LINE_COST, Needle};
 use super::window::Window;
 
 /// Less similar lines do not pair up.
@@ -38,7 +38,7 @@ pub(super) struct Pairs<'p, 'n> {
     pub hay: &'p Haystack<'p>,
     pub needle: &'p Needle<'n>,
     window: &'p Window,
-    pattern: &'p mut Pattern,
+    pattern: &'p mut BitPattern,
     /// The old line that the pattern currently holds.
     row: Option<usize>,
 }
@@ -48,7 +48,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
         hay: &'p Haystack<'p>,
         needle: &'p Needle<'n>,
         window: &'p Window,
-        pattern: &'p mut Pattern,
+        pattern: &'p mut BitPattern,
     ) -> Self {
         Self { hay, needle, window, pattern, row: None }
     }
@@ -60,7 +60,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
             return 1.0;
         }
         let (a, b) = (line.key.len(), self.hay.lens[file] as usize);
-        if a.min(b) * 10 < a.max(b) * 6 || a.max(b) > MAX_BYTES {
+        if a.min(b) * 10 < a.max(b) * 6 || a.max(b) > MAX_SIMILAR_BYTES {
             return 0.0;
         }
         if !self.hay.work.pay_for(b, 6 * a.div_ceil(64)) {
@@ -84,23 +84,24 @@ impl<'p, 'n> Pairs<'p, 'n> {
         let (hay, needle) = (self.hay, self.needle);
         let line = &needle.lines[old];
         if likeness == 1.0 {
-            way(1, 1, dressing(line.text, hay.line(file)), AlignStep::Pair);
+            way(1, 1, whitespace_cost(line.text, hay.line(file)), AlignStep::Pair);
             return;
         }
         if likeness >= MIN_PAIR_SIMILARITY {
-            let check_disjoint = f64::from(line.weight.max(LINE * 3 / 10)) * (1.0 - likeness) * 1.5;
-            way(1, 1, check_disjoint as i32 + LINE * 3 / 100, AlignStep::Pair);
+            let check_disjoint =
+                f64::from(line.weight.max(LINE_COST * 3 / 10)) * (1.0 - likeness) * 1.5;
+            way(1, 1, check_disjoint as i32 + LINE_COST * 3 / 100, AlignStep::Pair);
         }
         let n = needle.len();
         let (own, other) = (line.key.len(), hay.lens[file] as usize);
-        if own.max(other) > MAX_BYTES {
+        if own.max(other) > MAX_SIMILAR_BYTES {
             return;
         }
         let key = self.window.key(file);
         if n > 1 && own >= 4 && own < other {
             let first = old == 0 && key.ends_with(&line.key);
             if first || (old == n - 1 && key.starts_with(&line.key)) {
-                way(1, 1, LINE * 12 / 100, AlignStep::Edge);
+                way(1, 1, LINE_COST * 12 / 100, AlignStep::Edge);
             }
         }
         if own > other && other > 0 {
@@ -112,7 +113,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
                     rest.strip_prefix(key).map(|left| rest = left).is_some()
                 });
                 if fits && rest.is_empty() {
-                    way(1, count, LINE / 20, AlignStep::Join(count as u8));
+                    way(1, count, LINE_COST / 20, AlignStep::Join(count as u8));
                 }
             }
         } else if own < other && own > 0 {
@@ -124,7 +125,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
                     rest.strip_prefix(key).map(|left| rest = left).is_some()
                 });
                 if fits {
-                    way(count, 1, LINE / 20, AlignStep::Split(count as u8));
+                    way(count, 1, LINE_COST / 20, AlignStep::Split(count as u8));
                 }
             }
         }
@@ -146,7 +147,7 @@ fn joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
 
 /// Returns the small cost of lines with equal keys that are not identical. It only decides between
 /// positions that match equally well otherwise.
-fn dressing(old: &[u8], file: &[u8]) -> i32 {
+fn whitespace_cost(old: &[u8], file: &[u8]) -> i32 {
     if old == file {
         0
     } else if trim_end(old) == trim_end(file) {

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use super::alignment::Step;
+use super::alignment::AlignmentStep;
 use super::candidates::NoMatch;
 use super::merge::Conflict;
 use super::needle::Needle;
-use super::report::Report;
-use super::{Edit, Match, Options, Strictness};
+use super::report::RefusalReport;
+use super::{Edit, EditOptions, Match, Strictness};
 use crate::error::Error;
 use crate::path::escape_controls;
 
@@ -59,7 +59,9 @@ impl Refusal {
             }
             NoMatch::Different { place, line } => {
                 let there = place.alignment.steps.iter().find_map(|step| match step {
-                    Step::Pair { old, file, .. } if old.contains(&line) => Some(file.start),
+                    AlignmentStep::Pair { old, file, .. } if old.contains(&line) => {
+                        Some(file.start)
+                    }
                     _ => None,
                 });
                 let sent = needle.lines[line].text.to_vec();
@@ -91,7 +93,7 @@ impl Refusal {
         self,
         text: &[u8],
         edit: &Edit,
-        options: &Options,
+        options: &EditOptions,
         index: usize,
         total: usize,
     ) -> Error {
@@ -100,7 +102,9 @@ impl Refusal {
             _ => format!("old_text of edits[{index}]"),
         };
         let path = escape_controls(&options.label);
-        Report { text, edit, what: &what, path: &path }.error(self).detail("edit_index", index)
+        RefusalReport { text, edit, what: &what, path: &path }
+            .error(self)
+            .detail("edit_index", index)
     }
 }
 

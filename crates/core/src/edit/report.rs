@@ -17,12 +17,12 @@ use crate::error::{Code, Error};
 use crate::text::BOM_UTF8;
 
 /// Below this length, a line equal to the new text may exist by chance. Bytes.
-const SHORT: usize = 32;
+const SHORT_TEXT_BYTES: usize = 32;
 
 /// The maximum number of lines that an old text may have left out.
 const MAX_LEFT_OUT: usize = 200;
 /// The maximum number of positions at which such a text may begin.
-const MOST_BEGINS: usize = 16;
+const MAX_STARTS: usize = 16;
 
 /// Splits an LF text into lines, without an empty last one.
 fn lines_of(text: &[u8]) -> Vec<Vec<u8>> {
@@ -31,7 +31,7 @@ fn lines_of(text: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// The context of a message.
-pub(super) struct Report<'r> {
+pub(super) struct RefusalReport<'r> {
     pub text: &'r [u8],
     pub edit: &'r Edit,
     /// The name of the argument: `old_text`, and of which edit.
@@ -40,7 +40,7 @@ pub(super) struct Report<'r> {
     pub path: &'r str,
 }
 
-impl Report<'_> {
+impl RefusalReport<'_> {
     /// Returns the error for a refusal.
     pub(super) fn error(&self, refusal: Refusal) -> Error {
         let Self { what, path, .. } = self;
@@ -180,7 +180,7 @@ impl Report<'_> {
         let (old, new) = (trim(self.edit.old.as_bytes()), trim(self.edit.new.as_bytes()));
         let ahead = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let behind = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
-        new.len() < SHORT
+        new.len() < SHORT_TEXT_BYTES
             && !new.contains(&b'\n')
             && 2 * (ahead + behind) < old.len().min(new.len())
     }
@@ -192,11 +192,11 @@ impl Report<'_> {
         let first = sent.first().filter(|line| !trim(line).is_empty())?;
         (0..lines.len())
             .filter(|&from| same(from, first))
-            .take(MOST_BEGINS)
+            .take(MAX_STARTS)
             .find_map(|from| self.left_out_at(lines, from, &sent))
     }
 
-    /// Checks [`Report::left_out`] for a start at one line.
+    /// Checks [`RefusalReport::left_out`] for a start at one line.
     fn left_out_at(&self, lines: &FileLines<'_>, from: usize, sent: &[Vec<u8>]) -> Option<Error> {
         let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
         let kept = sent.iter().enumerate().take_while(|(at, text)| same(from + at, text)).count();

@@ -142,11 +142,11 @@ fn significant_bytes(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::edit::{Edit, Options, Strictness, plan};
+    use crate::edit::{Edit, EditOptions, Strictness, plan};
 
     fn run(strictness: Strictness, text: &str, old: &str, new: &str) -> String {
         let edit = Edit { old: old.into(), new: new.into(), ..Edit::default() };
-        let options = Options { strictness, label: "f".into(), ..Options::default() };
+        let options = EditOptions { strictness, label: "f".into(), ..EditOptions::default() };
         match plan(text.as_bytes(), &[edit], &options) {
             Ok(plan) => String::from_utf8(plan.bytes).unwrap(),
             Err(error) => format!("refused: {}", error.details["reason"]),

@@ -5,13 +5,13 @@
 //! position is nearly as good.
 
 use super::align::align;
-use super::alignment::{Alignment, Step};
+use super::alignment::{Alignment, AlignmentStep};
 use super::candidates::{Candidate, NoMatch};
 use super::diagonals::diagonals;
 use super::haystack::Haystack;
-use super::levenshtein::Pattern;
+use super::levenshtein::BitPattern;
 use super::lines::trim;
-use super::needle::{Kind, LINE, Needle};
+use super::needle::{LINE_COST, LineKind, Needle};
 use super::typo::{has_word, is_typo};
 
 /// The maximum number of alignments that are tried.
@@ -21,7 +21,7 @@ pub(super) const MAX_ALIGNMENTS: usize = 100;
 /// The maximum number of other positions that are compared with the best.
 const MAX_RIVALS: usize = 8;
 /// The maximum number of positions that are reported if several are as similar as the best.
-const LISTED: usize = 40;
+const MAX_LISTED_POSITIONS: usize = 40;
 /// The minimum fraction of the old text that must be found.
 const MIN_SIMILARITY: f64 = 0.8;
 /// The minimum fraction for showing a position in a refusal.
@@ -29,7 +29,7 @@ const MIN_SUGGESTED_SIMILARITY: f64 = 0.4;
 
 /// Finds the position, or returns the reason why there is none.
 pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Candidate, NoMatch> {
-    let mut pattern = Pattern::default();
+    let mut pattern = BitPattern::default();
     let mut found: Vec<Alignment> = Vec::new();
     let mut tried: Vec<isize> = Vec::new();
     // A position with a higher cost is neither shown nor a rival of the best so far.
@@ -79,7 +79,8 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
     if let Some(line) = differs {
         let cost = best.alignment.cost;
         let as_like = found.take_while(|place| place.alignment.cost == cost);
-        let mut alike: Vec<Candidate> = as_like.filter(is_apart).take(LISTED).collect();
+        let mut alike: Vec<Candidate> =
+            as_like.filter(is_apart).take(MAX_LISTED_POSITIONS).collect();
         alike.extend(lines_as_like(hay, needle, &best.alignment));
         return Err(if alike.is_empty() {
             NoMatch::Different { place: best, line }
@@ -92,7 +93,7 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
     let rival = rivals.find(|place| first_difference(hay, needle, &place.alignment).is_none());
     if let Some(rival) = rival {
         let (cost, other) = (best.alignment.cost, rival.alignment.cost);
-        if other - cost < clear_of(needle) || (cost > LINE / 10 && cost * 10 > other * 7) {
+        if other - cost < clear_of(needle) || (cost > LINE_COST / 10 && cost * 10 > other * 7) {
             return Err(NoMatch::Several(vec![best, rival]));
         }
     }
@@ -104,13 +105,14 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
 
 /// Returns the margin by which a position must be better than any other.
 fn clear_of(needle: &Needle<'_>) -> i32 {
-    (LINE * 12 / 100).max(needle.total / 100 * 3)
+    (LINE_COST * 12 / 100).max(needle.total / 100 * 3)
 }
 
 /// Returns the other file lines that are as similar as the best one to an old text of one line.
 /// Lines near the best are within its band, so they have no alignment of their own.
 fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> Vec<Candidate> {
-    let ([sent], [Step::Pair { file, .. }]) = (needle.lines.as_slice(), best.steps.as_slice())
+    let ([sent], [AlignmentStep::Pair { file, .. }]) =
+        (needle.lines.as_slice(), best.steps.as_slice())
     else {
         return Vec::new();
     };
@@ -118,7 +120,7 @@ fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> V
         return Vec::new();
     }
     let there = trim(hay.line(file.start));
-    let mut pattern = Pattern::default();
+    let mut pattern = BitPattern::default();
     pattern.set(trim(sent.text));
     let likeness = pattern.similarity(there, 0.0);
     let is_near = |at: usize| at.abs_diff(file.start) == 1;
@@ -127,7 +129,7 @@ fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> V
         .map(|at| {
             let mut alignment = best.clone();
             alignment.file = at..at + 1;
-            if let [Step::Pair { file, .. }] = alignment.steps.as_mut_slice() {
+            if let [AlignmentStep::Pair { file, .. }] = alignment.steps.as_mut_slice() {
                 *file = at..at + 1;
             }
             Candidate { alignment, score: 0.0 }
@@ -145,14 +147,16 @@ fn first_difference(
     let known = |word: &[u8]| !hay.work.try_spend(hay.text.len() / 8) || has_word(hay.text, word);
     let mut edit_distance = 0;
     alignment.steps.iter().find_map(|step| match step {
-        Step::Pair { old, file, likeness, .. } if *likeness < 1.0 => {
+        AlignmentStep::Pair { old, file, likeness, .. } if *likeness < 1.0 => {
             edit_distance += 1;
             let line = old.start;
             let few = edit_distance <= 1 + needle.len() / 4;
             let slip = is_typo(needle.lines[line].text, hay.line(file.start), &known);
             (!few || !slip).then_some(line)
         }
-        Step::OldOnly(line) => (needle.lines[*line].kind != Kind::Blank).then_some(*line),
-        Step::Pair { .. } | Step::FileOnly(_) => None,
+        AlignmentStep::OldOnly(line) => {
+            (needle.lines[*line].kind != LineKind::Blank).then_some(*line)
+        }
+        AlignmentStep::Pair { .. } | AlignmentStep::FileOnly(_) => None,
     })
 }

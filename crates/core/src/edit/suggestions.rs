@@ -12,15 +12,15 @@ use crate::diff::changes_between;
 use crate::text::cut_chars;
 
 /// The maximum number of positions.
-const PLACES: usize = 3;
+const MAX_POSITIONS: usize = 3;
 /// The maximum length of a text to send; for longer ones the anchors must suffice. Bytes.
-const SENDABLE: usize = 800;
+const MAX_SENDABLE_BYTES: usize = 800;
 /// The maximum number of differing lines per position.
-const DIFFERING: usize = 6;
+const MAX_DIFFERING_LINES: usize = 6;
 /// The maximum product of sent lines and file lines that are compared.
-const COMPARED: usize = 1_000_000;
+const MAX_COMPARED_PAIRS: usize = 1_000_000;
 /// The maximum number of characters of a differing line.
-const SHOWN: usize = 100;
+const MAX_SHOWN_CHARS: usize = 100;
 
 /// Returns positions of the file (lines, 0-based), the best first. `sent` is the text to compare
 /// them with.
@@ -35,7 +35,11 @@ pub(super) fn candidates(
         let anchor: String = repeated.digits_at(&hashes, at).iter().collect();
         format!("{}#{anchor}", at + 1)
     };
-    ranges.iter().take(PLACES).filter_map(|range| candidate(file, range, sent, mark)).collect()
+    ranges
+        .iter()
+        .take(MAX_POSITIONS)
+        .filter_map(|range| candidate(file, range, sent, mark))
+        .collect()
 }
 
 fn candidate(
@@ -57,7 +61,7 @@ fn candidate(
         let end = file.start(last) + file.text(last).len();
         let text: Option<Vec<&str>> =
             lines.iter().map(|line| std::str::from_utf8(line).ok()).collect();
-        if let Some(text) = text.filter(|_| end - file.start(range.start) <= SENDABLE) {
+        if let Some(text) = text.filter(|_| end - file.start(range.start) <= MAX_SENDABLE_BYTES) {
             candidate["old_text"] = text.join("\n").into();
         }
     }
@@ -67,16 +71,16 @@ fn candidate(
 /// Formats as `- sent line`, `+ 131: text of line 131`.
 fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
     let mut told = Vec::new();
-    if sent.len().saturating_mul(lines.len()) > COMPARED {
+    if sent.len().saturating_mul(lines.len()) > MAX_COMPARED_PAIRS {
         return told;
     }
     for change in changes_between(sent, lines) {
         let there = change.after.clone().map(|at| at as usize);
-        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), SHOWN);
+        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), MAX_SHOWN_CHARS);
         told.extend(change.before.map(|at| line("- ".to_owned(), sent[at as usize])));
         told.extend(there.map(|at| line(format!("+ {}: ", first + at + 1), lines[at])));
-        if told.len() > DIFFERING {
-            told.truncate(DIFFERING);
+        if told.len() > MAX_DIFFERING_LINES {
+            told.truncate(MAX_DIFFERING_LINES);
             break;
         }
     }

@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::{Edit, OnMultiple, Options, Plan, Strictness, Tier, plan};
+use super::{Edit, EditOptions, OnMultiple, Plan, Strictness, Tier, plan};
 use crate::error::{Code, Error};
 
 fn edit(old: &str, new: &str) -> Edit {
     Edit { old: old.into(), new: new.into(), ..Edit::default() }
 }
 
-fn options() -> Options {
-    Options { label: "f.txt".into(), ..Options::default() }
+fn options() -> EditOptions {
+    EditOptions { label: "f.txt".into(), ..EditOptions::default() }
 }
 
 fn run(text: &str, edits: &[Edit]) -> Result<Plan, Error> {
@@ -161,7 +161,7 @@ fn refusals_say_why() {
 fn a_byte_order_mark_alone_is_found_nowhere() {
     for text in ["", "a\n", "\u{feff}a\n"] {
         for strictness in [Strictness::Exact, Strictness::Whitespace, Strictness::Fuzzy] {
-            let options = Options { strictness, ..options() };
+            let options = EditOptions { strictness, ..options() };
             assert!(plan(text.as_bytes(), &[edit("\u{feff}", "")], &options).is_err(), "{text:?}");
         }
     }
@@ -192,7 +192,8 @@ fn several_places_can_be_asked_for() {
             "x\ny\nx\ny\nz\n",
         ),
     ] {
-        let plan = plan(text.as_bytes(), &[edit], &Options { on_multiple, ..options() }).unwrap();
+        let plan =
+            plan(text.as_bytes(), &[edit], &EditOptions { on_multiple, ..options() }).unwrap();
         assert_eq!(String::from_utf8_lossy(&plan.bytes), result, "{name}");
     }
 }
@@ -210,7 +211,7 @@ fn facts_name_the_lines_before_the_edit() {
 
 #[test]
 fn strictness_is_a_ceiling() {
-    let strict = Options { strictness: Strictness::Exact, ..options() };
+    let strict = EditOptions { strictness: Strictness::Exact, ..options() };
     let error = plan(b"\ta b\n", &[edit("  a b\n", "x")], &strict).unwrap_err();
     assert_eq!(error.code, Code::MatchNotFound);
     assert!(error.message.contains("whitespace (indentation: tabs against spaces)"), "{error}");
@@ -246,7 +247,7 @@ proptest! {
 }
 
 fn fuzzy(text: &str, old: &str, new: &str) -> String {
-    let options = Options { strictness: Strictness::Fuzzy, ..options() };
+    let options = EditOptions { strictness: Strictness::Fuzzy, ..options() };
     match plan(text.as_bytes(), &[edit(old, new)], &options) {
         Ok(plan) => String::from_utf8(plan.bytes).unwrap(),
         Err(error) => format!("refused: {}", error.details["reason"]),
@@ -338,7 +339,7 @@ fn mistakes_that_come_together_are_undone_together() {
 fn other_code_that_is_like_two_places_is_ambiguous() {
     let text = "def a():\n    value_a1 = compute(10)\n    value_a2 = compute(10)\n";
     let (old, new) = ("    value_a3 = compute(10)", "    value_a3 = compute(11)");
-    let options = Options { strictness: Strictness::Fuzzy, ..options() };
+    let options = EditOptions { strictness: Strictness::Fuzzy, ..options() };
     let error = plan(text.as_bytes(), &[edit(old, new)], &options).unwrap_err();
     assert_eq!(error.code, crate::error::Code::MatchNotUnique);
     assert_eq!(error.details["lines"], serde_json::json!([2, 3]));
@@ -353,7 +354,7 @@ fn other_code_that_is_like_two_places_is_ambiguous() {
 
 #[test]
 fn a_line_without_indentation_gets_that_of_the_file() {
-    let options = Options { strictness: Strictness::Whitespace, ..options() };
+    let options = EditOptions { strictness: Strictness::Whitespace, ..options() };
     let run = |text: &str, old: &str, new: &str| {
         let plan = plan(text.as_bytes(), &[edit(old, new)], &options).unwrap();
         String::from_utf8(plan.bytes).unwrap()

@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::text::{count_chars, cut_chars};
 
 /// The maximum length of a refusal as JSON. Bytes.
-const REFUSAL: usize = 2048;
+const MAX_REFUSAL_BYTES: usize = 2048;
 /// The part of it reserved for what a caller above this crate adds: whether the file has changed
 /// since it was read, as text and as data.
-const ADDED: usize = 140;
+const RESERVED_BYTES: usize = 140;
 
 /// Details that are never dropped, because they identify the edit or the file.
 const KEPT_DETAILS: [&str; 5] = ["reason", "edit_index", "path", "file", "hunk"];
@@ -31,7 +31,8 @@ pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
         |error| error.details.retain(|key, _| KEPT_DETAILS.contains(&key.as_str())),
     ];
     let hint = error.hint.as_deref().map_or(0, quoted);
-    let room = REFUSAL.saturating_sub(ADDED + hint + quoted(path).min(REFUSAL / 2));
+    let room = MAX_REFUSAL_BYTES
+        .saturating_sub(RESERVED_BYTES + hint + quoted(path).min(MAX_REFUSAL_BYTES / 2));
     for shed in sheds {
         if error.to_json().len() <= room {
             return error;
@@ -66,7 +67,7 @@ fn without(error: &mut Error, list: &str, key: &str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::edit::{Anchor, Anchors, Edit, OnMultiple, Options, Strictness, plan};
+    use crate::edit::{Anchor, Anchors, Edit, EditOptions, OnMultiple, Strictness, plan};
     use crate::patch;
     use proptest::prelude::*;
 
@@ -101,8 +102,8 @@ mod tests {
                 })
                 .collect();
             let strictness = [Strictness::Exact, Strictness::Whitespace, Strictness::Fuzzy][strictness];
-            let options = Options {
-                strictness, on_multiple: OnMultiple::Error, label: label.clone(), ..Options::default()
+            let options = EditOptions {
+                strictness, on_multiple: OnMultiple::Error, label: label.clone(), ..EditOptions::default()
             };
             let at = Anchor { line: 3, hash: ['a'; 6] };
             let named = anchors.then_some(Anchors { from: at, to: at, insert: None, unchanged: false });

@@ -2,7 +2,7 @@
 
 use super::line_anchors::Anchors;
 use crate::diff::Unified;
-use crate::diff::unified::Limits;
+use crate::diff::unified::DisplayLimits;
 use crate::encoding::Encoding;
 
 /// One replacement. The texts are UTF-8 with any line endings.
@@ -46,7 +46,7 @@ pub enum OnMultiple {
 
 /// Controls how a list of edits is applied.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct EditOptions {
     /// The loosest tier that is allowed.
     pub strictness: Strictness,
     /// The reaction to an edit that matches at several positions.
@@ -56,20 +56,20 @@ pub struct Options {
     /// The encoding of the file. Edits are always UTF-8.
     pub encoding: Encoding,
     /// The limits of the displayed diff.
-    pub limits: Limits,
+    pub limits: DisplayLimits,
     /// The minimum fraction of a fuzzy old text that must be found, 0 to 1. It can only raise the
     /// matcher's own minimum.
     pub threshold: f64,
 }
 
-impl Default for Options {
+impl Default for EditOptions {
     fn default() -> Self {
         Self {
             strictness: Strictness::default(),
             on_multiple: OnMultiple::default(),
             label: String::new(),
             encoding: Encoding::UTF_8,
-            limits: Limits::default(),
+            limits: DisplayLimits::default(),
             threshold: 0.0,
         }
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::haystack::Haystack;
-use super::levenshtein::MAX_BYTES;
-use super::needle::{Kind, LINE, Needle, weight};
+use super::levenshtein::MAX_SIMILAR_BYTES;
+use super::needle::{LINE_COST, LineKind, Needle, weight};
 use super::normalize::push_key;
 
 /// The maximum length of all keys in a window. Bytes.
@@ -24,7 +24,8 @@ impl Window {
         needle: &Needle<'_>,
         lines: Range<usize>,
     ) -> Option<Self> {
-        let held = |line: usize| (hay.lens[line] as usize <= MAX_BYTES).then_some(hay.lens[line]);
+        let held =
+            |line: usize| (hay.lens[line] as usize <= MAX_SIMILAR_BYTES).then_some(hay.lens[line]);
         let bytes: usize = lines.clone().filter_map(held).map(|len| len as usize).sum();
         if bytes > MAX_KEY_BYTES || !hay.work.try_spend(2 * bytes + 40 * lines.len()) {
             return None;
@@ -42,12 +43,12 @@ impl Window {
                 push_key(text, &mut window.keys);
             }
             let key = &window.keys[start..];
-            window.skips.push(match Kind::of(text) {
-                _ if needle.offered.contains(&hay.hashes[line]) => LINE / 20,
-                _ if held(line).is_none() => LINE,
-                Kind::Blank => LINE * 6 / 100,
-                Kind::Comment => LINE / 4,
-                Kind::Code => weight(key) * 9 / 10,
+            window.skips.push(match LineKind::of(text) {
+                _ if needle.offered.contains(&hay.hashes[line]) => LINE_COST / 20,
+                _ if held(line).is_none() => LINE_COST,
+                LineKind::Blank => LINE_COST * 6 / 100,
+                LineKind::Comment => LINE_COST / 4,
+                LineKind::Code => weight(key) * 9 / 10,
             });
             window.ends.push(window.keys.len());
         }

@@ -2,10 +2,10 @@
 
 use memchr::memmem::Finder;
 
-use super::alignment::{Alignment, Cut, Step};
+use super::alignment::{Alignment, AlignmentStep, Cut};
 use super::candidates::{Candidate, Candidates};
 use super::haystack::Haystack;
-use super::levenshtein::MAX_BYTES;
+use super::levenshtein::MAX_SIMILAR_BYTES;
 use super::normalize::{match_key, push_key};
 
 /// The maximum number of positions that are collected.
@@ -19,7 +19,7 @@ pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candida
     let mut found = Vec::new();
     for line in 0..hay.len() {
         let len = hay.lens[line] as usize;
-        if len <= wanted.len() || len > MAX_BYTES {
+        if len <= wanted.len() || len > MAX_SIMILAR_BYTES {
             continue;
         }
         let text = hay.line(line);
@@ -35,7 +35,7 @@ pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candida
         for at in finder.find_iter(&map.key) {
             let tail = text.len() - map.ends[at + wanted.len() - 1];
             let cut = Cut { head: map.starts[at], tail };
-            let pair = Step::Pair { old: 0..1, file: line..line + 1, likeness: 1.0, cut };
+            let pair = AlignmentStep::Pair { old: 0..1, file: line..line + 1, likeness: 1.0, cut };
             let alignment = Alignment { steps: vec![pair], file: line..line + 1, cost: 10 };
             places.push(Candidate { alignment, score: 1.0 });
         }

@@ -6,9 +6,9 @@
 //! UTF-8 with a few invalid bytes; and last a guess among the legacy encodings by letter
 //! statistics.
 
-use super::tables::{self, Table};
+use super::tables::{self, LegacyTable};
 use super::utf16::{self, Endian};
-use super::{Encoding, Kind};
+use super::{Encoding, EncodingKind};
 
 /// The result of [`detect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
     let plain = |encoding| Detection { encoding, bom: 0, guessed: false, lossy: false };
     let ByteClasses { odd, escape, ascii } = glance(bytes);
     if escape && ascii == bytes.len() && is_iso_2022_jp(bytes) {
-        return plain(Encoding(Kind::Legacy(Table::ISO_2022_JP)));
+        return plain(Encoding(EncodingKind::Legacy(LegacyTable::ISO_2022_JP)));
     }
     let valid = is_utf8(&bytes[ascii..], complete);
     if valid && !odd {
@@ -58,7 +58,7 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
     // A space or a line feed in UTF-16 contains a NUL, and Chinese and Japanese full stops another
     // control character: without any of them the bytes are not UTF-16.
     if odd && let Some(endian) = utf16_without_bom(bytes, complete) {
-        return plain(Encoding(Kind::Utf16(endian)));
+        return plain(Encoding(EncodingKind::Utf16(endian)));
     }
     if valid {
         return plain(Encoding::UTF_8);
@@ -144,7 +144,7 @@ fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     let escape = |at: usize| {
         matches!(bytes[at..], [0x1b, b'$', b'B' | b'@', ..] | [0x1b, b'(', b'J' | b'I', ..])
     };
-    memchr::memchr_iter(0x1b, bytes).any(escape) && Table::ISO_2022_JP.fits(bytes, true)
+    memchr::memchr_iter(0x1b, bytes).any(escape) && LegacyTable::ISO_2022_JP.fits(bytes, true)
 }
 
 /// The number of bytes that [`utf16_without_bom`] inspects.
@@ -237,12 +237,14 @@ fn legacy(bytes: &[u8], complete: bool) -> Detection {
     if let Some(table) = tables::detect_certain(&bytes[first..])
         && table.fits(bytes, complete)
     {
-        return guess(Encoding(Kind::Legacy(table)));
+        return guess(Encoding(EncodingKind::Legacy(table)));
     }
     let encoding = tables::guess(&informative_bytes(bytes));
     match encoding.0 {
         // Every byte is a valid character in the fallback encoding.
-        Kind::Legacy(table) if !table.fits(bytes, complete) => guess(Encoding::WINDOWS_1252),
+        EncodingKind::Legacy(table) if !table.fits(bytes, complete) => {
+            guess(Encoding::WINDOWS_1252)
+        }
         _ => guess(encoding),
     }
 }

@@ -64,9 +64,9 @@ const HEBREW: &str = "יוהלאמתרבשנדעחקפםטצגכסןזךףץ";
 const ARABIC: &str = "الينمترودبسعفهكحقجةىصشطأخضثإءذغظؤئآ";
 const THAI: &str = "านรอกเงมยลวดทสตะปบคหแจพชขใไโผซถธศณฉภษฐฟญฮฝ่้็ัิีืุู์ำ";
 
-type Candidate = (&'static [&'static str], Letters);
+type EncodingCandidate = (&'static [&'static str], Letters);
 
-const CANDIDATES: &[Candidate] = &[
+const CANDIDATES: &[EncodingCandidate] = &[
     (&["windows-1252"], Letters::Latin("éèêëàâäáãåçùûüúôöóõòîïíìñßøæœ", 0.7)),
     (&["shift_jis", "euc-jp"], Letters::Asian(Script::Japanese)),
     (&["gb18030", "big5"], Letters::Asian(Script::Chinese)),

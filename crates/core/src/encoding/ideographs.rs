@@ -1,25 +1,25 @@
 //! Character sets that distinguish Chinese and Japanese texts.
 
 /// A set of ideographs as a bit set.
-pub(super) struct Ideographs([u64; COUNT / 64]);
+pub(super) struct Ideographs([u64; IDEOGRAPH_COUNT / 64]);
 
-const FIRST: u32 = 0x4e00;
-const COUNT: usize = 0x5200;
+const FIRST_IDEOGRAPH: u32 = 0x4e00;
+const IDEOGRAPH_COUNT: usize = 0x5200;
 
 /// Reports whether a code point is in the common block.
 pub(super) fn is_ideograph(c: u32) -> bool {
-    c.wrapping_sub(FIRST) < COUNT as u32
+    c.wrapping_sub(FIRST_IDEOGRAPH) < IDEOGRAPH_COUNT as u32
 }
 
 impl Ideographs {
     /// Evaluated at compile time. All characters of the block have three bytes.
     const fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let mut words = [0; COUNT / 64];
+        let mut words = [0; IDEOGRAPH_COUNT / 64];
         let mut at = 0;
         while at < bytes.len() {
             let low = (bytes[at + 1] as u32 & 0x3f) << 6 | bytes[at + 2] as u32 & 0x3f;
-            let place = ((bytes[at] as u32 & 0xf) << 12 | low) - FIRST;
+            let place = ((bytes[at] as u32 & 0xf) << 12 | low) - FIRST_IDEOGRAPH;
             words[place as usize / 64] |= 1 << (place % 64);
             at += 3;
         }
@@ -27,7 +27,7 @@ impl Ideographs {
     }
 
     pub(super) fn has(&self, c: u32) -> bool {
-        let place = c.wrapping_sub(FIRST);
+        let place = c.wrapping_sub(FIRST_IDEOGRAPH);
         self.0.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
 }

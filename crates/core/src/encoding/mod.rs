@@ -37,14 +37,14 @@ use crate::error::{Code, Error, Result};
 
 /// A character encoding. It can be compared, copied and named; it has no other state.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Encoding(Kind);
+pub struct Encoding(EncodingKind);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EncodingKind {
     Utf8,
     Utf16(Endian),
     Windows1252,
-    Legacy(tables::Table),
+    Legacy(tables::LegacyTable),
 }
 
 /// The byte form of a line feed.
@@ -78,13 +78,13 @@ pub struct Decoded<'a> {
 
 impl Encoding {
     /// UTF-8.
-    pub const UTF_8: Self = Self(Kind::Utf8);
+    pub const UTF_8: Self = Self(EncodingKind::Utf8);
     /// UTF-16, least significant byte first.
-    pub const UTF_16LE: Self = Self(Kind::Utf16(Endian::Little));
+    pub const UTF_16LE: Self = Self(EncodingKind::Utf16(Endian::Little));
     /// UTF-16, most significant byte first.
-    pub const UTF_16BE: Self = Self(Kind::Utf16(Endian::Big));
+    pub const UTF_16BE: Self = Self(EncodingKind::Utf16(Endian::Big));
     /// The Latin-1 of the web; every byte is a valid character.
-    pub const WINDOWS_1252: Self = Self(Kind::Windows1252);
+    pub const WINDOWS_1252: Self = Self(EncodingKind::Windows1252);
 
     /// Returns the encoding for a label in any letter case: WHATWG labels, and the spellings of
     /// Python, Node, Java and Windows code pages.
@@ -120,18 +120,18 @@ impl Encoding {
     /// Returns the name in lower case: `utf-8`, `utf-16le`, `windows-1252`, `shift_jis`, …
     pub fn name(self) -> Cow<'static, str> {
         match self.0 {
-            Kind::Utf8 => Cow::Borrowed("utf-8"),
-            Kind::Utf16(Endian::Little) => Cow::Borrowed("utf-16le"),
-            Kind::Utf16(Endian::Big) => Cow::Borrowed("utf-16be"),
-            Kind::Windows1252 => Cow::Borrowed("windows-1252"),
-            Kind::Legacy(table) => table.name(),
+            EncodingKind::Utf8 => Cow::Borrowed("utf-8"),
+            EncodingKind::Utf16(Endian::Little) => Cow::Borrowed("utf-16le"),
+            EncodingKind::Utf16(Endian::Big) => Cow::Borrowed("utf-16be"),
+            EncodingKind::Windows1252 => Cow::Borrowed("windows-1252"),
+            EncodingKind::Legacy(table) => table.name(),
         }
     }
 
     /// Returns the byte form of a line feed in this encoding.
     pub const fn unit(self) -> Unit {
         match self.0 {
-            Kind::Utf16(endian) => Unit::Two(endian),
+            EncodingKind::Utf16(endian) => Unit::Two(endian),
             _ => Unit::Byte,
         }
     }
@@ -139,9 +139,9 @@ impl Encoding {
     /// Returns the byte order mark of this encoding; empty if it has none.
     pub const fn mark(self) -> &'static [u8] {
         match self.0 {
-            Kind::Utf8 => crate::text::BOM_UTF8,
-            Kind::Utf16(Endian::Little) => b"\xff\xfe",
-            Kind::Utf16(Endian::Big) => b"\xfe\xff",
+            EncodingKind::Utf8 => crate::text::BOM_UTF8,
+            EncodingKind::Utf16(Endian::Little) => b"\xff\xfe",
+            EncodingKind::Utf16(Endian::Big) => b"\xfe\xff",
             _ => b"",
         }
     }
@@ -150,14 +150,14 @@ impl Encoding {
     /// ([`bom`]).
     pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
         match self.0 {
-            Kind::Utf8 => match String::from_utf8_lossy(bytes) {
+            EncodingKind::Utf8 => match String::from_utf8_lossy(bytes) {
                 // A borrowed result means valid input: nothing was replaced.
                 text @ Cow::Borrowed(_) => Decoded { text, lossy: false },
                 text => Decoded { text, lossy: true },
             },
-            Kind::Utf16(endian) => utf16::decode(bytes, endian),
-            Kind::Windows1252 => Decoded { text: windows1252::decode(bytes), lossy: false },
-            Kind::Legacy(table) => {
+            EncodingKind::Utf16(endian) => utf16::decode(bytes, endian),
+            EncodingKind::Windows1252 => Decoded { text: windows1252::decode(bytes), lossy: false },
+            EncodingKind::Legacy(table) => {
                 let (text, lossy) = table.decode(bytes);
                 Decoded { text, lossy }
             }
@@ -184,7 +184,7 @@ impl Encoding {
             format!("the bytes are not valid in the encoding {name}"),
         )
         .detail("encoding", &*name);
-        if self.0 == Kind::Utf8
+        if self.0 == EncodingKind::Utf8
             && let Err(at) = std::str::from_utf8(bytes)
         {
             let offset = at.valid_up_to();
@@ -211,12 +211,12 @@ impl Encoding {
     /// `{encoding, character, code_point, offset}` (`offset` in bytes of UTF-8).
     pub fn encode(self, text: &str) -> Result<Vec<u8>> {
         match self.0 {
-            Kind::Utf8 => Ok(text.as_bytes().to_vec()),
-            Kind::Utf16(endian) => Ok(utf16::encode(text, endian)),
-            Kind::Windows1252 => {
+            EncodingKind::Utf8 => Ok(text.as_bytes().to_vec()),
+            EncodingKind::Utf16(endian) => Ok(utf16::encode(text, endian)),
+            EncodingKind::Windows1252 => {
                 windows1252::encode(text).map_err(|(offset, c)| self.unmappable(offset, c))
             }
-            Kind::Legacy(table) => table.encode(text).map_err(|offset| {
+            EncodingKind::Legacy(table) => table.encode(text).map_err(|offset| {
                 let rest = text.get(offset..).and_then(|rest| rest.chars().next());
                 self.unmappable(offset, rest.unwrap_or(char::REPLACEMENT_CHARACTER))
             }),
@@ -246,8 +246,8 @@ impl Encoding {
         }
         match self.0 {
             // Decoding valid bytes is a bijection here.
-            Kind::Utf8 | Kind::Utf16(_) | Kind::Windows1252 => true,
-            Kind::Legacy(_) => self.encode(&decoded.text).is_ok_and(|again| again == bytes),
+            EncodingKind::Utf8 | EncodingKind::Utf16(_) | EncodingKind::Windows1252 => true,
+            EncodingKind::Legacy(_) => self.encode(&decoded.text).is_ok_and(|again| again == bytes),
         }
     }
 
@@ -258,27 +258,27 @@ impl Encoding {
             return 0;
         }
         match self.0 {
-            Kind::Utf8 => utf8_prefix_len(bytes, chars),
-            Kind::Utf16(endian) => utf16::prefix_len(bytes, endian, chars),
-            Kind::Windows1252 => chars.min(bytes.len()),
-            Kind::Legacy(table) if table.is_single_byte() => chars.min(bytes.len()),
-            Kind::Legacy(table) => table.prefix_len(bytes, chars),
+            EncodingKind::Utf8 => utf8_prefix_len(bytes, chars),
+            EncodingKind::Utf16(endian) => utf16::prefix_len(bytes, endian, chars),
+            EncodingKind::Windows1252 => chars.min(bytes.len()),
+            EncodingKind::Legacy(table) if table.is_single_byte() => chars.min(bytes.len()),
+            EncodingKind::Legacy(table) => table.prefix_len(bytes, chars),
         }
     }
 
     /// Returns the maximum length of one code point in bytes, escape sequences included.
     pub(crate) const fn max_char_len(self) -> usize {
         match self.0 {
-            Kind::Windows1252 => 1,
+            EncodingKind::Windows1252 => 1,
             // ISO-2022-JP: two bytes, and an escape sequence of three on either side.
-            Kind::Legacy(_) => 8,
+            EncodingKind::Legacy(_) => 8,
             _ => 4,
         }
     }
 
     /// Reports whether the meaning of bytes depends on a preceding escape sequence.
     pub(crate) fn is_stateful(self) -> bool {
-        self.0 == Kind::Legacy(tables::Table::ISO_2022_JP)
+        self.0 == EncodingKind::Legacy(tables::LegacyTable::ISO_2022_JP)
     }
 
     /// Returns the escape sequence in effect after `before`, in a stateful encoding. It must be

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{Encoding, Kind, utf16};
+use super::{Encoding, EncodingKind, utf16};
 
 impl Encoding {
     /// Returns the offsets in `bytes` of `cuts`: ascending offsets in `text`, the decoded bytes.
@@ -17,8 +17,8 @@ impl Encoding {
         cuts: &[usize],
     ) -> Option<Vec<usize>> {
         match self.0 {
-            Kind::Utf8 if text.as_bytes() == bytes => Some(cuts.to_vec()),
-            Kind::Utf8 => {
+            EncodingKind::Utf8 if text.as_bytes() == bytes => Some(cuts.to_vec()),
+            EncodingKind::Utf8 => {
                 // A run of invalid bytes became one U+FFFD.
                 let spans = bytes.utf8_chunks().flat_map(|chunk| {
                     let bad = chunk.invalid().len();
@@ -27,18 +27,18 @@ impl Encoding {
                 });
                 by_spans(spans, cuts)
             }
-            Kind::Utf16(endian) => {
+            EncodingKind::Utf16(endian) => {
                 let units = utf16::units(bytes, endian);
                 let spans = char::decode_utf16(units)
                     .map(|c| c.map_or((2, 3), |c| (2 * c.len_utf16(), c.len_utf8())));
                 by_spans(spans.chain((bytes.len() % 2 == 1).then_some((1, 3))), cuts)
             }
-            Kind::Windows1252 => by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts),
-            Kind::Legacy(table) if table.is_single_byte() => {
+            EncodingKind::Windows1252 => by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts),
+            EncodingKind::Legacy(table) if table.is_single_byte() => {
                 by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts)
             }
-            Kind::Legacy(table) if self.is_stateful() => by_spans(table.spans(bytes), cuts),
-            Kind::Legacy(table) => {
+            EncodingKind::Legacy(table) if self.is_stateful() => by_spans(table.spans(bytes), cuts),
+            EncodingKind::Legacy(table) => {
                 // Skips whole lines; maps byte by byte only in a line that contains a cut.
                 let mut offsets = Vec::with_capacity(cuts.len());
                 let mut cuts = cuts.iter().copied().peekable();

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::{Encoding, Kind};
+use super::{Encoding, EncodingKind};
 
 /// The functions of a host. Names are those of the WHATWG standard in lower case.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub fn use_platform(platform: Platform) {
 }
 
 /// All encodings that a host may know besides those implemented here.
-const NAMES: [&str; 34] = [
+const ENCODING_NAMES: [&str; 34] = [
     "iso-2022-jp",
     "shift_jis",
     "euc-jp",
@@ -74,9 +74,9 @@ const NAMES: [&str; 34] = [
 ];
 const FIRST_SINGLE: u8 = 7;
 
-/// One of the legacy encodings: its index in [`NAMES`].
+/// One of the legacy encodings: its index in [`ENCODING_NAMES`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Table(u8);
+pub(super) struct LegacyTable(u8);
 
 /// Returns the encoding for a WHATWG label.
 pub(super) fn find(label: &str) -> Option<Encoding> {
@@ -90,14 +90,14 @@ fn named(name: &str) -> Option<Encoding> {
         "utf-16be" => Some(Encoding::UTF_16BE),
         "windows-1252" => Some(Encoding::WINDOWS_1252),
         _ => {
-            let at = NAMES.iter().position(|&known| known == name)?;
-            Some(Encoding(Kind::Legacy(Table(at as u8))))
+            let at = ENCODING_NAMES.iter().position(|&known| known == name)?;
+            Some(Encoding(EncodingKind::Legacy(LegacyTable(at as u8))))
         }
     }
 }
 
 /// Never certain: [`guess`] decides, because it has few candidates.
-pub(super) fn detect_certain(_: &[u8]) -> Option<Table> {
+pub(super) fn detect_certain(_: &[u8]) -> Option<LegacyTable> {
     None
 }
 
@@ -107,11 +107,11 @@ pub(super) fn guess(sample: &[u8]) -> Encoding {
     name.and_then(named).unwrap_or(Encoding::WINDOWS_1252)
 }
 
-impl Table {
+impl LegacyTable {
     pub(super) const ISO_2022_JP: Self = Self(0);
 
     fn label(self) -> &'static str {
-        NAMES[usize::from(self.0)]
+        ENCODING_NAMES[usize::from(self.0)]
     }
 
     /// Returns the name in lower case.

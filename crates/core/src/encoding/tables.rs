@@ -9,7 +9,7 @@ use super::Encoding;
 
 /// One of the legacy encodings.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Table(&'static encoding_rs::Encoding);
+pub(super) struct LegacyTable(&'static encoding_rs::Encoding);
 
 /// Returns the encoding for a WHATWG label.
 pub(super) fn find(label: &str) -> Option<Encoding> {
@@ -23,25 +23,25 @@ fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
         t if t == encoding_rs::UTF_16LE => Encoding::UTF_16LE,
         t if t == encoding_rs::UTF_16BE => Encoding::UTF_16BE,
         t if t == encoding_rs::WINDOWS_1252 => Encoding::WINDOWS_1252,
-        t => Encoding(super::Kind::Legacy(Table(t))),
+        t => Encoding(super::EncodingKind::Legacy(LegacyTable(t))),
     }
 }
 
 /// Returns the encoding of a CJK text if it is certain. `bytes` must begin with a non-ASCII
 /// character.
-pub(super) fn detect_certain(bytes: &[u8]) -> Option<Table> {
-    super::cjk::detect_certain(bytes).map(Table)
+pub(super) fn detect_certain(bytes: &[u8]) -> Option<LegacyTable> {
+    super::cjk::detect_certain(bytes).map(LegacyTable)
 }
 
 /// From this many non-ASCII bytes on, two equal guesses in a row are accepted.
-const SETTLED: usize = 20;
+const MIN_SETTLED_BYTES: usize = 20;
 
 /// Guesses the encoding of a sample of words by letter statistics. They cost 0.2 µs per byte, so
 /// the sample is doubled until two guesses agree.
 pub(super) fn guess(sample: &[u8]) -> Encoding {
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
     let mut before = None;
-    let (mut fed, mut enough) = (0, SETTLED);
+    let (mut fed, mut enough) = (0, MIN_SETTLED_BYTES);
     loop {
         let end = fed + part(&sample[fed..], enough);
         detector.feed(&sample[fed..end], false);
@@ -68,7 +68,7 @@ fn part(sample: &[u8], high: usize) -> usize {
     places.nth(high).map_or(sample.len(), |(at, _)| at)
 }
 
-impl Table {
+impl LegacyTable {
     pub(super) const ISO_2022_JP: Self = Self(encoding_rs::ISO_2022_JP);
 
     /// Returns the name in lower case.

@@ -184,7 +184,7 @@ fn prefixes_are_measured_in_code_points() {
     assert_eq!(Encoding::UTF_16LE.prefix_len(b"a\0b", 9), 3);
 }
 
-const NAMES: [&str; 14] = [
+const ENCODING_NAMES: [&str; 14] = [
     "utf-8",
     "utf-16le",
     "utf-16be",
@@ -203,14 +203,14 @@ const NAMES: [&str; 14] = [
 
 proptest! {
     #[test]
-    fn text_that_encodes_comes_back(text in "[ -~éßжя漢字かナ한글€\n]{0,30}", at in 0..NAMES.len()) {
-        let encoding = label(NAMES[at]);
+    fn text_that_encodes_comes_back(text in "[ -~éßжя漢字かナ한글€\n]{0,30}", at in 0..ENCODING_NAMES.len()) {
+        let encoding = label(ENCODING_NAMES[at]);
         if let Ok(bytes) = encoding.encode(&text) {
             prop_assert_eq!(&*encoding.decode_strict(&bytes).unwrap(), text.as_str());
             prop_assert!(encoding.is_exact(&bytes));
             let chars = text.chars().count();
             // A closing escape sequence belongs to no character.
-            if NAMES[at] != "iso-2022-jp" {
+            if ENCODING_NAMES[at] != "iso-2022-jp" {
                 prop_assert_eq!(encoding.prefix_len(&bytes, chars), bytes.len());
             }
         }
@@ -224,7 +224,7 @@ proptest! {
         if found.encoding.is_exact(body) {
             prop_assert_eq!(found.encoding.encode(&decoded.text).unwrap(), body);
         }
-        for name in NAMES {
+        for name in ENCODING_NAMES {
             let encoding = label(name);
             let chars = encoding.decode(&bytes).text.chars().count();
             prop_assert!(encoding.prefix_len(&bytes, chars) <= bytes.len());

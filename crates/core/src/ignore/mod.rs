@@ -1,6 +1,6 @@
 //! Ignore rules with git's exact semantics.
 //!
-//! [`Rules`] are the lines of one ignore file; a [`Stack`] holds the rules of every directory from
+//! [`IgnoreRules`] are the lines of one ignore file; a [`Stack`] holds the rules of every directory from
 //! the root down to the current directory of a walk. This module does no I/O: the walk finds the
 //! ignore files in its listings and passes their bytes, so that the same code serves disks and
 //! memory.
@@ -21,11 +21,11 @@ use rule::{Rule, Test};
 pub const FILE_NAMES: [&str; 3] = [".gitignore", ".ignore", ".agentignore"];
 
 /// The maximum number of bytes read from an ignore file.
-pub const MAX_FILE_BYTES: usize = 1024 * 1024;
+pub const MAX_IGNORE_FILE_BYTES: usize = 1024 * 1024;
 
 /// The verdict of one list of rules on an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum IgnoreVerdict {
     /// The last matching line ignores the entry.
     Ignore,
     /// The last matching line is negated (`!`).
@@ -59,15 +59,15 @@ impl Hasher for NameHasher {
 /// The rules of one ignore file.
 ///
 /// ```
-/// use filewright_core::ignore::{Rules, Verdict};
-/// let rules = Rules::parse(b"*.log\n!keep.log\n/build/\n");
-/// assert_eq!(rules.verdict(b"a/x.log", false), Some(Verdict::Ignore));
-/// assert_eq!(rules.verdict(b"a/keep.log", false), Some(Verdict::Keep));
-/// assert_eq!(rules.verdict(b"build", true), Some(Verdict::Ignore));
+/// use filewright_core::ignore::{IgnoreRules, IgnoreVerdict};
+/// let rules = IgnoreRules::parse(b"*.log\n!keep.log\n/build/\n");
+/// assert_eq!(rules.verdict(b"a/x.log", false), Some(IgnoreVerdict::Ignore));
+/// assert_eq!(rules.verdict(b"a/keep.log", false), Some(IgnoreVerdict::Keep));
+/// assert_eq!(rules.verdict(b"build", true), Some(IgnoreVerdict::Ignore));
 /// assert_eq!(rules.verdict(b"a/build", true), None);
 /// ```
 #[derive(Debug, Default)]
-pub struct Rules {
+pub struct IgnoreRules {
     rules: Vec<Rule>,
     /// Indexes of rules by the text they compare, so that one look-up covers all rules of the usual
     /// kinds. Ascending.
@@ -78,7 +78,7 @@ pub struct Rules {
     others: Vec<u32>,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// Parses an ignore file. Lines that can match nothing are dropped; there are no errors, as in
     /// git.
     pub fn parse(bytes: &[u8]) -> Self {
@@ -111,7 +111,7 @@ impl Rules {
 
     /// Returns the verdict on the entry at `path`, relative to the directory of the ignore file.
     /// The caller handles ignored directories above the entry.
-    pub fn verdict(&self, path: &[u8], is_dir: bool) -> Option<Verdict> {
+    pub fn verdict(&self, path: &[u8], is_dir: bool) -> Option<IgnoreVerdict> {
         let name = match memchr::memrchr(b'/', path) {
             Some(at) => &path[at + 1..],
             None => path,
@@ -146,24 +146,24 @@ impl Rules {
             }
         }
         let rule = &self.rules[best? as usize];
-        Some(if rule.keep { Verdict::Keep } else { Verdict::Ignore })
+        Some(if rule.keep { IgnoreVerdict::Keep } else { IgnoreVerdict::Ignore })
     }
 }
 
 /// The kind of an ignore file: a higher kind overrides a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kind(u8);
+pub struct IgnoreKind(u8);
 
-impl Kind {
+impl IgnoreKind {
     /// The user's global excludes.
-    pub const GLOBAL: Kind = Kind(0);
+    pub const GLOBAL: IgnoreKind = IgnoreKind(0);
     /// `.git/info/exclude`.
-    pub const EXCLUDE: Kind = Kind(1);
+    pub const EXCLUDE: IgnoreKind = IgnoreKind(1);
 
     /// Returns the kind of ignore files by the index of their name in the list. [`FILE_NAMES`]
     /// begins with `.gitignore`, and so must every other list that contains it.
-    pub fn file(place: usize) -> Kind {
-        Kind(2 + place.min(29) as u8)
+    pub fn file(place: usize) -> IgnoreKind {
+        IgnoreKind(2 + place.min(29) as u8)
     }
 
     /// Reports whether the rules end at the border of a repository.
@@ -174,18 +174,18 @@ impl Kind {
 
 /// The rules from the root of a walk down to one directory. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Stack(Option<Arc<Level>>);
+pub struct Stack(Option<Arc<IgnoreLevel>>);
 
 #[derive(Debug)]
-struct Level {
+struct IgnoreLevel {
     parent: Stack,
     /// The length of the directory's path with its slash, in bytes.
     base: usize,
-    lists: Vec<(Kind, Rules)>,
+    lists: Vec<(IgnoreKind, IgnoreRules)>,
     /// The directory is a repository: git's rules above it do not apply inside.
     is_repo_root: bool,
     /// The highest kind in this level and those above.
-    highest: Kind,
+    highest: IgnoreKind,
 }
 
 impl Stack {
@@ -198,7 +198,12 @@ impl Stack {
     /// its path from the root of the walk, without a slash at either end; `is_repo_root` says that
     /// it has a `.git` entry.
     #[must_use]
-    pub fn enter(&self, directory: &[u8], lists: Vec<(Kind, Rules)>, is_repo_root: bool) -> Self {
+    pub fn enter(
+        &self,
+        directory: &[u8],
+        lists: Vec<(IgnoreKind, IgnoreRules)>,
+        is_repo_root: bool,
+    ) -> Self {
         let lists: Vec<_> = lists.into_iter().filter(|(_, rules)| !rules.is_empty()).collect();
         // A repository border matters only if it stops rules.
         if lists.is_empty() && !(is_repo_root && self.0.is_some()) {
@@ -207,8 +212,14 @@ impl Stack {
         let base = if directory.is_empty() { 0 } else { directory.len() + 1 };
         let above = self.0.as_ref().map(|level| level.highest);
         let highest = lists.iter().map(|(kind, _)| *kind).chain(above).max();
-        let highest = highest.unwrap_or(Kind::GLOBAL);
-        Self(Some(Arc::new(Level { parent: self.clone(), base, lists, is_repo_root, highest })))
+        let highest = highest.unwrap_or(IgnoreKind::GLOBAL);
+        Self(Some(Arc::new(IgnoreLevel {
+            parent: self.clone(),
+            base,
+            lists,
+            is_repo_root,
+            highest,
+        })))
     }
 
     /// Like [`Stack::enter`], given the bytes of the directory's ignore files, each with the index
@@ -220,8 +231,9 @@ impl Stack {
         files: impl IntoIterator<Item = (usize, &'b [u8])>,
         is_repo_root: bool,
     ) -> Self {
-        let lists =
-            files.into_iter().map(|(place, bytes)| (Kind::file(place), Rules::parse(bytes)));
+        let lists = files
+            .into_iter()
+            .map(|(place, bytes)| (IgnoreKind::file(place), IgnoreRules::parse(bytes)));
         self.enter(directory, lists.collect(), is_repo_root)
     }
 
@@ -233,7 +245,7 @@ impl Stack {
     /// Reports whether the entry at `path`, from the root of the walk, is ignored. It must lie
     /// below the directory of this stack.
     pub fn ignored(&self, path: &[u8], is_dir: bool) -> bool {
-        let mut decided: Option<(Kind, Verdict)> = None;
+        let mut decided: Option<(IgnoreKind, IgnoreVerdict)> = None;
         // The start of paths relative to the repository of the entry, once its border was passed.
         let mut repository: Option<usize> = None;
         let mut level = self.0.as_deref();
@@ -245,7 +257,7 @@ impl Stack {
             for (kind, rules) in &here.lists {
                 // The user's excludes apply in every repository, relative to its top.
                 let base = match repository {
-                    Some(top) if *kind == Kind::GLOBAL => top,
+                    Some(top) if *kind == IgnoreKind::GLOBAL => top,
                     Some(_) if kind.is_git() => continue,
                     _ => here.base,
                 };
@@ -262,7 +274,7 @@ impl Stack {
             }
             level = here.parent.0.as_deref();
         }
-        matches!(decided, Some((_, Verdict::Ignore)))
+        matches!(decided, Some((_, IgnoreVerdict::Ignore)))
     }
 }
 

@@ -1,12 +1,12 @@
 use super::*;
 
-fn verdict(rules: &str, path: &str, is_dir: bool) -> Option<Verdict> {
-    Rules::parse(rules.as_bytes()).verdict(path.as_bytes(), is_dir)
+fn verdict(rules: &str, path: &str, is_dir: bool) -> Option<IgnoreVerdict> {
+    IgnoreRules::parse(rules.as_bytes()).verdict(path.as_bytes(), is_dir)
 }
 
 #[test]
 fn lines() {
-    use Verdict::{Ignore, Keep};
+    use IgnoreVerdict::{Ignore, Keep};
     // rules, path, is_dir, verdict
     let cases = [
         ("*.log", "a/b.log", false, Some(Ignore)),
@@ -91,9 +91,9 @@ fn lines() {
 
 #[test]
 fn stacks() {
-    let rules = |text: &str| Rules::parse(text.as_bytes());
-    let git = Kind::file(0);
-    let ignore = Kind::file(1);
+    let rules = |text: &str| IgnoreRules::parse(text.as_bytes());
+    let git = IgnoreKind::file(0);
+    let ignore = IgnoreKind::file(1);
     let root = Stack::new().enter(b"", vec![(git, rules("*.tmp\n*.log"))], false);
     let keep = root.enter(b"keep", vec![(git, rules("!x.tmp"))], false);
     assert!(root.ignored(b"y.tmp", false));
@@ -112,7 +112,7 @@ fn stacks() {
     assert!(root.ignored(b"a.o", false));
     assert!(!nested.ignored(b"nested/a.o", false));
     assert!(nested.ignored(b"nested/a.x", false));
-    let global = Stack::new().enter(b"", vec![(Kind::GLOBAL, rules("*.o\n/top"))], false);
+    let global = Stack::new().enter(b"", vec![(IgnoreKind::GLOBAL, rules("*.o\n/top"))], false);
     let nested = global.enter(b"nested", vec![], true);
     assert!(nested.ignored(b"nested/a.o", false));
     // They apply from the top of each repository.

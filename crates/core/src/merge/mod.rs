@@ -11,7 +11,7 @@ mod regions;
 
 use std::ops::Range;
 
-use crate::diff::{self, Change, Options, split};
+use crate::diff::{self, Change, DiffOptions, split};
 use output::{Output, own_end};
 use regions::{Region, Track, region};
 
@@ -88,7 +88,7 @@ fn changes(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
         lines.iter().flat_map(|line| [without_end(line), b"\n"].concat()).collect()
     };
     let (before, after) = (plain(before), plain(after));
-    diff::compare(&before, &after, 0, &Options::default()).changes
+    diff::compare(&before, &after, 0, &DiffOptions::default()).changes
 }
 
 fn without_end(line: &[u8]) -> &[u8] {

@@ -65,16 +65,16 @@ impl Output<'_> {
         let theirs = text(&self.sides.theirs, &region.theirs);
         match (region.by_us, region.by_them) {
             (true, true) if ours != theirs => self.conflict(region, &ours, &theirs),
-            (false, true) => self.copy(Side::Theirs, region.theirs.clone()),
-            _ => self.copy(Side::Ours, region.ours.clone()),
+            (false, true) => self.copy(MergeSide::Theirs, region.theirs.clone()),
+            _ => self.copy(MergeSide::Ours, region.ours.clone()),
         }
     }
 
-    fn copy(&mut self, side: Side, range: Range<u32>) {
+    fn copy(&mut self, side: MergeSide, range: Range<u32>) {
         let lines = match side {
-            Side::Ours => &self.sides.ours,
-            Side::Base => &self.sides.base,
-            Side::Theirs => &self.sides.theirs,
+            MergeSide::Ours => &self.sides.ours,
+            MergeSide::Base => &self.sides.base,
+            MergeSide::Theirs => &self.sides.theirs,
         };
         let lines: Vec<Vec<u8>> = lines[range.start as usize..range.end as usize]
             .iter()
@@ -83,7 +83,7 @@ impl Output<'_> {
         // If we converted the line endings, lines added by them are converted too.
         for line in lines {
             match (side, self.own_end) {
-                (Side::Theirs, Some(end)) if line.ends_with(b"\n") => {
+                (MergeSide::Theirs, Some(end)) if line.ends_with(b"\n") => {
                     let line = [without_end(&line), end].concat();
                     self.push(&line);
                 }
@@ -107,16 +107,16 @@ impl Output<'_> {
         }
         let own = region.ours.start + head..region.ours.end - tail;
         let other = region.theirs.start + head..region.theirs.end - tail;
-        self.copy(Side::Ours, region.ours.start..own.start);
+        self.copy(MergeSide::Ours, region.ours.start..own.start);
         let from = self.lines;
         self.marker('<', 0);
-        self.closed(Side::Ours, own.clone());
+        self.closed(MergeSide::Ours, own.clone());
         if self.options.style != Style::Merge {
             self.marker('|', 1);
-            self.closed(Side::Base, region.base.clone());
+            self.closed(MergeSide::Base, region.base.clone());
         }
         self.merged_line(b"=======");
-        self.closed(Side::Theirs, other.clone());
+        self.closed(MergeSide::Theirs, other.clone());
         self.marker('>', 2);
         self.merged.conflicts.push(Conflict {
             base: region.base.clone(),
@@ -124,11 +124,11 @@ impl Output<'_> {
             theirs: other,
             merged: from..self.lines,
         });
-        self.copy(Side::Ours, own.end..region.ours.end);
+        self.copy(MergeSide::Ours, own.end..region.ours.end);
     }
 
     /// Writes lines of a conflict; each gets a line ending, because a marker follows.
-    fn closed(&mut self, side: Side, range: Range<u32>) {
+    fn closed(&mut self, side: MergeSide, range: Range<u32>) {
         self.copy(side, range);
         if !self.merged.bytes.is_empty() && !self.merged.bytes.ends_with(b"\n") {
             self.merged.bytes.push(b'\n');
@@ -153,7 +153,7 @@ impl Output<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum MergeSide {
     Ours,
     Base,
     Theirs,

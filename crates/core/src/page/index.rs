@@ -229,7 +229,7 @@ pub(super) fn from_end(
     origin: u64,
     lines: u64,
 ) -> Result<(u64, u64)> {
-    let back = source.piece().min(64 * 1024) as u64;
+    let back = source.chunk_bytes().min(64 * 1024) as u64;
     let size = source.size() & if matches!(unit, Unit::Byte) { u64::MAX } else { !1 };
     let mut upper = size;
     let mut found = 0;

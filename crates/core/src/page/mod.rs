@@ -15,20 +15,20 @@ mod source;
 mod window;
 
 pub use index::LineIndex;
-pub use request::{Numbers, PageRequest};
+pub use request::{LineNumbers, PageRequest};
 pub use source::{CHUNK_BYTES, Slice, Source};
 
 use crate::encoding::{self, Encoding};
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
-use crate::sniff::{self, Kind, Sniffed};
+use crate::sniff::{self, FileKind, Sniffed};
 use crate::text::Eol;
 
 /// Scanning up to this many bytes takes about 10 ms and is not worth avoiding.
-const QUICK_SCAN: u64 = 64 << 20;
+const QUICK_SCAN_BYTES: u64 = 64 << 20;
 
 /// A page after this many counted bytes is deep in its file.
-const DEEP: u64 = 16 << 20;
+const MIN_DEEP_BYTES: u64 = 16 << 20;
 
 /// The maximum number of bytes after a deep page that are counted to get the total (about 200 ms).
 const MAX_COUNTED_BEHIND: u64 = 1 << 30;
@@ -153,7 +153,7 @@ fn not_text(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
     .detail("kind", sniffed.kind.as_str())
     .detail("mime", sniffed.mime)
     .detail("size", size);
-    if sniffed.kind == Kind::Image
+    if sniffed.kind == FileKind::Image
         && let Some((width, height)) = sniff::image::size(head)
     {
         error = error.detail("width", width).detail("height", height);
@@ -219,7 +219,7 @@ pub fn page_of(
     }
     let size = source.size();
     let counted = index.scanned();
-    if counted > DEEP && counted < size && size - counted <= MAX_COUNTED_BEHIND {
+    if counted > MIN_DEEP_BYTES && counted < size && size - counted <= MAX_COUNTED_BEHIND {
         index.extend_to_end(source)?;
     }
     let mut total_lines = index.total(size);
@@ -291,7 +291,7 @@ fn locate(
         });
     }
     let back = request.start_line.unsigned_abs();
-    if size.saturating_sub(index.scanned()) <= QUICK_SCAN {
+    if size.saturating_sub(index.scanned()) <= QUICK_SCAN_BYTES {
         index.extend_to_end(source)?;
     }
     if let Some(total) = index.total(size) {

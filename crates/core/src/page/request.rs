@@ -7,7 +7,7 @@ use crate::options::Options;
 /// The format of line numbers in the text made from a page. Only their width matters here: see
 /// [`PageRequest::text_bytes`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Numbers {
+pub enum LineNumbers {
     /// Six columns and a tab.
     #[default]
     Cat,
@@ -34,7 +34,7 @@ pub struct PageRequest {
     /// marks. Bytes.
     pub text_bytes: usize,
     /// The format of line numbers in that text.
-    pub numbers: Numbers,
+    pub numbers: LineNumbers,
     /// `auto`, or the label of an encoding.
     pub encoding: String,
     /// Shows binary content as text.
@@ -56,7 +56,7 @@ impl Default for PageRequest {
             max_line_chars: 2000,
             content_bytes: 1 << 20,
             text_bytes: usize::MAX,
-            numbers: Numbers::None,
+            numbers: LineNumbers::None,
             encoding: "auto".to_owned(),
             force_text: false,
             start_byte: None,
@@ -84,7 +84,8 @@ impl PageRequest {
             None if options.is_null("maxLines") => None,
             None => default.max_lines,
         };
-        const NUMBERS: [Numbers; 4] = [Numbers::None, Numbers::Cat, Numbers::Arrow, Numbers::Plain];
+        const LINE_NUMBERS: [LineNumbers; 4] =
+            [LineNumbers::None, LineNumbers::Cat, LineNumbers::Arrow, LineNumbers::Plain];
         let numbers = options.choice("lineNumbers", &["none", "cat", "arrow", "plain"])?;
         Ok(Self {
             start_line: options.integer("startLine")?.unwrap_or(default.start_line),
@@ -92,7 +93,7 @@ impl PageRequest {
             max_line_chars: size("maxLineChars", default.max_line_chars)?,
             content_bytes: size("contentBytes", default.content_bytes)?,
             text_bytes: size("textBytes", default.text_bytes)?,
-            numbers: NUMBERS[numbers],
+            numbers: LINE_NUMBERS[numbers],
             encoding: options.text("encoding")?.unwrap_or(&default.encoding).to_owned(),
             force_text: options.flag("forceText", false)?,
             start_byte: options.number("startByte")?,
@@ -143,12 +144,12 @@ impl PageRequest {
         // `#`, the digits, and one character that the tools add for the version of the file.
         let anchor = if self.anchors { ANCHOR_LENGTH + 2 } else { 0 };
         1 + match self.numbers {
-            Numbers::Cat => digits(line).max(6) + 1 + anchor,
-            Numbers::Arrow => digits(line).max(6) + 3 + anchor,
-            Numbers::Plain => digits(line) + 1 + anchor,
+            LineNumbers::Cat => digits(line).max(6) + 1 + anchor,
+            LineNumbers::Arrow => digits(line).max(6) + 3 + anchor,
+            LineNumbers::Plain => digits(line) + 1 + anchor,
             // An anchor is always shown with a line number.
-            Numbers::None if self.anchors => digits(line) + 1 + anchor,
-            Numbers::None => 0,
+            LineNumbers::None if self.anchors => digits(line) + 1 + anchor,
+            LineNumbers::None => 0,
         }
     }
 }

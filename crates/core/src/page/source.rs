@@ -13,9 +13,9 @@ pub trait Source {
 
     /// Returns the maximum number of bytes that [`Source::chunk`] can be asked for: even, and at
     /// least 8.
-    fn piece(&self) -> usize;
+    fn chunk_bytes(&self) -> usize;
 
-    /// Returns bytes from `offset` on: at least the smaller of `want` and [`Source::piece`] unless
+    /// Returns bytes from `offset` on: at least the smaller of `want` and [`Source::chunk_bytes`] unless
     /// the end comes first, and often more. Empty at and after the end.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Source for Slice<'_> {
         self.0.len() as u64
     }
 
-    fn piece(&self) -> usize {
+    fn chunk_bytes(&self) -> usize {
         CHUNK_BYTES
     }
 

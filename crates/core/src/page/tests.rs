@@ -7,17 +7,17 @@ fn request(start_line: i64, max_lines: impl Into<Option<u64>>) -> PageRequest {
 }
 
 /// A source that returns chunks of a few bytes, like a file with a tiny chunk size.
-struct Pieces<'a> {
+struct SmallChunks<'a> {
     bytes: &'a [u8],
     piece: usize,
 }
 
-impl Source for Pieces<'_> {
+impl Source for SmallChunks<'_> {
     fn size(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    fn piece(&self) -> usize {
+    fn chunk_bytes(&self) -> usize {
         self.piece
     }
 
@@ -231,7 +231,9 @@ fn start_byte_falls_back_to_the_start_of_a_character() {
 #[test]
 fn the_text_budget_reckons_with_numbers_and_cuts() {
     let lines = "x\n".repeat(1000);
-    for (numbers, per_line) in [(Numbers::None, 2), (Numbers::Cat, 9), (Numbers::Arrow, 11)] {
+    for (numbers, per_line) in
+        [(LineNumbers::None, 2), (LineNumbers::Cat, 9), (LineNumbers::Arrow, 11)]
+    {
         let request = PageRequest { numbers, text_bytes: 900, ..request(1, None) };
         let page = page(lines.as_bytes(), "", &request).unwrap();
         assert_eq!(page.lines_read, 900 / per_line, "{numbers:?}");
@@ -293,7 +295,7 @@ fn requests_cross_as_json() {
             max_line_chars: 0,
             content_bytes: 9,
             text_bytes: 8,
-            numbers: Numbers::Arrow,
+            numbers: LineNumbers::Arrow,
             encoding: "latin1".into(),
             force_text: true,
             start_byte: Some(7),
@@ -371,7 +373,7 @@ proptest! {
         let mark: &[u8] = if bom { encoding.mark() } else { b"" };
         let bytes = [mark, &encoding.encode(&text).unwrap()].concat();
         let facts = Facts {
-            sniffed: Sniffed { kind: Kind::Text, mime: "text/plain" },
+            sniffed: Sniffed { kind: FileKind::Text, mime: "text/plain" },
             encoding,
             bom: mark.len(),
         };
@@ -382,7 +384,7 @@ proptest! {
             let mut fresh = LineIndex::new(encoding.unit(), mark.len());
             let page = page_of(&mut Slice(&bytes), &mut fresh, &facts, &request).unwrap();
             // Read in small chunks with an existing index, the page is the same.
-            let pieces = page_of(&mut Pieces { bytes: &bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
+            let pieces = page_of(&mut SmallChunks { bytes: &bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
             prop_assert_eq!((&page.content, page.start_line, page.next_start_line, page.next_start_byte),
                 (&pieces.content, pieces.start_line, pieces.next_start_line, pieces.next_start_byte));
             joined.push_str(&page.content);
@@ -408,7 +410,7 @@ proptest! {
         let mut index = LineIndex::new(Unit::Byte, 0);
         let whole = page_of(&mut Slice(bytes), &mut index, &facts, &request).unwrap();
         let mut index = LineIndex::new(Unit::Byte, 0);
-        let pieces = page_of(&mut Pieces { bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
+        let pieces = page_of(&mut SmallChunks { bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
         prop_assert_eq!(&whole.content, &pieces.content);
         prop_assert_eq!((whole.long_lines, &whole.cut_lines, whole.truncated), (pieces.long_lines, &pieces.cut_lines, pieces.truncated));
     }
@@ -417,7 +419,7 @@ proptest! {
     fn the_end_is_found_backwards_as_forwards(text in texts(), back in 1u64..12, piece in 4usize..60) {
         let bytes = text.as_bytes();
         let lines: Vec<_> = crate::text::lines(bytes).collect();
-        let (start, found) = index::from_end(&mut Pieces { bytes, piece: piece * 2 }, Unit::Byte, 0, back).unwrap();
+        let (start, found) = index::from_end(&mut SmallChunks { bytes, piece: piece * 2 }, Unit::Byte, 0, back).unwrap();
         let expected = (lines.len() as u64).min(back);
         prop_assert_eq!(found, expected);
         let first = lines.len() - expected as usize;

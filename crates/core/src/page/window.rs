@@ -21,11 +21,11 @@ const SKIPPED_BYTES: u64 = 2 << 20;
 /// Up to this file size, all facts about the file are determined.
 const MAX_FULLY_DESCRIBED_BYTES: u64 = 16 << 20;
 /// The average line of a page is seldom longer. Bytes.
-const USUAL_LINE: u64 = 128;
+const USUAL_LINE_BYTES: u64 = 128;
 /// The maximum number of long lines that are listed individually.
-const LISTED: usize = 20;
+const MAX_LISTED_LONG_LINES: usize = 20;
 /// The length of `... [truncated]`.
-const MARK: usize = 15;
+const TRUNCATION_MARK_BYTES: usize = 15;
 
 /// The window of a page; the fields are those of [`super::Page`].
 #[derive(Debug, Default)]
@@ -171,8 +171,9 @@ fn measure(
     let wanted = request.max_lines.unwrap_or(u64::MAX);
     let (mut length, mut lines) = (0, 0);
     // A few lines do not need a whole chunk.
-    let mut want =
-        usize::try_from(wanted.saturating_mul(USUAL_LINE)).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+    let mut want = usize::try_from(wanted.saturating_mul(USUAL_LINE_BYTES))
+        .unwrap_or(CHUNK_BYTES)
+        .min(CHUNK_BYTES);
     loop {
         let chunk = source.chunk(offset + length, want)?;
         want = CHUNK_BYTES;
@@ -233,7 +234,7 @@ enum PushResult {
 }
 
 /// A line as it is in the source.
-struct Raw<'a> {
+struct RawLine<'a> {
     /// The offset in the file.
     at: u64,
     /// The line without its ending. Only the beginning if `whole` is false.
@@ -244,7 +245,7 @@ struct Raw<'a> {
     length: Option<u64>,
 }
 
-impl<'a> Raw<'a> {
+impl<'a> RawLine<'a> {
     fn whole(at: u64, bytes: &'a [u8], end: &'static str) -> Self {
         Self { at, bytes, end, whole: true, length: Some(bytes.len() as u64) }
     }
@@ -282,7 +283,7 @@ impl Builder<'_> {
                 continue; // the last line has a line ending
             }
             let (line, end) = split_end(&bytes[from..to], unit);
-            let raw = Raw::whole(start + from as u64, line, end);
+            let raw = RawLine::whole(start + from as u64, line, end);
             match self.push(&raw, false) {
                 PushResult::In => from = to,
                 PushResult::End => return true,
@@ -304,13 +305,13 @@ impl Builder<'_> {
                 Length::Chunk(length) => {
                     let chunk = source.chunk(at, length)?;
                     let (line, end) = split_end(&chunk[..length.min(chunk.len())], unit);
-                    let raw = Raw::whole(at, line, end);
+                    let raw = RawLine::whole(at, line, end);
                     (at + length as u64, self.push(&raw, true))
                 }
                 Length::Beyond => {
                     let LongLineScan { prefix, behind, end, given_up } = self.skim(source, at)?;
                     let length = behind - at - (end.len() * unit.len()) as u64;
-                    let raw = Raw {
+                    let raw = RawLine {
                         at,
                         bytes: &prefix,
                         end,
@@ -381,7 +382,7 @@ impl Builder<'_> {
         self.limit().min(self.cap.max(1 << 20))
     }
 
-    fn push(&mut self, raw: &Raw<'_>, cut: bool) -> PushResult {
+    fn push(&mut self, raw: &RawLine<'_>, cut: bool) -> PushResult {
         let line = self.window.end_line() + 1;
         let limit = self.limit();
         let (text, lossy) = self.decode(raw);
@@ -391,7 +392,7 @@ impl Builder<'_> {
         let first = self.window.lines_read == 0;
         let overhead = self.request.overhead(line);
         let text_room = self.request.text_bytes.saturating_sub(self.text_used);
-        let text_cost = overhead + shown.len() + if long { MARK } else { 0 };
+        let text_cost = overhead + shown.len() + if long { TRUNCATION_MARK_BYTES } else { 0 };
         let room = self.cap.saturating_sub(self.window.content.len());
         let full = kept.len() + raw.end.len() > room;
         if full && !cut {
@@ -399,7 +400,8 @@ impl Builder<'_> {
         }
         if full || text_cost > text_room {
             if first {
-                let room = room.min(text_room.saturating_sub(overhead + MARK)).max(4);
+                let room =
+                    room.min(text_room.saturating_sub(overhead + TRUNCATION_MARK_BYTES)).max(4);
                 let part = floor_boundary(kept, room).to_owned();
                 self.end_inside(raw, &part, long, lossy);
             }
@@ -413,7 +415,7 @@ impl Builder<'_> {
         }
         if long {
             self.window.long_lines += 1;
-            if self.window.long.len() < LISTED {
+            if self.window.long.len() < MAX_LISTED_LONG_LINES {
                 let shown = self.encoding.prefix_len(raw.bytes, limit) as u64;
                 self.window.long.push(LongLine {
                     line,
@@ -446,7 +448,7 @@ impl Builder<'_> {
     }
 
     /// Ends the window inside a line, after `part` of it.
-    fn end_inside(&mut self, raw: &Raw<'_>, part: &str, long: bool, lossy: bool) {
+    fn end_inside(&mut self, raw: &RawLine<'_>, part: &str, long: bool, lossy: bool) {
         let taken = self.encoding.prefix_len(raw.bytes, count_chars(part)) as u64;
         self.window.next_start_byte = Some(raw.at + taken);
         self.window.truncated = true;
@@ -461,7 +463,7 @@ impl Builder<'_> {
     }
 
     /// Decodes a line and reports whether some bytes were invalid.
-    fn decode<'r>(&self, raw: &Raw<'r>) -> (Cow<'r, str>, bool) {
+    fn decode<'r>(&self, raw: &RawLine<'r>) -> (Cow<'r, str>, bool) {
         let bytes = if raw.whole {
             raw.bytes
         } else {

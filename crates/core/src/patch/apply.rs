@@ -6,22 +6,22 @@
 //! wins, otherwise a hunk that matches twice is refused. All hunks are located in the original
 //! file; if that fails, each is located in the result of the previous ones.
 
-use super::file::File;
+use super::file::TargetFile;
 use super::locate::{HunkLocation, place};
 use super::mismatch::{HunkMismatch, report};
 use super::{FilePatch, Hunk, Mark};
-use crate::edit::{self, Budget, Splice};
+use crate::edit::{self, Splice, WorkBudget};
 use crate::error::Result;
 
 /// Controls how hunks are located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct HunkOptions {
     /// The number of outermost context lines that may be ignored on each side, 0 to 3. With 0, only
     /// line endings and trailing white space may differ.
     pub fuzz: usize,
 }
 
-impl Default for Options {
+impl Default for HunkOptions {
     fn default() -> Self {
         Self { fuzz: 2 }
     }
@@ -69,8 +69,8 @@ pub struct PatchedFile {
 /// # Errors
 /// `PATCH_FAILED` with `hunk` (0-based), `reason` and, where lines differ, `line`, `expected` and
 /// `found`; `hunks` says for every hunk whether it applies.
-pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<PatchedFile> {
-    let work = Budget::default();
+pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<PatchedFile> {
+    let work = WorkBudget::default();
     let together = attempt_all(text, &file.hunks, options, &work);
     if let Some((splices, hunks)) = all_placed(&together) {
         return Ok(patched(edit::spliced(text, &splices), hunks, file));
@@ -80,7 +80,7 @@ pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<PatchedF
     let mut placed = Vec::new();
     let mut from = 0;
     for hunk in &file.hunks {
-        match place(&File::new(&running, &file.hunks), hunk, from, 0, options, &work) {
+        match place(&TargetFile::new(&running, &file.hunks), hunk, from, 0, options, &work) {
             Ok((splice, at)) => {
                 // The next hunk may begin with the context lines that end this one.
                 let shared = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Context);
@@ -106,8 +106,13 @@ fn patched(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> Patched
 pub(super) type Attempt = std::result::Result<(Splice, HunkLocation), HunkMismatch>;
 
 /// Locates all hunks in the same text, in order.
-fn attempt_all(text: &[u8], hunks: &[Hunk], options: Options, work: &Budget) -> Vec<Attempt> {
-    let file = File::new(text, hunks);
+fn attempt_all(
+    text: &[u8],
+    hunks: &[Hunk],
+    options: HunkOptions,
+    work: &WorkBudget,
+) -> Vec<Attempt> {
+    let file = TargetFile::new(text, hunks);
     let (mut from, mut shift) = (0, 0);
     hunks
         .iter()

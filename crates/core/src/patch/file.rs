@@ -32,7 +32,7 @@ fn without_cr(line: &[u8]) -> &[u8] {
 }
 
 /// A file as lines without LF but with CR. The byte order mark is left out unless a hunk shows it.
-pub(super) struct File<'a> {
+pub(super) struct TargetFile<'a> {
     pub text: &'a [u8],
     pub lines: Vec<&'a [u8]>,
     starts: Vec<usize>,
@@ -40,7 +40,7 @@ pub(super) struct File<'a> {
     open: bool,
 }
 
-impl<'a> File<'a> {
+impl<'a> TargetFile<'a> {
     pub(super) fn new(text: &'a [u8], hunks: &[Hunk]) -> Self {
         // Some programs write the byte order mark into a patch, as part of the first line.
         let shown = hunks

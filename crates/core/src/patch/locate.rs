@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::apply::{AppliedHunk, Attempt, MatchMethod, Options};
+use super::apply::{AppliedHunk, Attempt, HunkOptions, MatchMethod};
 use super::file::{
-    File, LineEq, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
+    LineEq, TargetFile, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
 };
 use super::mismatch::HunkMismatch;
 use super::{Hunk, Mark, PatchLine};
-use crate::edit::{self, Budget, Splice};
+use crate::edit::{self, Splice, WorkBudget};
 
 /// A position in lines (0-based).
 #[derive(Clone, Debug)]
@@ -27,12 +27,12 @@ impl HunkLocation {
 /// Finds the position of a hunk at or after the line `from`. `shift` is the difference between the
 /// numbers of the previous hunk and its position.
 pub(super) fn place(
-    file: &File<'_>,
+    file: &TargetFile<'_>,
     hunk: &Hunk,
     from: usize,
     shift: i64,
-    options: Options,
-    work: &Budget,
+    options: HunkOptions,
+    work: &WorkBudget,
 ) -> Attempt {
     // Each kind of comparison reads every line.
     if !work.try_spend(file.text.len() / 4 + 20 * file.lines.len()) {
@@ -85,7 +85,7 @@ pub(super) fn place(
 
 /// Returns the line after the last anchor.
 fn after_anchors(
-    file: &File<'_>,
+    file: &TargetFile<'_>,
     hunk: &Hunk,
     mut from: usize,
 ) -> std::result::Result<usize, HunkMismatch> {
@@ -116,7 +116,7 @@ fn choose(
 }
 
 /// A hunk of new lines only is inserted at the line that its number or anchor names.
-fn insertion(file: &File<'_>, hunk: &Hunk, expected: Option<usize>, from: usize) -> Attempt {
+fn insertion(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>, from: usize) -> Attempt {
     let at = match expected {
         _ if hunk.at_end || file.lines.is_empty() => file.lines.len(),
         _ if !hunk.anchors.is_empty() => from,
@@ -150,7 +150,7 @@ fn has_cr(hunk: &Hunk) -> bool {
 /// insert the lines twice, the context must include the line after them. If a hunk with numbers has
 /// context only before the additions, it was made at the end of the file, where nothing can follow.
 /// Without any context, only its number determines the position.
-fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
+fn made_already(file: &TargetFile<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
     if hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
         return None;
     }
@@ -166,7 +166,12 @@ fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
 /// The same for a hunk that begins with added lines: they are directly before `first`, where its
 /// context is. If a hunk with numbers matches at the beginning of the file as its context says,
 /// nothing precedes it.
-fn made_before(file: &File<'_>, hunk: &Hunk, first: usize, expected: Option<usize>) -> Option<u64> {
+fn made_before(
+    file: &TargetFile<'_>,
+    hunk: &Hunk,
+    first: usize,
+    expected: Option<usize>,
+) -> Option<u64> {
     let added = hunk.lines.iter().take_while(|line| line.mark == Mark::Added).count();
     let is_insertion = hunk.lines[added..].iter().all(|line| line.mark == Mark::Context);
     if added == 0 || !is_insertion || expected == Some(first) {
@@ -178,14 +183,14 @@ fn made_before(file: &File<'_>, hunk: &Hunk, first: usize, expected: Option<usiz
 
 /// Reports whether the added lines of a hunk are at `at`. Blank lines do not count, because a
 /// second one is often intended.
-fn is_there(file: &File<'_>, added: &[PatchLine], at: usize) -> bool {
+fn is_there(file: &TargetFile<'_>, added: &[PatchLine], at: usize) -> bool {
     let Some(there) = file.lines.get(at..at + added.len()) else { return false };
     added.iter().any(|line| !line.text.trim().is_empty())
         && added.iter().zip(there).all(|(a, b)| eq_ignore_eol(a.text.as_bytes(), b))
 }
 
 /// Returns the line (1-based) at which the complete result of a hunk already exists.
-fn already_applied_at(file: &File<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
+fn already_applied_at(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
     let new: Vec<&[u8]> = hunk.after().map(|line| line.text.as_bytes()).collect();
     if !hunk.lines.iter().any(|line| line.mark == Mark::Added) {
         return None;
@@ -200,11 +205,11 @@ fn already_applied_at(file: &File<'_>, hunk: &Hunk, expected: Option<usize>) -> 
 
 /// Uses the edit matcher; returns `None` if it does not find the hunk.
 fn loosely(
-    file: &File<'_>,
+    file: &TargetFile<'_>,
     hunk: &Hunk,
     expected: Option<usize>,
     from: usize,
-    work: &Budget,
+    work: &WorkBudget,
 ) -> Option<Attempt> {
     let plain = |line: &'_ str| line.strip_suffix('\r').unwrap_or(line).as_bytes().to_vec();
     let old: Vec<Vec<u8>> = hunk.before().map(|line| plain(&line.text)).collect();
@@ -232,7 +237,7 @@ fn loosely(
 
 /// Ignores outermost context lines; returns `None` if that does not help.
 fn with_fuzz(
-    file: &File<'_>,
+    file: &TargetFile<'_>,
     hunk: &Hunk,
     expected: Option<usize>,
     from: usize,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::apply::{AppliedHunk, MatchMethod, Options};
-use super::set::{Change, SetOptions, apply_all, paths, redirect};
+use super::apply::{AppliedHunk, HunkOptions, MatchMethod};
+use super::set::{FileChange, SetOptions, apply_all, paths, redirect};
 use super::{FilePatch, Hunk, Mark, Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
@@ -75,7 +75,7 @@ fn read(text: &str, call: &str) -> Result<(Patch, SetOptions)> {
             })
         }
     };
-    let fuzz = number("fuzz")?.unwrap_or(Options::default().fuzz).min(3);
+    let fuzz = number("fuzz")?.unwrap_or(HunkOptions::default().fuzz).min(3);
     let path = call.get("path").and_then(Value::as_str).map(str::to_owned);
     let patch = parse(text, number("strip")?)?;
     let backwards = matches!(call.get("reverse"), Some(Value::Bool(true)));
@@ -92,7 +92,7 @@ fn read(text: &str, call: &str) -> Result<(Patch, SetOptions)> {
             }
         }
     }
-    Ok((patch, SetOptions { hunks: Options { fuzz }, path }))
+    Ok((patch, SetOptions { hunks: HunkOptions { fuzz }, path }))
 }
 
 fn file_json(file: &FilePatch) -> Value {
@@ -132,7 +132,7 @@ fn hunk_json(hunk: &Hunk) -> Value {
     })
 }
 
-fn change_json(change: &Change) -> Value {
+fn change_json(change: &FileChange) -> Value {
     let hunk = |placed: &AppliedHunk| {
         let how = match placed.how {
             MatchMethod::Exact => "exact",

@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result};
 pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
     let lines = split(text);
     let envelope = lines.iter().position(|line| v4a::begins(line));
-    let mut reader = Reader { lines, at: 0, strip, patch: Patch::default() };
+    let mut reader = PatchReader { lines, at: 0, strip, patch: Patch::default() };
     // A diff may concern a text that contains an envelope.
     if let Some(at) = envelope.filter(|&at| !(0..at).any(|line| reader.begins_diff(line))) {
         return v4a::parse(&reader.lines, at);
@@ -57,14 +57,14 @@ pub(super) fn failed(message: impl Into<String>, line: Option<usize>) -> Error {
     }
 }
 
-struct Reader<'t> {
+struct PatchReader<'t> {
     lines: Vec<&'t str>,
     at: usize,
     strip: Option<usize>,
     patch: Patch,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> PatchReader<'t> {
     fn line(&self, at: usize) -> Option<&'t str> {
         self.lines.get(at).copied()
     }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::apply::{AppliedHunk, Options, apply};
+use super::apply::{AppliedHunk, HunkOptions, apply};
 use super::{FilePatch, Operation, Patch};
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
 
 /// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// The path of the file.
     pub path: String,
     /// The old path, if the file is renamed or copied.
@@ -33,7 +33,7 @@ pub struct Change {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetOptions {
     /// Controls how hunks are located.
-    pub hunks: Options,
+    pub hunks: HunkOptions,
     /// The target of a patch that names no file.
     pub path: Option<String>,
 }
@@ -94,7 +94,7 @@ pub fn apply_all(
     patch: &Patch,
     files: &BTreeMap<String, Vec<u8>>,
     options: &SetOptions,
-) -> Result<Vec<Change>> {
+) -> Result<Vec<FileChange>> {
     let mut set = Set { files, made: BTreeMap::new(), options };
     let changes = patch.files.iter().map(|file| set.change(file)).collect::<Result<Vec<_>>>()?;
     let same = |(path, bytes): (&String, &Option<Vec<u8>>)| files.get(path) == bytes.as_ref();
@@ -125,7 +125,7 @@ impl Set<'_> {
         }
     }
 
-    fn change(&mut self, file: &FilePatch) -> Result<Change> {
+    fn change(&mut self, file: &FilePatch) -> Result<FileChange> {
         let file = &self.named(file)?;
         if file.binary {
             return Err(refuse(
@@ -171,8 +171,8 @@ impl Set<'_> {
         if file.operation == Operation::Update && file.old != file.new {
             // For `--- f.orig`, `+++ f`, takes the name that exists.
             let all = [file.new.clone(), file.old.clone(), inside_top_dir(&file)];
-            let there = all.into_iter().flatten().find(|path| self.get(path).is_some());
-            let path = there.or(file.new.clone());
+            let existing = all.into_iter().flatten().find(|path| self.get(path).is_some());
+            let path = existing.or(file.new.clone());
             (file.old, file.new) = (path.clone(), path);
         }
         // `@@ -0,0 +1,n @@` says that the file was missing or empty; another line number says that
@@ -191,24 +191,24 @@ impl Set<'_> {
         Ok(file)
     }
 
-    fn create(&self, file: &FilePatch) -> Result<Change> {
+    fn create(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.new.clone().unwrap_or_default();
         let made = apply(b"", file, self.options.hunks)?;
-        if self.get(&path).is_some_and(|there| there != made.bytes) {
+        if self.get(&path).is_some_and(|existing| existing != made.bytes) {
             return Err(refuse(Some(file), "exists", "is to be made, but exists")
                 .hint("update it, or delete it first"));
         }
         Ok(change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
-    fn delete(&self, file: &FilePatch) -> Result<Change> {
+    fn delete(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.old.clone().unwrap_or_default();
-        let there = self.there(file, &path)?;
+        let existing = self.existing(file, &path)?;
         if file.unchecked {
-            let removed = crate::text::count_lines(there);
+            let removed = crate::text::count_lines(existing);
             return Ok(change(file, path, None, None, 0, removed, Vec::new()));
         }
-        let made = apply(there, file, self.options.hunks)?;
+        let made = apply(existing, file, self.options.hunks)?;
         if !made.bytes.is_empty() {
             return Err(refuse(
                 Some(file),
@@ -219,13 +219,13 @@ impl Set<'_> {
         Ok(change(file, path, None, None, made.added, made.removed, made.hunks))
     }
 
-    fn update(&self, file: &FilePatch) -> Result<Change> {
+    fn update(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.new.clone().unwrap_or_default();
-        let made = apply(self.there(file, &path)?, file, self.options.hunks)?;
+        let made = apply(self.existing(file, &path)?, file, self.options.hunks)?;
         Ok(change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
-    fn move_to(&self, file: &FilePatch) -> Result<Change> {
+    fn move_to(&self, file: &FilePatch) -> Result<FileChange> {
         let from = file.old.clone().unwrap_or_default();
         let path = file.new.clone().unwrap_or_default();
         if path != from && self.get(&path).is_some() {
@@ -234,12 +234,12 @@ impl Set<'_> {
         }
         // A copy is made from the content before the patch, wherever the source is in the patch.
         let before = self.files.get(&from).filter(|_| file.operation == Operation::Copy);
-        let there = before.map_or_else(|| self.there(file, &from), |bytes| Ok(bytes))?;
-        let made = apply(there, file, self.options.hunks)?;
+        let existing = before.map_or_else(|| self.existing(file, &from), |bytes| Ok(bytes))?;
+        let made = apply(existing, file, self.options.hunks)?;
         Ok(change(file, path, Some(from), Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
-    fn there(&self, file: &FilePatch, path: &str) -> Result<&[u8]> {
+    fn existing(&self, file: &FilePatch, path: &str) -> Result<&[u8]> {
         self.get(path).ok_or_else(|| {
             refuse(Some(file), "not_found", "is not there")
                 .hint("correct the name, or make the file: --- /dev/null in a diff, *** Add File")
@@ -256,9 +256,9 @@ fn change(
     added: u64,
     removed: u64,
     hunks: Vec<AppliedHunk>,
-) -> Change {
+) -> FileChange {
     let mode = file.mode.map(|mode| mode & 0o7777);
-    Change { path, from, operation: file.operation, bytes, mode, added, removed, hunks }
+    FileChange { path, from, operation: file.operation, bytes, mode, added, removed, hunks }
 }
 
 fn refuse(file: Option<&FilePatch>, reason: &str, because: &str) -> Error {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::set::{SetOptions, apply_all};
 use super::{Operation, parse, reverse};
-use crate::diff::unified::{Format, Header, Limits, LineEndings, diff};
+use crate::diff::unified::{DiffHeader, DisplayLimits, Format, LineEndings, diff};
 use crate::error::Error;
 
 fn run(files: &[(&str, &str)], patch: &str) -> Result<BTreeMap<String, String>, Error> {
@@ -278,10 +278,10 @@ proptest! {
     fn every_diff_applies(before in texts(), after in texts(), context in 1u32..5) {
         prop_assume!(before != after);
         let format = Format {
-            header: Header { before: Some(b"f"), after: Some(b"f") },
+            header: DiffHeader { before: Some(b"f"), after: Some(b"f") },
             context,
             line_ends: LineEndings::Raw,
-            limits: Limits::default(),
+            limits: DisplayLimits::default(),
         };
         let text = diff(Some(before.as_bytes()), Some(after.as_bytes()), &Default::default(), &format).text;
         let files = BTreeMap::from([("f".to_owned(), before.clone().into_bytes())]);
@@ -395,7 +395,7 @@ fn the_last_line_of_a_crlf_file_ends_as_the_patch_says() {
             "a\r\nx\r\nb\r\n",
         ),
         ("a\r\nx", "@@ -2,0 +3 @@\n+b\n\\ No newline at end of file\n", "a\r\nx\r\nb"),
-        // A CR that ends no line is kept.
+        // A CR that ends no line stays.
         ("a\nx\r", "@@ -1,2 +1,2 @@\n-a\n+b\n x\r\n\\ No newline at end of file\n", "b\nx\r"),
     ];
     for (before, hunk, after) in cases {

@@ -14,13 +14,13 @@ use super::quarter_masks::SubsequenceFilter;
 /// The minimum score of a matching letter, as the scorer defines it.
 const MATCH_SCORE: u32 = 12;
 /// The bonus if the query is the complete file name.
-const WHOLE_NAME: u32 = 64;
+const WHOLE_NAME_BONUS: u32 = 64;
 /// The bonus if the query is a part of the file name.
-const PART_OF_NAME: u32 = 24;
+const PART_OF_NAME_BONUS: u32 = 24;
 /// The scorer uses another algorithm for longer paths, without a minimum score.
 const LONG_PATH: usize = 1024;
 /// The number of paths passed to the scorer at once.
-const BATCH: usize = if cfg!(test) { 8 } else { 256 };
+const PATHS_PER_BATCH: usize = if cfg!(test) { 8 } else { 256 };
 
 /// The sort key (inverted score, length, index): smaller is better.
 pub(super) type Order = (u32, u32, u32);
@@ -86,10 +86,11 @@ pub(super) fn score(
         _ => true,
     };
     let mut places = places.iter().copied().filter(may_fit);
-    let (mut batch, mut from) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    let (mut batch, mut from) =
+        (Vec::with_capacity(PATHS_PER_BATCH), Vec::with_capacity(PATHS_PER_BATCH));
     loop {
         from.clear();
-        from.extend(places.by_ref().take(BATCH));
+        from.extend(places.by_ref().take(PATHS_PER_BATCH));
         if from.is_empty() {
             return best;
         }
@@ -99,7 +100,7 @@ pub(super) fn score(
         best.fitting += found.len();
         for found in found {
             let (path, score) = (batch[found.index as usize], u32::from(found.score));
-            if score + WHOLE_NAME < best.least() {
+            if score + WHOLE_NAME_BONUS < best.least() {
                 continue;
             }
             let score = score + naming.adds(path, score);
@@ -154,8 +155,8 @@ impl<'q> NameBonus<'q> {
         self.name.clear();
         self.name.extend(name.iter().map(u8::to_ascii_lowercase));
         match small.find(&self.name) {
-            Some(_) if name.len() == self.query.len() => WHOLE_NAME,
-            Some(_) => PART_OF_NAME,
+            Some(_) if name.len() == self.query.len() => WHOLE_NAME_BONUS,
+            Some(_) => PART_OF_NAME_BONUS,
             None => 0,
         }
     }
@@ -166,8 +167,8 @@ pub(super) fn in_the_name(query: &str, path: &str) -> u32 {
     let name = path.rsplit('/').next().unwrap_or(path);
     let holds = |text: &str| text.to_lowercase().contains(&query.to_lowercase());
     match () {
-        () if name.eq_ignore_ascii_case(query) => WHOLE_NAME,
-        () if name.len() >= query.len() && holds(name) => PART_OF_NAME,
+        () if name.eq_ignore_ascii_case(query) => WHOLE_NAME_BONUS,
+        () if name.len() >= query.len() && holds(name) => PART_OF_NAME_BONUS,
         () => 0,
     }
 }

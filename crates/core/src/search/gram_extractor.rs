@@ -8,10 +8,10 @@ use super::grams::{
 };
 
 /// The byte between lines.
-const END: u16 = b'\n' as u16;
+const LINE_END: u16 = b'\n' as u16;
 
 /// The number of words in the set of all grams.
-const WORDS: usize = 1 << (HASH_BITS - 6);
+const WORDS_PER_SET: usize = 1 << (HASH_BITS - 6);
 /// The number of grams taken from a word at once: few words have more.
 const GRAMS_PER_STEP: usize = 4;
 /// The number of sets, used in turn: reading a word that was just written is slow, and repeated
@@ -21,9 +21,9 @@ const SETS: usize = 2;
 /// The number of bytes whose grams are computed at once.
 const BYTES_PER_STEP: usize = 512;
 /// The number of preceding bytes that a gram can include.
-const BEFORE: usize = 4;
+const MAX_PRECEDING_BYTES: usize = 4;
 /// The number of bytes that are checked for digits at once.
-const SOME: usize = 8;
+const DIGIT_CHECK_BYTES: usize = 8;
 
 /// Collects the distinct grams of blocks and reuses its memory.
 ///
@@ -31,7 +31,7 @@ const SOME: usize = 8;
 /// hashes are computed for many bytes in parallel and added to a set, and bytes without a gram
 /// repeat another gram.
 pub struct GramExtractor {
-    seen: Box<[[u64; WORDS]; SETS]>,
+    seen: Box<[[u64; WORDS_PER_SET]; SETS]>,
     lanes: Box<Lanes>,
     /// Has capacity for all grams, plus some entries that are overwritten.
     grams: Vec<u32>,
@@ -41,11 +41,11 @@ pub struct GramExtractor {
 /// A batch of bytes and the grams that end at each byte.
 struct Lanes {
     /// The folded bytes; the last bytes of the previous batch come first.
-    bytes: [u16; BYTES_PER_STEP + BEFORE],
+    bytes: [u16; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
     /// Like `bytes`, with all digits replaced by the same byte.
-    classes: [u16; BYTES_PER_STEP + BEFORE],
+    classes: [u16; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
     /// The kinds of grams longer than three bytes that the byte can be part of.
-    sorts: [u8; BYTES_PER_STEP + BEFORE],
+    sorts: [u8; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
     grams: [u16; BYTES_PER_STEP],
     /// The grams of four and of five bytes.
     fours: [u16; BYTES_PER_STEP],
@@ -59,9 +59,9 @@ struct Lanes {
 impl Default for GramExtractor {
     fn default() -> Self {
         let lanes = Lanes {
-            bytes: [0; BYTES_PER_STEP + BEFORE],
-            classes: [0; BYTES_PER_STEP + BEFORE],
-            sorts: [0; BYTES_PER_STEP + BEFORE],
+            bytes: [0; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
+            classes: [0; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
+            sorts: [0; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
             grams: [0; BYTES_PER_STEP],
             fours: [0; BYTES_PER_STEP],
             fives: [0; BYTES_PER_STEP],
@@ -69,9 +69,9 @@ impl Default for GramExtractor {
             differ: [0; BYTES_PER_STEP],
         };
         Self {
-            seen: Box::new([[0; WORDS]; SETS]),
+            seen: Box::new([[0; WORDS_PER_SET]; SETS]),
             lanes: Box::new(lanes),
-            grams: vec![0; WORDS * 64 + GRAMS_PER_STEP],
+            grams: vec![0; WORDS_PER_SET * 64 + GRAMS_PER_STEP],
             distinct: 0,
         }
     }
@@ -87,8 +87,8 @@ impl Lanes {
     /// Starts as after the end of a line.
     #[inline(always)]
     fn begin(&mut self) {
-        self.bytes[BYTES_PER_STEP..].fill(END);
-        self.classes[BYTES_PER_STEP..].fill(END);
+        self.bytes[BYTES_PER_STEP..].fill(LINE_END);
+        self.classes[BYTES_PER_STEP..].fill(LINE_END);
         self.sorts[BYTES_PER_STEP..].fill(0);
     }
 
@@ -99,11 +99,12 @@ impl Lanes {
         lanes.copy_within(BYTES_PER_STEP.., 0);
         classes.copy_within(BYTES_PER_STEP.., 0);
         sorts.copy_within(BYTES_PER_STEP.., 0);
-        let places = lanes[BEFORE..].iter_mut().zip(&mut classes[BEFORE..]);
+        let places =
+            lanes[MAX_PRECEDING_BYTES..].iter_mut().zip(&mut classes[MAX_PRECEDING_BYTES..]);
         for ((lane, any_digit), &byte) in places.zip(bytes) {
             (*lane, *any_digit) = (u16::from(fold(byte)), class(byte));
         }
-        for (sort, &byte) in sorts[BEFORE..].iter_mut().zip(bytes) {
+        for (sort, &byte) in sorts[MAX_PRECEDING_BYTES..].iter_mut().zip(bytes) {
             *sort = sort_of(fold(byte));
         }
         // No operation depends on the data, so the compiler vectorises the loop.
@@ -127,15 +128,16 @@ impl Lanes {
 
 /// Returns the gram of the three lanes from `at + 2`.
 #[inline(always)]
-fn gram(lanes: &[u16; BYTES_PER_STEP + BEFORE], at: usize) -> u16 {
+fn gram(lanes: &[u16; BYTES_PER_STEP + MAX_PRECEDING_BYTES], at: usize) -> u16 {
     let [a, b, c] = [lanes[at + 2], lanes[at + 3], lanes[at + 4]];
-    if a == END || b == END || c == END { NO_GRAM } else { hash(a, b, c) }
+    if a == LINE_END || b == LINE_END || c == LINE_END { NO_GRAM } else { hash(a, b, c) }
 }
 
 /// Adds grams to the sets, neighbours to different sets.
 #[inline(always)]
-fn add(sets: &mut [[u64; WORDS]; SETS], grams: &[u16]) {
-    let put = |set: &mut [u64; WORDS], gram: u16| set[usize::from(gram >> 6)] |= 1 << (gram & 63);
+fn add(sets: &mut [[u64; WORDS_PER_SET]; SETS], grams: &[u16]) {
+    let put =
+        |set: &mut [u64; WORDS_PER_SET], gram: u16| set[usize::from(gram >> 6)] |= 1 << (gram & 63);
     let [first, second] = sets;
     let (some, rest) = grams.as_chunks::<SETS>();
     for &[a, b] in some {
@@ -197,8 +199,8 @@ impl GramExtractor {
             add(seen, &lanes.fours[..bytes.len()]);
             add(seen, &lanes.fives[..bytes.len()]);
             // If one gram differs, its neighbours are added again, which does no harm.
-            let classes = lanes.class_grams[..bytes.len()].chunks(SOME);
-            for (grams, differ) in classes.zip(lanes.differ.as_chunks::<SOME>().0) {
+            let classes = lanes.class_grams[..bytes.len()].chunks(DIGIT_CHECK_BYTES);
+            for (grams, differ) in classes.zip(lanes.differ.as_chunks::<DIGIT_CHECK_BYTES>().0) {
                 if u64::from_le_bytes(*differ) != 0 {
                     add(seen, grams);
                 }

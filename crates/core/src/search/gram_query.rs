@@ -123,14 +123,14 @@ struct Planner {
 
 impl Planner {
     fn required(&mut self, hir: &Hir) -> GramQuery {
-        let mut run = Run::default();
+        let mut run = StringRun::default();
         self.follow(hir, &mut run);
         run.end();
         all(run.plans)
     }
 
     /// Continues the traversal with an expression that follows the previous one.
-    fn follow(&mut self, hir: &Hir, run: &mut Run) {
+    fn follow(&mut self, hir: &Hir, run: &mut StringRun) {
         if let Some(strings) = self.exact(hir) {
             run.then(&strings);
             return;
@@ -147,7 +147,7 @@ impl Planner {
         }
     }
 
-    fn repeat(&mut self, repetition: &Repetition, run: &mut Run) {
+    fn repeat(&mut self, repetition: &Repetition, run: &mut StringRun) {
         if repetition.min == 0 {
             return run.gap(GramQuery::Any);
         }
@@ -272,18 +272,18 @@ impl Planner {
 }
 
 /// The strings that can have matched since the last gap, and the conditions so far.
-struct Run {
+struct StringRun {
     strings: Strings,
     plans: Vec<GramQuery>,
 }
 
-impl Default for Run {
+impl Default for StringRun {
     fn default() -> Self {
         Self { strings: vec![Vec::new()], plans: Vec::new() }
     }
 }
 
-impl Run {
+impl StringRun {
     /// One of these strings follows.
     fn then(&mut self, next: &Strings) {
         if let Some(strings) = cross(&self.strings, next) {

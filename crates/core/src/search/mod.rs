@@ -27,7 +27,7 @@ pub use memory_index::{Indexed, MemoryIndex};
 pub use pack::{pack_hit, search_packed};
 pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
 pub use render_line::Line;
-pub use serialize::{Source, gram_format};
+pub use serialize::{ByteSource, gram_format};
 
 use std::ops::ControlFlow;
 
@@ -141,7 +141,7 @@ pub struct Hit<'a> {
 
 /// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SearchOutcome {
     /// The number of hits passed to the receiver or, for [`OutputMode::Count`], counted.
     pub hits: u64,
     /// The text is binary and was not searched.
@@ -164,7 +164,7 @@ impl Query {
         limits: &Limits,
         interrupted: &dyn Fn() -> bool,
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
-    ) -> Outcome {
+    ) -> SearchOutcome {
         let decoded;
         let text = match bom(content) {
             None => content,
@@ -180,7 +180,7 @@ impl Query {
         };
         let window = &text[..text.len().min(BINARY_WINDOW)];
         if memchr::memchr(0, window).is_some() {
-            return Outcome { binary: true, ..Outcome::default() };
+            return SearchOutcome { binary: true, ..SearchOutcome::default() };
         }
         scan::Scan::new(self, text, limits, interrupted, receive).run()
     }
@@ -195,7 +195,7 @@ impl Query {
         limits: &Limits,
         interrupted: &dyn Fn() -> bool,
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
-    ) -> Outcome {
+    ) -> SearchOutcome {
         scan::Scan::new(self, lines, limits, interrupted, receive).beginning_at(line).run()
     }
 }

@@ -308,8 +308,8 @@ impl PatternTraits {
 /// Reports whether a pattern names a carriage return anywhere. A class such as `\s` or `[^x]`
 /// contains one without naming it.
 fn names_cr(ast: &ast::Ast) -> bool {
-    struct Search;
-    impl ast::Visitor for Search {
+    struct CarriageReturnFinder;
+    impl ast::Visitor for CarriageReturnFinder {
         type Output = ();
         /// The visitor ends the visit with an error when it finds a carriage return.
         type Err = ();
@@ -332,7 +332,7 @@ fn names_cr(ast: &ast::Ast) -> bool {
             }
         }
     }
-    ast::visit(ast, Search).is_err()
+    ast::visit(ast, CarriageReturnFinder).is_err()
 }
 
 fn unparsable(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {

@@ -7,7 +7,7 @@ use grep_matcher::LineMatchKind;
 use super::engine::first_line;
 use super::query::Strategy;
 use super::render_line::{code_points, show};
-use super::{BINARY_WINDOW, Hit, Limits, Line, Outcome, OutputMode, Query};
+use super::{BINARY_WINDOW, Hit, Limits, Line, OutputMode, Query, SearchOutcome};
 
 /// The number of bytes searched between two checks of the interrupt.
 const BYTES_PER_INTERRUPT_CHECK: usize = 256 << 10;
@@ -19,7 +19,7 @@ pub(super) struct Scan<'a> {
     limits: &'a Limits,
     interrupted: &'a dyn Fn() -> bool,
     receive: &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
-    outcome: Outcome,
+    outcome: SearchOutcome,
     /// The offset of the first NUL, determined only once a hit makes it relevant.
     nul: Option<usize>,
     /// True if the search is for matches and not for candidate lines.
@@ -68,7 +68,7 @@ impl<'a> Scan<'a> {
             limits,
             interrupted,
             receive,
-            outcome: Outcome::default(),
+            outcome: SearchOutcome::default(),
             nul: None,
             direct: false,
             counted: 0,
@@ -85,7 +85,7 @@ impl<'a> Scan<'a> {
         Self { lines: line, ..self }
     }
 
-    pub fn run(mut self) -> Outcome {
+    pub fn run(mut self) -> SearchOutcome {
         // The receiver and the limits end the scan early.
         let _ = match self.query.way {
             Strategy::Buffer => self.buffer(),

@@ -14,7 +14,7 @@ const WORDS_PER_STEP: usize = 1024;
 const MAX_SHARDS: u32 = 4096;
 
 /// The source of serialised data: fills a buffer, or returns false at the end.
-pub type Source<'a> = &'a mut dyn FnMut(&mut [u8]) -> bool;
+pub type ByteSource<'a> = &'a mut dyn FnMut(&mut [u8]) -> bool;
 
 /// Returns a fingerprint of the gram definition: an index with another one cannot be used.
 pub fn gram_format() -> u64 {
@@ -31,7 +31,7 @@ impl BlockIndex {
     }
 
     /// Reads the output of [`BlockIndex::save`]; returns `None` if it is invalid.
-    pub fn load(source: Source<'_>) -> Option<Self> {
+    pub fn load(source: ByteSource<'_>) -> Option<Self> {
         let whole = Shards::load(source)?;
         let long = number(source)?;
         let long = load_blocks(long as usize, source)?;
@@ -59,7 +59,7 @@ impl Shards {
         }
     }
 
-    fn load(source: Source<'_>) -> Option<Self> {
+    fn load(source: ByteSource<'_>) -> Option<Self> {
         let mut read = Self::default();
         let shards = number(source)?;
         if shards > MAX_SHARDS {
@@ -97,7 +97,7 @@ fn save_blocks(blocks: &[Block], sink: &mut dyn FnMut(&[u8])) {
     }
 }
 
-fn load_blocks(count: usize, source: Source<'_>) -> Option<Vec<Block>> {
+fn load_blocks(count: usize, source: ByteSource<'_>) -> Option<Vec<Block>> {
     // The count is not trusted, so memory is only allocated as entries are read.
     let mut blocks = Vec::with_capacity(count.min(WORDS_PER_STEP));
     for _ in 0..count {
@@ -109,12 +109,12 @@ fn load_blocks(count: usize, source: Source<'_>) -> Option<Vec<Block>> {
     Some(blocks)
 }
 
-fn number(source: Source<'_>) -> Option<u32> {
+fn number(source: ByteSource<'_>) -> Option<u32> {
     let mut bytes = [0; 4];
     source(&mut bytes).then(|| u32::from_le_bytes(bytes))
 }
 
-fn words(count: usize, source: Source<'_>) -> Option<Vec<u64>> {
+fn words(count: usize, source: ByteSource<'_>) -> Option<Vec<u64>> {
     let mut words = Vec::with_capacity(count);
     let mut bytes = [0; 8 * WORDS_PER_STEP];
     while words.len() < count {

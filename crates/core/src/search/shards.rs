@@ -26,7 +26,7 @@ const SAMPLE_SHARDS: usize = 4;
 /// The number of grams whose complete rows are read; after them most words have no candidate left.
 const WHOLE_ROWS: usize = 3;
 /// The number of words in a cache line.
-const LINE: usize = 8;
+const WORDS_PER_CACHE_LINE: usize = 8;
 /// Words without candidates are skipped once at most one in this many words has one.
 const SPARSE_RATIO: usize = 4;
 
@@ -139,7 +139,7 @@ impl Shards {
             self.shards().flat_map(|shard| first.iter().map(move |gram| (shard, gram)))
         {
             let (row, last) = shard.row(gram);
-            sum = row.iter().step_by(LINE).fold(sum ^ last, |sum, word| sum ^ word);
+            sum = row.iter().step_by(WORDS_PER_CACHE_LINE).fold(sum ^ last, |sum, word| sum ^ word);
         }
         std::hint::black_box(sum);
         let mut left: Vec<Remaining<'_>> = Vec::new();

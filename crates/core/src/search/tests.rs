@@ -7,7 +7,11 @@ fn options(pattern: &str) -> QueryOptions<'_> {
 }
 
 /// Returns hits as `line:column:text`.
-fn found(options: &QueryOptions<'_>, limits: &Limits, content: &[u8]) -> (Vec<String>, Outcome) {
+fn found(
+    options: &QueryOptions<'_>,
+    limits: &Limits,
+    content: &[u8],
+) -> (Vec<String>, SearchOutcome) {
     let query = Query::new(options).unwrap();
     let mut hits = Vec::new();
     let outcome = query.search(content, limits, &|| false, &mut |hit| {

@@ -3,12 +3,12 @@
 //! A table of fixed bytes at the start, and separate checks where the bytes alone would also match
 //! text or another format (`BM`, `MZ`, MPEG).
 
-use super::Kind::{self, Archive, Audio, Binary, Document, Font, Image, Pdf, Video};
+use super::FileKind::{self, Archive, Audio, Binary, Document, Font, Image, Pdf, Video};
 
-type Signature = (Kind, &'static str);
+type Signature = (FileKind, &'static str);
 
 /// Signature, kind and MIME type.
-const TABLE: &[(&[u8], Kind, &str)] = &[
+const SIGNATURES: &[(&[u8], FileKind, &str)] = &[
     (b"\x89PNG\r\n\x1a\n", Image, "image/png"),
     (b"\xff\xd8\xff", Image, "image/jpeg"),
     (b"GIF87a", Image, "image/gif"),
@@ -74,7 +74,7 @@ const TABLE: &[(&[u8], Kind, &str)] = &[
 
 /// Returns the format whose signature the bytes have.
 pub(super) fn find(bytes: &[u8]) -> Option<Signature> {
-    let found = TABLE.iter().find(|(signature, ..)| bytes.starts_with(signature));
+    let found = SIGNATURES.iter().find(|(signature, ..)| bytes.starts_with(signature));
     if let Some(&(_, kind, mime)) = found {
         return match mime {
             "audio/ogg" => Some(ogg(bytes)),

@@ -22,7 +22,7 @@ pub const SAMPLE: usize = 8 * 1024;
 
 /// The kinds of files that tools treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FileKind {
     /// No bytes.
     Empty,
     /// Text in some encoding.
@@ -47,7 +47,7 @@ pub enum Kind {
     Binary,
 }
 
-impl Kind {
+impl FileKind {
     /// Returns the name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
     /// The kind.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// The MIME type, without parameters.
     pub mime: &'static str,
     /// The encoding, for text.
@@ -92,7 +92,7 @@ pub struct Inspection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sniffed {
     /// The kind.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// The MIME type, without parameters.
     pub mime: &'static str,
 }
@@ -102,19 +102,19 @@ pub struct Sniffed {
 pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
     if bytes.is_empty() {
         let mime = types::by_name(name).unwrap_or("text/plain");
-        return Sniffed { kind: Kind::Empty, mime };
+        return Sniffed { kind: FileKind::Empty, mime };
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
     if let Some((kind, mime)) = magic::find(bytes) {
         return Sniffed { kind, mime };
     }
     if !text_heuristic::is_text(sample, complete && sample.len() == bytes.len()) {
-        return Sniffed { kind: Kind::Binary, mime: "application/octet-stream" };
+        return Sniffed { kind: FileKind::Binary, mime: "application/octet-stream" };
     }
     match types::by_name(name).or_else(|| types::by_text(sample)) {
-        Some(mime @ "image/svg+xml") => Sniffed { kind: Kind::Svg, mime },
-        Some(mime) => Sniffed { kind: Kind::Text, mime },
-        None => Sniffed { kind: Kind::Text, mime: "text/plain" },
+        Some(mime @ "image/svg+xml") => Sniffed { kind: FileKind::Svg, mime },
+        Some(mime) => Sniffed { kind: FileKind::Text, mime },
+        None => Sniffed { kind: FileKind::Text, mime: "text/plain" },
     }
 }
 
@@ -122,14 +122,14 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
 /// of it, with `complete`). `name` may be a path or empty.
 ///
 /// ```
-/// use filewright_core::sniff::{Kind, inspect};
+/// use filewright_core::sniff::{FileKind, inspect};
 /// let found = inspect(b"caf\xe9\n", "menu.txt", true);
-/// assert_eq!(found.kind, Kind::Text);
+/// assert_eq!(found.kind, FileKind::Text);
 /// assert_eq!(found.encoding.map(|e| e.name()).as_deref(), Some("windows-1252"));
 /// ```
 pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
     let Sniffed { kind, mime } = sniff(bytes, name, complete);
-    let size = if kind == Kind::Image { image::size(bytes) } else { None };
+    let size = if kind == FileKind::Image { image::size(bytes) } else { None };
     let mut found = Inspection { kind, mime, encoding: None, eol: None, bom: false, size };
     if kind.is_text() {
         let detection = encoding::detect(bytes, complete);

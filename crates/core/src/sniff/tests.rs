@@ -152,7 +152,7 @@ fn text_in_any_encoding() {
         let encoding = crate::encoding::Encoding::for_label(label).unwrap();
         let bytes = encoding.encode(&text).unwrap();
         let found = inspect(&bytes, "", true);
-        assert_eq!(found.kind, Kind::Text, "{label}");
+        assert_eq!(found.kind, FileKind::Text, "{label}");
         let decoded = found.encoding.unwrap().decode(&bytes);
         assert_eq!(&*decoded.text, text.as_str(), "{label} as {:?}", found.encoding);
     }
@@ -232,7 +232,7 @@ fn a_multibyte_character_at_the_edge_of_the_sample() {
     for shift in 0..4 {
         let text = "x".repeat(SAMPLE - shift) + &"漢".repeat(100);
         assert_eq!(inspect(text.as_bytes(), "", true).encoding, Some(Encoding::UTF_8));
-        assert_eq!(sniff(&text.as_bytes()[..SAMPLE], "", false).kind, Kind::Text);
+        assert_eq!(sniff(&text.as_bytes()[..SAMPLE], "", false).kind, FileKind::Text);
     }
 }
 
@@ -268,6 +268,6 @@ fn programs_are_told_by_their_first_line() {
         ("#!/bin/sh", "text/x-shellscript"),
     ] {
         let found = sniff(format!("{line}\ngo\n").as_bytes(), "program", true);
-        assert_eq!((found.kind, found.mime), (Kind::Text, mime), "{line}");
+        assert_eq!((found.kind, found.mime), (FileKind::Text, mime), "{line}");
     }
 }

@@ -7,7 +7,7 @@
 use crate::encoding;
 
 /// The number of bytes that suffice to distinguish legacy text from data.
-const ENOUGH: usize = 512;
+const MAX_INSPECTED_BYTES: usize = 512;
 
 /// Reports whether the sample is text. `complete` says that it is the whole file.
 pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
             return false;
         }
     }
-    let head = &sample[..sample.len().min(2 * ENOUGH)];
+    let head = &sample[..sample.len().min(2 * MAX_INSPECTED_BYTES)];
     let complete = complete && head.len() == sample.len();
     match std::str::from_utf8(head) {
         Ok(_) if !odd => return true,
@@ -39,7 +39,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     // Starts at the line with the first non-ASCII byte, the most informative part.
     let first = sample.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
     let rest = &sample[crate::text::line_begin(sample, first)..];
-    let sample = &rest[..rest.len().min(ENOUGH)];
+    let sample = &rest[..rest.len().min(MAX_INSPECTED_BYTES)];
     let mut counts = [0u32; 256];
     for &byte in sample {
         counts[usize::from(byte)] += 1;

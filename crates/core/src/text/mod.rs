@@ -167,9 +167,9 @@ pub fn count_chars(text: &str) -> usize {
 /// Counts the bytes that satisfy a predicate. Counts in groups whose count fits into a byte,
 /// because a processor adds many bytes at once.
 pub(crate) fn count_bytes(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    const SOME: usize = 192;
+    const BYTES_PER_GROUP: usize = 192;
     let of_some = |some: &[u8]| some.iter().map(|&byte| u8::from(is(byte))).sum::<u8>();
-    bytes.chunks(SOME).map(|some| usize::from(of_some(some))).sum()
+    bytes.chunks(BYTES_PER_GROUP).map(|some| usize::from(of_some(some))).sum()
 }
 
 /// Returns the longest prefix of `text` with at most `max` code points.

@@ -17,7 +17,7 @@ use super::Lane;
 use super::landlock::Ruleset;
 use super::queue::{Queue, Submitted};
 
-type Work = Box<dyn FnOnce() + Send>;
+type BoxedJob = Box<dyn FnOnce() + Send>;
 
 /// The number of threads for calls that access one file or directory.
 const MAX_QUICK_THREADS: usize = 4;
@@ -34,21 +34,21 @@ static RESTRICTED: OnceLock<Mutex<HashMap<Vec<Grant>, Weak<Pool>>>> = OnceLock::
 /// A few threads and their queues.
 #[derive(Debug)]
 pub struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolState>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    quick: Queue<Work>,
-    scans: Queue<Work>,
+struct PoolState {
+    quick: Queue<BoxedJob>,
+    scans: Queue<BoxedJob>,
     ruleset: Option<Ruleset>,
 }
 
 impl Pool {
     /// Returns the shared pool without restrictions.
     pub fn unrestricted() -> Arc<Self> {
-        static FREE: OnceLock<Arc<Pool>> = OnceLock::new();
-        Arc::clone(FREE.get_or_init(|| Arc::new(Self::over(None))))
+        static UNRESTRICTED_POOL: OnceLock<Arc<Pool>> = OnceLock::new();
+        Arc::clone(UNRESTRICTED_POOL.get_or_init(|| Arc::new(Self::over(None))))
     }
 
     /// Returns the pool whose threads may access only these files: an existing one with equal
@@ -97,7 +97,7 @@ impl Pool {
 
     fn over(ruleset: Option<Ruleset>) -> Self {
         let (quick, scans) = (Queue::new(MAX_QUICK_THREADS), Queue::new(MAX_SCAN_THREADS));
-        Self { shared: Arc::new(Shared { quick, scans, ruleset }) }
+        Self { shared: Arc::new(PoolState { quick, scans, ruleset }) }
     }
 
     /// Runs a job on one of the threads of a lane.
@@ -105,7 +105,7 @@ impl Pool {
         self.submit_boxed(lane, Box::new(work));
     }
 
-    fn submit_boxed(&self, lane: Lane, work: Work) {
+    fn submit_boxed(&self, lane: Lane, work: BoxedJob) {
         if self.shared.queue(lane).put(work) == Submitted::Nothing {
             return;
         }
@@ -136,8 +136,8 @@ impl Drop for Pool {
     }
 }
 
-impl Shared {
-    fn queue(&self, lane: Lane) -> &Queue<Work> {
+impl PoolState {
+    fn queue(&self, lane: Lane) -> &Queue<BoxedJob> {
         match lane {
             Lane::Quick => &self.quick,
             Lane::Scan => &self.scans,
@@ -146,7 +146,7 @@ impl Shared {
 
     /// Moves the jobs of a lane without threads to the quick lane, which in a restricted pool has a
     /// thread from the start.
-    fn hand_over(&self, left: impl IntoIterator<Item = Work>) {
+    fn hand_over(&self, left: impl IntoIterator<Item = BoxedJob>) {
         for work in left {
             if self.quick.put(work) == Submitted::Start {
                 // The requested thread is not started: the existing ones run the job.

@@ -7,23 +7,25 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Lane;
 
-type Work = Box<dyn FnOnce() + Send>;
+type BoxedJob = Box<dyn FnOnce() + Send>;
 
 /// The number of threads of each lane.
-const THREADS: usize = 4;
+const THREADS_PER_LANE: usize = 4;
 
 /// A few threads for each lane, and their queues.
 #[derive(Debug)]
 pub struct Pool {
-    quick: Mutex<Sender<Work>>,
-    scans: Mutex<Sender<Work>>,
+    quick: Mutex<Sender<BoxedJob>>,
+    scans: Mutex<Sender<BoxedJob>>,
 }
 
 impl Pool {
     /// Returns the shared pool without restrictions.
     pub fn unrestricted() -> Arc<Self> {
-        static FREE: OnceLock<Arc<Pool>> = OnceLock::new();
-        Arc::clone(FREE.get_or_init(|| Arc::new(Pool { quick: lane(), scans: lane() })))
+        static UNRESTRICTED_POOL: OnceLock<Arc<Pool>> = OnceLock::new();
+        Arc::clone(
+            UNRESTRICTED_POOL.get_or_init(|| Arc::new(Pool { quick: lane(), scans: lane() })),
+        )
     }
 
     /// Runs a job on one of the threads of a lane.
@@ -38,10 +40,10 @@ impl Pool {
     }
 }
 
-fn lane() -> Mutex<Sender<Work>> {
-    let (queue, work) = channel::<Work>();
+fn lane() -> Mutex<Sender<BoxedJob>> {
+    let (queue, work) = channel::<BoxedJob>();
     let work = Arc::new(Mutex::new(work));
-    for _ in 0..THREADS {
+    for _ in 0..THREADS_PER_LANE {
         let work = Arc::clone(&work);
         std::thread::spawn(move || {
             loop {

@@ -7,13 +7,13 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// The waiting jobs and the number of threads that serve them.
 pub(crate) struct Queue<W> {
-    state: Mutex<State<W>>,
+    state: Mutex<QueueState<W>>,
     ready: Condvar,
     /// The maximum number of threads.
     most: usize,
 }
 
-struct State<W> {
+struct QueueState<W> {
     work: VecDeque<W>,
     threads: usize,
     idle: usize,
@@ -31,7 +31,7 @@ pub(crate) enum Submitted {
 
 impl<W> Queue<W> {
     pub(crate) fn new(most: usize) -> Self {
-        let state = State { work: VecDeque::new(), threads: 0, idle: 0, closed: false };
+        let state = QueueState { work: VecDeque::new(), threads: 0, idle: 0, closed: false };
         Self { state: Mutex::new(state), ready: Condvar::new(), most }
     }
 
@@ -86,7 +86,7 @@ impl<W> Queue<W> {
         self.ready.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<W>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<W>> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -157,10 +157,11 @@ fn above_permissions() -> Option<Layer> {
 #[cfg(target_os = "linux")]
 fn decides_itself(directory: impl AsFd) -> bool {
     /// NFS, SMB (three versions), 9P, FUSE, Ceph.
-    const ELSEWHERE: [u32; 7] =
+    const SELF_DECIDING_FILE_SYSTEMS: [u32; 7] =
         [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6573_5546, 0x00C3_6400];
     // The kernel's numbers have 32 bits, whatever the width of the field.
-    rustix::fs::fstatfs(directory).map_or(true, |facts| ELSEWHERE.contains(&(facts.f_type as u32)))
+    rustix::fs::fstatfs(directory)
+        .map_or(true, |facts| SELF_DECIDING_FILE_SYSTEMS.contains(&(facts.f_type as u32)))
 }
 
 #[cfg(not(target_os = "linux"))]

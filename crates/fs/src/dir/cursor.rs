@@ -45,7 +45,7 @@ impl Cursor {
     }
 
     /// Returns the current directory.
-    pub(crate) fn here(&self) -> Result<BorrowedFd<'_>> {
+    pub(crate) fn current_dir(&self) -> Result<BorrowedFd<'_>> {
         let level = self.levels.last().and_then(|level| level.fd.as_ref());
         level
             .map(AsFd::as_fd)
@@ -54,7 +54,7 @@ impl Cursor {
 
     /// Enters a directory. Returns false if it is no directory, or no longer exists.
     pub(crate) fn enter(&mut self, name: &[u8]) -> Result<bool> {
-        let fd = match open_entries(self.here()?, name) {
+        let fd = match open_entries(self.current_dir()?, name) {
             Ok(Some(fd)) => fd,
             Ok(None) => return Ok(false),
             Err(error) if error.code == Code::NotFound => return Ok(false),

@@ -23,7 +23,7 @@ use crate::dir::{for_each_name, open_entries};
 
 /// The number of entries that an operation on a tree affected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TreeCounts {
     /// The number of entries that are not directories.
     pub files: u64,
     /// The number of directories, including the top.
@@ -32,7 +32,7 @@ pub struct Counts {
     pub bytes: u64,
 }
 
-impl Counts {
+impl TreeCounts {
     pub(crate) fn add(&mut self, stat: &Stat) {
         if stat.kind == Kind::Dir {
             self.directories += 1;
@@ -46,7 +46,7 @@ impl Counts {
 }
 
 /// The maximum number of times that a directory is emptied while other processes add entries.
-const REFILLS: u32 = 64;
+const MAX_REFILLS: u32 = 64;
 
 /// An event of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,17 +86,17 @@ pub(crate) fn walk_tree(
     loop {
         cancel.check()?;
         let mut directories = Vec::new();
-        let here = cursor.here()?;
-        for_each_name(here, |name, kind| {
+        let current_dir = cursor.current_dir()?;
+        for_each_name(current_dir, |name, kind| {
             cancel.check()?;
             let kind = match kind {
                 Some(kind) => Some(kind),
-                None => Stat::find(here, name)?.map(|stat| stat.kind),
+                None => Stat::find(current_dir, name)?.map(|stat| stat.kind),
             };
             if kind == Some(Kind::Dir) {
                 directories.push(name.to_vec());
             } else {
-                visit(Visit::Entry(kind), here, name)?;
+                visit(Visit::Entry(kind), current_dir, name)?;
             }
             Ok(())
         })?;
@@ -105,22 +105,22 @@ pub(crate) fn walk_tree(
         loop {
             let Some((own, directories)) = frames.last_mut() else { return Ok(()) };
             if let Some(next) = directories.pop() {
-                if visit(Visit::Before, cursor.here()?, &next)? == Next::Skip {
+                if visit(Visit::Before, cursor.current_dir()?, &next)? == Next::Skip {
                     continue;
                 }
                 if cursor.enter(&next)? {
-                    visit(Visit::Enter, cursor.here()?, &next)?;
+                    visit(Visit::Enter, cursor.current_dir()?, &next)?;
                     name = next;
                     break;
                 }
-                visit(Visit::Entry(None), cursor.here()?, &next)?;
+                visit(Visit::Entry(None), cursor.current_dir()?, &next)?;
                 continue;
             }
             let own = std::mem::take(own);
             frames.pop();
             let Some((_, directories)) = frames.last_mut() else { return Ok(()) };
             cursor.leave()?;
-            if visit(Visit::Leave, cursor.here()?, &own)? == Next::Again {
+            if visit(Visit::Leave, cursor.current_dir()?, &own)? == Next::Again {
                 directories.push(own);
             }
         }
@@ -128,8 +128,8 @@ pub(crate) fn walk_tree(
 }
 
 /// Counts everything below a directory.
-pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<Counts> {
-    let mut counts = Counts::default();
+pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<TreeCounts> {
+    let mut counts = TreeCounts::default();
     walk_tree(top, cancel, |met, dir, name| {
         if let Visit::Entry(_) | Visit::Leave = met
             && !is_temp_name(name)
@@ -142,7 +142,11 @@ pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<Counts> {
     Ok(counts)
 }
 
-pub(crate) fn remove_entry(dir: BorrowedFd<'_>, name: &[u8], counts: &mut Counts) -> Result<()> {
+pub(crate) fn remove_entry(
+    dir: BorrowedFd<'_>,
+    name: &[u8],
+    counts: &mut TreeCounts,
+) -> Result<()> {
     let stat = Stat::find(dir, name)?;
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) => stat.iter().for_each(|stat| counts.add(stat)),
@@ -159,13 +163,13 @@ pub(crate) fn remove_entry(dir: BorrowedFd<'_>, name: &[u8], counts: &mut Counts
 pub(crate) fn remove_directory(
     dir: BorrowedFd<'_>,
     name: &[u8],
-    counts: &mut Counts,
+    counts: &mut TreeCounts,
     refills: &mut u32,
 ) -> Result<Next> {
     match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
         Ok(()) => counts.directories += 1,
         Err(Errno::NOENT) => {}
-        Err(Errno::NOTEMPTY | Errno::EXIST) if *refills < REFILLS => {
+        Err(Errno::NOTEMPTY | Errno::EXIST) if *refills < MAX_REFILLS => {
             *refills += 1;
             return Ok(Next::Again);
         }
@@ -194,7 +198,7 @@ pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
             Ok(Next::Go)
         }
         Visit::Enter => Ok(Next::Go),
-        Visit::Leave => remove_directory(dir, name, &mut Counts::default(), &mut refills),
+        Visit::Leave => remove_directory(dir, name, &mut TreeCounts::default(), &mut refills),
         Visit::Entry(_) => {
             rustix::fs::unlinkat(dir, name, AtFlags::empty()).map_err(os)?;
             Ok(Next::Go)

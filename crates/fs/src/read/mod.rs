@@ -21,7 +21,7 @@ use crate::dir::stat::Stat;
 use crate::root::Roots;
 
 /// The maximum that one call reads into memory, whatever the caller allows. Bytes.
-pub const MAX_BYTES: u64 = 2 << 30;
+pub const MAX_READ_BYTES: u64 = 2 << 30;
 
 /// The number of bytes read between two checks of the cancel token.
 pub(crate) const BYTES_PER_READ: usize = 1 << 20;
@@ -107,7 +107,7 @@ fn read_range(
     options: &ReadOptions,
     cancel: &CancelToken,
 ) -> Result<Vec<u8>> {
-    let limit = options.max_bytes.unwrap_or(MAX_BYTES).min(MAX_BYTES);
+    let limit = options.max_bytes.unwrap_or(MAX_READ_BYTES).min(MAX_READ_BYTES);
     let end = options.end.unwrap_or(u64::MAX);
     let expected = end.min(size).saturating_sub(options.start);
     if expected > limit {

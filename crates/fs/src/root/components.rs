@@ -27,7 +27,7 @@ const MAX_LINKS: u32 = 40;
 
 /// The maximum number of steps of one walk, because `..` in links could make the cost quadratic in
 /// the length of a path.
-const MAX_STEPS: u32 = 1 << 17;
+const MAX_WALK_STEPS: u32 = 1 << 17;
 
 /// The number of descriptors kept for `..`. At greater depths, earlier ones are closed, and the way
 /// back is walked again.
@@ -44,7 +44,7 @@ pub(super) struct ComponentWalk<'r, 'm> {
     /// The rules' state for the last created directory.
     trail: Option<PathCursor<'r>>,
     /// The current directory; `None` outside every root, where only the path is tracked.
-    spot: Option<Frame>,
+    spot: Option<DirFrame>,
     /// The absolute path of the current position; real inside a root.
     path: Vec<u8>,
     links: u32,
@@ -55,7 +55,7 @@ pub(super) struct ComponentWalk<'r, 'm> {
 }
 
 /// A directory below the anchor of a root.
-struct Frame {
+struct DirFrame {
     root: usize,
     /// The depth below the anchor.
     depth: usize,
@@ -93,7 +93,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     pub(super) fn run(mut self) -> Result<ResolvedEntry<'r>> {
         while let Some(name) = self.todo.pop() {
             self.steps += 1;
-            if self.steps > MAX_STEPS {
+            if self.steps > MAX_WALK_STEPS {
                 return Err(os(Errno::LOOP));
             }
             if name == b".." {
@@ -180,7 +180,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         let from = if root.anchor_path == b"/" { 0 } else { root.anchor_path.len() };
         let path = std::mem::replace(&mut self.path, root.anchor_path.clone());
         self.push_names(&path[from..]);
-        self.spot = Some(Frame { root: index, depth: 0, fds: VecDeque::new() });
+        self.spot = Some(DirFrame { root: index, depth: 0, fds: VecDeque::new() });
     }
 
     fn push_names(&mut self, path: &[u8]) {
@@ -203,7 +203,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     }
 
     /// Returns the current directory.
-    fn here(&self) -> Result<BorrowedFd<'_>> {
+    fn current_dir(&self) -> Result<BorrowedFd<'_>> {
         let spot = self.spot.as_ref().ok_or_else(outside)?;
         Ok(spot
             .fds
@@ -221,7 +221,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 
     /// Handles the last name: it is the result, unless it is a link to follow.
     fn arrive(&mut self, name: &[u8], parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
-        let found = Stat::find(self.here()?, name)?;
+        let found = Stat::find(self.current_dir()?, name)?;
         if found.is_some_and(|stat| stat.kind == Kind::Symlink) && self.last == FinalSymlink::Follow
         {
             self.path.truncate(parent);
@@ -256,13 +256,13 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     /// Handles a name on the way: enters the directory, follows the link, or applies the policy for
     /// missing ones.
     fn descend(&mut self, name: Vec<u8>, parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
-        match open_directory(self.here()?, &name) {
+        match open_directory(self.current_dir()?, &name) {
             Ok(fd) => self.step_into(fd),
             // The error for a link depends on the platform.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
                 self.path.truncate(parent);
                 if !self.follow(&name)? {
-                    let kind = Stat::find(self.here()?, &name)?.map(|stat| stat.kind);
+                    let kind = Stat::find(self.current_dir()?, &name)?.map(|stat| stat.kind);
                     if kind.is_some_and(|kind| kind != Kind::Dir && kind != Kind::Symlink) {
                         return Err(os(Errno::NOTDIR));
                     }
@@ -304,12 +304,12 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 if self.made_is_protected(&name) {
                     return Err(crate::dir::errno::protected());
                 }
-                let here = self.here()?;
-                let here = here.try_clone_to_owned().map_err(|_| os(Errno::MFILE))?;
+                let current_dir = self.current_dir()?;
+                let current_dir = current_dir.try_clone_to_owned().map_err(|_| os(Errno::MFILE))?;
                 if let MissingPolicy::Make(made) = &mut self.missing {
-                    made.make(&here, &name)?;
+                    made.make(&current_dir, &name)?;
                 }
-                let fd = open_directory(here.as_fd(), &name).map_err(os)?;
+                let fd = open_directory(current_dir.as_fd(), &name).map_err(os)?;
                 self.step_into(fd);
                 Ok(None)
             }
@@ -334,8 +334,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         if self.links > MAX_LINKS {
             return Err(os(Errno::LOOP));
         }
-        let here = self.here()?;
-        let target = match rustix::fs::readlinkat(here, name, Vec::new()) {
+        let current_dir = self.current_dir()?;
+        let target = match rustix::fs::readlinkat(current_dir, name, Vec::new()) {
             Ok(target) => target.into_bytes(),
             Err(Errno::INVAL | Errno::NOENT) => return Ok(false),
             Err(errno) => return Err(os(errno)),
@@ -346,7 +346,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 "a symbolic link is on the way, and links are not followed",
             ));
         }
-        if is_magic(here)? {
+        if is_magic(current_dir)? {
             return Err(outside());
         }
         if self.todo.is_empty() {

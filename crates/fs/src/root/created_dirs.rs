@@ -65,7 +65,7 @@ impl CreatedDirs {
             }
         }
         while let Some(name) = self.names.pop() {
-            rustix::fs::unlinkat(cursor.here()?, name, AtFlags::REMOVEDIR).map_err(os)?;
+            rustix::fs::unlinkat(cursor.current_dir()?, name, AtFlags::REMOVEDIR).map_err(os)?;
             if !self.names.is_empty() {
                 cursor.leave()?;
             }

@@ -27,9 +27,10 @@ use std::os::fd::OwnedFd;
 use std::sync::RwLock;
 
 use filewright_core::access::{
-    HEAD_BYTES, Intent, PathCursor, Rules, RulesConfig, Verdict, holds_secret, may_hold_secret,
+    Intent, PathCursor, PathRules, RulesConfig, SECRET_HEAD_BYTES, Verdict, holds_secret,
+    may_hold_secret,
 };
-use filewright_core::ignore::{Kind as RuleKind, Rules as IgnoreRules, Stack};
+use filewright_core::ignore::{IgnoreKind, IgnoreRules, Stack};
 use filewright_core::{Code, Error, Result};
 
 pub use open::{OpenDir, OpenFile};
@@ -38,7 +39,7 @@ pub use renew::Renewed;
 pub use resolver::Resolver;
 
 pub(crate) use created_dirs::CreatedDirs;
-pub(crate) use open::{ATTEMPTS, open_regular};
+pub(crate) use open::{MAX_PATH_ATTEMPTS, open_regular};
 pub(crate) use repository::marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
@@ -94,7 +95,7 @@ impl Root {
 #[derive(Debug)]
 pub struct Roots {
     roots: Vec<Root>,
-    rules: Rules,
+    rules: PathRules,
     read_only: bool,
     follow: Follow,
     resolver: Resolver,
@@ -111,7 +112,7 @@ fn excludes(text: Option<&str>) -> (Stack, u64) {
     let Some(text) = text else { return (Stack::new(), 0) };
     let mut content = DefaultHasher::new();
     text.hash(&mut content);
-    let rules = vec![(RuleKind::GLOBAL, IgnoreRules::parse(text.as_bytes()))];
+    let rules = vec![(IgnoreKind::GLOBAL, IgnoreRules::parse(text.as_bytes()))];
     (Stack::new().enter(b"", rules, false), content.finish())
 }
 
@@ -144,7 +145,7 @@ impl Roots {
         }
         let cwd = everything.realpath_of(&policy.cwd)?;
         let paths: Vec<&[u8]> = roots.iter().map(|root| root.path.as_slice()).collect();
-        let rules = Rules::new(&RulesConfig {
+        let rules = PathRules::new(&RulesConfig {
             cwd: &cwd,
             roots: &paths,
             deny: &policy.deny,
@@ -198,7 +199,7 @@ impl Roots {
             read: true,
             write: true,
         };
-        let rules = Rules::none();
+        let rules = PathRules::none();
         Ok(Self {
             roots: vec![root],
             rules,
@@ -229,7 +230,7 @@ impl Roots {
     }
 
     /// Returns the deny globs and protected names.
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &PathRules {
         &self.rules
     }
 
@@ -281,7 +282,7 @@ impl Roots {
     }
 
     /// Returns the same policy with other descriptors, without its caches.
-    fn with_roots(&self, roots: Vec<Root>, rules: Rules) -> Self {
+    fn with_roots(&self, roots: Vec<Root>, rules: PathRules) -> Self {
         Self {
             roots,
             rules,
@@ -430,8 +431,8 @@ pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
     if read < GLANCE_BYTES {
         return holds_secret(&glance[..read]);
     }
-    let mut head = Vec::with_capacity(HEAD_BYTES);
-    while head.len() < HEAD_BYTES {
+    let mut head = Vec::with_capacity(SECRET_HEAD_BYTES);
+    while head.len() < SECRET_HEAD_BYTES {
         let at = head.len() as u64;
         match rustix::io::pread(fd, rustix::buffer::spare_capacity(&mut head), at) {
             Ok(0) | Err(_) => break,

@@ -13,7 +13,7 @@ use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 
 /// The maximum number of times that an operation restarts because the path changed.
-pub(crate) const ATTEMPTS: u32 = 16;
+pub(crate) const MAX_PATH_ATTEMPTS: u32 = 16;
 
 /// An open regular file.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Roots {
     /// # Errors
     /// `NOT_FOUND`, `IS_DIRECTORY`, `NOT_REGULAR_FILE`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn open_file(&self, path: &[u8], intent: Intent) -> Result<OpenFile> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             let place = self.locate(path, intent, FinalSymlink::Follow, MissingPolicy::Fail)?;
             if place.kind() == Some(Kind::File) {
                 self.check_secret(&place.real)?;
@@ -63,7 +63,7 @@ impl Roots {
     /// # Errors
     /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn open_dir(&self, path: &[u8]) -> Result<OpenDir> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
                 self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Fail)?;
             let name = match (&place.name, place.kind()) {

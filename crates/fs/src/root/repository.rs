@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use filewright_core::Result;
-use filewright_core::access::{MARKS, Marks, RepositoryParts};
+use filewright_core::access::{Marks, REPOSITORY_MARKS, RepositoryParts};
 
 use super::Roots;
 use crate::dir::errno::repository;
@@ -43,7 +43,7 @@ impl Roots {
 /// Returns the repository marks of a directory, given its path relative to an open one.
 pub(crate) fn marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
     let mut marks = Marks::default();
-    for mark in MARKS {
+    for mark in REPOSITORY_MARKS {
         let mut place = path.to_vec();
         if !place.is_empty() {
             place.push(b'/');

@@ -79,13 +79,13 @@ pub(crate) fn open_far_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::
 #[cfg(target_os = "linux")]
 fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
-    const RESOLVE: ResolveFlags =
+    const RESOLVE_FLAGS: ResolveFlags =
         ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
     // A rename anywhere on the system can make the kernel return EAGAIN. Measured at 0.1 % of opens
     // during continuous renames; none failed after retries.
     let mut tries = 0;
     loop {
-        match rustix::fs::openat2(dir, path, directory_flags(), Mode::empty(), RESOLVE) {
+        match rustix::fs::openat2(dir, path, directory_flags(), Mode::empty(), RESOLVE_FLAGS) {
             Err(Errno::AGAIN) if tries < 128 => tries += 1,
             result => return result,
         }

@@ -136,7 +136,7 @@ pub fn find_from_disk(
 pub fn pack(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOptions) -> Packed {
     groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
     let total: usize = groups.iter().map(|group| group.ends.len()).sum();
-    let mut page = Page::new(options);
+    let mut page = FindPage::new(options);
     if options.sort == Sort::Path {
         in_path_order(&groups, &mut |group, name| page.take(group, name));
     } else {
@@ -279,7 +279,7 @@ fn by_time<'g>(groups: &'g [DirMatches], options: &FindOptions) -> Vec<(&'g DirM
 }
 
 /// Collects the requested page of results.
-pub struct Page<'a> {
+pub struct FindPage<'a> {
     options: &'a FindOptions,
     paths: Packed,
     taken: usize,
@@ -289,7 +289,7 @@ pub struct Page<'a> {
     skipping: bool,
 }
 
-impl<'a> Page<'a> {
+impl<'a> FindPage<'a> {
     /// Creates an empty page.
     pub fn new(options: &'a FindOptions) -> Self {
         Self {

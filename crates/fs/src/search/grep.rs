@@ -19,7 +19,7 @@ use crate::walk::{StopSignal, WalkOptions, WalkRoot, walk};
 use super::searcher::Search;
 
 /// Larger files are skipped and counted. Bytes.
-pub const MAX_FILE_BYTES: u64 = 100 << 20;
+pub const MAX_SEARCHED_FILE_BYTES: u64 = 100 << 20;
 
 /// The output for each file with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl GrepOptions {
             types: Globs::new(&options.list("types")?, &[] as &[&str], Case::Insensitive)?,
             output,
             max_results,
-            max_file_bytes: options.number("maxFileBytes")?.unwrap_or(MAX_FILE_BYTES),
+            max_file_bytes: options.number("maxFileBytes")?.unwrap_or(MAX_SEARCHED_FILE_BYTES),
             timeout_ms: options.number("timeoutMs")?,
             walk: walk_options(&options, "glob", false)?,
             from_line: options.number("fromLine")?.unwrap_or(0),

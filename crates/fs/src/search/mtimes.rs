@@ -10,11 +10,11 @@ use crate::dir::stat::Stat;
 use crate::walk::{Opener, StopSignal, WalkRoot, threads};
 
 /// Fewer groups are done before another thread has started.
-const ALONE: usize = 64;
+const MIN_GROUPS_FOR_THREADS: usize = 64;
 
 /// Reads the modification times of all entries. If it is stopped early, some are missing.
 pub fn ask(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
-    let threads = if groups.len() < ALONE { 1 } else { threads() };
+    let threads = if groups.len() < MIN_GROUPS_FOR_THREADS { 1 } else { threads() };
     std::thread::scope(|scope| {
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
         let first = parts.next();

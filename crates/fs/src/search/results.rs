@@ -6,12 +6,12 @@ use super::grep::{Freshness, Output, Reason};
 use super::searcher::Search;
 
 /// The maximum size of one batch for JavaScript. Bytes of text.
-const BATCH: usize = 1 << 20;
+const BATCH_TEXT_BYTES: usize = 1 << 20;
 
 /// Hits of at least this size are moved, not copied. Bytes.
-const MOVED: usize = 64 << 10;
+const MIN_MOVED_BYTES: usize = 64 << 10;
 /// The number of values before the hits: the length of the path, and the number of hits.
-const HEAD: usize = 2;
+const NUMS_BEFORE_HITS: usize = 2;
 
 /// The hits of one file.
 pub(super) struct FileMatches {
@@ -33,7 +33,7 @@ pub(super) fn head(packed: &mut Packed, path: &[u8]) {
 
 /// Takes the collected hits: small ones are copied to an exact allocation, large ones moved.
 pub(super) fn taken(packed: &mut Packed) -> Packed {
-    if packed.text.len() < MOVED { packed.clone() } else { std::mem::take(packed) }
+    if packed.text.len() < MIN_MOVED_BYTES { packed.clone() } else { std::mem::take(packed) }
 }
 
 impl Search<'_> {
@@ -116,7 +116,7 @@ impl FileMatches {
     fn line_of(&self, hit: usize) -> u64 {
         let begin = match hit {
             0 => return 0,
-            1 => HEAD,
+            1 => NUMS_BEFORE_HITS,
             hit => self.ends[hit - 2].0,
         };
         self.packed.nums.get(begin).map_or(0, |line| *line as u64)
@@ -137,18 +137,18 @@ fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
     let mut batch = Vec::new();
     let mut size = 0;
     for mut file in found {
-        if let Some(hits) = file.packed.nums.get_mut(HEAD - 1) {
+        if let Some(hits) = file.packed.nums.get_mut(NUMS_BEFORE_HITS - 1) {
             *hits = file.hits as f64;
         }
         let more = file.packed.text.len();
         // A large result forms its own batch, so that it is not copied.
-        if (size + more > BATCH || more >= MOVED) && !batch.is_empty() {
+        if (size + more > BATCH_TEXT_BYTES || more >= MIN_MOVED_BYTES) && !batch.is_empty() {
             results.push(join(std::mem::take(&mut batch)));
             size = 0;
         }
         size += more;
         batch.push(file.packed);
-        if more >= MOVED {
+        if more >= MIN_MOVED_BYTES {
             results.push(join(std::mem::take(&mut batch)));
             size = 0;
         }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use filewright_core::access::{Intent, holds_secret};
 use filewright_core::pack::Packed;
 use filewright_core::path::decode_name;
-use filewright_core::search::{Hit, Limits, Outcome, Query, pack_hit};
+use filewright_core::search::{Hit, Limits, Query, SearchOutcome, pack_hit};
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
@@ -19,7 +19,7 @@ use crate::dir::errno::os;
 use crate::dir::stat::Kind;
 use crate::root::{Roots, is_secret_content};
 use crate::walk::{
-    Content, Directory, FileEntry, Next, StopSignal, Visitor, WalkRoot, read_open, read_regular,
+    Directory, FileEntry, Next, ReadOutcome, StopSignal, Visitor, WalkRoot, read_open, read_regular,
 };
 
 /// A buffer that grew beyond this size for one file is released. Bytes.
@@ -117,17 +117,17 @@ impl<'a> Search<'a> {
         &self,
         local: &mut Local,
         path: &[u8],
-        read: rustix::io::Result<Content>,
+        read: rustix::io::Result<ReadOutcome>,
         stop: &StopSignal<'_>,
     ) -> Next {
         let next = match read {
-            Ok(Content::Read) => self.content(local, path, stop),
-            Ok(Content::TooLarge) => {
+            Ok(ReadOutcome::Read) => self.content(local, path, stop),
+            Ok(ReadOutcome::TooLarge) => {
                 self.large.fetch_add(1, Ordering::Relaxed);
                 Next::Continue
             }
             // The file was deleted or changed its type since it was listed.
-            Ok(Content::Special) | Err(Errno::NOENT) => Next::Continue,
+            Ok(ReadOutcome::Special) | Err(Errno::NOENT) => Next::Continue,
             Err(_) => {
                 self.unreadable.fetch_add(1, Ordering::Relaxed);
                 Next::Continue
@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         let mut local = self.local();
         let (size, max) = (opened.stat.size, self.options.max_file_bytes);
         match read_open(opened.fd.as_fd(), size, max, &mut local.buffer).map_err(os)? {
-            Content::Read => {}
+            ReadOutcome::Read => {}
             _ => {
                 let message =
                     format!("the file has {size} bytes, more than {max} are not searched");
@@ -223,7 +223,7 @@ impl<'a> Search<'a> {
         let hides = || is_secret_content(fd);
         let next =
             self.collect_hits(local, path, stop, hides, |query, limits, interrupted, receive| {
-                let mut all = Outcome::default();
+                let mut all = SearchOutcome::default();
                 for part in parts {
                     let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
                     let lines = content.get(part.range.clone()).unwrap_or_default();
@@ -246,7 +246,7 @@ impl<'a> Search<'a> {
         path: &[u8],
         stop: &StopSignal<'_>,
         holds_secret: impl FnOnce() -> bool,
-        search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, Receive<'_>) -> Outcome,
+        search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, Receive<'_>) -> SearchOutcome,
     ) -> Next {
         let options = self.options;
         let mut limits = options.limits;
@@ -269,8 +269,8 @@ impl<'a> Search<'a> {
         });
         let hidden = outcome.hits > 0 && self.hides(path, holds_secret);
         if hidden {
-            let Outcome { binary, stopped, .. } = outcome;
-            outcome = Outcome { binary, stopped, ..Outcome::default() };
+            let SearchOutcome { binary, stopped, .. } = outcome;
+            outcome = SearchOutcome { binary, stopped, ..SearchOutcome::default() };
         }
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -300,7 +300,7 @@ impl<'a> Search<'a> {
     fn add(
         &self,
         path: &[u8],
-        outcome: Outcome,
+        outcome: SearchOutcome,
         packed: Packed,
         ends: Vec<(usize, usize)>,
     ) -> Next {

@@ -20,8 +20,8 @@ use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::Roots;
 use crate::walk::{
-    Content, Directory, FileEntry, Next, StopSignal, Visitor, WalkOptions, WalkRoot, read_regular,
-    walk,
+    Directory, FileEntry, Next, ReadOutcome, StopSignal, Visitor, WalkOptions, WalkRoot,
+    read_regular, walk,
 };
 
 /// The interval at which a waiting search checks for cancellation.
@@ -33,7 +33,7 @@ type Results = Result<Vec<Packed>>;
 
 /// The running walks of a set of roots, and the searches that wait for the end of each.
 #[derive(Debug, Default)]
-pub struct SharedWalks(Mutex<HashMap<Tree, Vec<Waiting>>>);
+pub struct SharedWalks(Mutex<HashMap<Tree, Vec<WaitingSearch>>>);
 
 /// The key of walks that visit the same files: the start, and the options that select the files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +43,7 @@ struct Tree {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingSearch {
     options: GrepOptions,
     cancel: CancelToken,
     deadline: Deadline,
@@ -77,7 +77,7 @@ pub fn search(
     let told = match walks.lock().get_mut(&tree) {
         Some(waiting) => {
             let (tell, told) = sync_channel(1);
-            waiting.push(Waiting {
+            waiting.push(WaitingSearch {
                 options: options.clone(),
                 cancel: stop.cancel.clone(),
                 deadline: stop.deadline,
@@ -113,7 +113,7 @@ fn wait(told: &Receiver<Results>, stop: &StopSignal<'_>) -> Option<Results> {
 }
 
 impl SharedWalks {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Tree, Vec<Waiting>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Tree, Vec<WaitingSearch>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -159,7 +159,7 @@ impl Drop for Walking {
 }
 
 /// Runs one walk for several searches. A search that cannot be served sees its channel close.
-fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
+fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
     let first = &waiting[0].options;
     let Ok(ground) = WalkRoot::open(roots, path, first.walk.ignore.as_deref()) else { return };
     let earliest = waiting.iter().filter_map(|one| one.deadline.left()).min();
@@ -184,7 +184,7 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
 
 /// One search of a walk.
 struct Member<'a> {
-    waiting: &'a Waiting,
+    waiting: &'a WaitingSearch,
     search: Search<'a>,
     stop: StopSignal<'a>,
     /// Paths that sort after this one are not needed.
@@ -192,7 +192,7 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    fn new(waiting: &'a Waiting, ground: &'a WalkRoot<'a>, stop: &StopSignal<'a>) -> Self {
+    fn new(waiting: &'a WaitingSearch, ground: &'a WalkRoot<'a>, stop: &StopSignal<'a>) -> Self {
         let stop = StopSignal { cancel: &waiting.cancel, deadline: stop.deadline };
         let search = Search::below(&waiting.options, ground);
         Self { waiting, search, stop, bound: Mutex::default() }
@@ -269,19 +269,22 @@ impl Visitor for Together<'_> {
                 continue;
             }
             let next = match &read {
-                Ok(Content::Read) => {
+                Ok(ReadOutcome::Read) => {
                     std::mem::swap(buffer, &mut local.buffer);
                     let next = member.search.content(local, path, &member.stop);
                     std::mem::swap(buffer, &mut local.buffer);
                     next
                 }
-                Ok(Content::TooLarge) => {
-                    member.search.whole(local, path, Ok(Content::TooLarge), &member.stop)
+                Ok(ReadOutcome::TooLarge) => {
+                    member.search.whole(local, path, Ok(ReadOutcome::TooLarge), &member.stop)
                 }
-                Ok(Content::Special) => Next::Continue,
-                Err(errno) => {
-                    member.search.whole(local, path, Err::<Content, Errno>(*errno), &member.stop)
-                }
+                Ok(ReadOutcome::Special) => Next::Continue,
+                Err(errno) => member.search.whole(
+                    local,
+                    path,
+                    Err::<ReadOutcome, Errno>(*errno),
+                    &member.stop,
+                ),
             };
             match next {
                 Next::Continue => {}

@@ -14,7 +14,7 @@ use crate::dir::errno::{not_regular, os, protected, repository, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
-use crate::dir::tree::{Counts, Next, Visit, walk_tree};
+use crate::dir::tree::{Next, TreeCounts, Visit, walk_tree};
 use crate::root::{ResolvedEntry, Roots, marks_in};
 use crate::write::{Preserve, Source, Temp, flush, keep_moved, keep_times, place_new, set_mode};
 
@@ -59,7 +59,7 @@ impl Copying<'_> {
         top: OwnedFd,
         stat: &Stat,
         target: &ResolvedEntry<'_>,
-    ) -> Result<Option<Counts>> {
+    ) -> Result<Option<TreeCounts>> {
         match target.kind() {
             None | Some(Kind::Dir) => {}
             Some(_) => return Err(os(Errno::NOTDIR)),
@@ -84,7 +84,7 @@ impl Copying<'_> {
         if let (Some(name), None) = (&target.name, target.kind()) {
             close(kept.as_fd(), &closed)?;
             match place_new(base, &temp.name, name) {
-                Ok(()) => temp.placed(),
+                Ok(()) => temp.moved_into_place(),
                 Err(Errno::EXIST) => return Ok(None),
                 Err(errno) => return Err(os(errno)),
             }
@@ -98,8 +98,8 @@ impl Copying<'_> {
         Ok(Some(counts))
     }
 
-    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(Counts, FinishedDirs)> {
-        let mut counts = Counts { directories: 1, ..Counts::default() };
+    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(TreeCounts, FinishedDirs)> {
+        let mut counts = TreeCounts { directories: 1, ..TreeCounts::default() };
         let mut closed = FinishedDirs::new();
         let mut cursor = Cursor::new(stage, ParentAccess::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
@@ -115,7 +115,7 @@ impl Copying<'_> {
                     to.pop();
                     match above.last() {
                         Some((_, mode)) if mode & 0o700 == 0o700 => {
-                            set_mode(cursor.here()?, *mode)?;
+                            set_mode(cursor.current_dir()?, *mode)?;
                         }
                         Some((_, mode)) => {
                             let names = above[shared..].iter().map(|(name, _)| name.clone());
@@ -139,13 +139,13 @@ impl Copying<'_> {
                     let stat = Stat::of(dir).map_err(os)?;
                     counts.add(&stat);
                     above.push((name.to_vec(), stat.mode));
-                    rustix::fs::mkdirat(cursor.here()?, name, Mode::from_raw_mode(0o700))
+                    rustix::fs::mkdirat(cursor.current_dir()?, name, Mode::from_raw_mode(0o700))
                         .map_err(os)?;
                     if !cursor.enter(name)? {
                         return Err(unsettled());
                     }
                     if self.manner == CopyMode::Move {
-                        keep_moved(cursor.here()?, dir, &stat, self.preserve)?;
+                        keep_moved(cursor.current_dir()?, dir, &stat, self.preserve)?;
                     }
                     return Ok(Next::Go);
                 }
@@ -155,7 +155,7 @@ impl Copying<'_> {
                 return Ok(Next::Skip);
             }
             if met != Visit::Before {
-                self.entry(dir, name, cursor.here()?, &mut counts)?;
+                self.entry(dir, name, cursor.current_dir()?, &mut counts)?;
             }
             Ok(Next::Go)
         })?;
@@ -198,7 +198,7 @@ impl Copying<'_> {
         dir: BorrowedFd<'_>,
         name: &[u8],
         to: BorrowedFd<'_>,
-        counts: &mut Counts,
+        counts: &mut TreeCounts,
     ) -> Result<()> {
         let Some(stat) = Stat::find(dir, name)? else { return Ok(()) };
         match stat.kind {
@@ -263,7 +263,7 @@ fn close(top: BorrowedFd<'_>, closed: &FinishedDirs) -> Result<()> {
             }
         }
         // Left before its mode changes, because the way up leads through it.
-        let own = rustix::io::fcntl_dupfd_cloexec(cursor.here()?, 0).map_err(os)?;
+        let own = rustix::io::fcntl_dupfd_cloexec(cursor.current_dir()?, 0).map_err(os)?;
         cursor.leave()?;
         depth = shared + names.len() - 1;
         if Stat::of(&own).map_err(os)?.mode & 0o777 == 0o700 {

@@ -44,8 +44,8 @@ pub(super) fn merge(
             }
             Visit::Before | Visit::Entry(_) => {}
         }
-        let here = cursor.here()?;
-        let found = Stat::find(here, name)?;
+        let current_dir = cursor.current_dir()?;
+        let found = Stat::find(current_dir, name)?;
         match (met == Visit::Before, found.map(|stat| stat.kind)) {
             (true, Some(Kind::Dir)) => return Ok(Next::Go),
             (true, Some(_)) => return Err(os(Errno::NOTDIR)),
@@ -62,7 +62,7 @@ pub(super) fn merge(
             _ => {}
         }
         if purpose == Purpose::Move {
-            rustix::fs::renameat(dir, name, here, name).map_err(os)?;
+            rustix::fs::renameat(dir, name, current_dir, name).map_err(os)?;
         }
         Ok(Next::Skip)
     })

@@ -21,10 +21,10 @@ use crate::cancel::CancelToken;
 use crate::dir::errno::{not_regular, os, protected, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
-use crate::dir::tree::Counts;
+use crate::dir::tree::TreeCounts;
 use crate::dir::unlink;
 use crate::root::{
-    ATTEMPTS, CreatedDirs, FinalSymlink, MissingPolicy, ResolvedEntry, Roots, is_within,
+    CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, is_within,
     open_regular,
 };
 use crate::write::aside::{
@@ -97,7 +97,7 @@ impl Roots {
         cancel: &CancelToken,
     ) -> Result<Option<Version>> {
         check_aside(conditions.aside.as_deref())?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             cancel.check()?;
             let source =
                 self.locate(from, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
@@ -135,17 +135,17 @@ impl Roots {
                 }
                 _ => None,
             };
-            let placed = match (target.found, set_aside) {
+            let moved_into_place = match (target.found, set_aside) {
                 (None, _) => rename_new(&source.dir, name, &target.dir, new_name),
                 (Some(old), Some(_)) if old.kind == Kind::Dir => {
                     rename_new(&source.dir, name, &target.dir, new_name)
                 }
                 (Some(_), _) => rustix::fs::renameat(&source.dir, name, &target.dir, new_name),
             };
-            if let (Some((aside, old)), Err(_)) = (set_aside, &placed) {
+            if let (Some((aside, old)), Err(_)) = (set_aside, &moved_into_place) {
                 give_target_back(&target, new_name, old, aside)?;
             }
-            match placed {
+            match moved_into_place {
                 Ok(()) => {
                     if options.durability == Durability::Durable {
                         sync_directory(&target, made_some)?;
@@ -265,9 +265,9 @@ impl Roots {
         to: &[u8],
         options: &TransferOptions,
         cancel: &CancelToken,
-    ) -> Result<Counts> {
+    ) -> Result<TreeCounts> {
         let written = self.copy_file_if(from, to, options, &Conditions::default(), cancel)?;
-        Ok(Counts { files: 1, directories: 0, bytes: written.stat.size })
+        Ok(TreeCounts { files: 1, directories: 0, bytes: written.stat.size })
     }
 
     /// Like [`Roots::copy_file`], with conditions on the source. With [`Conditions::aside`] a
@@ -304,7 +304,7 @@ impl Roots {
         to: &[u8],
         options: &TransferOptions,
         cancel: &CancelToken,
-    ) -> Result<Counts> {
+    ) -> Result<TreeCounts> {
         self.copy_any(from, to, options, CopyMode::Copy, cancel)
     }
 
@@ -315,8 +315,8 @@ impl Roots {
         options: &TransferOptions,
         manner: CopyMode,
         cancel: &CancelToken,
-    ) -> Result<Counts> {
-        for _ in 0..ATTEMPTS {
+    ) -> Result<TreeCounts> {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             cancel.check()?;
             let source =
                 self.locate(from, Intent::Read, FinalSymlink::Keep, MissingPolicy::Fail)?;
@@ -382,7 +382,7 @@ impl Roots {
         name: &[u8],
         target: &ResolvedEntry<'_>,
         preserve: Preserve,
-    ) -> Result<Option<Counts>> {
+    ) -> Result<Option<TreeCounts>> {
         let Some(new_name) = &target.name else { return Err(os(Errno::ISDIR)) };
         if let Some(found) = target.found.filter(|found| found.kind == Kind::File) {
             may_write(target, new_name, &found)?;
@@ -392,13 +392,13 @@ impl Roots {
         let temp = Temp::directory(target.dir.as_fd()).map_err(os)?;
         let Some(stage) = open_entries(&target.dir, &temp.name)? else { return Err(unsettled()) };
         rustix::fs::symlinkat(text, &stage, c"link").map_err(os)?;
-        let placed = match target.kind() {
+        let moved_into_place = match target.kind() {
             None => rename_new(&stage, b"link", &target.dir, new_name),
             Some(Kind::Dir) => return Err(os(Errno::ISDIR)),
             Some(_) => rustix::fs::renameat(&stage, c"link", &target.dir, new_name.as_slice()),
         };
-        match placed {
-            Ok(()) => Ok(Some(Counts { files: 1, ..Counts::default() })),
+        match moved_into_place {
+            Ok(()) => Ok(Some(TreeCounts { files: 1, ..TreeCounts::default() })),
             Err(Errno::EXIST | Errno::ISDIR) => Ok(None),
             Err(errno) => Err(os(errno)),
         }

@@ -16,10 +16,10 @@ use crate::dir::errno::{os, protected, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_kept_name;
-use crate::dir::tree::{Counts, count_tree, remove_own};
+use crate::dir::tree::{TreeCounts, count_tree, remove_own};
 use crate::root::{
-    ATTEMPTS, CreatedDirs, FinalSymlink, Follow, MissingPolicy, ResolvedEntry, Roots, absolute_of,
-    outside_for, parent_of,
+    CreatedDirs, FinalSymlink, Follow, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots,
+    absolute_of, outside_for, parent_of,
 };
 use crate::write::aside::{Conditions, Taken, check_aside, check_empty, delete_exact, set_aside};
 use crate::write::sweep_now;
@@ -46,7 +46,7 @@ impl Roots {
     /// `ALREADY_EXISTS`, also for an entry that is not a directory; `NOT_FOUND` for a missing
     /// parent; `NOT_DIRECTORY`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn mkdir(&self, path: &[u8], options: &MkdirOptions) -> Result<bool> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             let mut made = CreatedDirs::new();
             let missing =
                 if options.parents { MissingPolicy::Make(&mut made) } else { MissingPolicy::Fail };
@@ -99,7 +99,7 @@ impl Roots {
     /// Like [`Roots::delete`]; `CONFLICT`.
     pub fn delete_if(&self, path: &[u8], conditions: &Conditions) -> Result<()> {
         check_aside(conditions.aside.as_deref())?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
                 self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let (name, stat) = self.removable(&place)?;
@@ -167,7 +167,7 @@ impl Roots {
     /// # Errors
     /// Like [`Roots::delete`], without `NOT_EMPTY`; `CANCELLED`. A tree that contains a root, or a
     /// denied or protected entry, is refused as a whole.
-    pub fn remove_tree(&self, path: &[u8], cancel: &CancelToken) -> Result<Counts> {
+    pub fn remove_tree(&self, path: &[u8], cancel: &CancelToken) -> Result<TreeCounts> {
         self.remove_tree_if(path, &Conditions::default(), cancel)
     }
 
@@ -181,9 +181,9 @@ impl Roots {
         path: &[u8],
         conditions: &Conditions,
         cancel: &CancelToken,
-    ) -> Result<Counts> {
+    ) -> Result<TreeCounts> {
         check_aside(conditions.aside.as_deref())?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
                 self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let (name, stat) = self.removable(&place)?;
@@ -192,9 +192,9 @@ impl Roots {
             // change that moved it is final.
             if conditions.aside.is_none() && is_kept_name(name) {
                 remove_own(place.dir.as_fd(), name)?;
-                return Ok(Counts::default());
+                return Ok(TreeCounts::default());
             }
-            let mut counts = Counts::default();
+            let mut counts = TreeCounts::default();
             if stat.kind == Kind::Dir {
                 let Some(top) = open_entries(&place.dir, name)? else { continue };
                 let again = rustix::io::fcntl_dupfd_cloexec(&top, 0).map_err(os)?;
@@ -256,7 +256,7 @@ impl Roots {
     /// # Errors
     /// `NOT_FOUND`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn chmod(&self, path: &[u8], mode: u32) -> Result<()> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
                 self.locate(path, Intent::Write, FinalSymlink::Follow, MissingPolicy::Fail)?;
             let found = place.found.ok_or_else(|| os(Errno::NOENT))?;

@@ -8,7 +8,7 @@ use filewright_core::access::{Marks, PathCursor};
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::{outside, protected, repository};
-use crate::dir::tree::{Counts, Next, Visit, remove_directory, remove_entry, walk_tree};
+use crate::dir::tree::{Next, TreeCounts, Visit, remove_directory, remove_entry, walk_tree};
 use crate::root::{Roots, marks_in};
 
 impl Roots {
@@ -53,9 +53,9 @@ impl Roots {
             {
                 return Err(repository());
             }
-            if let [here, there] = &trails[..] {
-                self.check_secret_copy_on(here, there)?;
-                if there.protected() && !here.protected() {
+            if let [current_dir, there] = &trails[..] {
+                self.check_secret_copy_on(current_dir, there)?;
+                if there.protected() && !current_dir.protected() {
                     return Err(protected());
                 }
             }
@@ -70,10 +70,10 @@ impl Roots {
         top: OwnedFd,
         real: &[u8],
         cancel: &CancelToken,
-    ) -> Result<Counts> {
+    ) -> Result<TreeCounts> {
         let mut trail = PathCursor::new(self.rules(), real);
         let checks = self.rules().denies() || self.rules().protects();
-        let mut counts = Counts::default();
+        let mut counts = TreeCounts::default();
         let mut refills = 0;
         walk_tree(top, cancel, |met, dir, name| {
             match met {

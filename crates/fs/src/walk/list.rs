@@ -13,7 +13,7 @@ use crate::root::{Roots, push_name};
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirEntry {
     /// The name, in the bytes of the file system.
     pub name: Vec<u8>,
     /// The type; links are not followed.
@@ -47,9 +47,9 @@ pub struct Position {
 
 /// The entries of a directory, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Listing {
+pub struct DirPage {
     /// The entries.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DirEntry>,
     /// The total number of entries, before `after` and `limit`.
     pub total: u64,
     /// True if there are entries after the last one returned.
@@ -66,10 +66,10 @@ impl Roots {
         path: &[u8],
         options: &ListOptions,
         cancel: &CancelToken,
-    ) -> Result<Listing> {
+    ) -> Result<DirPage> {
         let dir = self.open_dir(path)?;
         let limit = options.limit.unwrap_or(usize::MAX);
-        let mut listing = Listing::default();
+        let mut listing = DirPage::default();
         // A heap with the greatest position on top, so that a page needs no more memory than its
         // entries.
         let mut kept: BinaryHeap<(Position, Kind)> = BinaryHeap::new();
@@ -117,9 +117,14 @@ impl Roots {
 }
 
 /// Returns `None` if the entry was deleted meanwhile.
-pub fn describe(dir: impl AsFd, name: Vec<u8>, kind: Kind, facts: bool) -> Result<Option<Entry>> {
+pub fn describe(
+    dir: impl AsFd,
+    name: Vec<u8>,
+    kind: Kind,
+    facts: bool,
+) -> Result<Option<DirEntry>> {
     if !facts {
-        return Ok(Some(Entry { name, kind, stat: None, target: None }));
+        return Ok(Some(DirEntry { name, kind, stat: None, target: None }));
     }
     let Some(stat) = Stat::find(&dir, &name)? else { return Ok(None) };
     let target = match stat.kind {
@@ -129,5 +134,5 @@ pub fn describe(dir: impl AsFd, name: Vec<u8>, kind: Kind, facts: bool) -> Resul
         }
         _ => None,
     };
-    Ok(Some(Entry { name, kind: stat.kind, stat: Some(stat), target }))
+    Ok(Some(DirEntry { name, kind: stat.kind, stat: Some(stat), target }))
 }

@@ -115,7 +115,7 @@ pub fn list_from_disk(
 }
 
 /// A source of the entries of directories.
-pub trait Source {
+pub trait EntrySource {
     /// The key of a directory in the source.
     type Id: Copy;
 
@@ -204,7 +204,7 @@ struct Open<Id> {
 }
 
 /// Traverses a tree in order. Entries outside the page are only counted.
-pub fn outline<S: Source>(
+pub fn outline<S: EntrySource>(
     source: &mut S,
     options: &TreeOptions,
     stop: &StopSignal<'_>,
@@ -311,7 +311,7 @@ impl<'a> Disk<'a> {
     }
 }
 
-impl Source for Disk<'_> {
+impl EntrySource for Disk<'_> {
     /// The index of the parent's rules.
     type Id = u32;
 

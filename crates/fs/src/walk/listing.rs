@@ -16,13 +16,13 @@ use crate::dir::temp_name::is_temp_name;
 pub struct Listing {
     /// The names, concatenated.
     names: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<ListingEntry>,
     #[cfg(target_os = "linux")]
     buffer: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct ListingEntry {
     at: u32,
     len: u16,
     kind: Kind,
@@ -32,7 +32,7 @@ struct Entry {
 
 /// Space for some hundred entries: most directories take one call.
 #[cfg(target_os = "linux")]
-const BUFFER: usize = 32 * 1024;
+const LISTING_BUFFER_BYTES: usize = 32 * 1024;
 
 impl Listing {
     /// Reads the entries of an open directory.
@@ -45,7 +45,7 @@ impl Listing {
     #[cfg(target_os = "linux")]
     fn read_all(&mut self, fd: BorrowedFd<'_>) -> rustix::io::Result<()> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.reserve(BUFFER);
+        buffer.reserve(LISTING_BUFFER_BYTES);
         let mut raw = rustix::fs::RawDir::new(fd, buffer.spare_capacity_mut());
         let mut result = Ok(());
         while let Some(entry) = raw.next() {
@@ -91,7 +91,7 @@ impl Listing {
         };
         let suspect = bytes.iter().any(|&byte| byte >= 0x80 || byte == b'\\');
         let encoded = suspect && matches!(encode_name(bytes), Cow::Owned(_));
-        self.entries.push(Entry { at, len, kind, encoded });
+        self.entries.push(ListingEntry { at, len, kind, encoded });
         self.names.extend_from_slice(bytes);
     }
 

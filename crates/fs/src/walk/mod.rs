@@ -37,9 +37,9 @@ use crate::dir::stat::Kind;
 use crate::root::{Resolver, Roots};
 
 pub use listing::Listing;
-pub use open::{Content, Opener, open_plain, read_open, read_regular};
+pub use open::{Opener, ReadOutcome, open_plain, read_open, read_regular};
 pub use queue::DirPath;
-use queue::Queue;
+use queue::WalkQueue;
 use worker::Worker;
 
 /// The maximum depth of a walk below the start, in directories.
@@ -209,7 +209,7 @@ pub fn walk<V: Visitor>(
     stop: &StopSignal<'_>,
     visitor: &V,
 ) -> Result<(Summary, Vec<V::Local>)> {
-    walk_queue(ground, options, stop, visitor, Queue::new(ground.stack.clone()))
+    walk_queue(ground, options, stop, visitor, WalkQueue::new(ground.stack.clone()))
 }
 
 /// Counts the matching entries hidden in ignored directories.
@@ -226,7 +226,7 @@ pub fn walk_ignored<V: Visitor>(
     if places.is_empty() {
         return Ok(Summary::default());
     }
-    Ok(walk_queue(ground, options, stop, visitor, Queue::of_ignored(places))?.0)
+    Ok(walk_queue(ground, options, stop, visitor, WalkQueue::of_ignored(places))?.0)
 }
 
 fn walk_queue<V: Visitor>(
@@ -234,7 +234,7 @@ fn walk_queue<V: Visitor>(
     options: &WalkOptions,
     stop: &StopSignal<'_>,
     visitor: &V,
-    queue: Queue,
+    queue: WalkQueue,
 ) -> Result<(Summary, Vec<V::Local>)> {
     let counters = Counters::default();
     let worker = || Worker::new(ground, options, stop, visitor, &queue, &counters);
@@ -273,6 +273,7 @@ fn walk_queue<V: Visitor>(
 /// Returns the number of search threads; more would only wait for the disk cache.
 pub fn threads() -> usize {
     // Computed once, because the system call reads several files.
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get).min(16))
+    static THREAD_COUNT: OnceLock<usize> = OnceLock::new();
+    *THREAD_COUNT
+        .get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get).min(16))
 }

@@ -71,7 +71,7 @@ impl<'a> Opener<'a> {
         self.path.extend_from_slice(directory);
         self.path.extend_from_slice(name.to_bytes());
         let from = self.ground.fd.as_fd();
-        or_other(self.retry_out_of_fds(|| open_path(from, &self.path, PLAIN)))
+        or_other(self.retry_out_of_fds(|| open_path(from, &self.path, PLAIN_FLAGS)))
     }
 
     fn below(&self, from: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
@@ -97,7 +97,7 @@ impl<'a> Opener<'a> {
                 if memchr::memchr(b'/', piece).is_none() {
                     self.retry_out_of_fds(|| open_directory(dir, piece))?
                 } else {
-                    self.retry_out_of_fds(|| open_path(dir, piece, DIRECTORY))?
+                    self.retry_out_of_fds(|| open_path(dir, piece, DIRECTORY_FLAGS))?
                 }
             };
             if piece.len() == rest.len() {
@@ -135,23 +135,23 @@ pub(super) fn retry_out_of_fds<T>(
     }
 }
 
-const DIRECTORY: OFlags = OFlags::RDONLY
+const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 
 fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::openat(dir, name, DIRECTORY, Mode::empty())
+    rustix::fs::openat(dir, name, DIRECTORY_FLAGS, Mode::empty())
 }
 
 /// Opens by several names at once, none of which may be a link.
 #[cfg(target_os = "linux")]
 fn open_path(dir: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
-    const RESOLVE: ResolveFlags =
+    const RESOLVE_FLAGS: ResolveFlags =
         ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
-    rustix::fs::openat2(dir, path, flags, Mode::empty(), RESOLVE)
+    rustix::fs::openat2(dir, path, flags, Mode::empty(), RESOLVE_FLAGS)
 }
 
 /// Opens by several names at once, none of which may be a link.
@@ -170,7 +170,7 @@ fn open_path(_: BorrowedFd<'_>, _: &[u8], _: OFlags) -> rustix::io::Result<Owned
 
 /// The result of [`read_regular`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum ReadOutcome {
     /// The content is in the buffer.
     Read,
     /// The file is larger than the limit.
@@ -187,11 +187,11 @@ pub fn read_regular(
     max_bytes: u64,
     stop: &StopSignal<'_>,
     buffer: &mut Vec<u8>,
-) -> rustix::io::Result<Content> {
-    let Some(fd) = open_plain(dir, name, stop)? else { return Ok(Content::Special) };
+) -> rustix::io::Result<ReadOutcome> {
+    let Some(fd) = open_plain(dir, name, stop)? else { return Ok(ReadOutcome::Special) };
     let stat = rustix::fs::fstat(&fd)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Ok(Content::Special);
+        return Ok(ReadOutcome::Special);
     }
     read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
 }
@@ -203,10 +203,10 @@ pub fn open_plain(
     name: &CStr,
     stop: &StopSignal<'_>,
 ) -> rustix::io::Result<Option<OwnedFd>> {
-    or_other(retry_out_of_fds(stop, || rustix::fs::openat(dir, name, PLAIN, Mode::empty())))
+    or_other(retry_out_of_fds(stop, || rustix::fs::openat(dir, name, PLAIN_FLAGS, Mode::empty())))
 }
 
-const PLAIN: OFlags = OFlags::RDONLY
+const PLAIN_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
@@ -227,9 +227,9 @@ pub fn read_open(
     size: u64,
     max_bytes: u64,
     buffer: &mut Vec<u8>,
-) -> rustix::io::Result<Content> {
+) -> rustix::io::Result<ReadOutcome> {
     if size > max_bytes {
-        return Ok(Content::TooLarge);
+        return Ok(ReadOutcome::TooLarge);
     }
     buffer.clear();
     // Reserves one byte more than expected, so that a short read means the end of the file, and
@@ -238,12 +238,12 @@ pub fn read_open(
     loop {
         let room = buffer.capacity() - buffer.len();
         match rustix::io::read(fd, rustix::buffer::spare_capacity(buffer)) {
-            Ok(0) => return Ok(Content::Read),
+            Ok(0) => return Ok(ReadOutcome::Read),
             // The expected size was read and the buffer is not full: this is the end.
             Ok(read) if read < room && buffer.len() as u64 >= size && size > 0 => {
-                return Ok(Content::Read);
+                return Ok(ReadOutcome::Read);
             }
-            Ok(_) if buffer.len() as u64 > max_bytes => return Ok(Content::TooLarge),
+            Ok(_) if buffer.len() as u64 > max_bytes => return Ok(ReadOutcome::TooLarge),
             Ok(_) if buffer.len() == buffer.capacity() => buffer.reserve(buffer.len()),
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),

@@ -4,9 +4,9 @@ use std::ffi::CStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::BorrowedFd;
 
-use filewright_core::ignore::{Kind as RuleKind, MAX_FILE_BYTES, Rules, Stack};
+use filewright_core::ignore::{IgnoreKind, IgnoreRules, MAX_IGNORE_FILE_BYTES, Stack};
 
-use super::open::{Content, read_regular};
+use super::open::{ReadOutcome, read_regular};
 use super::{Listing, StopSignal};
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
@@ -34,13 +34,13 @@ pub fn enter(
             name.hash(&mut content);
             if listing.kind(index) == Kind::Dir {
                 let rules = exclude(fd, &mut content);
-                lists.extend(rules.map(|rules| (RuleKind::EXCLUDE, rules)));
+                lists.extend(rules.map(|rules| (IgnoreKind::EXCLUDE, rules)));
             }
         } else if listing.kind(index) == Kind::File
             && let Some(place) = names.iter().position(|wanted| wanted.as_bytes() == name)
         {
             let rules = read(fd, name, &mut content);
-            lists.extend(rules.map(|rules| (RuleKind::file(place), rules)));
+            lists.extend(rules.map(|rules| (IgnoreKind::file(place), rules)));
         }
     }
     let directory = directory.strip_suffix(b"/").unwrap_or(directory);
@@ -103,17 +103,17 @@ pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Sta
 }
 
 /// Parses the rules in a file of a directory, and adds them to the hash `content`.
-fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option<Rules> {
+fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option<IgnoreRules> {
     let mut terminated = name.to_vec();
     terminated.push(0);
     let name = CStr::from_bytes_with_nul(&terminated).ok()?;
     let cancel = CancelToken::new();
     let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
     let mut bytes = Vec::new();
-    match read_regular(dir, name, MAX_FILE_BYTES as u64, &stop, &mut bytes) {
-        Ok(Content::Read) => {
+    match read_regular(dir, name, MAX_IGNORE_FILE_BYTES as u64, &stop, &mut bytes) {
+        Ok(ReadOutcome::Read) => {
             (name, &bytes).hash(content);
-            Some(Rules::parse(&bytes))
+            Some(IgnoreRules::parse(&bytes))
         }
         _ => None,
     }
@@ -127,7 +127,7 @@ pub fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
 }
 
 /// Parses the rules of `.git/info/exclude`.
-fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<Rules> {
+fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<IgnoreRules> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let git = openat(dir, c".git", flags, Mode::empty()).ok()?;

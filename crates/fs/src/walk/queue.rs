@@ -12,7 +12,7 @@ pub(super) struct Task {
     /// All results of the task sort at or after this path.
     pub key: Box<[u8]>,
     pub directory: DirPath,
-    pub work: Work,
+    pub work: TaskKind,
 }
 
 /// The path of a directory below the start, with a final slash; empty for the start.
@@ -24,7 +24,7 @@ pub struct DirPath {
     pub shown: Arc<[u8]>,
 }
 
-pub(super) enum Work {
+pub(super) enum TaskKind {
     /// List the directory.
     List {
         stack: Stack,
@@ -58,15 +58,15 @@ impl Ord for Task {
 }
 
 /// The queue that the threads of a walk share.
-pub(super) struct Queue {
-    state: Mutex<State>,
+pub(super) struct WalkQueue {
+    state: Mutex<WalkQueueState>,
     ready: Condvar,
     stopped: AtomicBool,
     /// True if there is a bound, to avoid locking if there is none.
     bounded: AtomicBool,
 }
 
-struct State {
+struct WalkQueueState {
     tasks: BinaryHeap<Task>,
     /// Tasks for ignored directories, done last.
     later: Vec<Task>,
@@ -78,14 +78,14 @@ struct State {
     undone: Option<Box<[u8]>>,
 }
 
-impl Queue {
+impl WalkQueue {
     /// Creates a queue with the start of a walk.
     pub fn new(stack: Stack) -> Self {
         let empty: Arc<[u8]> = Arc::from(&b""[..]);
         let start = Task {
             key: Box::default(),
             directory: DirPath { raw: empty.clone(), shown: empty },
-            work: Work::List { stack, depth: 0, ignored: false },
+            work: TaskKind::List { stack, depth: 0, ignored: false },
         };
         Self::holding(BinaryHeap::from([start]), Vec::new())
     }
@@ -95,13 +95,13 @@ impl Queue {
         let task = |directory: DirPath| Task {
             key: directory.shown[..].into(),
             directory,
-            work: Work::List { stack: Stack::new(), depth: 0, ignored: true },
+            work: TaskKind::List { stack: Stack::new(), depth: 0, ignored: true },
         };
         Self::holding(BinaryHeap::new(), places.into_iter().map(task).collect())
     }
 
     fn holding(tasks: BinaryHeap<Task>, later: Vec<Task>) -> Self {
-        let state = State { tasks, later, running: 0, bound: None, undone: None };
+        let state = WalkQueueState { tasks, later, running: 0, bound: None, undone: None };
         Self {
             state: Mutex::new(state),
             ready: Condvar::new(),
@@ -110,12 +110,12 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WalkQueueState> {
         // A panic of a thread ends the whole walk, and the state stays consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the next task, or `None` if there will be none. The caller must call [`Queue::done`]
+    /// Returns the next task, or `None` if there will be none. The caller must call [`WalkQueue::done`]
     /// afterwards.
     pub fn next(&self) -> Option<Task> {
         let mut state = self.lock();
@@ -156,7 +156,7 @@ impl Queue {
         state.running -= 1;
         for task in tasks.drain(..) {
             match task.work {
-                Work::List { ignored: true, .. } => state.later.push(task),
+                TaskKind::List { ignored: true, .. } => state.later.push(task),
                 _ => state.tasks.push(task),
             }
         }
@@ -206,7 +206,7 @@ impl Queue {
     }
 }
 
-impl State {
+impl WalkQueueState {
     fn leave(&mut self, path: &[u8]) {
         if self.undone.as_ref().is_none_or(|undone| *path < **undone) {
             self.undone = Some(path.into());

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use filewright_core::ignore::Stack;
 
 use super::open::Opener;
-use super::queue::{DirPath, Queue, Task, Work};
+use super::queue::{DirPath, Task, TaskKind, WalkQueue};
 use super::{
     Counters, Directory, FileEntry, IGNORED_BUDGET, Listing, MAX_DEPTH, Next, StopSignal, Visitor,
     WalkOptions, WalkRoot, parent_rules,
@@ -23,7 +23,7 @@ pub(super) struct Worker<'a, V: Visitor> {
     options: &'a WalkOptions,
     stop: &'a StopSignal<'a>,
     visitor: &'a V,
-    queue: &'a Queue,
+    queue: &'a WalkQueue,
     counters: &'a Counters,
     opener: Opener<'a>,
     listing: Listing,
@@ -35,7 +35,7 @@ pub(super) struct Worker<'a, V: Visitor> {
 }
 
 /// Marks a task as done even if it panics, so that no thread waits for it.
-struct Done<'q>(&'q Queue, bool);
+struct Done<'q>(&'q WalkQueue, bool);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
@@ -52,7 +52,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         options: &'a WalkOptions,
         stop: &'a StopSignal<'a>,
         visitor: &'a V,
-        queue: &'a Queue,
+        queue: &'a WalkQueue,
         counters: &'a Counters,
     ) -> Self {
         Self {
@@ -81,10 +81,10 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 self.queue.stop(&task.key);
             } else {
                 match task.work {
-                    Work::List { stack, depth, ignored } => {
+                    TaskKind::List { stack, depth, ignored } => {
                         self.list(&task.directory, stack, depth, ignored);
                     }
-                    Work::Files { names } => self.files(&task.directory, &names),
+                    TaskKind::Files { names } => self.files(&task.directory, &names),
                 }
             }
             guard.1 = false;
@@ -157,7 +157,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
                     self.made.push(Task {
                         key: place.shown[..].into(),
                         directory: place,
-                        work: Work::List { stack: stack.clone(), depth: depth + 1, ignored },
+                        work: TaskKind::List { stack: stack.clone(), depth: depth + 1, ignored },
                     });
                 }
             }
@@ -173,7 +173,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
         Counters::add(&counters.ignored, hidden_by_rules);
         if counters.ignored_seen.load(Ordering::Relaxed) > IGNORED_BUDGET {
-            self.made.retain(|task| !matches!(task.work, Work::List { ignored: true, .. }));
+            self.made.retain(|task| !matches!(task.work, TaskKind::List { ignored: true, .. }));
         }
         if self.wanted.is_empty() {
             return;
@@ -257,7 +257,7 @@ fn share_out(
         made.push(Task {
             key: key(chunk[0]).into(),
             directory: place.clone(),
-            work: Work::Files { names },
+            work: TaskKind::Files { names },
         });
     }
 }

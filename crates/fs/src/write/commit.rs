@@ -32,7 +32,7 @@ impl Replacement<'_> {
         let Some(old) = self.old else {
             return match place_new(&self.place.dir, &temp.name, self.name) {
                 Ok(()) => {
-                    temp.placed();
+                    temp.moved_into_place();
                     Ok(CommitOutcome::Done)
                 }
                 Err(Errno::EXIST) if self.options.if_absent => Err(os(Errno::EXIST)),
@@ -48,19 +48,19 @@ impl Replacement<'_> {
             return Ok(CommitOutcome::Again);
         }
         if (self.compare || self.aside().is_some() || self.options.durability == Durability::None)
-            && let Some(placed) = self.exchange(old, &temp, fd)?
+            && let Some(moved_into_place) = self.exchange(old, &temp, fd)?
         {
-            if matches!(placed, CommitOutcome::Done) {
-                temp.placed();
+            if matches!(moved_into_place, CommitOutcome::Done) {
+                temp.moved_into_place();
             }
-            return Ok(placed);
+            return Ok(moved_into_place);
         }
         if self.aside().is_some() {
             return Err(no_aside());
         }
         match rustix::fs::renameat(&self.place.dir, &temp.name[..], &self.place.dir, self.name) {
             Ok(()) => {
-                temp.placed();
+                temp.moved_into_place();
                 Ok(CommitOutcome::Done)
             }
             // A sticky directory, or a file that is a mount point.

@@ -31,12 +31,12 @@ pub(super) fn applies_to(new: impl AsFd, old: &Stat) -> bool {
 #[cfg(target_os = "linux")]
 fn is_local_and_roomy(fd: impl AsFd, size: u64) -> bool {
     /// ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, overlayfs.
-    const LOCAL: [u64; 6] =
+    const LOCAL_FILE_SYSTEMS: [u64; 6] =
         [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x794c_7630];
     rustix::fs::fstatfs(fd).is_ok_and(|system| {
         #[allow(clippy::unnecessary_cast)] // the types depend on the architecture
         let (kind, block) = (system.f_type as u64 & 0xffff_ffff, system.f_bsize as u64);
-        LOCAL.contains(&kind) && system.f_bavail.saturating_mul(block) / 2 >= size
+        LOCAL_FILE_SYSTEMS.contains(&kind) && system.f_bavail.saturating_mul(block) / 2 >= size
     })
 }
 

@@ -13,12 +13,12 @@ use rustix::io::Errno;
 use crate::dir::errno::os;
 
 /// The number of retries for a close that a signal interrupted.
-const TRIES: u32 = 8;
+const MAX_CLOSE_RETRIES: u32 = 8;
 
 /// Closes a duplicate of the descriptor, and returns the error if the file system did not accept
 /// the written bytes.
 pub(crate) fn flush(fd: impl AsFd) -> Result<()> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_CLOSE_RETRIES {
         let copy = rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os)?.into_raw_fd();
         // SAFETY: the descriptor was created in the line above and is owned by nothing else; it is
         // closed once and never used again, whatever the result.

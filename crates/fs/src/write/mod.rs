@@ -48,7 +48,7 @@ use crate::dir::errno::{not_regular, os, protected, unsettled};
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::read::hash_of;
 use crate::root::{
-    ATTEMPTS, CreatedDirs, FinalSymlink, MissingPolicy, ResolvedEntry, Roots, open_regular,
+    CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, open_regular,
 };
 use crate::write::aside::{check_aside, conflict};
 use replacement::{Attempt, Replacement};
@@ -202,7 +202,7 @@ impl Roots {
         cancel: &CancelToken,
     ) -> Result<Written> {
         check_aside(options.aside.as_deref())?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_PATH_ATTEMPTS {
             cancel.check()?;
             let mut made = CreatedDirs::new();
             let last = if options.if_absent { FinalSymlink::Keep } else { FinalSymlink::Follow };

@@ -32,7 +32,7 @@ const KEPT_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 pub(crate) struct Temp<'d> {
     dir: BorrowedFd<'d>,
     pub name: Vec<u8>,
-    placed: bool,
+    moved_into_place: bool,
 }
 
 impl<'d> Temp<'d> {
@@ -52,7 +52,7 @@ impl<'d> Temp<'d> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(mode as _))?;
-        Ok((Self { dir, name: name.to_vec(), placed: false }, fd))
+        Ok((Self { dir, name: name.to_vec(), moved_into_place: false }, fd))
     }
 
     /// Creates an empty directory that only its owner may enter.
@@ -69,7 +69,7 @@ impl<'d> Temp<'d> {
         loop {
             let name = fresh_name();
             match make(&name) {
-                Ok(made) => return Ok((Self { dir, name, placed: false }, made)),
+                Ok(made) => return Ok((Self { dir, name, moved_into_place: false }, made)),
                 // Either a collision of sixty-four random bits, or a process that plants names.
                 Err(Errno::EXIST) if tries < 8 => tries += 1,
                 Err(Errno::INTR) => {}
@@ -79,14 +79,14 @@ impl<'d> Temp<'d> {
     }
 
     /// Marks the file as renamed or removed, so that it is not removed on drop.
-    pub(crate) fn placed(mut self) {
-        self.placed = true;
+    pub(crate) fn moved_into_place(mut self) {
+        self.moved_into_place = true;
     }
 }
 
 impl Drop for Temp<'_> {
     fn drop(&mut self) {
-        if !self.placed {
+        if !self.moved_into_place {
             // An error here is ignored, because the failure that led here is reported.
             let _ = remove_own(self.dir, &self.name);
         }

@@ -3,8 +3,8 @@
 use filewright_core::search::{Block, Chunk, GramQuery};
 
 use crate::build::negative_cache::{MAX_CHUNKS_PER_QUERY, Piece, piece};
-use crate::tree::view::{Counts, View};
-use crate::tree::{NONE, State, Tree};
+use crate::tree::view::{FileCounts, View};
+use crate::tree::{FileState, NO_NUMBER, Tree};
 use filewright_fs::search::grep::GrepOptions;
 
 /// The files and blocks that a query must read.
@@ -19,7 +19,7 @@ pub(crate) struct CandidateSet {
     /// A lower bound of the bytes to read.
     pub bytes: u64,
     /// The number of files that need not be read.
-    pub passed: Counts,
+    pub passed: FileCounts,
 }
 
 /// A file to read: some of its blocks, or the whole file if there are none.
@@ -40,7 +40,7 @@ pub(crate) struct UncertainChunk {
 
 /// The maximum number of files that are read before the index is queried; smaller in tests, whose
 /// trees are small.
-const FIRST: usize = if cfg!(test) { 16 } else { 1024 };
+const MAX_FIRST_FILES: usize = if cfg!(test) { 16 } else { 1024 };
 
 impl CandidateSet {
     /// Returns the first files from a path on, whatever they contain, and the start of the next
@@ -55,9 +55,9 @@ impl CandidateSet {
         let mut ranks = (tree.first_at(from, view)..view.files.1)
             .filter(|rank| view.sees(*rank as usize))
             .map(|rank| tree.order.files[rank as usize]);
-        for file in ranks.by_ref().take(FIRST) {
+        for file in ranks.by_ref().take(MAX_FIRST_FILES) {
             match tree.files[file as usize].state {
-                State::Binary | State::Secret => {
+                FileState::Binary | FileState::Secret => {
                     work.passed.add(tree, file, options.max_file_bytes, 1);
                 }
                 _ => {
@@ -89,7 +89,7 @@ impl CandidateSet {
         let mut passed = view.counts(tree, from, max_bytes);
         let mut set = vec![0_u64; order.files.len().div_ceil(64)];
         let mut add = |file: u32| {
-            let rank = order.rank.get(file as usize).copied().unwrap_or(NONE);
+            let rank = order.rank.get(file as usize).copied().unwrap_or(NO_NUMBER);
             if let Some(word) = set.get_mut(rank as usize / 64) {
                 *word |= 1 << (rank & 63);
             }
@@ -108,7 +108,8 @@ impl CandidateSet {
         match query.plan() {
             GramQuery::Any => {
                 for &file in &order.files[from as usize..view.files.1.max(from) as usize] {
-                    if matches!(tree.files[file as usize].state, State::Text | State::Whole) {
+                    if matches!(tree.files[file as usize].state, FileState::Text | FileState::Whole)
+                    {
                         add(file);
                     }
                 }
@@ -172,7 +173,8 @@ impl CandidateSet {
             let read = blocks.iter().map(|(_, block)| u64::from(block.len));
             let looked_at = doubts.iter().map(|(_, doubt)| u64::from(doubt.stretch.len));
             let bytes: u64 = read.chain(looked_at).sum();
-            let some = bytes > 0 && bytes * 2 < u64::from(known.size) && known.state == State::Text;
+            let some =
+                bytes > 0 && bytes * 2 < u64::from(known.size) && known.state == FileState::Text;
             work.bytes += if some { bytes } else { known.size.into() };
             if some {
                 work.blocks.extend(blocks.iter().map(|(_, block)| *block));

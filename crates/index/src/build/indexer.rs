@@ -14,10 +14,12 @@ use filewright_core::search::{
 };
 
 use crate::Index;
-use crate::tree::{NONE, State as FileState, stamp_of};
+use crate::tree::{FileState, NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::search::grep::MAX_FILE_BYTES;
-use filewright_fs::walk::{Content, Opener, StopSignal, WalkRoot, open_plain, read_open, threads};
+use filewright_fs::search::grep::MAX_SEARCHED_FILE_BYTES;
+use filewright_fs::walk::{
+    Opener, ReadOutcome, StopSignal, WalkRoot, open_plain, read_open, threads,
+};
 
 /// The number of blocks added to the index at once; their grams take some hundred KB.
 const MAX_FILES_PER_HANDOVER: usize = 16;
@@ -157,7 +159,7 @@ impl<'a> Indexer<'a> {
             .iter()
             .filter_map(|&id| {
                 let file = tree.files.get(id as usize)?;
-                if file.dir == NONE || file.state != FileState::Dirty {
+                if file.dir == NO_NUMBER || file.state != FileState::Dirty {
                     return None;
                 }
                 let dir = &tree.dirs[file.dir as usize];
@@ -182,10 +184,10 @@ impl<'a> Indexer<'a> {
         }
         self.grams.clear();
         self.signed.clear();
-        let mut owner = NONE;
-        let read = read_open(fd.as_fd(), stat.size, MAX_FILE_BYTES, &mut self.buffer);
+        let mut owner = NO_NUMBER;
+        let read = read_open(fd.as_fd(), stat.size, MAX_SEARCHED_FILE_BYTES, &mut self.buffer);
         let state = match read {
-            Ok(Content::Read) => self.content(todo, &mut owner),
+            Ok(ReadOutcome::Read) => self.content(todo, &mut owner),
             Ok(_) => FileState::Unindexable,
             Err(_) => return,
         };
@@ -204,7 +206,7 @@ impl<'a> Indexer<'a> {
         let index = &mut *index;
         let file = &index.tree.files[todo.file as usize];
         // An event received meanwhile made the file dirty again; a later event will do so too.
-        if file.dir == NONE || file.touched != todo.touched || file.state != FileState::Dirty {
+        if file.dir == NO_NUMBER || file.touched != todo.touched || file.state != FileState::Dirty {
             return;
         }
         hand_over(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.signed);
@@ -248,7 +250,7 @@ fn hand_over(
     grams: &[u32],
     signed: &mut Vec<IndexedFile>,
 ) {
-    if *owner == NONE {
+    if *owner == NO_NUMBER {
         *owner = tree.owners.len() as u32;
         tree.owners.push(file);
     }

@@ -29,10 +29,10 @@ pub(crate) fn piece(owner: u32, offset: u32) -> Piece {
 
 /// The cached queries, the last used first.
 #[derive(Default)]
-pub(crate) struct NegativeCache(Vec<Known>);
+pub(crate) struct NegativeCache(Vec<QueryMisses>);
 
 /// The pieces without a match for a query.
-struct Known {
+struct QueryMisses {
     query: Arc<str>,
     /// Sorted, without duplicates.
     pieces: Arc<[Piece]>,
@@ -62,7 +62,7 @@ impl NegativeCache {
         found.sort_unstable();
         found.dedup();
         self.0.retain(|known| known.query != *query);
-        self.0.insert(0, Known { query: Arc::clone(query), pieces: found.into() });
+        self.0.insert(0, QueryMisses { query: Arc::clone(query), pieces: found.into() });
         self.0.truncate(MAX_QUERIES);
         let mut sum = 0;
         self.0.retain(|known| {

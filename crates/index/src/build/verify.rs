@@ -14,11 +14,11 @@ use rustix::io::Errno;
 use crate::Index;
 use crate::build::candidates::{CandidateSet, UncertainChunk};
 use crate::build::negative_cache::{Piece, piece};
-use crate::tree::{NONE, stamp_of};
+use crate::tree::{NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{Local, Part, Search};
 use filewright_fs::walk::{
-    Content, Next, Opener, StopSignal, Visitor as _, WalkRoot, read_open, threads,
+    Next, Opener, ReadOutcome, StopSignal, Visitor as _, WalkRoot, read_open, threads,
 };
 
 /// The maximum number of files that a thread takes at a time, with one look-up for all.
@@ -55,7 +55,7 @@ pub(crate) fn verify(
     search: &Search<'_>,
     stop: &StopSignal<'_>,
 ) -> Verified {
-    let shared = Shared {
+    let shared = VerifyContext {
         index,
         work,
         cut,
@@ -90,7 +90,7 @@ pub(crate) fn verify(
     }
 }
 
-struct Shared<'a> {
+struct VerifyContext<'a> {
     index: &'a Index,
     work: &'a CandidateSet,
     /// The length of the path prefix above the start of the search.
@@ -125,7 +125,7 @@ struct Candidate {
 }
 
 struct Verifier<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a VerifyContext<'a>,
     opener: Opener<'a>,
     local: Local,
     parts: Vec<Part>,
@@ -135,7 +135,7 @@ struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(shared: &'a Shared<'a>, ground: &'a WalkRoot<'a>) -> Self {
+    fn new(shared: &'a VerifyContext<'a>, ground: &'a WalkRoot<'a>) -> Self {
         let opener = Opener::new(ground, shared.stop);
         let (parts, ruled_out, cleared) = (Vec::new(), Vec::new(), Vec::new());
         Self { shared, opener, local: shared.search.local(), parts, ruled_out, cleared }
@@ -201,7 +201,8 @@ impl<'a> Verifier<'a> {
         self.shared.work.items[items]
             .iter()
             .filter_map(|item| {
-                let file = tree.files.get(item.file as usize).filter(|file| file.dir != NONE)?;
+                let file =
+                    tree.files.get(item.file as usize).filter(|file| file.dir != NO_NUMBER)?;
                 let dir = &tree.dirs[file.dir as usize];
                 tree.path_of(item.file, &mut path);
                 Some(Candidate {
@@ -218,7 +219,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn search(&mut self, candidate: &Candidate, left: bool) -> Next {
-        let Shared { search, stop, work, .. } = *self.shared;
+        let VerifyContext { search, stop, work, .. } = *self.shared;
         let fd = match self.opener.open_plain(&candidate.dir, &candidate.name, left) {
             Ok(Some(fd)) => fd,
             // The file was deleted or changed its type.
@@ -243,7 +244,7 @@ impl<'a> Verifier<'a> {
                 search.options.max_file_bytes,
                 &mut self.local.buffer,
             ),
-            _ => Ok(Content::Special),
+            _ => Ok(ReadOutcome::Special),
         });
         search.whole(&mut self.local, &candidate.path, read, stop)
     }

@@ -23,17 +23,17 @@ use filewright_fs::lock::private_dir;
 /// The maximum number of saved indexes; the oldest is deleted.
 const MAX_SAVED_INDEXES: usize = 16;
 /// The directory in the state directory.
-const NAME: &[u8] = b"indexes";
+const DIRECTORY_NAME: &[u8] = b"indexes";
 /// The suffix of an index that is being written.
 const UNFINISHED: &str = ".new";
 
-type Job = Box<dyn FnOnce() + Send>;
+type StoreJob = Box<dyn FnOnce() + Send>;
 
 /// A directory of saved indexes.
 pub(crate) struct IndexStore {
     state: Vec<u8>,
     dir: OnceLock<Option<OwnedFd>>,
-    thread: Sender<Job>,
+    thread: Sender<StoreJob>,
 }
 
 impl std::fmt::Debug for IndexStore {
@@ -46,7 +46,7 @@ impl IndexStore {
     /// Returns the store in a state directory, which is created on the first save. Must be called
     /// by an unrestricted thread. Returns `None` if the thread cannot be started.
     pub fn new(state: &[u8]) -> Option<Arc<Self>> {
-        static THREAD: OnceLock<Option<Sender<Job>>> = OnceLock::new();
+        static THREAD: OnceLock<Option<Sender<StoreJob>>> = OnceLock::new();
         let thread = THREAD.get_or_init(start).clone()?;
         Some(Arc::new(Self { state: state.into(), dir: OnceLock::new(), thread }))
     }
@@ -67,13 +67,13 @@ impl IndexStore {
     }
 
     fn dir(&self) -> Option<&OwnedFd> {
-        self.dir.get_or_init(|| private_dir(&self.state, NAME, true).ok()).as_ref()
+        self.dir.get_or_init(|| private_dir(&self.state, DIRECTORY_NAME, true).ok()).as_ref()
     }
 
     fn read(&self, name: &str) -> Option<SavedIndex> {
         // Loading creates no directory, because the state directory may have been deleted since the
         // request.
-        let dir = private_dir(&self.state, NAME, false).ok()?;
+        let dir = private_dir(&self.state, DIRECTORY_NAME, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).ok()?;
         let stat = Stat::of(&file).ok()?;
@@ -136,8 +136,8 @@ impl Key {
     }
 }
 
-fn start() -> Option<Sender<Job>> {
-    let (told, jobs) = channel::<Job>();
+fn start() -> Option<Sender<StoreJob>> {
+    let (told, jobs) = channel::<StoreJob>();
     let serve = move || {
         for job in jobs {
             // A panic discards the index, but does not affect other jobs.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Index;
 use crate::store::snapshot::SavedIndex;
-use crate::tree::{State as FileState, Tree, UnchangedFile, stamp_of};
+use crate::tree::{FileState, Tree, UnchangedFile, stamp_of};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Opener, StopSignal, WalkRoot, threads};
 
@@ -76,7 +76,7 @@ fn compare(
     let Some(known) = kept.dirs.get(&dir.raw[..]) else { return };
     let Ok(fd) = opener.open(&dir.raw) else { return };
     for entry in dir.entries.iter().filter(|entry| entry.is_file()) {
-        let is_dirty = |file: &crate::tree::File| file.state == FileState::Dirty;
+        let is_dirty = |file: &crate::tree::FileRecord| file.state == FileState::Dirty;
         if !tree.files.get(entry.below as usize).is_some_and(is_dirty) {
             continue;
         }

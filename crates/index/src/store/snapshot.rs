@@ -10,13 +10,13 @@ use std::os::fd::OwnedFd;
 use filewright_core::search::{BlockIndex, gram_format};
 use rustix::io::Errno;
 
-use crate::tree::{NONE, State, Tree, UnchangedFile, stamp_format};
+use crate::tree::{FileState, NO_NUMBER, Tree, UnchangedFile, stamp_format};
 
 const MAGIC: [u8; 8] = *b"fwindex\x02";
 /// The number of bytes read, written and checksummed at once.
 const BYTES_PER_READ: usize = 64 * 1024;
 /// The maximum size of a snapshot that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 1 << 30;
+const MAX_SNAPSHOT_BYTES: u64 = 1 << 30;
 
 /// The data of an index to be saved.
 pub(crate) struct Snapshot {
@@ -36,7 +36,7 @@ pub(crate) struct SavedIndex {
 /// The state of a file when it was indexed.
 pub(crate) struct SavedFile {
     pub name: Box<[u8]>,
-    pub state: State,
+    pub state: FileState,
     pub size: u32,
     pub stamp: u64,
     pub owner: u32,
@@ -97,7 +97,7 @@ impl SavedIndex {
     /// Reads a file of `bytes` bytes; returns `None` if it is invalid, incomplete, or of another
     /// version.
     pub fn read(file: &OwnedFd, bytes: u64) -> Option<Self> {
-        let left = bytes.checked_sub(8).filter(|_| bytes <= MAX_FILE_BYTES)?;
+        let left = bytes.checked_sub(8).filter(|_| bytes <= MAX_SNAPSHOT_BYTES)?;
         let mut reader = Reader { file, left, piece: Vec::new(), at: 0, sum: Sum::default() };
         if reader.array()? != MAGIC || reader.array()? != format().to_le_bytes() {
             return None;
@@ -126,22 +126,22 @@ fn format() -> u64 {
     gram_format() ^ stamp_format().rotate_left(1)
 }
 
-fn number_of(state: State) -> Option<u32> {
+fn number_of(state: FileState) -> Option<u32> {
     match state {
-        State::Dirty | State::Secret => None,
-        State::Text => Some(1),
-        State::Whole => Some(2),
-        State::Binary => Some(3),
-        State::Unindexable => Some(4),
+        FileState::Dirty | FileState::Secret => None,
+        FileState::Text => Some(1),
+        FileState::Whole => Some(2),
+        FileState::Binary => Some(3),
+        FileState::Unindexable => Some(4),
     }
 }
 
-fn state_of(number: u32) -> Option<State> {
+fn state_of(number: u32) -> Option<FileState> {
     match number {
-        1 => Some(State::Text),
-        2 => Some(State::Whole),
-        3 => Some(State::Binary),
-        4 => Some(State::Unindexable),
+        1 => Some(FileState::Text),
+        2 => Some(FileState::Whole),
+        3 => Some(FileState::Binary),
+        4 => Some(FileState::Unindexable),
         _ => None,
     }
 }
@@ -313,10 +313,10 @@ impl Tree {
         if !self.slices.is_empty() || kept.owners > 2 * self.live_files + 5_000 {
             return 0;
         }
-        let mut owners = vec![NONE; kept.owners];
+        let mut owners = vec![NO_NUMBER; kept.owners];
         for same in same.iter().filter(|same| has_blocks(same.state)) {
             match owners.get_mut(same.owner as usize) {
-                Some(owner) if *owner == NONE => *owner = same.file,
+                Some(owner) if *owner == NO_NUMBER => *owner = same.file,
                 _ => return 0,
             }
         }
@@ -328,6 +328,6 @@ impl Tree {
     }
 }
 
-fn has_blocks(state: State) -> bool {
-    matches!(state, State::Text | State::Whole)
+fn has_blocks(state: FileState) -> bool {
+    matches!(state, FileState::Text | FileState::Whole)
 }

@@ -20,7 +20,7 @@ use order::Order;
 use filewright_fs::dir::stat::{Kind, Stat};
 
 /// No directory, no file, or not indexed.
-pub(crate) const NONE: u32 = u32::MAX;
+pub(crate) const NO_NUMBER: u32 = u32::MAX;
 /// The directory at which the index begins.
 pub(crate) const TOP: u32 = 0;
 
@@ -63,12 +63,12 @@ pub(crate) struct Dir {
     pub special: bool,
     pub names: Vec<u8>,
     /// Sorted by the bytes of their names.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<IndexEntry>,
 }
 
 /// An entry of a directory. Special files and `.git` are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct IndexEntry {
     pub at: u32,
     pub len: u16,
     pub kind: Kind,
@@ -81,7 +81,7 @@ pub(crate) struct Entry {
 
 /// The indexing state of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum FileState {
     /// Not indexed: every query reads the whole file.
     Dirty,
     /// Text, searchable by blocks.
@@ -97,10 +97,10 @@ pub(crate) enum State {
 }
 
 /// A regular file that is not ignored.
-pub(crate) struct File {
+pub(crate) struct FileRecord {
     pub dir: u32,
     pub entry: u32,
-    pub state: State,
+    pub state: FileState,
     /// The result of [`stamp_of`] when it was indexed.
     pub stamp: u64,
     pub size: u32,
@@ -111,7 +111,7 @@ pub(crate) struct File {
 }
 
 /// A set of numbers assigned by the index, so that no attacker can choose them to collide.
-pub(crate) type Numbers = HashSet<u32, BuildHasherDefault<NumberHasher>>;
+pub(crate) type NumberSet = HashSet<u32, BuildHasherDefault<NumberHasher>>;
 
 /// Spreads a number over all bits.
 #[derive(Default)]
@@ -134,14 +134,14 @@ impl Hasher for NumberHasher {
 #[derive(Default)]
 pub(crate) struct Tree {
     pub dirs: Vec<Dir>,
-    pub files: Vec<File>,
+    pub files: Vec<FileRecord>,
     pub slices: BlockIndex,
     /// The files of the block owners.
     pub owners: Vec<u32>,
-    pub dirty: Numbers,
-    pub always: Numbers,
+    pub dirty: NumberSet,
+    pub always: NumberSet,
     /// Files with several hard links, whose changes no watch reports.
-    pub linked: Numbers,
+    pub linked: NumberSet,
     pub texts: u64,
     pub binaries: u64,
     pub live_files: usize,
@@ -166,10 +166,10 @@ pub(crate) fn stamp_format() -> u64 {
     hasher.finish()
 }
 
-impl Entry {
+impl IndexEntry {
     /// Reports whether it is a regular file that is not ignored.
     pub fn is_file(&self) -> bool {
-        self.kind == Kind::File && self.below != NONE
+        self.kind == Kind::File && self.below != NO_NUMBER
     }
 }
 
@@ -202,12 +202,12 @@ impl Dir {
         }
     }
 
-    pub fn name(&self, entry: &Entry) -> &[u8] {
+    pub fn name(&self, entry: &IndexEntry) -> &[u8] {
         &self.names[entry.at as usize..][..usize::from(entry.len)]
     }
 
     /// Appends the displayed name of an entry.
-    pub fn push_shown(&self, entry: &Entry, path: &mut Vec<u8>) {
+    pub fn push_shown(&self, entry: &IndexEntry, path: &mut Vec<u8>) {
         let name = self.name(entry);
         if entry.plain {
             path.extend_from_slice(name);
@@ -216,7 +216,7 @@ impl Dir {
         }
     }
 
-    pub fn find(&self, name: &[u8]) -> Option<&Entry> {
+    pub fn find(&self, name: &[u8]) -> Option<&IndexEntry> {
         let place = self.entries.binary_search_by(|entry| self.name(entry).cmp(name)).ok()?;
         self.entries.get(place)
     }
@@ -231,7 +231,7 @@ impl Tree {
         let mut at = TOP;
         for name in names {
             let entry = self.dirs[at as usize].find(name)?;
-            if entry.kind != Kind::Dir || entry.below == NONE {
+            if entry.kind != Kind::Dir || entry.below == NO_NUMBER {
                 return None;
             }
             at = entry.below;
@@ -251,13 +251,13 @@ impl Tree {
 
     pub fn add_file(&mut self, dir: u32) -> u32 {
         let file = self.files.len() as u32;
-        let new = File {
+        let new = FileRecord {
             dir,
             entry: 0,
-            state: State::Dirty,
+            state: FileState::Dirty,
             stamp: 0,
             size: 0,
-            signed: NONE,
+            signed: NO_NUMBER,
             touched: 0,
         };
         self.files.push(new);
@@ -270,42 +270,42 @@ impl Tree {
     pub fn add_kept(&mut self, dir: u32) -> u32 {
         let file = self.add_file(dir);
         self.dirty.remove(&file);
-        self.files[file as usize].state = State::Secret;
+        self.files[file as usize].state = FileState::Secret;
         file
     }
 
     /// Reports whether a file is a secret.
     pub fn is_hidden_secret(&self, file: u32) -> bool {
-        self.files.get(file as usize).is_some_and(|file| file.state == State::Secret)
+        self.files.get(file as usize).is_some_and(|file| file.state == FileState::Secret)
     }
 
     pub fn remove_file(&mut self, file: u32) {
         self.mark_used(file);
         self.dirty.remove(&file);
-        self.files[file as usize].dir = NONE;
+        self.files[file as usize].dir = NO_NUMBER;
         self.live_files -= 1;
     }
 
     /// Marks a file as changed, or possibly changed.
     pub fn mark_used(&mut self, file: u32) {
         let known = &mut self.files[file as usize];
-        if known.state == State::Secret {
+        if known.state == FileState::Secret {
             return;
         }
         known.touched = known.touched.wrapping_add(1);
-        known.signed = NONE;
-        match std::mem::replace(&mut known.state, State::Dirty) {
-            State::Dirty | State::Secret => return,
-            State::Text | State::Whole => self.texts -= 1,
-            State::Binary => self.binaries -= 1,
-            State::Unindexable => drop(self.always.remove(&file)),
+        known.signed = NO_NUMBER;
+        match std::mem::replace(&mut known.state, FileState::Dirty) {
+            FileState::Dirty | FileState::Secret => return,
+            FileState::Text | FileState::Whole => self.texts -= 1,
+            FileState::Binary => self.binaries -= 1,
+            FileState::Unindexable => drop(self.always.remove(&file)),
         }
         self.linked.remove(&file);
         self.dirty.insert(file);
     }
 
     /// Records that a dirty file was indexed.
-    pub fn settle(&mut self, file: u32, state: State, stat: &Stat, owner: u32) {
+    pub fn settle(&mut self, file: u32, state: FileState, stat: &Stat, owner: u32) {
         let (size, linked) = (u32::try_from(stat.size).unwrap_or(u32::MAX), stat.nlink > 1);
         self.settle_as(&UnchangedFile { file, state, stamp: stamp_of(stat), size, owner, linked });
     }
@@ -316,10 +316,10 @@ impl Tree {
         let known = &mut self.files[file as usize];
         (known.state, known.stamp, known.size, known.signed) = (state, stamp, size, owner);
         match state {
-            State::Dirty | State::Secret => return,
-            State::Text | State::Whole => self.texts += 1,
-            State::Binary => self.binaries += 1,
-            State::Unindexable => drop(self.always.insert(file)),
+            FileState::Dirty | FileState::Secret => return,
+            FileState::Text | FileState::Whole => self.texts += 1,
+            FileState::Binary => self.binaries += 1,
+            FileState::Unindexable => drop(self.always.insert(file)),
         }
         self.dirty.remove(&file);
         if linked {
@@ -359,14 +359,14 @@ impl Tree {
         let entries: usize = dirs
             .map(|dir| {
                 dir.names.capacity()
-                    + dir.entries.capacity() * size_of::<Entry>()
+                    + dir.entries.capacity() * size_of::<IndexEntry>()
                     + 2 * dir.raw.len()
                     + size_of::<Dir>()
             })
             .sum();
         self.slices.bytes()
             + entries
-            + self.files.capacity() * size_of::<File>()
+            + self.files.capacity() * size_of::<FileRecord>()
             + self.owners.capacity() * 4
             + self.order.bytes()
     }
@@ -375,7 +375,7 @@ impl Tree {
 /// A file of the tree that is unchanged since it was indexed.
 pub(crate) struct UnchangedFile {
     pub file: u32,
-    pub state: State,
+    pub state: FileState,
     pub stamp: u64,
     pub size: u32,
     pub owner: u32,

@@ -1,6 +1,6 @@
 //! The files of a tree in path order.
 
-use crate::tree::{NONE, TOP, Tree};
+use crate::tree::{NO_NUMBER, TOP, Tree};
 use filewright_fs::dir::stat::Kind;
 
 /// The path order of one state of the tree.
@@ -57,9 +57,9 @@ impl Tree {
         order.files.clear();
         order.dirs.clear();
         order.rank.clear();
-        order.rank.resize(self.files.len(), NONE);
+        order.rank.resize(self.files.len(), NO_NUMBER);
         order.place.clear();
-        order.place.resize(self.dirs.len(), NONE);
+        order.place.resize(self.dirs.len(), NO_NUMBER);
         // The enclosing directories: their indexes, and their remaining entries, last first.
         let mut open: Vec<(usize, Vec<u32>)> = Vec::new();
         if !self.dirs.is_empty() {
@@ -94,7 +94,7 @@ impl Tree {
         order.dirs.push(Span { dir: id, files: (files, files), next: 0 });
         let dir = &self.dirs[id as usize];
         let mut entries: Vec<u32> = (0..dir.entries.len() as u32)
-            .filter(|&index| dir.entries[index as usize].below != NONE)
+            .filter(|&index| dir.entries[index as usize].below != NO_NUMBER)
             .collect();
         let simple = entries.iter().all(|&index| {
             let entry = &dir.entries[index as usize];

@@ -2,7 +2,7 @@
 
 use filewright_core::rank::PathTable;
 
-use crate::tree::{NONE, Tree};
+use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::walk::{DirPath, StopSignal};
 
@@ -57,7 +57,7 @@ impl PathColumns {
                 let path = dir.shown.strip_suffix(b"/").unwrap_or(&dir.shown);
                 self.others.push(Other { path: path.into(), what: NonFileKind::Unread });
             }
-            for entry in dir.entries.iter().filter(|entry| entry.below == NONE) {
+            for entry in dir.entries.iter().filter(|entry| entry.below == NO_NUMBER) {
                 let what = match entry.kind {
                     Kind::Dir if entry.ignored => {
                         NonFileKind::IgnoredDir([&dir.raw, dir.name(entry), b"/"].concat().into())

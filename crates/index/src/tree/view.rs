@@ -1,7 +1,7 @@
 //! The files of a tree that are visible to a query, and counts of the others.
 
 use crate::tree::order::Span;
-use crate::tree::{State, Tree};
+use crate::tree::{FileState, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::grep::GrepOptions;
 use filewright_fs::search::searcher::Search;
@@ -98,7 +98,7 @@ fn look(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> Vie
                 {
                     *word |= 1 << (rank & 63);
                 }
-            } else if entry.kind == Kind::Dir && entry.below == crate::tree::NONE {
+            } else if entry.kind == Kind::Dir && entry.below == crate::tree::NO_NUMBER {
                 view.unreadable += u64::from(enters_entry(options, &path));
             }
         }
@@ -134,12 +134,12 @@ impl View {
 
     /// Counts the files from an index on that need not be read: texts, binaries, and those larger
     /// than the limit of the query.
-    pub fn counts(&self, tree: &Tree, from: u32, max_bytes: u64) -> Counts {
+    pub fn counts(&self, tree: &Tree, from: u32, max_bytes: u64) -> FileCounts {
         let whole = self.bits.is_none() && self.files == (0, tree.order.files.len() as u32);
-        if whole && from == 0 && max_bytes >= filewright_fs::search::grep::MAX_FILE_BYTES {
-            return Counts { texts: tree.texts, binaries: tree.binaries, large: 0 };
+        if whole && from == 0 && max_bytes >= filewright_fs::search::grep::MAX_SEARCHED_FILE_BYTES {
+            return FileCounts { texts: tree.texts, binaries: tree.binaries, large: 0 };
         }
-        let mut counts = Counts::default();
+        let mut counts = FileCounts::default();
         for rank in self.files.0.max(from)..self.files.1 {
             if self.sees(rank as usize) {
                 counts.add(tree, tree.order.files[rank as usize], max_bytes, 1);
@@ -151,21 +151,21 @@ impl View {
 
 /// Numbers of files.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Counts {
+pub(crate) struct FileCounts {
     pub texts: u64,
     pub binaries: u64,
     pub large: u64,
 }
 
-impl Counts {
+impl FileCounts {
     /// Adds a file, or with a `times` of `u64::MAX` subtracts it.
     pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
         let file = &tree.files[file as usize];
         let counter = match file.state {
-            State::Dirty | State::Unindexable | State::Secret => return,
+            FileState::Dirty | FileState::Unindexable | FileState::Secret => return,
             _ if u64::from(file.size) > max_bytes => &mut self.large,
-            State::Binary => &mut self.binaries,
-            State::Text | State::Whole => &mut self.texts,
+            FileState::Binary => &mut self.binaries,
+            FileState::Text | FileState::Whole => &mut self.texts,
         };
         *counter = counter.wrapping_add(times);
     }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::io::Errno;
 
-use crate::tree::{NONE, Tree};
+use crate::tree::{NO_NUMBER, Tree};
 use crate::watch::list::Contents;
 use crate::watch::revalidate::is_racy;
 use crate::watch::state::ScanContext;
@@ -115,7 +115,7 @@ impl DirScanner<'_> {
         }
         let racy = is_racy(&stat, tells);
         let above = match dir.parent {
-            NONE => &sight.ground.stack,
+            NO_NUMBER => &sight.ground.stack,
             parent => &self.tree.dirs[parent as usize].stack,
         };
         let contents = Contents::of(dir, above, fd, &self.listing, sight);

@@ -118,7 +118,7 @@ impl<'a> Event<'a> {
 /// Reports whether a file system reports all its changes, as local ones do.
 pub(crate) fn tells(dir: BorrowedFd<'_>) -> bool {
     // ext2-4, XFS, Btrfs, tmpfs, F2FS, ZFS, overlay, ramfs, bcachefs.
-    const LOCAL: [u64; 9] = [
+    const LOCAL_FILE_SYSTEMS: [u64; 9] = [
         0xef53,
         0x5846_5342,
         0x9123_683e,
@@ -129,5 +129,6 @@ pub(crate) fn tells(dir: BorrowedFd<'_>) -> bool {
         0x8584_58f6,
         0xca45_1a4e,
     ];
-    rustix::fs::fstatfs(dir).is_ok_and(|facts| LOCAL.contains(&(facts.f_type as u64 & 0xffff_ffff)))
+    rustix::fs::fstatfs(dir)
+        .is_ok_and(|facts| LOCAL_FILE_SYSTEMS.contains(&(facts.f_type as u64 & 0xffff_ffff)))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use filewright_core::ignore::Stack;
 use filewright_core::path::encode_name;
 
-use crate::tree::{Dir, Entry, NONE};
+use crate::tree::{Dir, IndexEntry, NO_NUMBER};
 use crate::watch::state::{ScanContext, State};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules};
@@ -26,11 +26,11 @@ pub(crate) struct Contents {
     special: bool,
     names: Vec<u8>,
     /// Sorted by the bytes of their names.
-    entries: Vec<Listed>,
+    entries: Vec<ScannedEntry>,
 }
 
 /// An entry for the tree.
-struct Listed {
+struct ScannedEntry {
     at: u32,
     len: u16,
     kind: Kind,
@@ -85,7 +85,7 @@ impl Contents {
             }
             let is_dir = kind == Kind::Dir;
             let ignored = !stack.is_empty() && stack.ignored(&path[ground.top..], is_dir);
-            entries.push(Listed {
+            entries.push(ScannedEntry {
                 at: names.len() as u32,
                 len: name.len() as u16,
                 kind,
@@ -121,12 +121,12 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
     let old_names = std::mem::take(&mut dir.names);
     let old_entries = std::mem::take(&mut dir.entries);
     state.mark_border(id, is_repo_root, exclude);
-    let name_of = |entry: &Entry| &old_names[entry.at as usize..][..usize::from(entry.len)];
+    let name_of = |entry: &IndexEntry| &old_names[entry.at as usize..][..usize::from(entry.len)];
     let mut old = old_entries.iter().peekable();
     let mut entries = Vec::with_capacity(listed.len());
     let (mut ignored_here, mut too_deep, mut changed) = (0, 0, false);
     for new in listed {
-        let Listed { at, len, kind, plain, ignored, deep, secret } = new;
+        let ScannedEntry { at, len, kind, plain, ignored, deep, secret } = new;
         let name = &names[at as usize..][..usize::from(len)];
         while let Some(gone) = old.next_if(|entry| name_of(entry) < name) {
             changed = true;
@@ -143,7 +143,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
         });
         let below = match stays {
             Some(known) => {
-                if new_rules && is_dir && known.below != NONE {
+                if new_rules && is_dir && known.below != NO_NUMBER {
                     state.inherit_anew(known.below);
                 }
                 known.below
@@ -154,22 +154,22 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
                     drop_entry(state, known);
                 }
                 match kind {
-                    _ if ignored || deep => NONE,
+                    _ if ignored || deep => NO_NUMBER,
                     Kind::File if secret => state.tree.add_kept(id),
                     Kind::File => {
                         let links = |fd| Stat::at(fd, name).is_ok_and(|stat: Stat| stat.nlink > 1);
-                        state.links_came |= state.begun && fd.is_none_or(links);
+                        state.hard_link_added |= state.begun && fd.is_none_or(links);
                         state.tree.add_file(id)
                     }
                     Kind::Dir => add_dir(state, id, name, plain),
-                    _ => NONE,
+                    _ => NO_NUMBER,
                 }
             }
         };
-        if kind == Kind::File && below != NONE {
+        if kind == Kind::File && below != NO_NUMBER {
             state.tree.files[below as usize].entry = entries.len() as u32;
         }
-        entries.push(Entry { at, len, kind, ignored, plain, below });
+        entries.push(IndexEntry { at, len, kind, ignored, plain, below });
     }
     for gone in old {
         changed = true;
@@ -200,9 +200,9 @@ fn add_dir(state: &mut State, parent: u32, name: &[u8], plain: bool) -> u32 {
     state.add_dir(Dir::new(parent, depth, raw, shown, hidden))
 }
 
-fn drop_entry(state: &mut State, entry: &Entry) {
+fn drop_entry(state: &mut State, entry: &IndexEntry) {
     match entry.kind {
-        _ if entry.below == NONE => {}
+        _ if entry.below == NO_NUMBER => {}
         Kind::Dir => state.remove_dir(entry.below),
         _ => state.tree.remove_file(entry.below),
     }

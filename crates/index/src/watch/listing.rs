@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use crate::tree::{NONE, stamp_of};
+use crate::tree::{NO_NUMBER, stamp_of};
 use crate::watch::dir_scan::{self, ScanResult, ScannedDir};
 use crate::watch::list::{Contents, take_in};
 use crate::watch::state::{ScanContext, State};
@@ -30,7 +30,7 @@ impl State {
     pub(crate) fn list_at_first(&mut self, sight: &ScanContext<'_>) {
         while let Some(&(depth, _)) = self.stale.first() {
             let level =
-                self.stale.range((depth, 0)..=(depth, NONE)).take(dir_scan::MAX_PENDING_DIRS);
+                self.stale.range((depth, 0)..=(depth, NO_NUMBER)).take(dir_scan::MAX_PENDING_DIRS);
             let dirs: Vec<u32> = level.map(|&(_, id)| id).collect();
             let known = |&id: &u32| self.tree.dirs[id as usize].id != (0, 0);
             if dirs.iter().any(known) {
@@ -161,9 +161,9 @@ impl State {
                     self.tree.dirs[moved as usize].watch = None;
                 }
                 self.tree.dirs[id as usize].watch = Some(watch);
-                self.swept.remove(&id);
+                self.unwatched.remove(&id);
             }
-            None => drop(self.swept.insert(id)),
+            None => drop(self.unwatched.insert(id)),
         }
     }
 

@@ -37,8 +37,8 @@ mod linux {
     }
 
     pub(crate) fn below(real: &[u8]) -> u64 {
-        static LIST: OnceLock<Option<Mutex<List>>> = OnceLock::new();
-        let Some(list) = LIST.get_or_init(|| List::open().map(Mutex::new)) else { return 0 };
+        static MOUNT_LIST: OnceLock<Option<Mutex<List>>> = OnceLock::new();
+        let Some(list) = MOUNT_LIST.get_or_init(|| List::open().map(Mutex::new)) else { return 0 };
         let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
         if list.has_changed() {
             list.read();

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::tree::{NONE, State as FileState, stamp_of};
+use crate::tree::{FileState, NO_NUMBER, stamp_of};
 use crate::watch::state::{ScanContext, State};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Opener, parent_rules};
@@ -18,7 +18,7 @@ impl State {
         let mut opener = Opener::new(sight.ground, sight.stop);
         for (done, &id) in dirs.iter().enumerate() {
             if sight.stop.now() {
-                self.owed.extend(&dirs[done..]);
+                self.pending_checks.extend(&dirs[done..]);
                 return;
             }
             let dir = &self.tree.dirs[id as usize];
@@ -41,7 +41,7 @@ impl State {
             let changed: Vec<u32> = dir
                 .entries
                 .iter()
-                .filter(|entry| entry.kind == Kind::File && entry.below != NONE)
+                .filter(|entry| entry.kind == Kind::File && entry.below != NO_NUMBER)
                 .filter(|entry| {
                     let file = &self.tree.files[entry.below as usize];
                     !matches!(file.state, FileState::Dirty | FileState::Secret)

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::fd::AsFd as _;
 
-use crate::tree::{Dir, NONE, TOP, Tree};
+use crate::tree::{Dir, NO_NUMBER, TOP, Tree};
 use crate::watch::Watch;
 use crate::watch::event::Event;
 use filewright_fs::dir::stat::{Kind, Stat};
@@ -36,9 +36,9 @@ pub(crate) struct State {
     /// Entries that are another directory with the same name.
     pub(crate) replaced: HashSet<(u32, Box<[u8]>)>,
     /// Directories that no watch covers.
-    pub(crate) swept: HashSet<u32>,
+    pub(crate) unwatched: HashSet<u32>,
     /// Directories whose check is pending, because time ran out or the call was cancelled.
-    pub(crate) owed: Vec<u32>,
+    pub(crate) pending_checks: Vec<u32>,
     pub(crate) unreadable: HashSet<u32>,
     pub(crate) borders: HashSet<u32>,
     /// For each device, whether its file system reports changes.
@@ -46,7 +46,7 @@ pub(crate) struct State {
     /// True once the first listing is done.
     pub begun: bool,
     /// True if a file got an additional hard link.
-    pub links_came: bool,
+    pub hard_link_added: bool,
     pub(crate) listing: Listing,
 }
 
@@ -55,7 +55,7 @@ impl State {
     pub fn new() -> Self {
         let mut state = Self { watch: Watch::new(), ..Self::default() };
         let empty = std::sync::Arc::from(&b""[..]);
-        let top = Dir::new(NONE, 0, std::sync::Arc::clone(&empty), empty, false);
+        let top = Dir::new(NO_NUMBER, 0, std::sync::Arc::clone(&empty), empty, false);
         state.tree.dirs.push(top);
         state.stale.insert((0, TOP));
         state
@@ -74,11 +74,11 @@ impl State {
         strict: bool,
     ) -> Result<Freshness, Invalidated> {
         let overflow = self.drain_events()?;
-        let mut dirs = std::mem::take(&mut self.owed);
+        let mut dirs = std::mem::take(&mut self.pending_checks);
         if overflow || strict {
             dirs = (0..self.tree.dirs.len() as u32).collect();
         } else {
-            dirs.extend(&self.swept);
+            dirs.extend(&self.unwatched);
         }
         self.sweep(sight, dirs);
         if !strict {
@@ -89,7 +89,7 @@ impl State {
         let again: Vec<_> = self.unreadable.iter().map(|&id| depth(self, id)).collect();
         self.stale.extend(again);
         self.list_stale(sight);
-        if std::mem::take(&mut self.links_came) {
+        if std::mem::take(&mut self.hard_link_added) {
             // The change of the other names was not reported; from now on they are checked each
             // time.
             self.sweep(sight, (0..self.tree.dirs.len() as u32).collect());
@@ -99,13 +99,13 @@ impl State {
         if self.tree.is_worn() {
             return Err(Invalidated);
         }
-        let load_started = strict || !self.swept.is_empty() || !self.tree.linked.is_empty();
+        let load_started = strict || !self.unwatched.is_empty() || !self.tree.linked.is_empty();
         Ok(if load_started { Freshness::Sweep } else { Freshness::Watch })
     }
 
     /// Reports whether all events are applied; a deadline may have interrupted that.
     pub fn is_settled(&self) -> bool {
-        self.stale.is_empty() && self.owed.is_empty()
+        self.stale.is_empty() && self.pending_checks.is_empty()
     }
 
     /// Reads the queue of events; returns true if some were lost.
@@ -157,7 +157,7 @@ impl State {
     fn content(&mut self, id: u32, name: &[u8], is_dir: bool) {
         if is_dir {
             let below = self.tree.dirs[id as usize].find(name).map(|entry| entry.below);
-            if let Some(below) = below.filter(|below| *below != NONE) {
+            if let Some(below) = below.filter(|below| *below != NO_NUMBER) {
                 self.look_at(below);
             }
         } else if !self.touched(id, name) || name.first() == Some(&b'.') {
@@ -169,7 +169,7 @@ impl State {
     fn touched(&mut self, id: u32, name: &[u8]) -> bool {
         let entry = self.tree.dirs[id as usize].find(name).copied();
         match entry {
-            Some(entry) if entry.kind == Kind::File && entry.below != NONE => {
+            Some(entry) if entry.kind == Kind::File && entry.below != NO_NUMBER => {
                 self.tree.mark_used(entry.below);
                 true
             }
@@ -221,7 +221,7 @@ impl State {
         let mut gone = vec![id];
         while let Some(id) = gone.pop() {
             self.ignore(id);
-            for set in [&mut self.swept, &mut self.unreadable, &mut self.borders] {
+            for set in [&mut self.unwatched, &mut self.unreadable, &mut self.borders] {
                 set.remove(&id);
             }
             self.tree.dirs[id as usize].alive = false;
@@ -238,7 +238,7 @@ impl State {
         let mut dirs = Vec::new();
         for entry in std::mem::take(&mut dir.entries) {
             match entry.kind {
-                _ if entry.below == NONE => {}
+                _ if entry.below == NO_NUMBER => {}
                 Kind::Dir => dirs.push(entry.below),
                 _ => self.tree.remove_file(entry.below),
             }

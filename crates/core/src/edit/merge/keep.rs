@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use super::super::alignment::Cut;
 use super::super::lines::{indent, trim, trim_end};
-use super::super::needle::Kind;
+use super::super::needle::LineKind;
 use super::super::normalize::{collapse_whitespace, has_word, match_key, plain};
 use super::{Base, Merge, OutputLine};
 use crate::diff::changes_between;
 
 /// This many bytes of punctuation are not equal by chance.
-const TELLING: usize = 8;
+const MIN_SIGNIFICANT_PUNCTUATION: usize = 8;
 
 /// A mistake of the old text in a line.
 enum Damage {
@@ -94,7 +94,7 @@ impl Merge<'_, '_> {
     }
 
     /// Reports whether the new text has the indentation of the file and the old text has not,
-    /// judged by kept lines or, if there are none, by lines derived from old ones.
+    /// decided by kept lines or, if there are none, by lines derived from old ones.
     pub(super) fn old_alone_is_shifted(&self, kept: &[Option<usize>]) -> bool {
         self.rightly_indented(kept) > 0
     }
@@ -192,7 +192,7 @@ impl Merge<'_, '_> {
             .map(|base| match base {
                 Base::Old(line) => {
                     let seen = view(Some(*line), self.old[*line]);
-                    let mended = |at: &&usize| match self.marred(*line) {
+                    let mended = |at: &&usize| match self.damage_of(*line) {
                         Some(Damage::Signs) => {
                             indent(&new[**at]) == indent(&seen) && !self.is_spaced_out(*line, **at)
                         }
@@ -208,8 +208,9 @@ impl Merge<'_, '_> {
                 // A line that the old text forgot but the new text has.
                 Base::FileOnly(line) => {
                     let key = match_key(self.hay.line(*line));
-                    let is_significant =
-                        has_word(&key) || key.len() >= TELLING || is_marked(self.hay.line(*line));
+                    let is_significant = has_word(&key)
+                        || key.len() >= MIN_SIGNIFICANT_PUNCTUATION
+                        || is_marked(self.hay.line(*line));
                     let found = by_key.get(&key).filter(|_| is_significant);
                     let found = found.and_then(|places| likest(places, *line));
                     found.map_or(b"\n".to_vec(), |at| new[at].clone())
@@ -238,8 +239,9 @@ impl Merge<'_, '_> {
     pub(super) fn doubled(&self, out: &[OutputLine]) -> Option<usize> {
         let telling = |line: usize| {
             let key = match_key(self.hay.line(line));
-            let is_significant = has_word(&key) && key.len() >= TELLING;
-            (is_significant && Kind::of(self.hay.line(line)) == Kind::Code).then_some((line, key))
+            let is_significant = has_word(&key) && key.len() >= MIN_SIGNIFICANT_PUNCTUATION;
+            (is_significant && LineKind::of(self.hay.line(line)) == LineKind::Code)
+                .then_some((line, key))
         };
         let forgotten: Vec<(usize, Vec<u8>)> =
             self.forgotten(0..self.base.len()).filter_map(|(_, line)| telling(line)).collect();
@@ -264,7 +266,7 @@ impl Merge<'_, '_> {
 
     /// Returns the mistake of the old text in a line, apart from indentation. A new line with the
     /// same words corrects it and changes nothing.
-    fn marred(&self, old: usize) -> Option<Damage> {
+    fn damage_of(&self, old: usize) -> Option<Damage> {
         let unit = self.unit_of[old].map(|unit| &self.units[unit])?;
         if unit.cut != Cut::default() || trim(self.old[old]).is_empty() {
             return None;
@@ -316,5 +318,5 @@ impl Merge<'_, '_> {
 /// Reports whether a comment has punctuation besides its comment markers.
 fn is_marked(line: &[u8]) -> bool {
     let marks = |byte: &u8| b"/*#-!<> \t".contains(byte);
-    Kind::of(line) == Kind::Comment && !line.iter().all(marks)
+    LineKind::of(line) == LineKind::Comment && !line.iter().all(marks)
 }

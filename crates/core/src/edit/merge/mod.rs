@@ -15,7 +15,7 @@ mod write;
 use std::ops::Range;
 
 use super::Splice;
-use super::alignment::{Alignment, Cut, Step};
+use super::alignment::{Alignment, AlignmentStep, Cut};
 use super::haystack::Haystack;
 use super::indent::IndentMap;
 use super::lines::{indent, trim_end};
@@ -33,7 +33,7 @@ pub(super) enum Conflict {
 
 /// Old lines and the file lines that they correspond to.
 #[derive(Clone, Debug)]
-struct Unit {
+struct LineGroup {
     old: Range<usize>,
     file: Range<usize>,
     cut: Cut,
@@ -124,7 +124,7 @@ struct Merge<'m, 'e> {
     hay: &'m Haystack<'m>,
     old: &'m [&'e [u8]],
     new: &'m [&'e [u8]],
-    units: Vec<Unit>,
+    units: Vec<LineGroup>,
     /// The unit of each line of the old text.
     unit_of: Vec<Option<usize>>,
     base: Vec<Base>,
@@ -150,14 +150,14 @@ impl<'m, 'e> Merge<'m, 'e> {
         let (mut base, mut lost) = (Vec::new(), Vec::new());
         for step in &alignment.steps {
             match step {
-                Step::Pair { old, file, cut, .. } => {
+                AlignmentStep::Pair { old, file, cut, .. } => {
                     unit_of[old.clone()].fill(Some(units.len()));
                     base.extend(old.clone().map(Base::Old));
-                    units.push(Unit { old: old.clone(), file: file.clone(), cut: *cut });
+                    units.push(LineGroup { old: old.clone(), file: file.clone(), cut: *cut });
                 }
                 // Only blank lines can be missing from the file.
-                Step::OldOnly(_) => lost.push(base.len()),
-                Step::FileOnly(line) => base.push(Base::FileOnly(*line)),
+                AlignmentStep::OldOnly(_) => lost.push(base.len()),
+                AlignmentStep::FileOnly(line) => base.push(Base::FileOnly(*line)),
             }
         }
         let mut merge = Self {
@@ -255,8 +255,9 @@ impl<'m, 'e> Merge<'m, 'e> {
     fn keep_line(&self, at: usize, out: &mut Vec<OutputLine>) {
         match self.base[at] {
             Base::FileOnly(line) => {
-                let placed = self.kept[at].map(|new| self.placed(new));
-                let moved = placed.filter(|text| indent(text) != indent(self.hay.line(line)));
+                let in_file_style = self.kept[at].map(|new| self.in_file_style(new));
+                let moved =
+                    in_file_style.filter(|text| indent(text) != indent(self.hay.line(line)));
                 out.push(
                     moved.map_or(OutputLine::Keep(line), |text| OutputLine::New(text, Some(line))),
                 );
@@ -264,7 +265,7 @@ impl<'m, 'e> Merge<'m, 'e> {
             // The edit adds white space to a blank line or removes it.
             Base::Old(old) if self.changes_blank_line(old, self.kept[at]) => {
                 let end = self.unit_of[old].map(|unit| self.units[unit].file.start);
-                out.extend(self.kept[at].map(|new| OutputLine::New(self.placed(new), end)));
+                out.extend(self.kept[at].map(|new| OutputLine::New(self.in_file_style(new), end)));
             }
             Base::Old(old) => {
                 if let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit])

@@ -8,7 +8,7 @@ use super::super::levenshtein::similarity;
 use super::super::lines::{indent, trim, trim_end};
 use super::super::normalize::{collapse_whitespace, match_key};
 use super::super::tokens;
-use super::{Base, Merge, OutputLine, Unit};
+use super::{Base, LineGroup, Merge, OutputLine};
 
 /// A new line counts as derived from an old one from this similarity on.
 const MIN_ORIGIN_SIMILARITY: f64 = 0.5;
@@ -16,7 +16,7 @@ const MIN_ORIGIN_SIMILARITY: f64 = 0.5;
 const MIN_RETAINED_SIMILARITY: f64 = 0.75;
 
 /// Two lines with more bytes together are not merged word by word.
-const WORDS: usize = 1 << 15;
+const MAX_WORD_MERGE_BYTES: usize = 1 << 15;
 
 impl Merge<'_, '_> {
     /// Returns for each new line the base element that it was derived from: pairs in order with the
@@ -73,31 +73,34 @@ impl Merge<'_, '_> {
     }
 
     /// Returns a new line with the indentation and the quotes of the file.
-    pub(super) fn placed(&self, line: usize) -> Vec<u8> {
+    pub(super) fn in_file_style(&self, line: usize) -> Vec<u8> {
         self.quotes.apply(self.indents.apply(self.new[line]))
     }
 
     /// Applies the change of the edit to the file's line.
-    pub(super) fn with_file_spelling(&self, unit: &Unit, new: usize) -> Vec<u8> {
-        let placed = self.placed(new);
+    pub(super) fn with_file_spelling(&self, unit: &LineGroup, new: usize) -> Vec<u8> {
+        let in_file_style = self.in_file_style(new);
         let (base, ours) = (trim(self.old[unit.old.start]), trim(self.hay.line(unit.file.start)));
-        if base == ours || unit.cut != Cut::default() || base.len() + ours.len() > WORDS {
-            return placed;
+        if base == ours
+            || unit.cut != Cut::default()
+            || base.len() + ours.len() > MAX_WORD_MERGE_BYTES
+        {
+            return in_file_style;
         }
         let theirs = trim(self.new[new]);
         // If the line changed too much, the old white space does not apply.
         if collapse_whitespace(base) == collapse_whitespace(ours)
             && similarity(base, theirs, MIN_RETAINED_SIMILARITY) == 0.0
         {
-            return placed;
+            return in_file_style;
         }
         let merged = tokens::merge(base, ours, theirs);
-        self.quotes.apply([indent(&placed), &merged].concat())
+        self.quotes.apply([indent(&in_file_style), &merged].concat())
     }
 
     /// Reports whether a new line only corrects a mistake of the old text, so that the file already
     /// has it.
-    pub(super) fn is_already_correct(&self, unit: &Unit, new: usize, text: &[u8]) -> bool {
+    pub(super) fn is_already_correct(&self, unit: &LineGroup, new: usize, text: &[u8]) -> bool {
         let whole = unit.old.len() == 1 && unit.file.len() == 1 && unit.cut == Cut::default();
         let meant = trim_end(self.old[unit.old.start]) != trim_end(self.new[new]);
         whole && meant && trim_end(text) == trim_end(self.hay.line(unit.file.start))

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::super::levenshtein::similarity;
 use super::super::lines::trim;
-use super::super::needle::Kind;
+use super::super::needle::LineKind;
 use super::super::normalize::match_key;
-use super::{Base, Conflict, Merge, OutputLine, Unit};
+use super::{Base, Conflict, LineGroup, Merge, OutputLine};
 use crate::diff::changes_between;
 
 impl Merge<'_, '_> {
@@ -33,7 +33,7 @@ impl Merge<'_, '_> {
                 Some(unit) if unit.old.len() == 1 && unit.file.len() == 1 => {
                     self.with_file_spelling(unit, line)
                 }
-                _ => self.placed(line),
+                _ => self.in_file_style(line),
             };
             match source.filter(|unit| self.is_already_correct(unit, line, &text)) {
                 Some(unit) => lines.push(OutputLine::Keep(unit.file.start)),
@@ -51,10 +51,12 @@ impl Merge<'_, '_> {
             let before = gone.iter().copied().rfind(|&other| other < at);
             let index = place(&|source| Some(source) == next)
                 .or_else(|| place(&|source| Some(source) == before).map(|index| index + 1));
-            match (index, Kind::of(self.hay.line(line))) {
-                (_, Kind::Code) | (None, Kind::Comment) => return Err(Conflict::Unmentioned(line)),
+            match (index, LineKind::of(self.hay.line(line))) {
+                (_, LineKind::Code) | (None, LineKind::Comment) => {
+                    return Err(Conflict::Unmentioned(line));
+                }
                 (Some(index), _) => lines.insert(index.min(lines.len()), OutputLine::Keep(line)),
-                (None, Kind::Blank) => {}
+                (None, LineKind::Blank) => {}
             }
         }
         out.extend(lines);
@@ -97,16 +99,17 @@ impl Merge<'_, '_> {
                 continue;
             }
             if let Some(&line) =
-                stays.iter().find(|&&line| Kind::of(self.hay.line(line)) == Kind::Code)
+                stays.iter().find(|&&line| LineKind::of(self.hay.line(line)) == LineKind::Code)
             {
                 return Err(Conflict::Unmentioned(line));
             }
             // A comment belongs to the line after it, a blank line to neither side.
             let blank = |line: usize| trim(self.new[line]).is_empty();
             let spaced = blank(added.end - 1) && !blank(added.start);
-            let follows = stays.iter().all(|&line| Kind::of(self.hay.line(line)) == Kind::Blank)
-                && (spaced || self.is_nearer_to_next(&base, &added));
-            let new = added.map(|line| OutputLine::New(self.placed(line), None));
+            let follows =
+                stays.iter().all(|&line| LineKind::of(self.hay.line(line)) == LineKind::Blank)
+                    && (spaced || self.is_nearer_to_next(&base, &added));
+            let new = added.map(|line| OutputLine::New(self.in_file_style(line), None));
             if follows {
                 out.extend(stays.iter().map(|&line| OutputLine::Keep(line)));
                 out.extend(new);
@@ -156,7 +159,7 @@ impl Merge<'_, '_> {
         })
     }
 
-    pub(super) fn unit_at(&self, at: usize) -> Option<&Unit> {
+    pub(super) fn unit_at(&self, at: usize) -> Option<&LineGroup> {
         match self.base[at] {
             Base::Old(line) => self.unit_of[line].map(|unit| &self.units[unit]),
             Base::FileOnly(_) => None,

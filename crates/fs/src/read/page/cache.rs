@@ -14,17 +14,17 @@ use rustix::fd::AsFd;
 use crate::dir::stat::{Stat, Version};
 
 /// The maximum memory of all indexes: enough for some hundred gigabytes of text. Bytes.
-const MEMORY: usize = 16 << 20;
+const MAX_MEMORY_BYTES: usize = 16 << 20;
 /// The maximum number of indexes.
-const ENTRIES: usize = 64;
+const MAX_CACHED_INDEXES: usize = 64;
 /// The number of samples of the counted part, and the bytes of each.
-const SAMPLES: u64 = 16;
-const SAMPLE: usize = 512;
+const SAMPLE_COUNT: u64 = 16;
+const SAMPLE_BYTES: usize = 512;
 /// A file that changed less than this long ago may change again with the same time stamp, because
 /// kernels count time in steps of up to 10 ms.
 const SETTLED_NANOS: i128 = 20_000_000;
 
-struct Entry {
+struct CachedIndex {
     dev: u64,
     ino: u64,
     size: u64,
@@ -34,9 +34,9 @@ struct Entry {
 }
 
 /// The entries, least recently used first.
-static CACHE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+static CACHE: Mutex<Vec<CachedIndex>> = Mutex::new(Vec::new());
 
-fn with<T>(f: impl FnOnce(&mut Vec<Entry>) -> T) -> T {
+fn with<T>(f: impl FnOnce(&mut Vec<CachedIndex>) -> T) -> T {
     // A panic while the lock is held cannot leave an incomplete entry.
     f(&mut CACHE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
@@ -87,7 +87,7 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
         return;
     }
     let Some(samples) = sample(fd, index.scanned()) else { return };
-    let entry = Entry {
+    let entry = CachedIndex {
         dev: stat.dev,
         ino: stat.ino,
         size: stat.size,
@@ -98,8 +98,8 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
     with(|entries| {
         entries.retain(|other| (other.dev, other.ino) != (entry.dev, entry.ino));
         entries.push(entry);
-        while entries.len() > ENTRIES
-            || entries.iter().map(|entry| entry.index.memory()).sum::<usize>() > MEMORY
+        while entries.len() > MAX_CACHED_INDEXES
+            || entries.iter().map(|entry| entry.index.memory()).sum::<usize>() > MAX_MEMORY_BYTES
         {
             entries.remove(0);
         }
@@ -116,11 +116,11 @@ fn wait_for_pending(stat: &Stat) -> bool {
 /// Returns a hash of samples spread over the first `scanned` bytes, the last one at their end, or
 /// `None` if they cannot be read.
 fn sample(fd: &impl AsFd, scanned: u64) -> Option<u64> {
-    let last = scanned.saturating_sub(SAMPLE as u64);
-    let mut all = Vec::with_capacity(SAMPLE * SAMPLES as usize);
-    let mut bytes = [0; SAMPLE];
-    for n in 0..SAMPLES {
-        let read = rustix::io::pread(fd, &mut bytes, last / (SAMPLES - 1) * n).ok()?;
+    let last = scanned.saturating_sub(SAMPLE_BYTES as u64);
+    let mut all = Vec::with_capacity(SAMPLE_BYTES * SAMPLE_COUNT as usize);
+    let mut bytes = [0; SAMPLE_BYTES];
+    for n in 0..SAMPLE_COUNT {
+        let read = rustix::io::pread(fd, &mut bytes, last / (SAMPLE_COUNT - 1) * n).ok()?;
         all.extend_from_slice(&bytes[..read.min(scanned as usize)]);
     }
     let read = rustix::io::pread(fd, &mut bytes, last).ok()?;

@@ -11,7 +11,7 @@ use crate::dir::errno::os;
 
 /// The size of the first chunk: a first page seldom needs more, and reading a full chunk would take
 /// longer than everything else. Bytes.
-const FIRST: usize = 64 * 1024;
+const FIRST_CHUNK_BYTES: usize = 64 * 1024;
 
 /// An open file with a buffer of at most [`CHUNK_BYTES`] bytes.
 pub(super) struct ChunkedFile<'a> {
@@ -39,7 +39,7 @@ impl<'a> ChunkedFile<'a> {
 
     fn fill(&mut self, offset: u64, want: usize) -> Result<()> {
         self.cancel.check()?;
-        let most = if self.buffer.is_empty() { want.max(FIRST) } else { CHUNK_BYTES };
+        let most = if self.buffer.is_empty() { want.max(FIRST_CHUNK_BYTES) } else { CHUNK_BYTES };
         let length = most.min(usize::try_from(self.size - offset).unwrap_or(most));
         if self.buffer.len() < length {
             self.buffer.resize(length, 0);
@@ -59,7 +59,7 @@ impl Source for ChunkedFile<'_> {
         self.size
     }
 
-    fn piece(&self) -> usize {
+    fn chunk_bytes(&self) -> usize {
         CHUNK_BYTES
     }
 

@@ -27,10 +27,10 @@ use chunked_file::ChunkedFile;
 pub const WHOLE_BYTES: u64 = 16 << 20;
 
 /// The number of bytes from which the kind and encoding of a bigger file are detected.
-const HEAD: usize = 64 * 1024;
+const DETECTION_BYTES: usize = 64 * 1024;
 
 /// The maximum number of times that a small file is read again because it changed.
-const ATTEMPTS: u32 = 3;
+const MAX_READ_ATTEMPTS: u32 = 3;
 
 /// A page and the file it was read from.
 #[derive(Clone, Debug)]
@@ -66,8 +66,8 @@ pub fn inspect(roots: &Roots, path: &[u8]) -> Result<(Inspection, Stat)> {
     let file = roots.open_file(path, Intent::Read)?;
     let cancel = CancelToken::new();
     let mut pieces = ChunkedFile::new(&file.fd, file.stat.size.max(1), &cancel);
-    let head = pieces.chunk(0, HEAD)?;
-    let head = &head[..head.len().min(HEAD)];
+    let head = pieces.chunk(0, DETECTION_BYTES)?;
+    let head = &head[..head.len().min(DETECTION_BYTES)];
     let complete = head.len() as u64 >= file.stat.size;
     Ok((sniff::inspect(head, &String::from_utf8_lossy(path), complete), file.stat))
 }
@@ -102,7 +102,7 @@ fn small(
         let changed = after.version() != stat.version() || bytes.len() as u64 != stat.size;
         // Kernel files report size 0 and have content: that is no change.
         let changed = changed && !(stat.size == 0 && after.version() == stat.version());
-        if changed && attempt < ATTEMPTS && after.size <= WHOLE_BYTES {
+        if changed && attempt < MAX_READ_ATTEMPTS && after.size <= WHOLE_BYTES {
             stat = after;
             continue;
         }
@@ -121,8 +121,8 @@ fn big(
     cancel: &CancelToken,
 ) -> Result<FilePage> {
     let mut pieces = ChunkedFile::new(&fd, stat.size, cancel);
-    let head = pieces.chunk(0, HEAD)?;
-    let head = &head[..head.len().min(HEAD)];
+    let head = pieces.chunk(0, DETECTION_BYTES)?;
+    let head = &head[..head.len().min(DETECTION_BYTES)];
     let plain = head.is_ascii();
     let mut facts = page::facts(head, false, stat.size, name, request)?;
     let mut index = cache::take(&fd, &stat, &facts);
@@ -144,8 +144,8 @@ fn big(
 }
 
 fn encoding_of_window(pieces: &mut ChunkedFile<'_>, start: u64) -> Result<Encoding> {
-    let window = pieces.chunk(start, HEAD)?;
-    Ok(encoding::detect(&window[..window.len().min(HEAD)], false).encoding)
+    let window = pieces.chunk(start, DETECTION_BYTES)?;
+    Ok(encoding::detect(&window[..window.len().min(DETECTION_BYTES)], false).encoding)
 }
 
 #[cfg(test)]
