@@ -169,7 +169,7 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {
       protect: false,
       secrets: false,
     });
-    const covers = (path: string): boolean => (path === "/" ? coversSlash : matcher.judge(path).denied);
+    const covers = (path: string): boolean => (path === "/" ? coversSlash : matcher.check(path).denied);
     return { rule, path: { globs, prefixes, covers } };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;

@@ -56,7 +56,7 @@ export function compilePathRules(policy: SandboxPolicy): BackendPathRules {
   return {
     any: true,
     protects: protect,
-    check: (path) => rules.judge(path),
+    check: (path) => rules.check(path),
     visible: deny.length === 0 ? NO_RULES.visible : visible,
   };
 }

@@ -1,40 +1,43 @@
-/** The rules of a policy: denied globs and protected names over real paths. */
+/** The path rules of a policy: denied globs and protected names over real paths. */
 import { fromEngine } from "./errors.ts";
 
-/** What rules are made of. All paths are absolute and resolved. */
+/** The input of compiled rules. All paths are absolute and resolved. */
 export interface RulesOptions {
-  /** The directory that relative globs start from. */
+  /** The base directory of relative globs. */
   readonly cwd: string;
-  /** A glob without a slash holds at any depth below each of these, and below `cwd`. */
+  /** A glob without a slash matches at any depth below each of these, and below `cwd`. */
   readonly roots: readonly string[];
   readonly deny: readonly string[];
-  /** Whether what other programs obey is protected: git's hooks, configuration of agents, editors and shells. */
+  /**
+   * True when files that other programs obey are protected: git's hooks, configuration of agents,
+   * editors and shells.
+   */
   readonly protect: boolean;
-  /** Whether the content of secrets is kept from being read. */
+  /** True when the content of secrets is unreadable. */
   readonly secrets: boolean;
-  /** What the host says of places: a word of the table, a space and a pattern each. */
+  /** The host's changes to places: a word of the table, a space and a pattern each. */
   readonly places?: readonly string[] | undefined;
 }
 
-/** What rules say of a path. */
+/** The rules that apply to a path. */
 export interface PathVerdict {
-  /** A deny glob matches it or a directory above it. */
+  /** True when a deny glob matches the path or a directory above it. */
   readonly denied: boolean;
-  /** It is a protected place or lies below one: not to be written. */
+  /** True for a protected place and everything below it: not writable. */
   readonly protected: boolean;
-  /** It must not be moved, replaced or deleted as a whole either. */
+  /** True when it must not be moved, replaced or deleted as a whole either. */
   readonly guarded: boolean;
-  /** Its content is not to be read, nor taken to where it could be. */
+  /** True when its content must not be read, nor moved to a readable path. */
   readonly secret: boolean;
-  /** A directory that holds it somewhere below must not be moved or deleted. */
+  /** True when a protected place is below it, so that it must not be moved or deleted. */
   readonly holds: boolean;
-  /** A person is to be asked before it is written. */
+  /** True when a write requires an approval. */
   readonly asks: boolean;
-  /** It is part of a git repository, if a directory above it has the other marks of one. */
+  /** True when it is part of a git repository, if a directory above it has the other marks of one. */
   readonly part: boolean;
-  /** The host said that its content may be read, whatever it holds. */
+  /** True when the host allows reading its content, whatever it contains. */
   readonly opened: boolean;
-  /** The number of the row that protects it or asks; undefined where none does. */
+  /** The number of the row that protects it or requires an approval; undefined for none. */
   readonly row: number | undefined;
   /** The number of the row that makes it a secret. */
   readonly secretRow: number | undefined;
@@ -42,9 +45,12 @@ export interface PathVerdict {
 
 /** Compiled rules. */
 export interface AccessRules {
-  /** The verdict on an absolute resolved path. */
-  judge(path: string): PathVerdict;
-  /** Which names of a directory that is not denied itself are denied: 1 or 0 each, in one crossing. */
+  /** Returns the verdict on an absolute resolved path. */
+  check(path: string): PathVerdict;
+  /**
+   * Returns which names of a directory, itself not denied, are denied: 1 or 0 each, in one native
+   * call.
+   */
   deniedNames(directory: string, names: readonly string[]): Uint8Array;
 }
 
@@ -53,7 +59,7 @@ interface RawRules {
   deniedNames(directory: string, names: string): Uint8Array;
 }
 
-/** What both bindings export for this area. */
+/** The exports of both bindings for this area. */
 export interface AccessBinding {
   readonly AccessRules: new (
     cwd: string,
@@ -71,22 +77,28 @@ export interface AccessBinding {
 export interface AccessEngine {
   /** Compiles rules. @throws INVALID_GLOB, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   compileRules(options: RulesOptions): AccessRules;
-  /** The table of places: decision, pattern and reason of a row on each line, with tabs between. */
+  /**
+   * Returns the table of places: decision, pattern and reason of a row on each line, separated by
+   * tabs.
+   */
   placeTable(): string;
-  /** Whether a file that begins with these bytes holds a private key or the key of a service account. */
+  /**
+   * Returns true when a file that begins with these bytes contains a private key or the key of a
+   * service account.
+   */
   holdsSecretContent(head: Uint8Array): boolean;
 }
 
-/** One object for each sum of flags, so that few are made. */
+/** One shared object per combination of flags, to save allocations. */
 const VERDICTS = new Map<number, PathVerdict>();
 
-/** How much of the beginning of a file tells whether it is a secret. Bytes. */
-const HEAD_BYTES = 64 << 10;
+/** The number of bytes at the beginning of a file that decide whether it is a secret. */
+const SECRET_DETECTION_BYTES = 64 << 10;
 
 function verdictOf(flags: number): PathVerdict {
   const known = VERDICTS.get(flags);
   if (known !== undefined) return known;
-  // Numbers of rows are one too high, so that 0 is none.
+  // Row numbers are stored plus one; 0 means none.
   const row = (shift: number): number | undefined => {
     const number = (flags >>> shift) & 0xfff;
     return number === 0 ? undefined : number - 1;
@@ -107,19 +119,25 @@ function verdictOf(flags: number): PathVerdict {
   return verdict;
 }
 
-/** How many verdicts are remembered, and for paths of at most so many UTF-16 units: a few hundred KiB. */
-const REMEMBERED = 1024;
-const REMEMBERED_LENGTH = 256;
+/**
+ * The maximum number of cached verdicts, and the maximum path length in UTF-16 units: a few
+ * hundred KiB.
+ */
+const MAX_CACHED_VERDICTS = 1024;
+const MAX_CACHED_PATH_LENGTH = 256;
 
-/** One call judges the same path several times, and so do many calls: rules do not change, so verdicts are kept. */
-function remembering(judge: (path: string) => PathVerdict): (path: string) => PathVerdict {
+/**
+ * Caches verdicts. A call checks the same path several times, and so do later calls; rules never
+ * change.
+ */
+function cached(judge: (path: string) => PathVerdict): (path: string) => PathVerdict {
   const known = new Map<string, PathVerdict>();
   return (path) => {
     const before = known.get(path);
     if (before !== undefined) return before;
     const verdict = judge(path);
-    if (path.length > REMEMBERED_LENGTH) return verdict;
-    if (known.size >= REMEMBERED) known.clear();
+    if (path.length > MAX_CACHED_PATH_LENGTH) return verdict;
+    if (known.size >= MAX_CACHED_VERDICTS) known.clear();
     known.set(path, verdict);
     return verdict;
   };
@@ -132,7 +150,7 @@ export function accessEngine(binding: AccessBinding): AccessEngine {
       try {
         const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets, [...places]);
         return {
-          judge: remembering((path) => verdictOf(raw.judge(path) >>> 0)),
+          check: cached((path) => verdictOf(raw.judge(path) >>> 0)),
           deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
         };
       } catch (error) {
@@ -140,6 +158,6 @@ export function accessEngine(binding: AccessBinding): AccessEngine {
       }
     },
     placeTable: () => binding.placeTable(),
-    holdsSecretContent: (head) => binding.holdsSecretContent(head.subarray(0, HEAD_BYTES)),
+    holdsSecretContent: (head) => binding.holdsSecretContent(head.subarray(0, SECRET_DETECTION_BYTES)),
   };
 }

@@ -1,4 +1,4 @@
-/** The engine in use: set once by an entry, read by every room above. */
+/** The engine in use: set once by an entry, read by every folder above. */
 import type { Engine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
 import type { TextEngine } from "./text-engine.ts";
@@ -7,22 +7,25 @@ let current: Engine | undefined;
 let small: TextEngine | undefined;
 let missing = new FilewrightError("INTERNAL", "the engine is not loaded; call `await ready()` first");
 
-/** Makes `next` the engine in use. */
+/** Sets the engine in use. */
 export function setEngine(next: Engine): void {
   current = next;
 }
 
-/** Makes `next` the engine for texts, for as long as there is no whole one. */
+/** Sets the engine for texts, which is used until a full one is set. */
 export function setTextEngine(next: TextEngine): void {
   small = next;
 }
 
-/** Remembers why there is no engine; whoever needs one is told. */
+/** Stores the reason why no engine could be loaded, for the error of later calls. */
 export function setNoEngine(reason: string): void {
   missing = new FilewrightError("UNSUPPORTED_PLATFORM", `no engine could be loaded: ${reason}`);
 }
 
-/** The engine in use. @throws FilewrightError INTERNAL before `ready()`, UNSUPPORTED_PLATFORM where none loads */
+/**
+ * Returns the engine in use. @throws FilewrightError INTERNAL before `ready()`,
+ * UNSUPPORTED_PLATFORM where none loads
+ */
 export function engine(): Engine {
   if (current !== undefined) return current;
   if (small === undefined) throw missing;
@@ -32,7 +35,7 @@ export function engine(): Engine {
   );
 }
 
-/** The engine for texts: the whole one, or the small one. @throws as {@link engine} */
+/** Returns the engine for texts: the full one, or the small one. @throws as {@link engine} */
 export function textEngine(): TextEngine {
   return current ?? small ?? engine();
 }

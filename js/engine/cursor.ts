@@ -1,32 +1,32 @@
 /**
- * Cursors: where a result that was cut goes on, as one opaque string.
+ * Cursors: the position at which the next page of a result begins, as one opaque string.
  *
- * A cursor holds a place, not a state: it survives restarts, and entries that
- * come or go in between are neither given twice nor skipped.
+ * A cursor contains a position, not a state: it survives restarts, and entries that appear or
+ * vanish between pages are neither repeated nor skipped.
  */
 import { FilewrightError } from "./errors.ts";
 
 /** The kinds of results that have cursors. */
 export type CursorKind = "grep" | "find" | "list";
 
-/** A place in a result. */
+/** A position in a result. */
 export interface CursorPlace {
-  /** The last path that was given. */
+  /** The last returned path. */
   readonly path: string;
   /** The line in it (grep), or its time in milliseconds, -1 for none (find). */
   readonly number: number;
-  /** What counts as recent, in milliseconds since 1970. */
+  /** The time from which changes count as recent, in milliseconds since 1970. */
   readonly since?: number | undefined;
 }
 
-/** The place as a string of letters, digits, `-` and `_`. */
+/** Encodes the position as a string of letters, digits, `-` and `_`. */
 export function encodeCursor(kind: CursorKind, { path, number, since }: CursorPlace): string {
   const bytes = new TextEncoder().encode(JSON.stringify([kind, path, number, since]));
   const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** The place a string stands for. @throws INVALID_ARGUMENT */
+/** Decodes a position. @throws INVALID_ARGUMENT */
 export function decodeCursor(kind: CursorKind, cursor: string): CursorPlace {
   try {
     const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
@@ -37,7 +37,7 @@ export function decodeCursor(kind: CursorKind, cursor: string): CursorPlace {
       return { path, number: number as number, since: (since as number | null) ?? undefined };
     }
   } catch {
-    // Not one of ours: refused below.
+    // Not a cursor of this package: refused below.
   }
   throw new FilewrightError("INVALID_ARGUMENT", "cursor is not one that this call gave", {
     hint: "pass next_cursor of the previous result unchanged, or leave cursor out to begin anew",

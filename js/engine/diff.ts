@@ -1,14 +1,14 @@
 /**
  * Line diffs: the unified text, and its hunks as data.
  *
- * The engine works on bytes. Text is accepted as well and costs one conversion;
- * where both sides are `Uint8Array`s nothing is copied.
+ * The engine works on bytes. Text is accepted as well and costs one conversion; two `Uint8Array`s
+ * are passed without a copy.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
 import { withUtf8 } from "./utf8.ts";
 
-/** How a diff is made and printed. */
+/** How a diff is computed and printed. */
 export interface DiffOptions {
   /**
    * `histogram` (default): readable, as `git diff --diff-algorithm=histogram`.
@@ -24,15 +24,15 @@ export interface DiffOptions {
   /** The name after `+++ b/`; null for a file that does not exist. Default: the old name. */
   readonly newName?: string | null | undefined;
   /**
-   * `shown` (default): CRLF is printed as LF where both sides have the same kind
-   * of line ends. `raw`: as they are, so that the patch is exact.
+   * `shown` (default): CRLF is printed as LF where both sides have the same kind of line ending.
+   * `raw`: line endings are unchanged, so that the patch is exact.
    */
   readonly lineEnds?: "shown" | "raw" | undefined;
-  /** Cuts for display, in code points of a line and bytes of the text. Default: none. */
+  /** Limits for display, in code points of a line and bytes of the text. Default: none. */
   readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
 }
 
-/** The ways to match lines up. */
+/** The diff algorithms. */
 export type DiffAlgorithm = "histogram" | "myers" | "minimal";
 
 /** One hunk. Lines are 1-based; an empty side names the line before it. */
@@ -41,22 +41,22 @@ export interface DiffHunk {
   readonly oldLines: number;
   readonly newStart: number;
   readonly newLines: number;
-  /** The hunk's lines with their markers (` `, `-`, `+`, `\`), without line ends. */
+  /** The hunk's lines with their markers (` `, `-`, `+`, `\`), without line endings. */
   readonly lines: readonly string[];
 }
 
-/** What differs between two texts. */
+/** The differences between two texts. */
 export interface DiffResult {
-  /** Whether nothing differs. */
+  /** True when nothing differs. */
   readonly identical: boolean;
-  /** The unified diff; empty where nothing differs. */
+  /** The unified diff; empty when nothing differs. */
   readonly text: string;
   readonly hunks: readonly DiffHunk[];
-  /** Lines that only the new text has. */
+  /** The number of lines that only the new text has. */
   readonly added: number;
-  /** Lines that only the old text has. */
+  /** The number of lines that only the old text has. */
   readonly removed: number;
-  /** Whether `limits` cut something from `text`. */
+  /** True when `limits` truncated `text`. */
   readonly truncated: boolean;
 }
 
@@ -69,20 +69,20 @@ type BindingArguments = [
   byteLimit: number,
 ];
 
-/** A stretch of text, and what became of it. */
+/** A part of a text with its kind of change. */
 export interface DiffPart {
   readonly fate: "same" | "removed" | "added";
-  /** Words or characters in it. */
+  /** The number of words or characters in it. */
   readonly tokens: number;
   readonly text: string;
 }
 
-/** What both bindings export for this area. */
+/** The exports of both bindings for this area. */
 export interface DiffBinding {
   diffParts(before: string, after: string, chars: boolean): Packed;
-  /** The text; `totals` receives whether it was cut, lines added and lines removed. */
+  /** Returns the text; `totals` receives truncated (0 or 1), lines added and lines removed. */
   diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, ...rest: BindingArguments): string;
-  /** Off the event loop; only where there are threads. */
+  /** On another thread; only in bindings with threads. */
   diffAsync?(
     before: Uint8Array,
     after: Uint8Array,
@@ -97,14 +97,14 @@ export type TextOrBytes = string | Uint8Array;
 export interface DiffEngine {
   /** Compares two texts, line by line. */
   diff(before: TextOrBytes, after: TextOrBytes, options?: DiffOptions): DiffResult;
-  /** The same off the event loop where there are threads: for large inputs. */
+  /** The same on another thread, where threads exist: for large inputs. */
   diffAsync(before: Uint8Array, after: Uint8Array, options?: DiffOptions & Signalled): Promise<DiffResult>;
   /** Compares two texts within their lines, word by word or character by character: for display. */
   diffParts(before: string, after: string, unit?: "words" | "chars"): readonly DiffPart[];
 }
 
 const ALGORITHMS: Readonly<Record<string, number>> = { histogram: 0, myers: 1, minimal: 2 };
-const FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
+const PART_FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
 const WHITESPACE = 4;
 const RAW = 8;
 const NO_OLD = 16;
@@ -132,7 +132,7 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
       const from = unpack(binding.diffParts(before, after, unit === "chars"));
       let [old, made] = [0, 0];
       return Array.from({ length: from.num() }, () => {
-        const [fate, tokens, length] = [FATES[from.num()] as DiffPart["fate"], from.num(), from.num()];
+        const [fate, tokens, length] = [PART_FATES[from.num()] as DiffPart["fate"], from.num(), from.num()];
         const text = fate === "removed" ? before.slice(old, old + length) : after.slice(made, made + length);
         if (fate !== "added") old += length;
         if (fate !== "removed") made += length;
@@ -171,16 +171,16 @@ const NO_OPTIONS: DiffOptions = Object.freeze({});
 interface DiffArguments {
   readonly flags: number;
   readonly context: number;
-  /** Undefined for `file`. */
+  /** Undefined for the default, `file`. */
   readonly oldName: string | undefined;
-  /** Undefined for the old name. */
+  /** Undefined for the default, the old name. */
   readonly newName: string | undefined;
   readonly line: number;
   readonly bytes: number;
 }
 
-/** What a call without options says. */
-const PLAIN: DiffArguments = Object.freeze({
+/** The arguments of a call without options. */
+const DEFAULT_DIFF_ARGUMENTS: DiffArguments = Object.freeze({
   flags: 0,
   context: 3,
   oldName: undefined,
@@ -190,7 +190,7 @@ const PLAIN: DiffArguments = Object.freeze({
 });
 
 function toArguments(options: DiffOptions): DiffArguments {
-  if (options === NO_OPTIONS) return PLAIN;
+  if (options === NO_OPTIONS) return DEFAULT_DIFF_ARGUMENTS;
   const algorithm = ALGORITHMS[options.algorithm ?? "histogram"];
   if (algorithm === undefined) {
     throw new FilewrightError("INVALID_ARGUMENT", `unknown diff algorithm "${options.algorithm}"`, {
@@ -222,13 +222,16 @@ function count(argument: string, value: number): number {
   });
 }
 
-/** Reads a diff out of a packed result that holds more, as `append` of `crates/core/src/diff/pack.rs` wrote it. */
+/**
+ * Reads a diff from a packed result that contains more, as `append` of
+ * `crates/core/src/diff/pack.rs` wrote it.
+ */
 export function readDiff(from: Unpacker): DiffResult {
   const [truncated, added, removed] = [from.flag(), from.num(), from.num()];
   return new UnifiedDiff(from.str(), truncated, added, removed);
 }
 
-/** A class, because a getter made for each result costs as much as a tenth of a small diff. */
+/** A class, because a getter per object costs as much as a tenth of a small diff. */
 class UnifiedDiff implements DiffResult {
   readonly identical: boolean;
   readonly text: string;
@@ -245,7 +248,7 @@ class UnifiedDiff implements DiffResult {
     this.truncated = truncated;
   }
 
-  /** Most callers only print: the hunks are read when they are first asked for. */
+  /** Parses the hunks on first access, because most callers only print the text. */
   get hunks(): readonly DiffHunk[] {
     this.#hunks ??= hunksOf(this.text);
     return this.#hunks;
@@ -259,7 +262,10 @@ class UnifiedDiff implements DiffResult {
 
 const HUNK = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;
 
-/** The hunks of a text that the engine printed: no line of a hunk begins with `@`, nor with the `[` of a cut. */
+/**
+ * Parses the hunks of a text that the engine printed: no line of a hunk begins with `@`, nor with
+ * the `[` of a truncation note.
+ */
 function hunksOf(text: string): readonly DiffHunk[] {
   const heads = [...text.matchAll(HUNK)];
   return heads.map((head, index) => {

@@ -1,6 +1,6 @@
 /**
- * `filewright/edit` where there is no Node: diffs, edits, patches and merges of
- * texts the caller holds, on the small WebAssembly engine, after `await ready()`.
+ * `filewright/edit` outside Node: diffs, edits, patches and merges of texts in memory, on the
+ * small WebAssembly engine, after `await ready()`.
  */
 export * from "./errors.ts";
 export * from "./text-functions.ts";

@@ -1,9 +1,8 @@
 /**
- * Edits: replacing text in a file, right or refused.
+ * Edits: replacing text in a file, exactly or not at all.
  *
- * A refusal is a value, not a throw: which edit, why, and where in the file the
- * text that was meant may stand. All edits are made, each on the result of those
- * before, or none.
+ * A refusal is a value, not an exception: it names the edit, the reason, and candidates for the
+ * intended text. All edits are applied, each on the result of those before, or none.
  */
 import { type DiffResult, readDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
@@ -12,30 +11,30 @@ import { toUtf8 } from "./utf8.ts";
 
 /** One replacement. */
 export interface EditInput {
-  /** The text to replace; not empty. Line ends may be LF or CRLF, whatever the file has. */
+  /** The text to replace; not empty. Line endings may be LF or CRLF, independent of the file. */
   readonly oldText?: string | undefined;
   /**
-   * Instead of a text: the first line to replace, by number and anchor (`120#k3x9q1`,
-   * see `anchors` of a page; a seventh character is passed over). Where the line has moved it is found
-   * again, or the edit is refused.
+   * Instead of a text: the first line to replace, by number and anchor (`120#k3x9q1`, see
+   * `anchors` of a page; a seventh character is ignored). A line that has moved is found again, or
+   * the edit is refused.
    */
   readonly from?: string | undefined;
   /** The last line to replace. Default: `from` alone. */
   readonly to?: string | undefined;
   /**
-   * Whether the file is known to be the one that the anchors were read from: then the number tells lines with
-   * equal anchors apart. Default false: such lines are refused.
+   * True when the file is known to be unchanged since the anchors were read: then the number
+   * selects among lines with equal anchors. Default false: such lines are refused.
    */
   readonly unchanged?: boolean | undefined;
-  /** Put the new text before or after the line `from` instead of in its place. */
+  /** Insert the new text before or after the line `from` instead of replacing it. */
   readonly insert?: "before" | "after" | undefined;
-  /** The text to put there. Default: nothing. */
+  /** The new text. Default: empty. */
   readonly newText?: string | undefined;
   /** Replace every occurrence. Default false: more than one is refused. */
   readonly replaceAll?: boolean | undefined;
   /** Replace exactly this many occurrences, or refuse. */
   readonly expectedMatches?: number | undefined;
-  /** Of several occurrences take the one nearest to this line (1-based). */
+  /** With several occurrences, replace the one nearest to this line (1-based). */
   readonly nearLine?: number | undefined;
 }
 
@@ -45,46 +44,49 @@ export type MatchMode = "exact" | "whitespace" | "fuzzy";
 /** How edits are applied. */
 export interface EditOptions {
   /**
-   * The loosest way of matching allowed. `exact`: the bytes, line ends folded.
-   * `whitespace` (default): also indentation, trailing blanks and blank edges.
-   * `fuzzy`: also small differences of wording.
+   * The loosest allowed way of matching. `exact`: the bytes, with line endings normalised.
+   * `whitespace` (default): ignores indentation, trailing whitespace and empty lines at the edges.
+   * `fuzzy`: also ignores small differences of wording.
    */
   readonly match?: MatchMode | undefined;
-  /** The least share (0 to 1) of a fuzzy old text that must be found. It only raises the engine's own bar. */
+  /**
+   * The minimum share (0 to 1) of a fuzzy old text that must match. It only raises the engine's
+   * own minimum.
+   */
   readonly threshold?: number | undefined;
-  /** What to do where an edit fits in several places. Default `error`. */
+  /** The behaviour for an edit with several matches. Default `error`. */
   readonly onMultiple?: "error" | "first" | undefined;
   /** The path for messages and for the diff. Default `file`. */
   readonly path?: string | undefined;
   /**
-   * How the bytes are encoded. Default `utf-8`. In another encoding only the
-   * bytes of what an edit names change, whatever the rest of the file holds.
+   * The encoding of the bytes. Default `utf-8`. In another encoding only the edited bytes change,
+   * whatever the rest of the file contains.
    */
   readonly encoding?: string | undefined;
-  /** Cuts of the diff for display, in code points of a line and bytes of the text. Default: none. */
+  /** Limits of the diff for display, in code points of a line and bytes of the text. Default: none. */
   readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
 }
 
-/** What became of one edit. Lines are 1-based, of the text the edit was applied to. */
+/** The result of one edit. Lines are 1-based, of the text the edit was applied to. */
 export interface AppliedEdit {
   /** Position in the list, from 0. */
   readonly index: number;
-  /** Places where the text was found: more than were replaced where one of them was chosen. */
+  /** The number of matches: more than were replaced when one of them was chosen. */
   readonly matches: number;
-  /** How they were found. */
+  /** The match method. */
   readonly tier: MatchMode;
   readonly startLine: number;
   readonly endLine: number;
-  /** How much of the old text was found, 0 to 1. */
+  /** The share of the old text that matched, 0 to 1. */
   readonly score: number;
-  /** What had to be undone in the edit, such as `line numbers`. */
+  /** Repairs of the edit, such as removed `line numbers`. */
   readonly repairs: readonly string[];
 }
 
-/** What a successful plan tells besides the new content. */
+/** The result of a successful plan, apart from the new content. */
 export interface PlanFacts {
   readonly ok: true;
-  /** Places replaced, of all edits together. */
+  /** The number of replacements of all edits together. */
   readonly replacements: number;
   readonly edits: readonly AppliedEdit[];
   readonly diff: DiffResult;
@@ -93,7 +95,7 @@ export interface PlanFacts {
 /** A refusal: MATCH_NOT_FOUND, MATCH_NOT_UNIQUE, MATCH_COUNT_MISMATCH, NO_CHANGE or INVALID_ARGUMENT. */
 export interface PlanRefusal {
   readonly ok: false;
-  /** `details.edit_index` says which edit, from 0. */
+  /** `details.edit_index` is the index of the edit, from 0. */
   readonly error: FilewrightError;
 }
 
@@ -103,23 +105,23 @@ export type TextPlan = (PlanFacts & { readonly text: string }) | PlanRefusal;
 export type BytesPlan =
   | (PlanFacts & {
       readonly bytes: Uint8Array;
-      /** The `sha256:` of the bytes, under way, where it was asked for and there are threads. */
+      /** A promise of the `sha256:` of the bytes, when requested and threads exist. */
       readonly hash?: Promise<string>;
     })
   | PlanRefusal;
 
 interface PackedPlan extends Packed {
   readonly bytes: Uint8Array;
-  /** What `sha256From` goes on with. */
+  /** The state from which `sha256From` continues. */
   readonly hashing?: object | null;
 }
 
-/** What both bindings export for this area. */
+/** The exports of both bindings for this area. */
 export interface EditBinding {
   planEdits(text: Uint8Array, call: string): PackedPlan;
-  /** Off the event loop; only where there are threads. */
+  /** On another thread; only in bindings with threads. */
   planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
-  /** The same, while the hash of what will be is begun: of what the texts have in common. */
+  /** The same, while the hash of the new content is started on its unchanged beginning. */
   planEditsHashed?(text: Uint8Array, call: string): Promise<PackedPlan>;
   sha256From?(bytes: Uint8Array, hashing: object): Promise<string>;
 }
@@ -128,11 +130,11 @@ export interface EditBinding {
 export interface EditEngine {
   /** Applies edits to a text. */
   planEdits(text: string, edits: readonly EditInput[], options?: EditOptions): TextPlan;
-  /** Applies edits to the bytes of a text; only the bytes that the edits name change. */
+  /** Applies edits to the bytes of a text; only the edited bytes change. */
   planEditsBytes(bytes: Uint8Array, edits: readonly EditInput[], options?: EditOptions): BytesPlan;
   /**
-   * The same off the event loop where there are threads: for large files. With `hash` the new
-   * bytes are hashed too, begun while they are planned.
+   * The same on another thread, where threads exist: for large files. With `hash` the new bytes
+   * are hashed too, starting while they are planned.
    */
   planEditsBytesAsync(
     bytes: Uint8Array,
@@ -176,7 +178,7 @@ export function editEngine(binding: EditBinding): EditEngine {
         }
         return toPlan(await binding.planEditsAsync(bytes, toCall(edits, options), options.signal));
       } catch (error) {
-        // An aborted call is no refusal of its edits.
+        // A cancelled call is no refusal of its edits.
         if (options.signal?.aborted) throw error;
         return refused(error);
       }
@@ -211,7 +213,7 @@ function toCall(edits: readonly EditInput[], options: EditOptions): string {
   });
 }
 
-/** Reads what `plan_packed` of `crates/core/src/edit/pack.rs` wrote. */
+/** Decodes the result of `plan_packed` in `crates/core/src/edit/pack.rs`. */
 function toPlan(packed: PackedPlan): BytesPlan {
   const { bytes } = packed;
   const from = unpack(packed);

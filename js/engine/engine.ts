@@ -1,9 +1,8 @@
 /**
- * The engine: the Rust core as TypeScript sees it, whichever way it was loaded.
+ * The engine: the Rust core for TypeScript, however it was loaded.
  *
- * Each area has a file here that names what it needs of a binding and wraps it;
- * native addon and WebAssembly module export the same names, so one wrapper
- * serves both.
+ * Each area has a file here that declares its part of a binding and wraps it; native addon and
+ * WebAssembly module export the same names, so one wrapper serves both.
  */
 import { type AccessBinding, type AccessEngine, accessEngine } from "./access.ts";
 import { type RankBinding, type RankEngine, rankEngine } from "./rank.ts";
@@ -13,7 +12,7 @@ import { type EngineInfo, makeTextEngine, type TextBinding, type TextEngine } fr
 
 export type { EngineInfo };
 
-/** What both bindings export. Each area's file declares its own part. */
+/** The exports of both bindings. Each area's file declares its own part. */
 export interface Binding extends TextBinding, AccessBinding, RankBinding, ReadBinding, SearchBinding {}
 
 /** The core's functions. Pure: bytes and text in, values out. */

@@ -1,8 +1,8 @@
 /**
  * Errors: one type, one closed list of codes.
  *
- * Every failure a caller can meet is a {@link FilewrightError}. The code is the
- * API; the message is for people and models and may be improved at any time.
+ * Every failure a caller can meet is a {@link FilewrightError}. The code is the API; the message
+ * is for people and models and may change at any time.
  */
 
 /** The closed list of failure codes. */
@@ -21,7 +21,7 @@ export const CODES = [
 /** A stable failure code. */
 export type Code = (typeof CODES)[number];
 
-/** What a {@link FilewrightError} is made of besides code and message. */
+/** The optional properties of a {@link FilewrightError}. */
 export interface ErrorInit {
   /** The path as the caller typed it. */
   readonly path?: string | undefined;
@@ -29,9 +29,12 @@ export interface ErrorInit {
   readonly hint?: string | undefined;
   /** Data for programs, with `snake_case` keys. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
-  /** The error behind it. */
+  /** The error that caused this one. */
   readonly cause?: unknown;
-  /** Whether the message is a whole sentence; without it a clause, which the workspace words with the path. */
+  /**
+   * True when the message is a complete sentence; otherwise it is a clause, to which the workspace
+   * adds the path.
+   */
   readonly complete?: boolean | undefined;
 }
 
@@ -42,11 +45,11 @@ export class FilewrightError extends Error {
   readonly code: Code;
   /** The path concerned, as the caller wrote it. */
   readonly path: string | undefined;
-  /** What to do about it. */
+  /** The remedy. */
   readonly hint: string | undefined;
-  /** Facts that programs can use, by code. */
+  /** Data for programs; its keys depend on the code. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** Whether the message is a whole sentence, and not a clause to be worded with the path. */
+  /** True when the message is a complete sentence, and not a clause without the path. */
   readonly complete: boolean;
 
   constructor(code: Code, message: string, init: ErrorInit = {}) {
@@ -59,14 +62,14 @@ export class FilewrightError extends Error {
   }
 }
 
-/** A failure of permission: the operating system's, or a policy's. */
+/** An error of permission, from the operating system or from a policy. */
 export class FsPermissionError extends FilewrightError {
   override name = "FsPermissionError";
-  /** As Node names it, for programs that look at nothing else. */
+  /** Node's name of the error, for programs that check only that. */
   readonly errno = "EACCES";
 }
 
-/** A path that leads outside what the policy allows; code `OUTSIDE_ALLOWED`. */
+/** A path that leads outside the policy's roots; code `OUTSIDE_ALLOWED`. */
 export class SandboxViolation extends FsPermissionError {
   override name = "SandboxViolation";
 
@@ -75,7 +78,7 @@ export class SandboxViolation extends FsPermissionError {
   }
 }
 
-/** Makes the right class for a code. */
+/** Creates an error of the class that belongs to the code. */
 export function makeError(code: Code, message: string, init: ErrorInit = {}): FilewrightError {
   if (code === "OUTSIDE_ALLOWED") return new SandboxViolation(message, init);
   if (code === "PERMISSION_DENIED") return new FsPermissionError(code, message, init);
@@ -84,15 +87,15 @@ export function makeError(code: Code, message: string, init: ErrorInit = {}): Fi
 
 const known: ReadonlySet<string> = new Set(CODES);
 
-/** Whether a value is one of the closed list of codes. */
+/** Returns true for a code of the closed list. */
 export function isCode(value: unknown): value is Code {
   return typeof value === "string" && known.has(value);
 }
 
 /**
- * Turns whatever an engine threw into a {@link FilewrightError}. Engines throw
- * `Error` whose message is the JSON form of the core's error; anything else is
- * a defect and becomes `INTERNAL`.
+ * Converts any exception of an engine to a {@link FilewrightError}. Engines throw an `Error` whose
+ * message is the JSON form of the core's error; any other exception is a defect and becomes
+ * `INTERNAL`.
  */
 export function fromEngine(thrown: unknown): FilewrightError {
   if (thrown instanceof FilewrightError) return thrown;
@@ -113,7 +116,7 @@ export function fromEngine(thrown: unknown): FilewrightError {
   return new FilewrightError("INTERNAL", "the engine failed unexpectedly", { cause: thrown });
 }
 
-/** What can be given up. */
+/** Options of a cancellable call. */
 export interface Signalled {
   readonly signal?: AbortSignal | undefined;
 }

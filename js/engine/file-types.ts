@@ -1,11 +1,11 @@
 /**
- * File types by name, for searches: `rust` stands for `*.rs`.
+ * File types by name, for searches: `rust` means `*.rs`.
  *
- * A type that is not listed is taken for an extension, with or without its dot.
+ * A type that is not listed is used as an extension, with or without its dot.
  */
 import { FilewrightError } from "./errors.ts";
 
-const TYPES: Readonly<Record<string, readonly string[]>> = {
+const EXTENSIONS_OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   asm: ["asm", "s"],
   bash: ["sh", "bash"],
   c: ["c", "h"],
@@ -46,7 +46,7 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   yaml: ["yaml", "yml"],
 };
 
-/** Globs of which a file's path must match one. @throws INVALID_ARGUMENT */
+/** Returns the globs of which a file's path must match one. @throws INVALID_ARGUMENT */
 export function fileTypeGlobs(types: readonly string[] | undefined): readonly string[] {
   return (types ?? []).flatMap((type) => {
     const name = type.replace(/^(\*?\.)/, "").toLowerCase();
@@ -62,6 +62,6 @@ export function fileTypeGlobs(types: readonly string[] | undefined): readonly st
     }
     if (name === "docker" || name === "dockerfile") return ["Dockerfile*", "*.dockerfile"];
     if (name === "make" || name === "makefile") return ["Makefile*", "GNUmakefile", "*.mk"];
-    return (TYPES[name] ?? [name]).map((extension) => `*.${extension}`);
+    return (EXTENSIONS_OF_TYPE[name] ?? [name]).map((extension) => `*.${extension}`);
   });
 }

@@ -4,26 +4,29 @@ import type { Engine } from "./engine.ts";
 
 export * from "./text-functions.ts";
 
-/** What a file is, told by its content: kind, MIME type, encoding, line ends. */
+/** Detects the type of a file by its content: kind, MIME type, encoding, line endings. */
 export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args);
 
 /**
- * A page of bytes in memory.
+ * Reads a page of bytes in memory.
  *
- * @example readPage(new TextEncoder().encode("a\nb\n"), { startLine: -1 }).content; // "b\n"
+ * @example readPage(new TextEncoder().encode("a
+ * b
+ * "), { startLine: -1 }).content; // "b
+ * "
  */
 export const readPage: Engine["readPage"] = (...args) => engine().readPage(...args);
 
-/** The same off the event loop where there are threads: for megabytes. */
+/** The same on another thread, where threads exist: for megabytes. */
 export const readPageAsync: Engine["readPageAsync"] = (...args) => engine().readPageAsync(...args);
 
-/** Bytes as text: in the encoding found, or strictly in the one named. */
+/** Decodes bytes in the detected encoding, or strictly in the named one. */
 export const decodeText: Engine["decodeText"] = (...args) => engine().decodeText(...args);
 
-/** Text as bytes; a character that the encoding lacks is refused. */
+/** Encodes text; a character that the encoding lacks is refused. */
 export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText(...args);
 
-/** Six characters for each line of a text, as pages with `anchors` have them. */
+/** Returns six characters for each line of a text, as in pages with `anchors`. */
 export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);
 
 /**
@@ -34,9 +37,10 @@ export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnch
 export const glob: Engine["glob"] = (...args) => engine().glob(...args);
 
 /**
- * The paths that somebody means who remembers some of their letters, best first.
+ * Fuzzy path search: ranks paths by some of their letters, best first.
  *
- * @example rankPaths("usbhub", ["drivers/usb/hub.c", "fs/inode.c"]).files[0]?.path; // "drivers/usb/hub.c"
+ * @example rankPaths("usbhub", ["drivers/usb/hub.c", "fs/inode.c"]).files[0]?.path; //
+ * "drivers/usb/hub.c"
  */
 export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(...args);
 
@@ -47,17 +51,18 @@ export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(..
  */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
 
-/** The same in a worker where there are any, see `filewright/workers`: for large texts. */
+/** The same in a worker, where workers exist, see `filewright/workers`: for large texts. */
 export const grepTextAsync: Engine["grepTextAsync"] = (...args) => engine().grepTextAsync(...args);
 
 /** Compiles a query once, to search many texts. */
 export const compileQuery: Engine["compileQuery"] = (...args) => engine().compileQuery(...args);
 
 /**
- * Ignore rules with git's semantics, for walks of one's own.
+ * Ignore rules with git's semantics, for custom walks.
  *
  * @example
- * const content = new TextEncoder().encode("*.log\n");
+ * const content = new TextEncoder().encode("*.log
+ * ");
  * ignoreRules().enter("", [{ place: 0, content }], false).ignored("a.log", false); // true
  */
 export const ignoreRules: Engine["ignoreRules"] = () => engine().ignoreRules();

@@ -16,7 +16,7 @@ else {
   else setNoEngine(`${native.reason}; ${wasm.reason}`);
 }
 
-/** Nothing to wait for on Node; here so that the same code runs everywhere. */
+/** Returns at once on Node; it exists so that the same code runs everywhere. */
 export async function ready(): Promise<EngineInfo> {
   return engine().info;
 }

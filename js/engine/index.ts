@@ -1,4 +1,4 @@
-/** `filewright/engine` and `filewright/wasm` where there is no Node: WebAssembly, after `await ready()`. */
+/** `filewright/engine` and `filewright/wasm` outside Node: WebAssembly, after `await ready()`. */
 export { engine } from "./current.ts";
 export * from "./errors.ts";
 export * from "./functions.ts";

@@ -1,19 +1,16 @@
 /**
- * Encoders for the encodings older than Unicode: the platform only decodes them,
- * so each code is decoded once and the table turned round, on first use.
+ * Encoders for encodings older than Unicode. The platform only decodes them, so each code is
+ * decoded once and the table inverted, on first use.
  *
- * Where several codes stand for one character the one of the WHATWG Encoding
- * Standard is taken, so that every engine writes the same bytes.
+ * Where several codes encode one character, the one of the WHATWG Encoding Standard is used, so
+ * that every engine writes the same bytes.
  */
 
-type Table = ReadonlyMap<string, readonly number[]>;
+type CodeTable = ReadonlyMap<string, readonly number[]>;
 
-const tables = new Map<string, Table>();
+const tables = new Map<string, CodeTable>();
 
-/**
- * Text in the encoding of that name, or the offset (bytes of UTF-8) of the first
- * character that it has no code for.
- */
+/** Encodes text, or returns the offset (bytes of UTF-8) of the first character without a code. */
 export function encodeLegacy(encoding: string, text: string): Uint8Array | number {
   return encoding === "iso-2022-jp" ? encodeIso2022Jp(text) : encode(text, encoding);
 }
@@ -41,7 +38,10 @@ function utf8Length(code: number): number {
 
 const ESCAPES = { ascii: [0x1b, 0x28, 0x42], roman: [0x1b, 0x28, 0x4a], kanji: [0x1b, 0x24, 0x42] } as const;
 
-/** ISO-2022-JP: escape sequences lead from ASCII to the characters of EUC-JP, less their high bits, and back. */
+/**
+ * Encodes ISO-2022-JP: escape sequences switch between ASCII and the characters of EUC-JP without
+ * their high bits.
+ */
 function encodeIso2022Jp(text: string): Uint8Array | number {
   const table = tableOf("euc-jp");
   const bytes: number[] = [];
@@ -61,7 +61,7 @@ function encodeIso2022Jp(text: string): Uint8Array | number {
       enter("roman");
       bytes.push(c === "¥" ? 0x5c : 0x7e);
     } else {
-      // Katakana of half width have no place here; those of full width stand for them.
+      // Half-width katakana are replaced by full-width ones, because this encoding lacks them.
       const wide = code >= 0xff61 && code <= 0xff9f ? fullWidth(c) : c;
       const codes = table.get(wide);
       if (codes?.length !== 2 || codes[0] === 0x8e) return offset;
@@ -74,14 +74,14 @@ function encodeIso2022Jp(text: string): Uint8Array | number {
   return Uint8Array.from(bytes);
 }
 
-/** Katakana of full width, without joining the marks that stand behind them. */
+/** Returns full-width katakana, without composing the marks that follow them. */
 function fullWidth(c: string): string {
   if (c === "\uff9e") return "\u309b";
   if (c === "\uff9f") return "\u309c";
   return c.normalize("NFKC");
 }
 
-function tableOf(encoding: string): Table {
+function tableOf(encoding: string): CodeTable {
   let table = tables.get(encoding);
   if (table === undefined) {
     table = PAIRS[encoding] === undefined ? singles(encoding) : pairs(encoding, PAIRS[encoding]);
@@ -90,7 +90,7 @@ function tableOf(encoding: string): Table {
   return table;
 }
 
-function singles(encoding: string): Table {
+function singles(encoding: string): CodeTable {
   const table = new Map<string, readonly number[]>();
   const decoder = new TextDecoder(encoding);
   for (let byte = 0x80; byte < 0x100; byte++) {
@@ -100,15 +100,15 @@ function singles(encoding: string): Table {
   return table;
 }
 
-/** How the two-byte encodings are laid out, and what the standard says of doubles. */
+/** The layout of a two-byte encoding, and its rules for duplicate codes. */
 interface Layout {
-  /** First bytes whose codes are only ever decoded. */
+  /** Returns true for first bytes whose codes are only decoded. */
   readonly readOnly?: (lead: number) => boolean;
-  /** Characters for which the last code is taken. */
+  /** Characters that use the last of their codes. */
   readonly last?: string;
-  /** Bytes that are a character alone. */
+  /** The range of single-byte characters. */
   readonly single?: readonly [number, number];
-  /** Codes that no table holds. */
+  /** Codes that no table contains. */
   readonly extra?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -117,7 +117,7 @@ const KATAKANA = { single: [0xa1, 0xdf] as const };
 const PAIRS: Readonly<Record<string, Layout>> = {
   shift_jis: {
     ...KATAKANA,
-    // Doubles of what is elsewhere, and the private use area.
+    // Duplicates of other codes, and the private use area.
     readOnly: (lead) => (lead >= 0xed && lead <= 0xef) || (lead >= 0xf0 && lead <= 0xf9),
     extra: { "\x80": [0x80], "¥": [0x5c], "‾": [0x7e], "\u2212": [0x81, 0x7c] },
   },
@@ -128,11 +128,11 @@ const PAIRS: Readonly<Record<string, Layout>> = {
   big5: { readOnly: (lead) => lead < 0xa1, last: "═╞╡╪十卅" },
 };
 
-function pairs(encoding: string, layout: Layout): Table {
+function pairs(encoding: string, layout: Layout): CodeTable {
   const table = new Map<string, readonly number[]>();
   const decoder = new TextDecoder(encoding);
   for (let lead = 0x81; lead <= 0xfe; lead++) {
-    // A line feed behind each pair keeps a bad one from eating the next.
+    // A line feed after each pair prevents an invalid one from consuming the next.
     const row = new Uint8Array(3 * 0xbf);
     for (let trail = 0x40; trail <= 0xfe; trail++) row.set([lead, trail, 0x0a], 3 * (trail - 0x40));
     const found = decoder.decode(row).split("\n");
@@ -154,7 +154,7 @@ function pairs(encoding: string, layout: Layout): Table {
 
 let basicPlane: ReadonlyMap<number, number> | undefined;
 
-/** The four bytes of GB18030 for a character that has no two. */
+/** Returns the four bytes of GB18030 for a character without a two-byte code. */
 function fourBytes(code: number): readonly number[] | undefined {
   if (code < 0x10000) basicPlane ??= readBasicPlane();
   const pointer = code < 0x10000 ? basicPlane?.get(code) : code - 0x10000 + 189_000;
@@ -170,7 +170,7 @@ function bytesOf(pointer: number): readonly number[] {
   ];
 }
 
-/** Pointers of the characters below U+10000 that have four bytes. */
+/** Returns the pointers of the characters below U+10000 with four bytes. */
 function readBasicPlane(): ReadonlyMap<number, number> {
   const count = 39_420;
   const bytes = new Uint8Array(count * 5);

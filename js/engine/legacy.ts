@@ -1,26 +1,25 @@
 /**
- * The encodings older than Unicode for the WebAssembly engine: the platform has
- * the decoders already, so the module carries no tables and asks here.
+ * The encodings older than Unicode for the WebAssembly engine. The platform already has the
+ * decoders, so the module contains no tables and calls these functions.
  *
- * `crates/wasm/src/platform.rs` calls these functions; none of them throws.
- * Names are those that `TextDecoder` gives. A platform may lack an encoding (Node
- * has no `iso-8859-16`): there it is as unknown as any other word.
+ * `crates/wasm/src/platform.rs` calls them; none of them throws. Names are those of `TextDecoder`.
+ * A platform may lack an encoding (Node has no `iso-8859-16`), which is then unknown.
  */
 import { encodeLegacy } from "./legacy-encode.ts";
 
-/** What the module asks of the platform. Lengths and offsets are bytes. */
+/** The functions that the module calls. Lengths and offsets are bytes. */
 export interface PlatformTables {
-  /** The name of the encoding that a label means. */
+  /** Returns the name of the encoding with a label. */
   find(label: string): string | undefined;
-  /** The text, with U+FFFD where bytes fit no character. */
+  /** Decodes bytes, with U+FFFD for invalid ones. */
   decode(name: string, bytes: Uint8Array): string;
-  /** Whether all bytes fit; unless `complete`, a character may be cut off at their end. */
+  /** Returns true when all bytes are valid; unless `complete`, the last character may be incomplete. */
   fits(name: string, bytes: Uint8Array, complete: boolean): boolean;
-  /** The bytes, or the offset in UTF-8 of the character without a code. */
+  /** Encodes text, or returns the UTF-8 offset of a character without a code. */
   encode(name: string, text: string): Uint8Array | number;
-  /** What each step of decoding takes of the bytes and gives of UTF-8, by turns. */
+  /** Returns, alternately, the consumed bytes and the produced UTF-8 bytes of each decoding step. */
   spans(name: string, bytes: Uint8Array): Uint32Array;
-  /** How many bytes the first code points take. */
+  /** Returns the number of bytes of the first code points. */
   prefixLength(name: string, bytes: Uint8Array, codePoints: number): number;
 }
 
@@ -35,7 +34,7 @@ function decoderOf(name: string): TextDecoder {
   return decoder;
 }
 
-/** The platform's decoders, and encoders made of them. */
+/** The platform's decoders, and encoders derived from them. */
 export const platformTables: PlatformTables = Object.freeze({
   find(label: string): string | undefined {
     try {
@@ -58,14 +57,14 @@ export const platformTables: PlatformTables = Object.freeze({
   prefixLength: prefixLengthOf,
 });
 
-/** One byte at a time: a character is complete when the decoder lets go of it. */
+/** Decodes one byte at a time: a character is complete when the decoder returns it. */
 function spansOf(name: string, bytes: Uint8Array): Uint32Array {
   const decoder = new TextDecoder(name);
   const spans: number[] = [];
   const stateful = name === "iso-2022-jp";
   let taken = 0;
   for (let at = 0; at < bytes.length; at++) {
-    // Between characters an ASCII byte stands for itself.
+    // Between characters an ASCII byte encodes itself.
     if (taken === at && !stateful && (bytes[at] as number) < 0x80) {
       spans.push(1, 1);
       taken += 1;
@@ -81,20 +80,20 @@ function spansOf(name: string, bytes: Uint8Array): Uint32Array {
   return Uint32Array.from(spans);
 }
 
-/** Bytes decoded at once on the way to a prefix. */
-const STRIDE = 256;
+/** The number of bytes decoded at once while a prefix is measured. */
+const PREFIX_STRIDE_BYTES = 256;
 
 function prefixLengthOf(name: string, bytes: Uint8Array, codePoints: number): number {
   const probe = new TextDecoder(name);
   let [from, seen] = [0, 0];
   while (from < bytes.length) {
-    const more = count(probe.decode(bytes.subarray(from, from + STRIDE), { stream: true }));
+    const more = count(probe.decode(bytes.subarray(from, from + PREFIX_STRIDE_BYTES), { stream: true }));
     if (seen + more >= codePoints) break;
     seen += more;
-    from += STRIDE;
+    from += PREFIX_STRIDE_BYTES;
   }
   if (from >= bytes.length) return bytes.length;
-  // The last stride byte by byte, by a decoder in the state of its beginning.
+  // Decodes the last stride byte by byte, with a decoder in the state of its beginning.
   const decoder = new TextDecoder(name);
   decoder.decode(bytes.subarray(0, from), { stream: true });
   for (let at = from; at < bytes.length; at++) {

@@ -1,4 +1,4 @@
-/** On workerd nothing can be fetched from beside a script: the modules are imported with it. */
+/** workerd cannot fetch files relative to a script, so the modules are imported with it. */
 import compiled from "../wasm/filewright_bg.wasm";
 import { beside } from "./wasm.ts";
 

@@ -1,42 +1,41 @@
 /**
  * Patches and merges.
  *
- * A patch is read in any form that people and models write: unified diffs, git's
- * extended form, the `*** Begin Patch` envelope. It is applied to all of its
- * files or to none.
+ * A patch is accepted in any form that people and models write: unified diffs, git's extended
+ * form, the `*** Begin Patch` envelope. It is applied to all of its files or to none.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { type Packed, unpack } from "./unpack.ts";
 import { toUtf8 } from "./utf8.ts";
 
-/** What a patch does with a file. */
+/** The operation of a patch on a file. */
 export type PatchOperation = "update" | "create" | "delete" | "rename" | "copy";
 
-/** One hunk of a patch, as it was read. */
+/** One hunk of a patch, as it was parsed. */
 export interface PatchHunk {
-  /** First line before (1-based); null where the header has no numbers. */
+  /** First line before (1-based); null when the header has no numbers. */
   readonly oldStart: number | null;
   readonly oldLines: number;
   readonly newStart: number | null;
   readonly newLines: number;
-  /** Lines that stand before the hunk, outermost first. */
+  /** Lines that must precede the hunk, outermost first. */
   readonly anchors: readonly string[];
-  /** Whether the hunk ends where the file ends. */
+  /** True when the hunk ends at the end of the file. */
   readonly atEnd: boolean;
   /** The line of the patch (1-based) at which the hunk begins. */
   readonly line: number;
-  /** Its lines with their marks. */
+  /** Its lines with their markers. */
   readonly lines: readonly string[];
 }
 
 /** The part of a patch about one file. */
 export interface PatchFile {
-  /** The name before; null where there was no file. */
+  /** The old name; null for a new file. */
   readonly oldPath: string | null;
-  /** The name after; null where there is none. Both are null where the patch names none. */
+  /** The new name; null for a deleted file. Both are null when the patch names none. */
   readonly newPath: string | null;
   readonly operation: PatchOperation;
-  /** git's mode after, such as `0o100644`; null where not told. */
+  /** git's new mode, such as `0o100644`; null when the patch has none. */
   readonly mode: number | null;
   readonly binary: boolean;
   /** The line of the patch (1-based) at which the file begins. */
@@ -46,58 +45,61 @@ export interface PatchFile {
   readonly hunks: readonly PatchHunk[];
 }
 
-/** A patch as it was read. */
+/** A parsed patch. */
 export interface ParsedPatch {
   readonly files: readonly PatchFile[];
   /** Every path the patch reads or writes, once. */
   readonly paths: readonly string[];
-  /** What was wrong and could be mended. */
+  /** Defects that were repaired. */
   readonly warnings: readonly string[];
 }
 
 /** How a patch is read. */
 export interface ParseOptions {
-  /** Leading directories to take from names; default: `a/` and `b/` where both have them. */
+  /**
+   * The number of leading directories to remove from names; default: `a/` and `b/` where both have
+   * them.
+   */
   readonly strip?: number | undefined;
-  /** The file that a patch of one file is about, whatever it calls it. */
+  /** The file of a single-file patch, whatever name it contains. */
   readonly path?: string | undefined;
-  /** Read it as the patch that undoes it. */
+  /** Parse it as the patch that undoes it. */
   readonly reverse?: boolean | undefined;
 }
 
 /** How a patch is applied. */
 export interface ApplyOptions extends ParseOptions {
   /**
-   * Outermost context lines that may be ignored on each side, 0 to 3. Default 2.
-   * With 0 nothing but line ends and trailing blanks may differ.
+   * The number of outermost context lines that may be ignored on each side, 0 to 3. Default 2.
+   * With 0 only line endings and trailing whitespace may differ.
    */
   readonly fuzz?: number | undefined;
-  /** Names in the patch that are other names of a file, with the name to use. */
+  /** Alternative names of files in the patch, mapped to the name to use. */
   readonly same?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where a hunk went. */
+/** The location of an applied hunk. */
 export interface PlacedHunk {
   /** The first line (1-based) it replaced. */
   readonly line: number;
-  /** Lines between where its header said and where it went. */
+  /** The distance in lines from the location in its header. */
   readonly offset: number;
   readonly how: "exact" | "whitespace" | "fuzzy" | "fuzz";
 }
 
-/** What a patch makes of one file. */
+/** The result of a patch for one file. */
 export interface PatchedFile {
   readonly path: string;
-  /** The name before, where it is renamed or copied. */
+  /** The old name of a renamed or copied file. */
   readonly from: string | null;
   readonly operation: PatchOperation;
-  /** Permission bits, where the patch sets them. */
+  /** Permission bits, when the patch sets them. */
   readonly mode: number | null;
-  /** The new content; null where the file goes. */
+  /** The new content; null for a deleted file. */
   readonly bytes: Uint8Array | null;
   readonly added: number;
   readonly removed: number;
-  /** The offset of the hunk that is farthest off. */
+  /** The largest offset of its hunks. */
   readonly offset: number;
   readonly hunks: readonly PlacedHunk[];
 }
@@ -111,7 +113,10 @@ export type FileContents =
 export interface MergeOptions {
   /** git's marker styles. Default `merge`. */
   readonly style?: "merge" | "diff3" | "zdiff3" | undefined;
-  /** Take changes of neighbouring lines from both sides instead of calling them a conflict. Default false. */
+  /**
+   * Merge changes of neighbouring lines from both sides instead of reporting a conflict. Default
+   * false.
+   */
   readonly adjacent?: boolean | undefined;
   /** Names after the markers. */
   readonly labels?: { readonly ours?: string; readonly base?: string; readonly theirs?: string } | undefined;
@@ -128,7 +133,7 @@ export interface MergeConflict {
   readonly base: LineRange;
   readonly ours: LineRange;
   readonly theirs: LineRange;
-  /** Where the conflict stands in the merged text, markers included. */
+  /** The range of the conflict in the merged text, markers included. */
   readonly merged: LineRange;
 }
 
@@ -145,11 +150,11 @@ interface PackedPatch {
   readonly contents: readonly Uint8Array[];
 }
 
-/** What both bindings export for this area. */
+/** The exports of both bindings for this area. */
 export interface PatchBinding {
   parsePatch(text: string, call: string): string;
   applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
-  /** Off the event loop; only where there are threads. */
+  /** On another thread; only in bindings with threads. */
   applyPatchAsync?(
     names: string[],
     contents: (Uint8Array | null)[],
@@ -168,17 +173,17 @@ export interface PatchBinding {
 
 /** The functions of this area. */
 export interface PatchEngine {
-  /** Reads a patch. @throws FilewrightError PATCH_FAILED where there is none */
+  /** Parses a patch. @throws FilewrightError PATCH_FAILED where there is none */
   parsePatch(patch: string, options?: ParseOptions): ParsedPatch;
-  /** Works out what a patch makes of files. @throws FilewrightError PATCH_FAILED, and nothing is applied */
+  /** Computes the result of a patch. @throws FilewrightError PATCH_FAILED, and nothing is applied */
   applyPatch(files: FileContents, patch: string, options?: ApplyOptions): readonly PatchedFile[];
-  /** The same off the event loop where there are threads: for large files. */
+  /** The same on another thread, where threads exist: for large files. */
   applyPatchAsync(
     files: FileContents,
     patch: string,
     options?: ApplyOptions & Signalled,
   ): Promise<readonly PatchedFile[]>;
-  /** Merges what two sides made of one text. */
+  /** Merges the changes of two sides to one text. */
   merge3(
     base: string | Uint8Array,
     ours: string | Uint8Array,
@@ -244,7 +249,7 @@ function taken(files: FileContents): [names: string[], contents: Uint8Array[]] {
   return [entries.map(([name]) => name), entries.map(([, content]) => toUtf8(content))];
 }
 
-/** Reads what `apply_packed` of `crates/core/src/patch/pack.rs` wrote. */
+/** Decodes the result of `apply_packed` in `crates/core/src/patch/pack.rs`. */
 function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
   return files.map((file, index) => ({
@@ -253,7 +258,7 @@ function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   }));
 }
 
-/** Reads what `merge3_packed` of `crates/core/src/merge` wrote. */
+/** Decodes the result of `merge3_packed` in `crates/core/src/merge`. */
 function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
   const { bytes } = packed;
   const from = unpack(packed);

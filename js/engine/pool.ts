@@ -1,28 +1,26 @@
 /**
- * Workers that run the engine's functions, so that who calls them is not kept
- * waiting: a few, made when they are needed and ended with the call that one is
- * at when it is cancelled.
+ * A pool of workers that run the engine's functions without blocking the caller. Workers are
+ * created on demand, and one is ended with its call when that is cancelled.
  *
- * How a worker is made is somebody else's: `workers.ts` in browsers, Deno and
- * Bun, `workers.node.ts` on Node. One that cannot be made is no failure: then
- * everything runs in place.
+ * `workers.ts` creates workers in browsers, Deno and Bun, `workers.node.ts` on Node. When none can
+ * be created, everything runs in place.
  */
 import { FilewrightError } from "./errors.ts";
 
-/** A worker that is ready to be told of calls. */
+/** A worker that is ready for calls. */
 export interface Port {
   post(message: unknown, transfer: ArrayBuffer[]): void;
   end(): void;
 }
 
-/** What a worker says: that it is ready, or what became of a call. */
-export type Said =
+/** A message of a worker: it is ready, or a call has finished. */
+export type WorkerMessage =
   | { readonly ready: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string };
 
-/** Makes a worker. `hear` gets what it says, `fail` why it is of no use any more. */
-export type Spawn = (hear: (said: Said) => void, fail: (reason: string) => void) => Port;
+/** Creates a worker. `hear` gets its messages, `fail` the reason why it stopped working. */
+export type SpawnWorker = (hear: (said: WorkerMessage) => void, fail: (reason: string) => void) => Port;
 
 interface Job {
   readonly id: number;
@@ -38,38 +36,38 @@ interface Worker {
   job: Job | undefined;
 }
 
-/** A worker that is not ready by then is one that does not load, and says nothing of it (milliseconds). */
+/** The time after which a worker that is not ready counts as failed, in milliseconds. */
 const START_MS = 20_000;
 
 /** A set of workers. */
 export class Pool {
-  readonly #spawn: Spawn;
+  readonly #spawn: SpawnWorker;
   readonly #size: number;
   readonly #workers = new Set<Worker>();
   readonly #waiting: Job[] = [];
   #count = 0;
   #ended: string | undefined;
 
-  constructor(spawn: Spawn, size: number) {
+  constructor(spawn: SpawnWorker, size: number) {
     this.#spawn = spawn;
     this.#size = size;
   }
 
-  /** Why there are no workers; undefined where there are, or may be. */
+  /** Returns the reason why there are no workers; undefined while there may be. */
   get ended(): string | undefined {
     return this.#ended;
   }
 
-  /** How many workers there are now. */
+  /** Returns the current number of workers. */
   get workers(): number {
     return this.#workers.size;
   }
 
   /**
-   * Runs a function of the engine in a worker; `inPlace` where there can be none.
-   * An aborted call's worker is ended: what it was at stops at once.
+   * Runs a function of the engine in a worker, or `inPlace` when there are none. The worker of a
+   * cancelled call is ended, so that its work stops at once.
    *
-   * @throws FilewrightError CANCELLED; whatever the function throws
+   * @throws FilewrightError CANCELLED; any error of the function
    */
   run<T>(
     name: string,
@@ -105,7 +103,7 @@ export class Pool {
     });
   }
 
-  /** Ends every worker. Calls that wait, or are under way, run in place. */
+  /** Ends every worker. Waiting and running calls run in place. */
   close(reason = "closed"): void {
     this.#ended ??= reason;
     const jobs = [...[...this.#workers].map(({ job }) => job), ...this.#waiting];
@@ -125,7 +123,7 @@ export class Pool {
     const job = this.#waiting.shift();
     if (job === undefined) return;
     idle.job = job;
-    const [args, transfer] = handedOver(job.args);
+    const [args, transfer] = transferList(job.args);
     idle.port.post({ id: job.id, call: job.name, args }, transfer);
     this.#next();
   }
@@ -144,14 +142,14 @@ export class Pool {
       const timer: unknown = setTimeout(() => {
         if (!worker.ready) this.#lost(worker, "the worker did not start");
       }, START_MS);
-      // On Node it keeps nobody's process alive.
+      // On Node the timer must not keep the process alive.
       (timer as { unref?(): void }).unref?.();
     } catch (error) {
       this.close(error instanceof Error ? error.message : String(error));
     }
   }
 
-  #heard(worker: Worker, said: Said): void {
+  #heard(worker: Worker, said: WorkerMessage): void {
     if ("ready" in said) worker.ready = true;
     else if (worker.job?.id === said.id) {
       const { job } = worker;
@@ -162,7 +160,10 @@ export class Pool {
     this.#next();
   }
 
-  /** One that never was ready says that there are none; one that broke down at a call is made anew. */
+  /**
+   * Handles a lost worker: one that was never ready disables the pool; one that failed in a call
+   * is replaced.
+   */
   #lost(worker: Worker, reason: string): void {
     if (!this.#workers.delete(worker)) return;
     worker.port.end();
@@ -188,20 +189,20 @@ export class Pool {
   }
 }
 
-/** There is no worker that could have run it. */
+/** No worker could run the call. */
 class NoWorker extends Error {}
 
 function cancelled(): FilewrightError {
   return new FilewrightError("CANCELLED", "the call was cancelled");
 }
 
-/** Arguments that can be handed over: bytes are copied once, and the copies change hands. */
-function handedOver(args: readonly unknown[]): [unknown[], ArrayBuffer[]] {
+/** Returns arguments for a transfer: bytes are copied once, and the copies are transferred. */
+function transferList(args: readonly unknown[]): [unknown[], ArrayBuffer[]] {
   const transfer: ArrayBuffer[] = [];
   const copied = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copied);
     if (!(value instanceof Uint8Array)) return value;
-    // Not `slice`: a Buffer's is a view.
+    // Not `slice`, which returns a view for a Buffer.
     const copy = new Uint8Array(value);
     transfer.push(copy.buffer);
     return copy;

@@ -1,33 +1,33 @@
 /**
- * The paths that somebody means who remembers some of their letters.
+ * Fuzzy path search: ranks paths by some of their letters.
  *
- * Pure: what is ranked is a list of paths. Trees on disk are ranked by one call
- * of the native engine, with the same scores: `tree-search.ts`.
+ * Pure: the input is a list of paths. Trees on disk are ranked by one call of the native engine,
+ * with the same scores: `tree-search.ts`.
  */
 import { fromEngine } from "./errors.ts";
 import { type Packed, unpack } from "./unpack.ts";
 
-/** What both bindings export for this area. */
+/** The exports of both bindings for this area. */
 export interface RankBinding {
   rankPaths(paths: string, options: string): Packed;
 }
 
 /** How paths are ranked. */
 export interface RankOptions {
-  /** The most paths given. Default 20, at most 10,000. */
+  /** The maximum number of results. Default 20, at most 10,000. */
   readonly limit?: number | undefined;
-  /** How many letters may be wrong, where nothing fits without. Default by length: 0 or 1. */
+  /** The number of allowed typos when nothing matches without. Default by length: 0 or 1. */
   readonly typos?: number | undefined;
 }
 
-/** Paths that fit, best first. */
+/** Matching paths, best first. */
 export interface RankedPaths {
   readonly files: readonly RankedPath[];
-  /** All that fit. */
+  /** The number of all matching paths. */
   readonly total: number;
 }
 
-/** A path and how well it fits: higher is better, comparable within one query only. */
+/** A path with its score: higher is better, comparable within one query only. */
 export interface RankedPath {
   readonly path: string;
   readonly score: number;
@@ -35,7 +35,7 @@ export interface RankedPath {
 
 /** The functions of this area. */
 export interface RankEngine {
-  /** Paths by some of their letters, in order. @throws INVALID_ARGUMENT for an empty query */
+  /** Ranks paths by some of their letters, in order. @throws INVALID_ARGUMENT for an empty query */
   rankPaths(query: string, paths: readonly string[], options?: RankOptions): RankedPaths;
 }
 

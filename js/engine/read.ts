@@ -1,9 +1,8 @@
 /**
- * Reading text: what kind of file bytes are, which encoding they are in, and
- * pages of lines.
+ * Reading text: detecting the type and encoding of bytes, and pages of lines.
  *
- * A {@link Page} is the same whether it was cut from bytes in memory, by
- * WebAssembly, or from a file by the native addon.
+ * A {@link Page} is the same whether WebAssembly cut it from bytes in memory or the native addon
+ * from a file.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
@@ -22,63 +21,63 @@ export type FileKind =
   | "font"
   | "binary";
 
-/** How the lines of a text end. */
+/** The line endings of a text. */
 export type Eol = "lf" | "crlf" | "mixed" | "none";
 
-/** What a file is, told by its content. */
+/** The type of a file, detected from its content. */
 export interface Inspection {
   readonly kind: FileKind;
   /** The MIME type, without parameters. */
   readonly mime: string;
   /** For text, SVG and empty files: the encoding, in lower case. */
   readonly encoding: string | null;
-  /** For text: the line ends of the bytes looked at. */
+  /** For text: the line endings of the inspected bytes. */
   readonly eol: Eol | null;
-  /** Whether the text begins with a byte order mark. */
+  /** True when the text begins with a byte order mark. */
   readonly bom: boolean;
-  /** For images whose header tells: pixels. */
+  /** For images: pixels, when the header states them. */
   readonly width: number | null;
   readonly height: number | null;
 }
 
-/** What else is known of the bytes to inspect. */
+/** Context of the bytes to inspect. */
 export interface InspectOptions {
-  /** A file name or path; tells kinds of text apart. */
+  /** A file name or path; selects the kind of text. */
   readonly name?: string | undefined;
-  /** Whether the bytes are only the beginning of the file. Default false. */
+  /** True when the bytes are only the beginning of the file. Default false. */
   readonly partial?: boolean | undefined;
 }
 
-/** How lines are numbered where a page is shown. */
+/** The form of line numbers in a rendered page. */
 export type LineNumbers = "cat" | "arrow" | "plain" | "none";
 
-/** Which lines of a file, and how much of them. */
+/** The lines to read of a file, and their limits. */
 export interface PageRequest {
   /** The first line: 1-based, or negative from the end. Never 0. Default 1. */
   readonly startLine?: number | undefined;
-  /** Lines at most; null for all. Default 2000. */
+  /** The maximum number of lines; null for all. Default 2000. */
   readonly maxLines?: number | null | undefined;
-  /** Code points beyond which a line counts as long; 0 for no limit. Default 2000. */
+  /** The number of code points above which a line counts as long; 0 for no limit. Default 2000. */
   readonly maxLineChars?: number | undefined;
-  /** Bytes of {@link Page.content} at most, in UTF-8. Default 1 MiB. */
+  /** The maximum size of {@link Page.content}, in UTF-8 bytes. Default 1 MiB. */
   readonly contentBytes?: number | undefined;
   /**
-   * Bytes at most of the text that `renderPage` makes of the page, numbers and
-   * cut lines reckoned in. Default: no limit.
+   * The maximum size in bytes of the page as `renderPage` renders it, with numbers and truncated
+   * lines. Default: no limit.
    */
   readonly textBytes?: number | undefined;
-  /** The numbers in that text. Default `none`. */
+  /** The line numbers in that text. Default `none`. */
   readonly lineNumbers?: LineNumbers | undefined;
   /** `auto` (default), or a label such as `utf-8`, `latin1`, `shift_jis`. */
   readonly encoding?: string | undefined;
-  /** Show binary content as text. Default false. */
+  /** Decode binary content as text. Default false. */
   readonly forceText?: boolean | undefined;
   /**
-   * Begin at this byte of the file, to go on inside a long line: the page ends
-   * where a line is cut, with the byte to go on with. Wins over `startLine`.
+   * Begin at this byte of the file, to continue inside a long line: the page ends at a truncated
+   * line, with the byte to continue at. Takes precedence over `startLine`.
    */
   readonly startByte?: number | undefined;
-  /** Whether to give line anchors. Default false. */
+  /** Return line anchors. Default false. */
   readonly anchors?: boolean | undefined;
   /** With `maxLines: null`, refuse files above this many bytes. Default 20 MiB. */
   readonly wholeFileBytes?: number | undefined;
@@ -87,55 +86,58 @@ export interface PageRequest {
 /** Some lines of a file. Numbers are 1-based; sizes and offsets are bytes. */
 export interface Page {
   /**
-   * The window with its own line ends, without a byte order mark: whole while
-   * it fits `contentBytes`; beyond that long lines are cut, then it ends earlier.
+   * The lines with their own line endings, without a byte order mark: complete while they fit in
+   * `contentBytes`; beyond that long lines are truncated, then the page ends earlier.
    */
   readonly content: string;
   /**
-   * The first line. Negative, counted from the end, where a file too big to be
-   * counted at once was asked for its end.
+   * The first line. Negative, counted from the end, when the end of a file was requested that is
+   * too big to be counted at once.
    */
   readonly startLine: number;
-  /** The last line; `startLine - 1` where there is none. */
+  /** The last line; `startLine - 1` for an empty page. */
   readonly endLine: number;
   readonly linesRead: number;
-  /** Lines of the file; null while they are not counted. */
+  /** The number of lines of the file; null while unknown. */
   readonly totalLines: number | null;
-  /** Lines there are at least. */
+  /** A lower bound of the number of lines. */
   readonly atLeastLines: number;
   /** Bytes of the file. */
   readonly size: number;
-  /** Offset of the first byte of the window. */
+  /** Offset of the first byte of the page. */
   readonly startByte: number;
-  /** What the content was decoded from. */
+  /** The encoding of the file. */
   readonly encoding: string;
-  /** Line ends of the whole file; null while it is not looked through. */
+  /** The line endings of the whole file; null while unknown. */
   readonly eol: Eol | null;
   readonly bom: boolean;
-  /** Whether something follows the window. */
+  /** True when more follows the page. */
   readonly truncated: boolean;
-  /** The line to go on with. */
+  /** The first line of the next page. */
   readonly nextStartLine: number | null;
-  /** The byte to go on with, where the window ended inside a line. */
+  /** The first byte of the next page, when this one ends inside a line. */
   readonly nextStartByte: number | null;
-  /** Lines of the window with more than `maxLineChars` code points. */
+  /** The number of lines with more than `maxLineChars` code points. */
   readonly longLines: number;
-  /** The first of them, and where each goes on beyond the cut. */
+  /** The first of them, with the offset of the rest of each. */
   readonly long: readonly LongLine[];
-  /** Lines that are cut in `content`. */
+  /** Lines that are truncated in `content`. */
   readonly cutLines: readonly number[];
-  /** Six characters for each line, if asked for; `------` for a line too long, or beside one. */
+  /**
+   * Six characters for each line, if requested; `------` for a line that is too long, and for its
+   * neighbours.
+   */
   readonly anchors: string | null;
-  /** `sha256:…` of all bytes; null while they are not all read. */
+  /** `sha256:…` of all bytes; null when they were not all read. */
   readonly hash: string | null;
   readonly mime: string;
-  /** Whether U+FFFD in the content stands for bytes that fit no character. */
+  /** True when U+FFFD in the content replaces invalid bytes. */
   readonly lossy: boolean;
-  /** Whether the content holds a NUL character. */
+  /** True when the content contains a NUL character. */
   readonly nuls: boolean;
-  /** Whether the file changed while it was read. */
+  /** True when the file changed while it was read. */
   readonly changed: boolean;
-  /** Opaque; what the page was read from. Absent where the backend has none. */
+  /** Opaque version of the file. Absent when the backend has none. */
   readonly version?: string;
   /** When the file last changed, in milliseconds since 1970. */
   readonly mtime?: number;
@@ -143,12 +145,12 @@ export interface Page {
   readonly mode?: number;
 }
 
-/** A line with more code points than are shown of it. */
+/** A line with more code points than are shown. */
 export interface LongLine {
   readonly line: number;
-  /** The first byte of the file that is not shown: goes on inside the line as `startByte`. */
+  /** The offset of the first byte that is not shown: continue inside the line with it as `startByte`. */
   readonly restByte: number;
-  /** Bytes from there to its end; null where the end was not looked for. */
+  /** The number of bytes from there to the line's end; null when the end is unknown. */
   readonly restBytes: number | null;
 }
 
@@ -158,15 +160,15 @@ export interface DecodedText {
   readonly text: string;
   readonly encoding: string;
   readonly bom: boolean;
-  /** Whether U+FFFD stands for some bytes. */
+  /** True when U+FFFD replaces invalid bytes. */
   readonly lossy: boolean;
 }
 
-/** What both bindings export for this area. */
+/** The exports of both bindings for this area. */
 export interface ReadBinding {
   inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
   readPage(bytes: Uint8Array, name: string, request: string): Packed;
-  /** Off the event loop; only where there are threads. */
+  /** On another thread; only in bindings with threads. */
   readPageAsync?(bytes: Uint8Array, name: string, request: string, signal?: AbortSignal): Promise<Packed>;
   decodeBytes(bytes: Uint8Array, label: string): Packed;
   encodeText(text: string, label: string, bom: boolean): Uint8Array;
@@ -175,31 +177,34 @@ export interface ReadBinding {
 
 /** The functions of this area. */
 export interface ReadEngine {
-  /** Kind, MIME type, encoding, line ends and image size, from the content. */
+  /** Detects kind, MIME type, encoding, line endings and image size from the content. */
   inspect(bytes: Uint8Array, options?: InspectOptions): Inspection;
   /**
-   * A page of bytes in memory; `name` only chooses among MIME types of text.
+   * Reads a page of bytes in memory; `name` only selects the MIME type of text.
    *
-   * @throws BINARY_FILE with `details` `{kind, mime, size, width?, height?}`,
-   * INVALID_ARGUMENT, ENCODING_ERROR, TOO_LARGE
+   * @throws BINARY_FILE with `details` `{kind, mime, size, width?, height?}`, INVALID_ARGUMENT,
+   * ENCODING_ERROR, TOO_LARGE
    */
   readPage(bytes: Uint8Array, request?: PageRequest, name?: string): Page;
-  /** The same off the event loop where there are threads: for megabytes. */
+  /** The same on another thread, where threads exist: for megabytes. */
   readPageAsync(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
   /**
-   * Bytes as text: in the encoding found, or strictly in the one named.
+   * Decodes bytes in the detected encoding, or strictly in the named one.
    *
    * @throws ENCODING_ERROR, INVALID_ARGUMENT for an unknown encoding
    */
   decodeText(bytes: Uint8Array, encoding?: string): DecodedText;
   /**
-   * Text as bytes. Default utf-8 without a byte order mark.
+   * Encodes text. Default utf-8 without a byte order mark.
    *
-   * @throws ENCODING_ERROR with `details` `{character, code_point, offset}` for
-   * a character that the encoding lacks, INVALID_ARGUMENT for an unknown encoding
+   * @throws ENCODING_ERROR with `details` `{character, code_point, offset}` for a character that
+   * the encoding lacks, INVALID_ARGUMENT for an unknown encoding
    */
   encodeText(text: string, encoding?: string, options?: { readonly bom?: boolean }): Uint8Array;
-  /** Six characters for each line of a text, which tell it and its neighbours; see `anchors` of {@link PageRequest}. */
+  /**
+   * Returns six characters for each line of a text, which identify it and its neighbours; see
+   * `anchors` of {@link PageRequest}.
+   */
   lineAnchors(text: string): string;
 }
 
@@ -249,7 +254,7 @@ function called<T>(call: () => T): T {
   }
 }
 
-/** Reads what `Inspection::pack` of `crates/core/src/sniff/mod.rs` wrote. */
+/** Decodes the result of `Inspection::pack` in `crates/core/src/sniff/mod.rs`. */
 export function toInspection(from: Unpacker): Inspection {
   return {
     kind: from.str() as FileKind,
@@ -262,7 +267,7 @@ export function toInspection(from: Unpacker): Inspection {
   };
 }
 
-/** Reads what `Page::pack` of `crates/core/src/page/mod.rs` wrote. */
+/** Decodes the result of `Page::pack` in `crates/core/src/page/mod.rs`. */
 export function toPage(from: Unpacker): Page {
   return {
     content: from.str(),
@@ -291,20 +296,20 @@ export function toPage(from: Unpacker): Page {
   };
 }
 
-/** What the addon's set of roots offers for this area. Paths are in the engine's form. */
+/** The addon's functions on roots for this area. Paths are in the engine's form. */
 export interface ReadRoots {
   readPage(path: string, request: string, cancel?: { cancel(): void } | undefined): Promise<Packed>;
   inspect(path: string): Promise<Packed>;
 }
 
-/** Reads what `NativeRoots.readPage` wrote: a page, with its file's version, time and mode. */
+/** Decodes the result of `NativeRoots.readPage`: a page, with its file's version, time and mode. */
 export function toFilePage(packed: Packed): Page {
   const from = unpack(packed);
-  // Added to, not copied: a page has two dozen fields.
+  // Assigns the fields to the page, because a page has two dozen fields to copy.
   return Object.assign(toPage(from), { version: from.str(), mtime: from.num(), mode: from.num() });
 }
 
-/** Reads what `NativeRoots.inspect` wrote: an inspection, with the file's size and version. */
+/** Decodes the result of `NativeRoots.inspect`: an inspection, with the file's size and version. */
 export function toFileInspection(
   packed: Packed,
 ): Inspection & { readonly size: number; readonly version: string } {

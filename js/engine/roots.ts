@@ -1,9 +1,9 @@
 /**
- * What the native addon offers over the disk: sets of roots and locks. There is
- * no WebAssembly counterpart.
+ * The native addon's functions on the disk: sets of roots, and locks. WebAssembly has no
+ * counterpart.
  *
- * Paths are absolute, in the form of `crates/core/src/path.rs`; a negative
- * number stands for "not given". Failures are those of `errors.ts`.
+ * Paths are absolute, in the form of `crates/core/src/path.rs`; a negative number means "not
+ * given". Errors are those of `errors.ts`.
  */
 import type { ReadRoots } from "./read.ts";
 import type { CancelToken, NativeSearch } from "./tree-search.ts";
@@ -11,7 +11,7 @@ import type { Packed } from "./unpack.ts";
 
 export type { CancelToken };
 
-/** Content with packed facts; `bytes` is absent where the version is unchanged. */
+/** Content with packed facts; `bytes` is absent when the version is unchanged. */
 export interface PackedContent extends Packed {
   readonly bytes?: Uint8Array | null;
 }
@@ -32,7 +32,7 @@ export const TRANSFER_FLAGS: Readonly<Record<"overwrite" | "createDirs" | "stric
   strict: 8,
 });
 
-/** The numbers under which durability crosses. */
+/** The native numbers of durability. */
 export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>> = Object.freeze({
   none: 0,
   atomic: 1,
@@ -42,17 +42,17 @@ export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>>
 /** A set of roots, as `crates/node/src/root.rs` exports it. */
 export interface RootsBinding extends NativeSearch, ReadRoots {
   capabilities(): string;
-  /** Lets the content of these secrets be read, and of no others any more. */
+  /** Allows reading the content of exactly these secrets. Replaces the previous list. */
   grantSecrets(paths: string[]): void;
-  /** Gives everything back at once; later calls are refused with UNSUPPORTED_OPERATION. */
+  /** Releases all resources at once; later calls fail with UNSUPPORTED_OPERATION. */
   close(): void;
-  /** The same for the host's own reading: no secrets are kept. */
+  /** Returns the same roots for the host's own reads: secrets are ordinary files. */
   withoutSecretFilter(): RootsBinding;
-  /** What the kernel enforces, the version of Landlock, the reason: a line each. */
+  /** Returns the kernel's enforcement, the version of Landlock and the reason, a line each. */
   enforcement(): string;
   exists(path: string): Promise<boolean>;
   existsSync(path: string): boolean;
-  /** Facts, then the target of a link. */
+  /** Returns facts, then the target of a link. */
   stat(path: string, follow: boolean): Promise<Packed>;
   statSync(path: string, follow: boolean): Packed;
   readBytes(path: string): Promise<Uint8Array>;
@@ -65,9 +65,9 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     ifNoneMatch: string | undefined,
     cancel: CancelToken | undefined,
   ): Promise<PackedContent>;
-  /** Facts, then the hash. */
+  /** Returns facts, then the hash. */
   hashFile(path: string, cancel: CancelToken | undefined): Promise<Packed>;
-  /** Facts, then `created`, `otherNames`, `inPlace`. */
+  /** Returns facts, then `created`, `otherNames`, `inPlace`. */
   writeBytes(
     path: string,
     bytes: Uint8Array,
@@ -75,7 +75,7 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     flags: number,
     mode: number,
     durability: number,
-    /** The name that a replaced file gets, from `asideName`. */
+    /** The name to which a replaced file is renamed, from `asideName`. */
     aside: string | undefined,
     cancel: CancelToken | undefined,
   ): Promise<Packed>;
@@ -87,7 +87,7 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     mode: number,
     durability: number,
   ): Packed;
-  /** `total`, `more`, the number of entries, then each entry. */
+  /** Returns `total`, `more`, the number of entries, then each entry. */
   listDir(
     path: string,
     facts: boolean,
@@ -97,15 +97,15 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     cancel: CancelToken | undefined,
   ): Promise<Packed>;
   listDirSync(path: string, facts: boolean): Packed;
-  /** `total`, the number of entries, then each entry. */
+  /** Returns `total`, the number of entries, then each entry. */
   listTree(path: string, options: string, cancel: CancelToken | undefined): Promise<Packed>;
   mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>;
   mkdirSync(path: string, parents: boolean, existOk: boolean): boolean;
   delete(path: string, ifVersion: string | undefined, aside: string | undefined): Promise<void>;
   deleteSync(path: string): void;
-  /** `files`, `directories`, `bytes`. */
+  /** Returns `files`, `directories`, `bytes`. */
   removeTree(path: string, aside: string | undefined, cancel: CancelToken | undefined): Promise<Packed>;
-  /** The version of the entry under its new name, where it is known. */
+  /** Returns the version of the entry under its new name, when known. */
   rename(
     from: string,
     to: string,
@@ -126,7 +126,7 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     aside: string | undefined,
     cancel: CancelToken | undefined,
   ): Promise<Packed>;
-  /** `files`, `directories`, `bytes`. */
+  /** Returns `files`, `directories`, `bytes`. */
   copyTree(
     from: string,
     to: string,
@@ -148,6 +148,6 @@ export interface NativeLock {
 
 /** A directory of lock files. */
 export interface LocksBinding {
-  /** The lock of a real path, or null while another holder has it. */
+  /** Returns the lock of a real path, or null while another process holds it. */
   tryLock(real: string): NativeLock | null;
 }

@@ -1,30 +1,29 @@
 /**
  * The queries and results of searches: the same for every backend.
  *
- * Paths in results are relative to the path that was searched, `/`-separated;
- * where that path is a file, the one path is empty. Results are in the order of
- * code points of whole paths, then by line.
+ * Paths in results are relative to the searched path, `/`-separated; when that path is a file, the
+ * one path is empty. Results are in the order of code points of whole paths, then by line.
  */
 
 import type { RankedPaths, RankOptions } from "./rank.ts";
 
-/** What to look for in a text. */
+/** A query for a text. */
 export interface TextQuery {
   /** Not empty. The dialect is Rust's `regex`: no look-around, no back-references, linear time. */
   readonly pattern?: string | undefined;
-  /** Instead of `pattern`, several at once; each match says which of them it is one of. */
+  /** Instead of `pattern`, several at once; each match lists the patterns that match. */
   readonly patterns?: readonly string[] | undefined;
-  /** Whether the pattern is a regular expression or plain text. Default true. */
+  /** True for a regular expression, false for plain text. Default true. */
   readonly regex?: boolean | undefined;
   /** `smart`: insensitive unless the pattern has an upper-case letter. Default `sensitive`. */
   readonly case?: "sensitive" | "insensitive" | "smart" | undefined;
   /** Match whole words only. Default false. */
   readonly word?: boolean | undefined;
-  /** Let a match cross line ends; `line` is then the first one. Default false. */
+  /** Allow matches across line endings; `line` is then the first one. Default false. */
   readonly multiline?: boolean | undefined;
 }
 
-/** How much of a text's hits is wanted. */
+/** Limits on the hits in a text. */
 export interface TextLimits {
   /** Lines shown before each hit, at most 50. Default: `context`. */
   readonly before?: number | undefined;
@@ -32,36 +31,38 @@ export interface TextLimits {
   readonly after?: number | undefined;
   /** Lines shown on both sides. Default 0. */
   readonly context?: number | undefined;
-  /** Hits after which a file is left. Default: no limit. */
+  /** The maximum hits of a file. Default: no limit. */
   readonly maxPerFile?: number | undefined;
-  /** Code points shown of a line, around the match; 0 for all. Default 500. */
+  /** The maximum code points shown of a line, around the match; 0 for all. Default 500. */
   readonly maxLineChars?: number | undefined;
 }
 
-/** Which entries of a tree are seen. */
+/** Filters for the entries of a tree. */
 export interface WalkQuery {
-  /** Globs to leave out, gitignore-like: what one matches and all below it. */
+  /** Globs to exclude, as in gitignore: a match excludes everything below it too. */
   readonly exclude?: readonly string[] | undefined;
-  /** See names that begin with a dot (`.git` never). Default true. */
+  /** Include names that begin with a dot (`.git` never). Default true. */
   readonly hidden?: boolean | undefined;
   /** Honour ignore files. Default true. */
   readonly respectIgnore?: boolean | undefined;
   /** The names of ignore files, lowest precedence first. Default `.gitignore .ignore .agentignore`. */
   readonly ignoreFiles?: readonly string[] | undefined;
-  /** Continue a result that was cut: its `nextCursor`. */
+  /** Continue a truncated result: its `nextCursor`. */
   readonly cursor?: string | undefined;
   /**
-   * Matches are given until they and their paths have so many characters, and read so that others have their
-   * turn on the event loop meanwhile; the totals are those of all. Where the backend does not mind it, all are given.
+   * The maximum characters of the returned matches and their paths, after which only totals are
+   * counted. Matches are decoded in slices, so that the event loop stays responsive. A backend
+   * that ignores it returns all matches.
    */
   readonly maxTextChars?: number | undefined;
-  /** Milliseconds after which what was found so far is returned. */
+  /** The time in milliseconds after which the partial result is returned. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether an index answers, where the backend has one: the answers are the same. `auto`: a search that
-   * took long has one made in the background, for those that follow; never of a whole file system or a
-   * home directory unless `anywhere`. `strict`: for names alone; the contents of every file are read, so that
-   * what a program stores through a memory map is found before it closes the file. Default: the backend's, `auto`.
+   * Whether an index is used, on a backend with an index: the answers are the same. `auto`: a slow
+   * search starts building an index in the background for later searches; never of a whole file
+   * system or a home directory unless `anywhere`. `strict`: only for names; the contents of every
+   * file are read, which also finds what a program stored through a memory map before it closes
+   * the file. Default: the backend's, `auto`.
    */
   readonly index?: IndexUse | undefined;
 }
@@ -74,96 +75,96 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
   readonly fileTypes?: readonly string[] | undefined;
   /** Default `content`. */
   readonly output?: "content" | "files" | "count" | undefined;
-  /** Hits, or files where `output` is not `content`, after which the search ends. Default: no limit. */
+  /** The maximum number of hits, or of files when `output` is not `content`. Default: no limit. */
   readonly maxResults?: number | undefined;
-  /** Larger files are passed over and counted (bytes). Default 100 MiB. */
+  /** The size in bytes above which files are skipped and counted. Default 100 MiB. */
   readonly maxFileBytes?: number | undefined;
   /**
-   * Ask every file whether it changed, also where the system tells of changes: for stores through memory
+   * Check every file for changes, even when the system reports them: for stores through memory
    * maps, and through names outside the tree. Default false.
    */
   readonly strict?: boolean | undefined;
 }
 
-/** Whether searches use an index. */
+/** The use of an index by searches. */
 export type IndexUse = "auto" | "off" | "anywhere" | "strict";
 
 /**
- * How a search knows that it saw every file as it is now: `scan`, it looked at all of them; `watch`, the
- * system tells of every change; `sweep`, files were asked when they last changed.
+ * How a search made sure that its view is current: `scan`, it read all files; `watch`, the system
+ * reports every change; `sweep`, it compared the times of files.
  */
 export type Freshness = "scan" | "watch" | "sweep";
 
-/** What is told of the index of a directory. */
+/** The state of the index of a directory. */
 export interface IndexStatus {
-  /** Files it knows. */
+  /** The number of indexed files. */
   readonly files: number;
-  /** Files that every search still reads. */
+  /** The number of files that every search still reads. */
   readonly unsigned: number;
   /** Bytes of the files that were read for it. */
   readonly corpusBytes: number;
   /** Memory in use, in bytes. */
   readonly memoryBytes: number;
-  /** Directories that are watched. */
+  /** The number of watched directories. */
   readonly watches: number;
-  /** Nothing is under way. */
+  /** True when no work on it is pending. */
   readonly ready: boolean;
 }
 
-/** One line that matches. */
+/** One matching line. */
 export interface TextMatch {
   /** From 1. */
   readonly line: number;
-  /** Where the first match begins, in code points from 1. */
+  /** The column of the first match, in code points from 1. */
   readonly column: number;
-  /** The line without its end, cut around the match (`…`) where it is too long. */
+  /** The line without its line ending, truncated around the match (`…`) when it is too long. */
   readonly text: string;
-  /** Present where the line is cut. */
+  /** Present when the line is truncated. */
   readonly cut?: true;
-  /** The last line of the match, where it crosses lines. */
+  /** The last line of a match across lines. */
   readonly endLine?: number;
-  /** The lines after the first up to `endLine`, cut like `text`. Present with `endLine`. */
+  /** The lines after the first up to `endLine`, truncated like `text`. Present with `endLine`. */
   readonly rest?: readonly string[];
-  /** The lines before, where `before` or `after` was asked for. */
+  /** The lines before, when `before` or `after` was requested. */
   readonly before?: readonly string[];
-  /** The lines after, where `before` or `after` was asked for. */
+  /** The lines after, when `before` or `after` was requested. */
   readonly after?: readonly string[];
-  /** Which of several patterns match, by their places in `patterns`. */
+  /** The indexes in `patterns` of the patterns that match. */
   readonly patterns?: readonly number[];
 }
 
-/** One line of a tree that matches. */
+/** One matching line of a tree. */
 export interface SearchMatch extends TextMatch {
   readonly path: string;
 }
 
-/** Why a search is not complete. */
+/** The reason why a search is incomplete. */
 export type IncompleteReason = "max_results" | "max_per_file" | "timeout";
 
-/** What was found in the contents of a tree. */
+/** The result of a search of contents. */
 export interface SearchResult {
   /** Empty unless `output` is `content`. */
   readonly matches: readonly SearchMatch[];
-  /** The files with hits, and how many; for `content` too. */
+  /** The files with hits and their numbers; for `content` too. */
   readonly counts: readonly FileCount[];
-  /** Lines that match. Exact where `complete`, else a lower bound. */
+  /** The number of matching lines. Exact when `complete`, otherwise a lower bound. */
   readonly totalMatches: number;
   readonly filesWithMatches: number;
   readonly filesSearched: number;
   readonly skippedBinary: number;
-  /** Files beyond `maxFileBytes`. */
+  /** The number of files larger than `maxFileBytes`. */
   readonly skippedLarge: number;
-  /** Entries that could not be read. */
+  /** The number of entries that could not be read. */
   readonly unreadable: number;
-  /** Files and whole directories hidden by ignore files. */
+  /** The number of files and whole directories excluded by ignore files. */
   readonly ignored: number;
-  /** Whether `maxResults` cut something off. */
+  /** True when `maxResults` truncated the result. */
   readonly truncated: boolean;
   readonly fresh: Freshness;
-  /** Whether everything was searched to its end. */
+  /** True when everything was searched to its end. */
   readonly complete: boolean;
   readonly incompleteReason?: IncompleteReason;
-  /** Where to go on, where something was cut off. */
+  /** The cursor of the next page of a truncated result. */
   readonly nextCursor?: string;
 }
 
@@ -181,17 +182,17 @@ export interface FindQuery extends WalkQuery {
   readonly type?: "file" | "dir" | "any" | undefined;
   /** Default true. */
   readonly caseSensitive?: boolean | undefined;
-  /** `recent`: what changed within `recencyMs` newest first, then the rest by path. Default `path`. */
+  /** `recent`: changes within `recencyMs` newest first, then the rest by path. Default `path`. */
   readonly sort?: "path" | "recent" | "mtime" | undefined;
   /** Milliseconds. Default one day. */
   readonly recencyMs?: number | undefined;
-  /** Paths returned. Default: no limit. */
+  /** The maximum number of paths. Default: no limit. */
   readonly limit?: number | undefined;
 }
 
-/** A search for files by some letters of their paths. */
+/** A fuzzy search for files by parts of their paths. */
 export interface FuzzyQuery extends RankOptions {
-  /** Letters in their order; from five on one may be wrong. Spaces are passed over. */
+  /** Letters in their order; from five on one may be wrong. Spaces are ignored. */
   readonly query: string;
   /** `recent`: a change within the last week, day or hour counts too. Default `score`. */
   readonly rank?: "score" | "recent" | undefined;
@@ -203,30 +204,30 @@ export interface FuzzyQuery extends RankOptions {
   readonly index?: IndexUse | undefined;
 }
 
-/** Files by some letters of their paths, best first. */
+/** The result of a fuzzy search, best first. */
 export interface FuzzyResult extends RankedPaths {}
 
-/** What was found by name. */
+/** The result of a search for names. */
 export interface FindResult {
   readonly paths: readonly string[];
-  /** All that match, before limit and cursor. Exact where `complete`. */
+  /** The number of all matches, before limit and cursor. Exact when `complete`. */
   readonly total: number;
-  /** Entries that match and are hidden by ignore files. */
+  /** The number of matching entries excluded by ignore files. */
   readonly ignored: number;
-  /** Entries that could not be read. */
+  /** The number of entries that could not be read. */
   readonly unreadable: number;
   readonly truncated: boolean;
-  /** False where the time was up. */
+  /** False when the time limit was reached. */
   readonly complete: boolean;
   readonly nextCursor?: string;
 }
 
-/** What was found in one text. */
+/** The result of a search in one text. */
 export interface TextHits {
   readonly matches: readonly TextMatch[];
   readonly total: number;
-  /** The content is binary and was not searched. */
+  /** True when the content is binary and was not searched. */
   readonly binary: boolean;
-  /** There are more than `maxPerFile`. */
+  /** True when there are more than `maxPerFile`. */
   readonly more: boolean;
 }

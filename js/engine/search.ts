@@ -1,28 +1,28 @@
 /**
- * Globs, ignore rules and queries over bytes: handles that every backend uses.
+ * Globs, ignore rules and queries over bytes: objects that every backend uses.
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
-import { isHeavy, isParsedSoon } from "./heavy-queries.ts";
+import { isExpensive, isCheapToParse } from "./query-cost.ts";
 import { isAttributed, toHits } from "./hits.ts";
-import { KeptQueries } from "./kept-queries.ts";
+import { QueryCache } from "./query-cache.ts";
 import type { TextHits, TextLimits, TextQuery } from "./search-types.ts";
 import type { Packed } from "./unpack.ts";
 import { toUtf8 } from "./utf8.ts";
 
 export type * from "./search-types.ts";
 
-/** Contents of fewer bytes are done with sooner than they are handed to a worker. */
+/** The size in bytes below which a content is searched faster than it is sent to a worker. */
 export const LARGE_BYTES: number = 32 * 1024;
 
 /** A compiled query. */
 export interface CompiledQuery {
   /** Searches the content of a file; byte order marks are honoured. */
   search(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
-  /** The number of matching lines, without making them. */
+  /** Counts the matching lines, without creating them. */
   count(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
-  /** The same in a worker, where there are any and the content is worth it. */
+  /** The same in a worker, where workers exist and the content is large enough. */
   later?(
     content: Uint8Array,
     limits: TextLimits & { readonly skipLines?: number; readonly count: boolean },
@@ -30,9 +30,12 @@ export interface CompiledQuery {
   ): Promise<TextHits>;
 }
 
-/** A query that workers compile, because the page would wait for it. */
+/** A query that workers compile, because the page would block on it. */
 export interface SentQuery {
-  /** Searches contents, all with the same limits. Of none it says whether the query compiles. @throws CANCELLED */
+  /**
+   * Searches contents, all with the same limits. An empty list only checks that the query
+   * compiles. @throws CANCELLED
+   */
   searchAll(
     contents: readonly Uint8Array[],
     limits: TextLimits & { readonly skipLines?: number; readonly count: boolean },
@@ -40,27 +43,30 @@ export interface SentQuery {
   ): Promise<readonly TextHits[]>;
 }
 
-/** An index of contents that the caller holds, by numbers that the index gives. */
+/** An index of contents in the caller's memory, which it numbers. */
 export interface HeldIndex {
-  /** Remembers a content: its number from 0, -1 for a binary one, -2 for one that every query has to read. */
+  /**
+   * Indexes a content: returns its number from 0, -1 for a binary one, -2 for one that every query
+   * has to read.
+   */
   sign(content: Uint8Array): number;
-  /** One bit for each number: the contents that can match. Undefined where all can. */
+  /** Returns one bit for each number: the contents that can match. Undefined where all can. */
   candidates(query: CompiledQuery | SentQuery): Uint8Array | undefined;
-  /** The memory in use, in bytes. */
+  /** Returns the used memory in bytes. */
   bytes(): number;
 }
 
 /** Compiled globs. Paths are relative, `/`-separated. */
 export interface PathGlobs {
-  /** Whether the path is included, and neither it nor a directory above it excluded. */
+  /** Returns true when the path is included, and neither it nor a directory above it is excluded. */
   matches(path: string, isDir?: boolean): boolean;
-  /** Whether the path is excluded: a walk need not enter such a directory. */
+  /** Returns true when the path is excluded: a walk need not enter such a directory. */
   excluded(path: string, isDir?: boolean): boolean;
-  /** Whether anything below the directory can match. */
+  /** Returns true when an entry below the directory can match. */
   mayContain(directory: string): boolean;
 }
 
-/** How globs are compiled. */
+/** Options of a compilation of globs. */
 export interface GlobOptions {
   readonly exclude?: readonly string[] | undefined;
   /** Default true. */
@@ -70,11 +76,14 @@ export interface GlobOptions {
 /** The ignore rules from the root of a walk down to one directory. Immutable. */
 export interface IgnoreRules {
   /**
-   * The rules for a directory below: `files` are the contents of its ignore
-   * files with their places in the list of names, `border` whether it has `.git`.
+   * Returns the rules for a directory below: `files` are the contents of its ignore files with
+   * their indexes in the list of names; `border` is true when it contains `.git`.
    */
   enter(directory: string, files: readonly IgnoreFile[], border: boolean): IgnoreRules;
-  /** Whether an entry of that directory is ignored; the path is from the root of the walk. */
+  /**
+   * Returns true when an entry of that directory is ignored; the path is relative to the root of
+   * the walk.
+   */
   ignored(path: string, isDir: boolean): boolean;
 }
 
@@ -93,12 +102,12 @@ interface RawQuery {
   search(content: Uint8Array, limits: string): Packed;
 }
 
-/** What both bindings export for this area. */
+/** The exports of both bindings for this area. */
 export interface SearchBinding {
   readonly SearchQuery: new (options: string) => RawQuery;
-  /** Off the event loop; only where there are workers. */
+  /** On another thread; only in bindings with workers. */
   searchAsync?(options: string, content: Uint8Array, limits: string, signal?: AbortSignal): Promise<Packed>;
-  /** Several contents in one call; only where there are workers. */
+  /** Several contents in one call; only in bindings with workers. */
   searchAllAsync?(
     options: string,
     contents: readonly Uint8Array[],
@@ -108,7 +117,7 @@ export interface SearchBinding {
   readonly HeldIndex: new () => {
     sign(content: Uint8Array): number;
     candidates(query: RawQuery): Uint8Array | null | undefined;
-    /** Of a query that is compiled elsewhere; only where that may be. */
+    /** The candidates of a query that is compiled elsewhere; only in bindings with workers. */
     candidatesOf?(options: string): Uint8Array | undefined;
     bytes(): number;
   };
@@ -125,28 +134,28 @@ export interface SearchBinding {
 /** The functions of this area. */
 export interface SearchEngine {
   /**
-   * Compiles globs, by ripgrep's rule: without a slash at any depth.
+   * Compiles globs, by ripgrep's rule: a pattern without a slash matches at any depth.
    * @throws INVALID_GLOB, LIMIT_EXCEEDED
    */
   glob(patterns: string | readonly string[], options?: GlobOptions): PathGlobs;
   /** Compiles a query. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   compileQuery(query: TextQuery): CompiledQuery;
-  /** The query for workers to compile; undefined where there are none, or it takes no time. */
+  /** Prepares the query for workers to compile; undefined where there are none, or it compiles fast. */
   sentQuery(query: TextQuery): SentQuery | undefined;
   /** Searches a text. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
-  /** The same in a worker where there are any: for large texts. @throws also CANCELLED */
+  /** The same in a worker, where workers exist: for large texts. @throws also CANCELLED */
   grepTextAsync(text: string | Uint8Array, query: TextQuery & TextLimits & Signalled): Promise<TextHits>;
-  /** No ignore rules yet: the root of a stack of them. */
+  /** Returns an empty stack of ignore rules. */
   ignoreRules(): IgnoreRules;
-  /** An index of contents, empty yet. */
+  /** Returns an empty index of contents. */
   heldIndex(): HeldIndex;
 }
 
 /** Wraps a binding. */
 export function searchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
-  const kept = new KeptQueries<CompiledQuery>();
+  const kept = new QueryCache<CompiledQuery>();
   const sent = new WeakMap<SentQuery, string | undefined>();
   const { searchAsync, searchAllAsync } = binding;
   const compileQuery = (query: TextQuery): CompiledQuery => {
@@ -187,7 +196,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     },
     compileQuery,
     sentQuery(query) {
-      if (searchAllAsync === undefined || !isHeavy(query)) return undefined;
+      if (searchAllAsync === undefined || !isExpensive(query)) return undefined;
       const [options, attributed] = [optionsOf(query), isAttributed(query)];
       const made: SentQuery = {
         async searchAll(contents, limits, signal) {
@@ -199,7 +208,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
           }
         },
       };
-      sent.set(made, isParsedSoon(query) ? options : undefined);
+      sent.set(made, isCheapToParse(query) ? options : undefined);
       return made;
     },
     grepText: (text, query) => compileQuery(query).search(toUtf8(text), limitsOf(query)),
@@ -208,7 +217,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       const [content, limits] = [toUtf8(text), limitsOf(query)];
       if (searchAsync === undefined || content.length < LARGE_BYTES)
         return compileQuery(query).search(content, limits);
-      // Not compiled here: that may take longer than a page may wait.
+      // Not compiled here, because that may block the page.
       try {
         const asked = JSON.stringify({ ...limits, count: false });
         return toHits(await searchAsync(optionsOf(query), content, asked, query.signal), isAttributed(query));
@@ -232,7 +241,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
   };
 }
 
-/** The engine's form of a query. */
+/** Converts a query to the engine's form. */
 function optionsOf({ pattern, patterns, regex, case: letters, word, multiline }: TextQuery): string {
   return JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
 }

@@ -1,43 +1,43 @@
 /**
- * The part of the engine that compares and changes texts the caller holds: what
- * the small WebAssembly module is made of, and a part of every other engine.
+ * The part of the engine that compares and changes texts in memory: the whole of the small
+ * WebAssembly module, and a part of every other engine.
  */
 import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
 import { type PatchBinding, type PatchEngine, patchEngine } from "./patch.ts";
 
-/** What a binding exports for it. */
+/** The exports of a binding for it. */
 export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
   sha256(bytes: Uint8Array): string;
-  /** Off the event loop; only where there are threads. */
+  /** On another thread; only in bindings with threads. */
   sha256Async?(bytes: Uint8Array): Promise<string>;
-  /** In memory of the binding's own; without it JavaScript joins them. */
+  /** Concatenates in memory of the binding; without it JavaScript concatenates. */
   joined?(a: Uint8Array, b: Uint8Array): Uint8Array;
 }
 
-/** Which engine runs, and why it is not the native one if it is not. */
+/** The engine in use, and the reason when it is not the native one. */
 export interface EngineInfo {
   /** Machine code (`native`) or WebAssembly (`wasm`). */
   readonly kind: "native" | "wasm";
-  /** Why the native addon is not in use; absent where it is. */
+  /** The reason why the native addon is not in use; absent when it is. */
   readonly reason?: string;
 }
 
 /** Diffs, edits, patches and merges. Pure: bytes and text in, values out. */
 export interface TextEngine extends DiffEngine, EditEngine, PatchEngine {
   readonly info: EngineInfo;
-  /** `sha256:` and 64 hexadecimal digits of the bytes. */
+  /** Returns `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
-  /** The same off the event loop where there are threads: for large contents. */
+  /** The same on another thread, where threads exist: for large contents. */
   sha256Async(bytes: Uint8Array): Promise<string>;
   /**
-   * The bytes of `a` and then of `b`. In Node in memory that goes back to the system with the
-   * buffer: the heap that Node takes it from keeps the most that was ever in use at once.
+   * Concatenates `a` and `b`. On Node the memory is returned to the system with the buffer,
+   * whereas Node's own heap stays at its peak size.
    */
   joined(a: Uint8Array, b: Uint8Array): Uint8Array;
 }
 
-/** Builds it over a binding. */
+/** Builds the engine over a binding. */
 export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngine {
   return Object.freeze({
     info: Object.freeze(info),

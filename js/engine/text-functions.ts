@@ -2,10 +2,10 @@
 import { textEngine } from "./current.ts";
 import type { TextEngine } from "./text-engine.ts";
 
-/** `sha256:` and 64 hexadecimal digits of the bytes. */
+/** Returns `sha256:` and 64 hexadecimal digits of the bytes. */
 export const sha256: TextEngine["sha256"] = (bytes) => textEngine().sha256(bytes);
 
-/** The same off the event loop where there are threads: for large contents. */
+/** The same on another thread, where threads exist: for large contents. */
 export const sha256Async: TextEngine["sha256Async"] = (bytes) => textEngine().sha256Async(bytes);
 
 /**
@@ -15,7 +15,7 @@ export const sha256Async: TextEngine["sha256Async"] = (bytes) => textEngine().sh
  */
 export const diff: TextEngine["diff"] = (...args) => textEngine().diff(...args);
 
-/** The same off the event loop where there are threads: for large inputs. */
+/** The same on another thread, where threads exist: for large inputs. */
 export const diffAsync: TextEngine["diffAsync"] = (...args) => textEngine().diffAsync(...args);
 /**
  * Compares two texts within their lines, word by word or character by character.
@@ -31,10 +31,10 @@ export const diffParts: TextEngine["diffParts"] = (...args) => textEngine().diff
  */
 export const planEdits: TextEngine["planEdits"] = (...args) => textEngine().planEdits(...args);
 
-/** Applies edits to the bytes of a text; only bytes that the edits name change. */
+/** Applies edits to the bytes of a text; only the edited bytes change. */
 export const planEditsBytes: TextEngine["planEditsBytes"] = (...args) => textEngine().planEditsBytes(...args);
 
-/** The same off the event loop where there are threads: for large files. */
+/** The same on another thread, where threads exist: for large files. */
 export const planEditsBytesAsync: TextEngine["planEditsBytesAsync"] = (...args) =>
   textEngine().planEditsBytesAsync(...args);
 
@@ -46,15 +46,22 @@ export const planEditsBytesAsync: TextEngine["planEditsBytesAsync"] = (...args) 
 export const parsePatch: TextEngine["parsePatch"] = (...args) => textEngine().parsePatch(...args);
 
 /**
- * Works out what a patch makes of files: all of them, or a refusal and nothing.
+ * Computes the result of a patch: all files, or an error and nothing.
  *
- * @example applyPatch({ f: "a\n" }, "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n")[0]?.bytes; // "b\n" in UTF-8
+ * @example applyPatch({ f: "a
+ * " }, "--- a/f
+ * +++ b/f
+ * @@ -1 +1 @@
+ * -a
+ * +b
+ * ")[0]?.bytes; // "b
+ * " in UTF-8
  */
 export const applyPatch: TextEngine["applyPatch"] = (...args) => textEngine().applyPatch(...args);
 
-/** The same off the event loop where there are threads: for large files. */
+/** The same on another thread, where threads exist: for large files. */
 export const applyPatchAsync: TextEngine["applyPatchAsync"] = (...args) =>
   textEngine().applyPatchAsync(...args);
 
-/** Merges what two sides made of one text; conflicts are objects, and markers in the text. */
+/** Merges the changes of two sides to one text; conflicts are objects, and markers in the text. */
 export const merge3: TextEngine["merge3"] = (...args) => textEngine().merge3(...args);

@@ -1,4 +1,4 @@
-/** The types that the functions for texts speak, for the entries to pass on. */
+/** The types of the text functions, re-exported by the entries. */
 export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffPart, DiffResult, TextOrBytes } from "./diff.ts";
 export type {
   AppliedEdit,

@@ -1,34 +1,33 @@
 /**
- * Around every call into WebAssembly: a trap must not leave a broken engine
- * behind, and a packed result must not stay in the module's memory.
+ * Wraps every call into WebAssembly: a trap must not leave a broken engine behind, and a packed
+ * result must not stay in the module's memory.
  *
- * The module is built with `panic=abort`. After a trap its memory is in an
- * unknown state, so the instance is thrown away and made anew; the call that
- * trapped fails, the next one works.
+ * The module is built with `panic=abort`. After a trap its memory is in an unknown state, so the
+ * instance is discarded and created again; the call that trapped fails, the next one works.
  */
 import type { PlatformTables } from "./legacy.ts";
 import type { Packed } from "./unpack.ts";
 
-/** The exports of the generated JavaScript, whichever form it was loaded in. */
+/** The exports of the generated JavaScript, however it was loaded. */
 export interface Glue {
   readonly [name: string]: unknown;
   __wbg_reset_state(): void;
-  /** Only the whole module has it. */
+  /** Only the full module has it. */
   usePlatform?(tables: PlatformTables): void;
 }
 
-interface Held extends Packed {
+interface WasmResult extends Packed {
   free(): void;
 }
 
-function isHeld(value: unknown): value is Held {
+function isHeld(value: unknown): value is WasmResult {
   return typeof value === "object" && value !== null && "nums" in value && "free" in value;
 }
 
 /**
- * The binding that the generated JavaScript offers, made safe to call.
+ * Wraps the binding of the generated JavaScript, so that it is safe to call.
  *
- * @param tables the platform's encodings, for a module that asks for them
+ * @param tables the platform's encodings, for a module that needs them
  */
 export function guarded<Binding>(glue: Glue, tables?: PlatformTables): Binding {
   const prepare = () => {
@@ -37,7 +36,7 @@ export function guarded<Binding>(glue: Glue, tables?: PlatformTables): Binding {
   prepare();
   const binding: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(glue)) {
-    // Functions are lower case; classes hold state of their own and pass as they are.
+    // Functions are lower case; classes have state of their own and pass unchanged.
     if (typeof member !== "function" || !/^[a-z]/.test(name)) binding[name] = member;
     else binding[name] = guard(member as (...args: unknown[]) => unknown, glue, prepare);
   }
@@ -66,8 +65,8 @@ function guard(
   };
 }
 
-/** The fields of a result, which are accessors into the module's memory, as plain data. */
-function copied(result: Held): unknown {
+/** Copies the fields of a result, which are accessors into the module's memory. */
+function copied(result: WasmResult): unknown {
   const fields = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(result)));
   const readable = fields.filter(([, { get }]) => get !== undefined);
   return Object.fromEntries(readable.map(([name]) => [name, Reflect.get(result, name)]));

@@ -1,7 +1,4 @@
-/**
- * Searches of a tree on disk, by the native engine: off the event loop, in
- * parallel, cancellable.
- */
+/** Searches of a tree on disk, by the native engine: on other threads, in parallel, cancellable. */
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { FilewrightError, fromEngine } from "./errors.ts";
 import { fileTypeGlobs } from "./file-types.ts";
@@ -21,12 +18,12 @@ import type {
 } from "./search-types.ts";
 import { type Packed, unpack } from "./unpack.ts";
 
-/** The part of a native root set that searches. */
+/** The search functions of a native root set. */
 export interface NativeSearch {
   grep(path: string, options: string, cancel?: CancelToken): Promise<PackedBatch[]>;
   find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
   warm(path: string, respectIgnore: boolean, cancel?: CancelToken): Promise<Packed>;
-  /** Has indexes kept in a directory of state, for processes that follow. */
+  /** Saves indexes in a state directory, for later processes. */
   keepIndexes(stateDir: string): void;
   disposeIndexes(): void;
   indexStatus(path: string): Promise<Packed>;
@@ -50,12 +47,12 @@ export interface TreeSearch {
     query: SearchQuery & { readonly signal?: AbortSignal | undefined },
   ): Promise<SearchResult>;
   find(path: string, query: FindQuery & { readonly signal?: AbortSignal | undefined }): Promise<FindResult>;
-  /** Makes the index of a directory now. */
+  /** Builds the index of a directory now. */
   warm(path: string, respectIgnore: boolean, signal?: AbortSignal | undefined): Promise<IndexStatus>;
-  /** Gives back all indexes. */
+  /** Frees all indexes. */
   dispose(): void;
   indexStatus(path: string): Promise<IndexStatus | undefined>;
-  /** Finds files by some letters of their paths. */
+  /** Fuzzy path search: finds files by some of the letters of their paths. */
   findFiles(
     path: string,
     query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
@@ -104,7 +101,7 @@ function translated(error: unknown): never {
   throw fromEngine(error);
 }
 
-/** Reads what `pack` of `crates/node/src/search.rs` wrote. */
+/** Decodes the result of `pack` in `crates/node/src/search.rs`. */
 function readStatus(packed: Packed): IndexStatus {
   const from = unpack(packed);
   return Object.freeze({
@@ -130,7 +127,7 @@ async function cancellable<T>(
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     const result = await call(token);
-    // Done before it heard of it: whoever called has gone all the same.
+    // Finished before the cancellation arrived: the caller has gone nevertheless.
     if (signal.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
     return result;
   } catch (error) {
@@ -140,7 +137,7 @@ async function cancellable<T>(
   }
 }
 
-/** The engine's form of a search's options. */
+/** Converts a search's options to the engine's form. */
 function grepOptions(query: SearchQuery): Record<string, unknown> {
   const { cursor, fileTypes, maxTextChars: _, ...rest } = query;
   const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
@@ -156,10 +153,13 @@ const REASONS: readonly (IncompleteReason | undefined)[] = [
 
 const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
-/** Reads what `grep` of `crates/fs/src/search` wrote, as much of it as is wanted, and lets others run meanwhile. */
+/**
+ * Decodes the needed part of the result of `grep` in `crates/fs/src/search`, in slices that let
+ * other tasks run.
+ */
 async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): Promise<SearchResult> {
   const limit = query.maxTextChars ?? Number.POSITIVE_INFINITY;
-  const found: Found = { matches: [], counts: [], chars: 0, limit };
+  const found: DecodedHits = { matches: [], counts: [], chars: 0, limit };
   const { shape, result } = readHead(packed[0] as Packed, query);
   for (const _ of hitsOf(packed.slice(1), shape, found)) {
     const last = found.matches.at(-1);
@@ -172,14 +172,13 @@ async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): P
   return { ...result, matches: found.matches, counts: found.counts };
 }
 
-/** Reads what `grep` of `crates/fs/src/search` wrote. */
+/** Decodes the result of `grep` in `crates/fs/src/search`. */
 function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
   const { shape, result } = readHead(packed[0] as Packed, query);
-  // A million hits take longer to become objects than to be found: they do when
-  // somebody looks.
+  // A million hits take longer to decode than to find, so they are decoded on first access.
   let batches: readonly PackedBatch[] | undefined = packed.slice(1);
-  const found: Found = { matches: [], counts: [], chars: 0, limit: Number.POSITIVE_INFINITY };
-  const hits = (): Found => {
+  const found: DecodedHits = { matches: [], counts: [], chars: 0, limit: Number.POSITIVE_INFINITY };
+  const hits = (): DecodedHits => {
     for (const _ of hitsOf(batches ?? [], shape, found));
     batches = undefined;
     return found;
@@ -198,7 +197,7 @@ function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchR
 function readHead(
   packed: Packed,
   query: SearchQuery,
-): { readonly shape: Shape; readonly result: Omit<SearchResult, "matches" | "counts"> } {
+): { readonly shape: HitShape; readonly result: Omit<SearchResult, "matches" | "counts"> } {
   const head = unpack(packed);
   const totalMatches = head.num();
   const filesWithMatches = head.num();
@@ -232,30 +231,30 @@ function readHead(
   return { shape, result };
 }
 
-/** What was unpacked so far. */
-interface Found {
+/** The hits decoded so far. */
+interface DecodedHits {
   readonly matches: SearchMatch[];
   readonly counts: FileCount[];
-  /** Characters that the rows `path:line:text` have at least. */
+  /** A lower bound of the characters of the rows `path:line:text`. */
   chars: number;
-  /** The characters that are of use: hits beyond them are not unpacked. */
+  /** The maximum number of useful characters: hits beyond them are not decoded. */
   readonly limit: number;
 }
 
-interface Shape {
+interface HitShape {
   readonly content: boolean;
   readonly context: boolean;
   readonly attributed: boolean;
 }
 
-/** What a row has at least besides path and text: two separators, a digit and a line end. */
-const ROW_CHARS = 4;
+/** The characters of a row in addition to path and text: two separators, a digit and a line ending. */
+const MIN_ROW_CHARS = 4;
 
-/** Hits that are unpacked before others have their turn on the event loop. */
-const SLICE_HITS = 5000;
+/** The number of hits decoded before other tasks may run on the event loop. */
+const HITS_PER_SLICE = 5000;
 
-/** Unpacks the hits, and yields after every {@link SLICE_HITS}. */
-function* hitsOf(batches: readonly PackedBatch[], shape: Shape, found: Found): Generator<void> {
+/** Decodes the hits, and yields after every {@link HITS_PER_SLICE}. */
+function* hitsOf(batches: readonly PackedBatch[], shape: HitShape, found: DecodedHits): Generator<void> {
   const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   for (const { nums, text } of batches) {
     const batch = { nums, text: typeof text === "string" ? text : utf8.decode(text) };
@@ -265,7 +264,7 @@ function* hitsOf(batches: readonly PackedBatch[], shape: Shape, found: Found): G
   }
 }
 
-function* fullHitsOf(batch: Packed, shape: Shape, found: Found): Generator<void> {
+function* fullHitsOf(batch: Packed, shape: HitShape, found: DecodedHits): Generator<void> {
   const from = unpack(batch);
   for (let files = from.num(); files > 0; files--) {
     const path = from.str();
@@ -274,15 +273,15 @@ function* fullHitsOf(batch: Packed, shape: Shape, found: Found): Generator<void>
     for (let left = shape.content ? count : 0; left > 0; left--) {
       const match = readMatch(from, shape, { path });
       found.matches.push(match);
-      found.chars += path.length + match.text.length + ROW_CHARS;
-      if (found.matches.length % SLICE_HITS === 0 || found.chars > found.limit) yield;
+      found.chars += path.length + match.text.length + MIN_ROW_CHARS;
+      if (found.matches.length % HITS_PER_SLICE === 0 || found.chars > found.limit) yield;
     }
-    if (found.counts.length % SLICE_HITS === 0) yield;
+    if (found.counts.length % HITS_PER_SLICE === 0) yield;
   }
 }
 
-/** Reads a batch of hits without context: by hand, since there may be a million of them. */
-function* plainHitsOf({ nums, text }: Packed, found: Found): Generator<void> {
+/** Decodes a batch of hits without context, field by field, since there may be a million of them. */
+function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<void> {
   const { matches, counts } = found;
   let at = 0;
   let from = 0;
@@ -309,26 +308,26 @@ function* plainHitsOf({ nums, text }: Packed, found: Found): Generator<void> {
         for (const more of rest) found.chars += more.length;
         matches.push({ ...match, ...(cut ? { cut: true as const } : {}), endLine, rest });
       } else matches.push(cut ? { ...match, cut: true } : match);
-      found.chars += path.length + match.text.length + ROW_CHARS;
-      if (matches.length % SLICE_HITS === 0 || found.chars > found.limit) yield;
+      found.chars += path.length + match.text.length + MIN_ROW_CHARS;
+      if (matches.length % HITS_PER_SLICE === 0 || found.chars > found.limit) yield;
     }
   }
 }
 
 const DAY_MS = 86_400_000;
 
-/** The engine's form of a search for names, and what it takes for lately. */
+/** Converts a search for names to the engine's form, with the time from which changes are recent. */
 function findOptions(query: FindQuery): { options: Record<string, unknown>; recentFrom: number } {
   const { cursor, caseSensitive, recencyMs, ...rest } = query;
   const after = cursor === undefined ? undefined : decodeCursor("find", cursor);
-  // All pages of one search agree on what is recent.
+  // All pages of one search must use the same time.
   const recentFrom = after?.since ?? Math.max(0, Date.now() - (recencyMs ?? DAY_MS));
   const time = after === undefined || after.number < 0 ? undefined : after.number;
   const options = { ...rest, globCase: caseSensitive, recentFrom, afterPath: after?.path, afterTime: time };
   return { options, recentFrom };
 }
 
-/** Reads what `find` of `crates/fs/src/search/find.rs` wrote. */
+/** Decodes the result of `find` in `crates/fs/src/search/find.rs`. */
 function readFind(packed: Packed, recentFrom: number): FindResult {
   const from = unpack(packed);
   const total = from.num();
@@ -337,7 +336,7 @@ function readFind(packed: Packed, recentFrom: number): FindResult {
   const complete = from.flag();
   const truncated = from.flag();
   const lastTime = from.num();
-  // Tens of thousands of paths become strings when somebody looks.
+  // Tens of thousands of paths are decoded on first access.
   let found: readonly string[] | undefined;
   const all = (): readonly string[] => {
     found ??= readLines(from);

@@ -1,4 +1,4 @@
-/** The types that the engine's functions speak, for the entries to pass on. */
+/** The types of the engine's functions, re-exported by the entries. */
 export * from "./text-types.ts";
 export type { Engine } from "./engine.ts";
 export type {

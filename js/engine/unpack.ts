@@ -1,12 +1,12 @@
 /**
- * Takes packed results apart; the other half of `crates/core/src/pack.rs`.
+ * Decodes packed results; the counterpart of `crates/core/src/pack.rs`.
  *
  * Reads numbers and strings in the order in which Rust wrote them.
  */
 
-/** A result as it crosses from either engine. */
+/** A packed result of either engine. */
 export interface Packed {
-  /** A list where there are few: a buffer costs more than reading it. */
+  /** A plain list for few numbers: a buffer costs more than reading it. */
   readonly nums: ArrayLike<number>;
   readonly text: string;
 }
@@ -17,8 +17,8 @@ export function unpack(packed: Packed): Unpacker {
 }
 
 /**
- * A cursor over a {@link Packed} result. A class, because closures made for
- * each result cost more than reading most of them.
+ * A cursor over a {@link Packed} result. A class, because closures per result cost more than
+ * reading most of them.
  */
 export class Unpacker {
   readonly #nums: ArrayLike<number>;
@@ -32,28 +32,28 @@ export class Unpacker {
     this.#text = text;
   }
 
-  /** The next number. */
+  /** Reads the next number. */
   num(): number {
     return this.#nums[this.#at++] as number;
   }
 
-  /** The next number, or null where Rust wrote `None`. */
+  /** Reads the next number, or null where Rust wrote `None`. */
   opt(): number | null {
     const value = this.num();
     return value < 0 ? null : value;
   }
 
-  /** The next truth value. */
+  /** Reads the next boolean. */
   flag(): boolean {
     return this.num() === 1;
   }
 
-  /** The next string. */
+  /** Reads the next string. */
   str(): string {
     return this.#take(this.num());
   }
 
-  /** The next string, or null where Rust wrote `None`. */
+  /** Reads the next string, or null where Rust wrote `None`. */
   optStr(): string | null {
     const length = this.num();
     return length < 0 ? null : this.#take(length);

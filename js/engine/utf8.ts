@@ -1,25 +1,25 @@
 /**
- * Text as UTF-8, on its way to the engine.
+ * Encodes text as UTF-8 for the engine.
  *
- * A string that crosses by itself costs several times its copy, and a fresh
- * buffer costs a page fault for every 4 KiB; text is written into memory that
- * is kept between calls instead, where the call is over before it is used again.
+ * Passing a string costs several times its copy, and a new buffer costs a page fault for every 4
+ * KiB; so text is written into memory that is reused between calls, when the call ends before its
+ * next use.
  */
 
-/** Bytes of scratch memory that are kept; longer texts get buffers of their own. */
-const KEPT = 4 * 1024 * 1024;
+/** The maximum size of the reused memory in bytes; longer texts get buffers of their own. */
+const MAX_SCRATCH_BYTES = 4 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 let scratch = new Uint8Array(64 * 1024);
 
-/** Text in a buffer of its own; bytes as they are. */
+/** Encodes text in a new buffer; returns bytes unchanged. */
 export function toUtf8(text: string | Uint8Array): Uint8Array {
   return typeof text === "string" ? encoder.encode(text) : text;
 }
 
 /**
- * Hands two texts to `use` as UTF-8. What was bytes already is handed on as it
- * is. The bytes are void once `use` has returned; unpaired surrogates are U+FFFD.
+ * Passes two texts to `use` as UTF-8. Bytes are passed unchanged. The encoded bytes are invalid
+ * after `use` has returned; unpaired surrogates are U+FFFD.
  */
 export function withUtf8<T>(
   a: string | Uint8Array,
@@ -31,12 +31,12 @@ export function withUtf8<T>(
   return use(first, typeof b === "string" ? write(b, offset, 0) : b);
 }
 
-/** Writes a text at an offset, with room for `more` units after it. */
+/** Writes a text at an offset, with space for `more` units after it. */
 function write(text: string, offset: number, more: number): Uint8Array {
   const size = offset + text.length + more;
-  if (size > KEPT) return encoder.encode(text);
-  // Grown only before the first of two texts: the second was counted in.
-  if (size > scratch.length && offset === 0) scratch = new Uint8Array(Math.min(KEPT, size * 2));
+  if (size > MAX_SCRATCH_BYTES) return encoder.encode(text);
+  // The memory grows only before the first of two texts: its size includes the second.
+  if (size > scratch.length && offset === 0) scratch = new Uint8Array(Math.min(MAX_SCRATCH_BYTES, size * 2));
   const room = scratch.subarray(offset);
   const { read, written } = encoder.encodeInto(text, room);
   return read === text.length ? room.subarray(0, written) : encoder.encode(text);

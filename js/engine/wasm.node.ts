@@ -1,6 +1,6 @@
 /**
- * Loads the WebAssembly engine on Node, without waiting: there the module is a
- * file, and a fall-back must be as synchronous as the addon it stands in for.
+ * Loads the WebAssembly engine on Node, synchronously: there the module is a file, and a fallback
+ * must be as synchronous as the addon it replaces.
  */
 import { createRequire } from "node:module";
 import type { Binding } from "./engine.ts";
@@ -9,10 +9,10 @@ import { type Glue, guarded } from "./trap.ts";
 
 const require = createRequire(import.meta.url);
 
-/** The WebAssembly binding, or the reason why it cannot be loaded. */
+/** Returns the WebAssembly binding, or the reason why it cannot be loaded. */
 export function loadWasm(): { readonly binding: Binding } | { readonly reason: string } {
   try {
-    // The same from js/engine while developing and from dist/engine once built.
+    // The same path from js/engine during development and from dist/engine after a build.
     return { binding: guarded<Binding>(require("../../dist/wasm/filewright.cjs") as Glue, platformTables) };
   } catch (error) {
     const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);

@@ -1,4 +1,4 @@
-/** The whole WebAssembly engine where there is no Node: browsers and edge runtimes. */
+/** The full WebAssembly engine outside Node: browsers and edge runtimes. */
 import init, * as glue from "../wasm/filewright.js";
 import { setEngine } from "./current.ts";
 import { type Binding, makeEngine } from "./engine.ts";
@@ -10,7 +10,7 @@ export type { WasmSource } from "./wasm-load.ts";
 
 let binding: Binding | undefined;
 
-/** Where the module lies. In this form bundlers find the file and take it along. */
+/** The address of the module. Bundlers recognise a URL in this form and include the file. */
 export const file = (): URL => new URL("../wasm/filewright_bg.wasm", import.meta.url);
 
 const module = loader(
@@ -22,18 +22,18 @@ const module = loader(
   file,
 );
 
-/** The binding, once it is loaded. */
+/** Returns the binding, once it is loaded. */
 export const loaded = (): Binding | undefined => binding;
 
 /**
- * Loads the engine once; every further call gives the same promise. A failed
- * load may be tried again.
+ * Loads the engine once; every further call returns the same promise. A failed load may be tried
+ * again.
  *
- * @param source the module, where the runtime cannot fetch it from beside this
- * script: with `import wasm from "filewright/filewright.wasm"` for instance
+ * @param source the module, where the runtime cannot fetch it relative to this script: with
+ * `import wasm from "filewright/filewright.wasm"` for instance
  * @example await ready();
  */
 export const ready: Ready = module.ready;
 
-/** Names the module to take instead of the file beside the script. */
+/** Sets the module to use instead of the file next to the script. */
 export const beside: (module: WasmSource) => void = module.beside;

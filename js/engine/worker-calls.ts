@@ -1,20 +1,23 @@
 /**
- * The engine's functions as they are called across threads: what a worker
- * answers, and the binding of who asks. Both sides are here, so that they agree.
+ * The engine's functions across threads: the worker's answers, and the binding of the caller. Both
+ * sides are in this file, so that they agree.
  */
 import { EMPTY_BYTES } from "./bytes.ts";
 import type { Binding } from "./engine.ts";
-import type { Pool, Said } from "./pool.ts";
+import type { Pool, WorkerMessage } from "./pool.ts";
 import { LARGE_BYTES } from "./search.ts";
 import type { Packed } from "./unpack.ts";
 
-/** Of edits fewer bytes count: they may take longer than their bytes tell. */
-const SMALL_EDIT = 4 * 1024;
+/**
+ * The size in bytes below which edits run in place. Smaller than for other calls, because edits
+ * may take longer than their size suggests.
+ */
+const MAX_IN_PLACE_EDIT_BYTES = 4 * 1024;
 
 type Diff = NonNullable<Binding["diffAsync"]>;
 type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** What a worker does, by name. */
+/** Returns a worker's functions, by name. */
 function callsOf(binding: Binding): Calls {
   let query: { readonly options: string; readonly raw: InstanceType<Binding["SearchQuery"]> } | undefined;
   const search = (options: string, content: Uint8Array, limits: string): Packed => {
@@ -33,14 +36,14 @@ function callsOf(binding: Binding): Calls {
     },
     planEdits: binding.planEdits,
     applyPatch(...args: Parameters<Binding["applyPatch"]>) {
-      // What crosses is plain data; the engine's object is not.
+      // The result must be plain data; the engine's object is not.
       const { facts, contents } = binding.applyPatch(...args);
       return { facts, contents };
     },
     readPage: binding.readPage,
     search,
     searchAll(options: string, contents: readonly Uint8Array[], limits: string): readonly Packed[] {
-      // Compiled whether or not there is anything to search: that is asked, too.
+      // Compiled even without contents: such a call only checks the query.
       search(options, EMPTY_BYTES, "{}");
       return contents.map((content) => search(options, content, limits));
     },
@@ -49,8 +52,8 @@ function callsOf(binding: Binding): Calls {
 
 type Tail<T extends readonly unknown[]> = T extends [unknown, unknown, ...infer Rest] ? Rest : never;
 
-/** Answers the calls that a worker is told of. */
-export function answering(binding: Binding): (message: unknown) => Said {
+/** Returns the function that answers a worker's messages. */
+export function answering(binding: Binding): (message: unknown) => WorkerMessage {
   const calls = callsOf(binding);
   return (message) => {
     const { id, call, args } = message as { id: number; call: string; args: never[] };
@@ -62,12 +65,12 @@ export function answering(binding: Binding): (message: unknown) => Said {
   };
 }
 
-/** A binding whose longer calls are made in workers. */
+/** Returns a binding whose longer calls run in workers. */
 export function pooled(binding: Binding, pool: Pool): Binding {
   const here = callsOf(binding);
   const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
     const inPlace = () => here[name]?.(...(args as never[])) as T;
-    if (size >= (name === "planEdits" ? SMALL_EDIT : LARGE_BYTES))
+    if (size >= (name === "planEdits" ? MAX_IN_PLACE_EDIT_BYTES : LARGE_BYTES))
       return pool.run(name, args, inPlace, signal);
     return Promise.resolve().then(inPlace);
   };

@@ -1,6 +1,6 @@
 /**
- * The script of a worker in browsers, Deno and Bun: the WebAssembly engine, and
- * calls of it. The first message brings the compiled module.
+ * The script of a worker in browsers, Deno and Bun: the WebAssembly engine, and calls of it. The
+ * first message contains the compiled module.
  */
 import init, * as glue from "../wasm/filewright.js";
 import type { Binding } from "./engine.ts";
@@ -13,7 +13,7 @@ interface Scope {
   postMessage(message: unknown): void;
 }
 
-/** What a worker of its own entry can tell it by; importing the script is what matters. */
+/** Identifies the script for a worker with its own entry; importing the script is what matters. */
 export const SCRIPT = "filewright/worker";
 
 const scope = globalThis as unknown as Scope;

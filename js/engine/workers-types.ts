@@ -1,7 +1,7 @@
-/** What is common to the engine's workers on every platform. */
+/** Types and defaults of the engine's workers on every platform. */
 import type { Pool } from "./pool.ts";
 
-/** How many workers there may be. */
+/** Options for the number of workers. */
 export interface WorkersOptions {
   /** The most workers at once. Default: one fewer than the processors, at least 1 and at most 4. */
   readonly size?: number | undefined;
@@ -9,26 +9,26 @@ export interface WorkersOptions {
 
 /** The workers in use. */
 export interface EngineWorkers {
-  /** The workers there are now: they are made when they are needed. */
+  /** The current number of workers: they are created on demand. */
   readonly count: number;
-  /** Why everything runs in place; undefined where workers are used. */
+  /** The reason why everything runs in place; undefined when workers are used. */
   readonly reason: string | undefined;
-  /** Ends them. What is under way, and everything after it, runs in place. */
+  /** Ends them. Running and later calls run in place. */
   close(): void;
 }
 
-/** The default of {@link WorkersOptions.size}. */
+/** Returns the default of {@link WorkersOptions.size}. */
 export function defaultSize(): number {
   const { navigator } = globalThis as { readonly navigator?: { readonly hardwareConcurrency?: number } };
   return Math.min(4, Math.max(1, (navigator?.hardwareConcurrency ?? 2) - 1));
 }
 
-/** Where there are none. */
+/** Returns the object for a platform without workers. */
 export function inPlaceOnly(reason: string): EngineWorkers {
   return Object.freeze({ count: 0, reason, close: () => undefined });
 }
 
-/** The workers of a pool; `leave` takes it out of use. */
+/** Returns the object for the workers of a pool; `leave` stops using the pool. */
 export function workersOf(pool: Pool, leave: () => void): EngineWorkers {
   return Object.freeze({
     get count() {

@@ -1,6 +1,6 @@
 /**
- * `filewright/workers` on Node. The native engine has threads of its own; this
- * is for the WebAssembly engine where the addon does not load.
+ * `filewright/workers` on Node. The native engine has threads of its own; this is for the
+ * WebAssembly engine, when the addon does not load.
  *
  * @module filewright/workers
  */
@@ -9,14 +9,14 @@ import { Worker } from "node:worker_threads";
 import { engine, setEngine } from "./current.ts";
 import { makeEngine } from "./engine.ts";
 import "./index.node.ts";
-import { Pool, type Port, type Said, type Spawn } from "./pool.ts";
+import { Pool, type Port, type WorkerMessage, type SpawnWorker } from "./pool.ts";
 import { loadWasm } from "./wasm.node.ts";
 import { pooled } from "./worker-calls.ts";
 import { type EngineWorkers, inPlaceOnly, type WorkersOptions, workersOf } from "./workers-types.ts";
 
 export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
 
-/** See `useWorkers` where there is no Node; here only the WebAssembly engine has use for workers. */
+/** See `useWorkers` outside Node; here only the WebAssembly engine needs workers. */
 export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWorkers> {
   const { info } = engine();
   if (info.kind === "native") return inPlaceOnly("the native engine has threads of its own");
@@ -28,11 +28,11 @@ export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWo
   return workersOf(pool, () => setEngine(makeEngine(wasm.binding, info)));
 }
 
-const spawn: Spawn = (hear, fail): Port => {
-  // The same from js/engine while developing and from dist/engine once built.
+const spawn: SpawnWorker = (hear, fail): Port => {
+  // The same path from js/engine during development and from dist/engine after a build.
   const worker = new Worker(new URL("../../dist/engine/worker.node.js", import.meta.url), { execArgv: [] });
-  worker.on("message", (said: Said) => {
-    // An idle worker keeps nobody's process alive; one that is told of the next call does.
+  worker.on("message", (said: WorkerMessage) => {
+    // An idle worker does not keep the process alive; one with a call does.
     worker.unref();
     hear(said);
   });

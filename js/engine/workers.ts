@@ -1,11 +1,10 @@
 /**
- * `filewright/workers`: diffs, edits, patches, pages and searches of large
- * contents in workers, where there is no Node. What is small is done in place,
- * where it takes less than handing it over.
+ * `filewright/workers`: diffs, edits, patches, pages and searches of large contents in workers,
+ * outside Node. Small contents are processed in place, which is faster than sending them.
  */
 import { setEngine } from "./current.ts";
 import { makeEngine } from "./engine.ts";
-import { Pool, type Port, type Said, type Spawn } from "./pool.ts";
+import { Pool, type Port, type WorkerMessage, type SpawnWorker } from "./pool.ts";
 import { INFO, type WasmSource } from "./wasm-load.ts";
 import type { Binding } from "./engine.ts";
 import { file, loaded, ready } from "./wasm.ts";
@@ -20,7 +19,7 @@ import {
 
 export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
 
-/** What this needs of a worker of the web. */
+/** The required methods of a web worker. */
 export interface WebWorker {
   postMessage(message: unknown, transfer: ArrayBuffer[]): void;
   terminate(): void;
@@ -30,24 +29,24 @@ export interface WebWorker {
   ): void;
 }
 
-/** How workers are made where the platform has those of the web. */
+/** Options for platforms with web workers. */
 export interface WebWorkersOptions extends WorkersOptions {
   /**
-   * Makes a worker of the script `filewright/worker`, where it does not lie beside this one: with esbuild
-   * for instance, which does not take it along. Default: `new Worker(new URL("./worker.js", import.meta.url))`
-   * as a module, which Vite, webpack, Deno, Bun and files as they are understand.
+   * Creates a worker of the script `filewright/worker`, for bundlers such as esbuild that do not
+   * put it next to this one. Default: `new Worker(new URL("./worker.js", import.meta.url))` as a
+   * module, which Vite, webpack, Deno, Bun and unbundled files support.
    */
   readonly worker?: (() => WebWorker) | undefined;
-  /** Where the engine's module is, as for `ready()`. */
+  /** The engine's module, as for `ready()`. */
   readonly wasm?: WasmSource | undefined;
 }
 
 declare const Worker: new (script: URL, options: { readonly type: "module" }) => WebWorker;
 
 /**
- * Loads the engine, and has its longer calls made in workers from now on:
- * those of the functions whose names end in `Async`, and those of a workspace.
- * Where there are no workers, or a policy forbids them, everything goes on in place.
+ * Loads the engine, and runs its longer calls in workers from now on: those of the functions whose
+ * names end in `Async`, and those of a workspace. Without workers, or when a policy forbids them,
+ * everything runs in place.
  *
  * @example
  * const workers = await useWorkers();
@@ -75,14 +74,14 @@ async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
   const named = typeof source === "string" || source instanceof URL || source instanceof Request;
   const found = named ? await fetch(source) : source;
   if (!(found instanceof Response)) return WebAssembly.compile(found);
-  // Not by streaming: a server that tells another type is no reason to fail.
+  // Not by streaming: a server with another content type must not cause a failure.
   return WebAssembly.compile(await found.arrayBuffer());
 }
 
-function spawning(make: () => WebWorker, module: WebAssembly.Module): Spawn {
+function spawning(make: () => WebWorker, module: WebAssembly.Module): SpawnWorker {
   return (hear, fail): Port => {
     const worker = make();
-    worker.addEventListener("message", ({ data }) => hear(data as Said));
+    worker.addEventListener("message", ({ data }) => hear(data as WorkerMessage));
     worker.addEventListener("error", ({ message }) =>
       fail(typeof message === "string" ? message : "the worker's script did not load"),
     );

@@ -25,7 +25,7 @@ describeParity("rules judge the same on both engines", () => {
   it.each(Object.entries(cases))("%s", async (_, options) => {
     const { native, wasm } = await both((engine) => {
       const rules = engine.compileRules(options);
-      return paths.map((path) => rules.judge(path));
+      return paths.map((path) => rules.check(path));
     });
     expect(wasm).toEqual(native);
   });

@@ -213,7 +213,7 @@ const calls: Record<string, fc.Arbitrary<(engine: Engine) => unknown>> = {
       protect: true,
       secrets: true,
     });
-    return paths.map((parts) => rules.judge(`/w/${parts.join("/")}`));
+    return paths.map((parts) => rules.check(`/w/${parts.join("/")}`));
   }),
   sha256: bytes.map((content) => (e) => [
     e.sha256(content),

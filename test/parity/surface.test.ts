@@ -96,7 +96,7 @@ const cases: Record<string, (engine: Engine) => unknown> = {
   },
   "what is denied": (e) => {
     const compiled = e.compileRules(rules);
-    return ["/w/a.key", "/w/.GIT/hooks/x", "/w/cafe\u0301", "/x"].map((path) => compiled.judge(path));
+    return ["/w/a.key", "/w/.GIT/hooks/x", "/w/cafe\u0301", "/x"].map((path) => compiled.check(path));
   },
   "the table of places": (e) => e.placeTable(),
   "what holds a key": (e) =>
