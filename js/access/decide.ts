@@ -12,7 +12,7 @@
 import type { Resolver } from "./resolve.ts";
 import { type CallRules, type Decision, type Place, type Rules, strictest } from "./rules.ts";
 
-/** What decided. `none`: no source had an opinion. */
+/** The source of the decision. `none`: no source had an opinion. */
 export type DecisionSourceName = "policy" | "rules" | "none";
 
 /** The decision about a call. */
@@ -21,29 +21,29 @@ export type Verdict =
   | { readonly decision: "deny"; readonly source: DecisionSourceName; readonly reason: string }
   | { readonly decision: "ask"; readonly source: DecisionSourceName; readonly question: string };
 
-/** Something that a call does besides: another tool's work on one path. */
+/** An additional effect of a call: the work of another tool on one path. */
 export interface Effect {
   readonly tool: string;
-  /** As the other tool would be given them. */
+  /** The arguments that the other tool would get. */
   readonly args: object;
   readonly place: Place;
 }
 
-/** A call, as it is decided about. */
+/** The facts of a call on which the decision depends. */
 export interface CallFacts {
   readonly tool: string;
   readonly args: object;
   /** Every path that it names or reaches. */
   readonly places: readonly Place[];
   readonly effects: readonly Effect[];
-  /** The paths of `places` that are no locations: the path policy has not seen them yet. */
+  /** Those of `places` that are no locations yet: the path policy has not checked them. */
   readonly unchecked?: readonly string[];
 }
 
-/** One party that may decide; undefined where it has no opinion. */
+/** One source of decisions; returns undefined without an opinion. */
 export type DecisionSource = (call: CallFacts) => Verdict | undefined;
 
-/** Decides about a call: the first source with an opinion counts. */
+/** Decides about a call: the first source with an opinion wins. */
 export function decide(sources: readonly DecisionSource[], call: CallFacts): Verdict {
   for (const source of sources) {
     const verdict = source(call);
@@ -52,7 +52,7 @@ export function decide(sources: readonly DecisionSource[], call: CallFacts): Ver
   return { decision: "allow", source: "none" };
 }
 
-/** The path policy: it denies what lies outside or is denied, and allows nothing by itself. */
+/** The path policy: it denies paths outside the roots and denied ones, and allows nothing by itself. */
 export function policySource(resolver: Pick<Resolver, "mayRead">): DecisionSource {
   return ({ unchecked = [] }) =>
     unchecked.every(resolver.mayRead)
@@ -60,12 +60,12 @@ export function policySource(resolver: Pick<Resolver, "mayRead">): DecisionSourc
       : { decision: "deny", source: "policy", reason: "It lies outside the allowed roots." };
 }
 
-/** The call rules, as they hold for the call and for its effects. */
+/** The call rules for the call and its effects. */
 export function rulesSource(rules: Rules): DecisionSource {
   return ({ tool, args, places, effects }) => {
     const own = decideAll(rules.forCall(tool, args), places);
     const besides = effects.map((effect) => rules.forCall(effect.tool, effect.args).decide(effect.place));
-    // An effect can restrict a call; what allows it is a rule about the call.
+    // An effect can restrict a call; only a rule about the call itself can allow it.
     const decision = strictest([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
     if (decision === undefined) return undefined;
     if (decision === "deny") return { decision, source: "rules", reason: `A rule forbids ${tool} here.` };

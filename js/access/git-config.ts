@@ -1,19 +1,22 @@
-/** Parses git's configuration files, as far as their values name places: `git help config`, "Syntax". */
+/**
+ * Parses git's configuration files, as far as their values contain paths: `git help config`,
+ * "Syntax".
+ */
 
 /** One variable: section, subsection and name joined by dots; section and name in lower case. */
 export interface GitVariable {
   readonly key: string;
-  /** `true` where the name stands alone. */
+  /** `true` for a name without a value. */
   readonly value: string;
 }
 
-/** A file larger than this is not a configuration. UTF-16 units. */
+/** The maximum length of a configuration file, in UTF-16 units. */
 const MAX_LENGTH = 1 << 20;
 const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 const NAME = /^([A-Za-z][A-Za-z0-9-]*)\s*/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** The variables of a file, in their order. What git would not understand ends its line, and no more. */
+/** Returns the variables of a file, in their order. A syntax error ends its line only. */
 export function parseGitConfig(text: string): readonly GitVariable[] {
   const variables: GitVariable[] = [];
   if (text.length > MAX_LENGTH) return variables;
@@ -49,7 +52,7 @@ export function parseGitConfig(text: string): readonly GitVariable[] {
   return variables;
 }
 
-/** A value without quotes, escapes, comments and the blanks around it. */
+/** Returns a value without quotes, escapes, comments and surrounding whitespace. */
 function readValue(written: string): string {
   let value = "";
   let quoted = false;

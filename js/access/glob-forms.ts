@@ -1,8 +1,9 @@
-/** The normal forms of Unicode in which a deny glob and the path of a rule hold. */
+/** The Unicode normal forms of deny globs and rule paths. */
 
 /**
- * A glob as it was written and in both normal forms of Unicode, in either of which a disk may hold the name. Within
- * brackets a letter in two parts would be two letters, so such a glob stands alone.
+ * Returns a glob as written and in both Unicode normal forms, since a disk may contain the name in
+ * either. A glob with brackets stays as it is, because a decomposed letter would become two
+ * members of the class.
  */
 export function inBothForms(glob: string): readonly string[] {
   const composed = glob.normalize("NFC");

@@ -1,10 +1,9 @@
 /**
  * Grants in a file that several processes share and people may read.
  *
- * Every change is read-merge-replace under the lock between processes, so two
- * processes lose nothing; every question looks whether the file changed, so a
- * grant that another process revoked is gone here too. A file that cannot be
- * understood, or that others could have written, is refused and left as it is.
+ * Every change is read-merge-replace under a lock between processes, so no change is lost; every
+ * query checks whether the file changed, so a grant that another process revoked is gone here too.
+ * A file that is invalid, or that other users could have written, is refused and left unchanged.
  */
 import {
   closeSync,
@@ -33,7 +32,7 @@ import {
   withGrant,
 } from "./grants.ts";
 
-/** How a grants file is kept. */
+/** Options of a grants file. */
 export interface GrantsFileOptions {
   /** Where the lock between processes is kept; default: the user's state directory. */
   readonly stateDir?: string | undefined;
@@ -52,33 +51,33 @@ const gatePath = gateOf("openGrantsFile", text());
 
 /** Grants in a file. */
 export interface GrantsFile extends GrantStore {
-  /** Absolute, the links of its directory resolved. */
+  /** Absolute, with the links of its directory resolved. */
   readonly file: string;
   list(): readonly Grant[];
   add(grant: Grant): Promise<void>;
   remove(dir: string): Promise<boolean>;
 }
 
-/** How often a change is made again because somebody without the lock was faster. */
+/** The maximum number of attempts to write when another program without the lock writes first. */
 const MAX_TRIES = 20;
-/** A larger file is no list of directories. */
+/** The maximum size of the file in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const EMPTY: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
 
-/** Where the command line keeps grants: in the user's state directory. */
+/** The default path of the command line's grants: in the user's state directory. */
 export function defaultGrantsFile(): string {
   return join(defaultStateDir(), "grants.json");
 }
 
 /**
- * Opens a grants file; one that is missing is made with the first grant.
+ * Opens a grants file; a missing one is created with the first grant.
  *
  * @example
  * const grants = await openGrantsFile("/home/me/.local/state/filewright/grants.json");
  * await grants.remove("/home/me/project");
  *
- * @throws FilewrightError INVALID_ARGUMENT for a file that cannot be understood, is a
- * link, belongs to somebody else or may be written by others, and for options that make no sense
+ * @throws FilewrightError INVALID_ARGUMENT for a file that is invalid, is a link, belongs to
+ * another user or is writable by others, and for invalid options
  */
 export async function openGrantsFile(path: string, options: GrantsFileOptions = {}): Promise<GrantsFile> {
   const { stateDir, lockTimeoutMs = 5000 } = gate(options);
@@ -99,7 +98,7 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
     const lock = await disk.lock(file, { timeoutMs: lockTimeoutMs, resolved: true });
     try {
       for (let tries = 1; ; tries++) {
-        // The version first: what is read after it can only be newer, which the write then refuses.
+        // Reads the version first: content read after it can only be newer, which makes the write fail.
         const before = await disk.stat(file).catch(() => null);
         seen = undefined;
         const { grants, rest } = read();
@@ -137,7 +136,7 @@ function isRace(error: unknown): boolean {
   return error instanceof FilewrightError && (error.code === "CONFLICT" || error.code === "ALREADY_EXISTS");
 }
 
-/** Reads what was opened, and judges that very file. @throws FilewrightError INVALID_ARGUMENT */
+/** Reads the opened file after checking that same file. @throws FilewrightError INVALID_ARGUMENT */
 function load(file: string): { readonly stamp: string; readonly text: GrantsText } {
   let descriptor: number;
   try {
@@ -162,16 +161,16 @@ function load(file: string): { readonly stamp: string; readonly text: GrantsText
   }
 }
 
-/** Why a file cannot be trusted: others could have written it. */
+/** Returns the reason why a file is not trusted: other users could have written it. */
 function whyNot(facts: Stats): string | undefined {
   if (!facts.isFile()) return "it is not a regular file";
   if (facts.size > MAX_BYTES) return `it is larger than ${MAX_BYTES} bytes`;
-  if (process.getuid === undefined) return undefined; // Rights are not in the mode there.
+  if (process.getuid === undefined) return undefined; // On this platform permissions are not in the mode.
   if (facts.uid !== process.getuid() && facts.uid !== 0) return "it belongs to another user";
   return (facts.mode & 0o022) !== 0 ? "others may write it (chmod 600 mends that)" : undefined;
 }
 
-/** What changes whenever the file does. */
+/** Returns a text that changes whenever the file does. */
 function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }

@@ -1,10 +1,9 @@
 /**
- * Grants: directories that somebody allowed, and how a set of them is written down.
+ * Grants: directories that a person allowed, and their text form.
  *
- * A grant covers its directory and everything below it. It never widens a policy:
- * what may be done is what the policy allows and, where grants are asked for, what
- * was granted too. Where the text is kept is the business of a {@link GrantStore};
- * who is asked is that of `permissions.ts`.
+ * A grant covers its directory and everything below it. It never widens a policy: a call may do
+ * what the policy allows and, in a workspace that asks for grants, what is granted too. A
+ * {@link GrantStore} stores the text; `permissions.ts` asks the person.
  */
 import type { MaybePromise } from "../backends/backend.ts";
 import { checkPath, isWithin, normalise } from "../backends/paths.ts";
@@ -21,10 +20,10 @@ import {
   text,
 } from "../schema/option.ts";
 
-/** What a grant allows; `write` includes reading. */
+/** The access that a grant allows; `write` includes reading. */
 export type GrantAccess = "read" | "write";
 
-/** One directory that somebody allowed. Keys are those of the grants file. */
+/** One directory that a person allowed. Keys are those of the grants file. */
 export interface Grant {
   /** Absolute; everything below it is meant too. */
   readonly dir: string;
@@ -45,10 +44,10 @@ const NEW_GRANT_ROWS: Rows<Omit<Grant, "granted_at">> = {
   by: anyText(),
 };
 
-/** A grant that is given now. */
+/** A grant without its time. */
 export const NEW_GRANT_OPTIONS: Options<Omit<Grant, "granted_at">> = options("Grant", NEW_GRANT_ROWS);
 
-/** A grant as a program gives it. Entries of a file may have more keys, which are kept. */
+/** A grant from a program. Entries of a file may have more keys, which are preserved. */
 const GRANT_OPTIONS: Options<Grant> = options<Grant>("Grant", {
   ...NEW_GRANT_ROWS,
   granted_at: required(text()),
@@ -57,12 +56,12 @@ const GRANT_OPTIONS: Options<Grant> = options<Grant>("Grant", {
 const gateGrant = gateOf("grant", GRANT_OPTIONS);
 const gateInitial = gateOf("memoryGrants", list(GRANT_OPTIONS));
 
-/** A grant that a program gives, in its normal form. @throws FilewrightError INVALID_ARGUMENT */
+/** Normalises a grant from a program. @throws FilewrightError INVALID_ARGUMENT */
 export function givenGrant(grant: Grant): Grant {
   return checkGrant(gateGrant(grant));
 }
 
-/** Keeps grants. Several processes may share what is kept. */
+/** Stores grants. Several processes may share a store. */
 export interface GrantStore {
   /** Every grant, those that have ended included. Asked on each call, so it must be quick. */
   list(): MaybePromise<readonly Grant[]>;
@@ -72,7 +71,7 @@ export interface GrantStore {
   remove(dir: string): MaybePromise<boolean>;
 }
 
-/** Grants that last as long as the object. @throws FilewrightError INVALID_ARGUMENT for what is no grant */
+/** Creates a store of grants in memory. @throws FilewrightError INVALID_ARGUMENT for an invalid grant */
 export function memoryGrants(initial: readonly Grant[] = []): GrantStore {
   let grants: readonly Grant[] = gateInitial(initial).map(checkGrant);
   return Object.freeze({
@@ -89,7 +88,7 @@ export function memoryGrants(initial: readonly Grant[] = []): GrantStore {
   });
 }
 
-/** Whether one of the grants allows this at this time (milliseconds since 1970). */
+/** Returns true when one of the grants allows the access at this time (milliseconds since 1970). */
 export function covers(grants: readonly Grant[], dir: string, access: GrantAccess, now: number): boolean {
   return grants.some(
     (grant) =>
@@ -97,14 +96,14 @@ export function covers(grants: readonly Grant[], dir: string, access: GrantAcces
   );
 }
 
-/** Whether a grant has not ended yet. */
+/** Returns true when a grant has not expired. */
 export function isInForce(grant: Grant, now: number): boolean {
   return grant.expires === undefined || Date.parse(grant.expires) > now;
 }
 
 /**
- * The grants with one more. Those that have ended go, and of two that say the
- * same the one that lasts longer stays.
+ * Returns the grants with one more. Expired ones are dropped, and of two equal ones the one that
+ * lasts longer stays.
  */
 export function withGrant(grants: readonly Grant[], added: Grant, now: number): readonly Grant[] {
   const same = (grant: Grant): boolean => grant.dir === added.dir && grant.access === added.access;
@@ -117,19 +116,19 @@ function endOf(grant: Grant): number {
   return grant.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(grant.expires);
 }
 
-/** The content of a grants file: the grants, and whatever else others keep in it. */
+/** The content of a grants file: the grants, and any other keys. */
 export interface GrantsText {
   readonly grants: readonly Grant[];
-  /** Keys that are not ours. They are written back as they were. */
+  /** Unknown keys, which are written back unchanged. */
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads `{version: 1, grants: […]}` and the two older forms, `{fs_directories: […]}`
- * and a plain list of directories, whose grants allow writing.
+ * Parses `{version: 1, grants: […]}` and the two older forms, `{fs_directories: […]}` and a plain
+ * list of directories, whose grants allow writing.
  *
- * @throws FilewrightError INVALID_ARGUMENT for anything else: a file that cannot be
- * understood is never taken for an empty one
+ * @throws FilewrightError INVALID_ARGUMENT for any other content: an invalid file is never treated
+ * as empty
  */
 export function parseGrants(text: string): GrantsText {
   let value: unknown;
@@ -158,7 +157,7 @@ export function parseGrants(text: string): GrantsText {
   };
 }
 
-/** The text of a grants file. */
+/** Returns the text of a grants file. */
 export function formatGrants({ grants, rest }: GrantsText): string {
   return `${JSON.stringify({ ...rest, version: 1, grants }, null, 2)}\n`;
 }
@@ -171,7 +170,7 @@ function legacyGrant(entry: unknown, index: number): Grant {
 function entryOf(entry: unknown, index: number): Grant {
   try {
     if (typeof entry !== "object" || entry === null) throw corrupt("it is not an object");
-    // Entries that say nothing of the time or of the access come from older files.
+    // The defaults of entries without time or access, from older files.
     return checkGrant({ ...LEGACY, ...entry } as Grant);
   } catch (error) {
     throw corrupt(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
@@ -180,7 +179,7 @@ function entryOf(entry: unknown, index: number): Grant {
 
 const LEGACY = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
 
-/** A grant in its normal form. @throws FilewrightError INVALID_ARGUMENT */
+/** Normalises a grant. @throws FilewrightError INVALID_ARGUMENT */
 export function checkGrant(grant: Grant): Grant {
   const wrong = (what: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", what);

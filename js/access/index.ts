@@ -1,6 +1,6 @@
 /**
- * Access: policies and locations. Which paths a call may name is decided here;
- * how that is enforced on storage is the business of confined backends.
+ * Access: policies and locations. It decides which paths a call may name; confined backends
+ * enforce the decision on storage.
  */
 export * from "./policy.ts";
 export * from "./grants.ts";

@@ -1,6 +1,6 @@
 /**
- * A path argument after it was judged: only this room can make one, so whoever
- * holds a `Location` knows that its path passed the policy.
+ * A path argument that passed the policy. The brand is private to this folder, so a `Location` is
+ * proof of the check.
  */
 import type { Intent } from "../backends/policy.ts";
 
@@ -11,16 +11,16 @@ export interface Location {
   readonly [judged]: true;
   /** As the caller wrote it. */
   readonly typed: string;
-  /** Absolute and normalised: what a backend is given. */
+  /** The absolute, normalised path for a backend. */
   readonly path: string;
   readonly intent: Intent;
-  /** The deepest root that holds the path; `/` where everything may be read. */
+  /** The deepest root that contains the path; `/` where everything may be read. */
   readonly root: string;
-  /** The typed path ended in `/`, `.` or `..`, so only a directory can be meant. */
+  /** True when the typed path ended in `/`, `.` or `..`, so that it can only be a directory. */
   readonly directory: boolean;
 }
 
-/** Makes a location. For this room alone. */
+/** Creates a location. Only for this folder. */
 export function makeLocation(facts: Omit<Location, typeof judged>): Location {
   return Object.freeze({ ...facts }) as Location;
 }

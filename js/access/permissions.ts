@@ -39,14 +39,14 @@ import {
 } from "./grants.ts";
 import type { Location } from "./location.ts";
 
-/** What a question is about, for those who show more than its text. */
+/** The data of a question about a directory, for user interfaces. */
 export interface GrantQuestion {
   /** Absolute. */
   readonly dir: string;
-  /** What the call needs. A plain yes grants both reading and writing. */
+  /** The access that the call needs. A plain `yes` grants both reading and writing. */
   readonly access: GrantAccess;
   readonly tool: string;
-  /** Who calls, where that is known. */
+  /** The caller, when known. */
   readonly agent?: string;
   /** As the caller wrote it. */
   readonly path: string;
@@ -54,7 +54,7 @@ export interface GrantQuestion {
   readonly signal: AbortSignal;
 }
 
-/** An answer that says more than yes. */
+/** A detailed answer about a directory. */
 export interface GrantReply {
   /** `yes` in any case grants; everything else denies. */
   readonly answer: string;
@@ -68,7 +68,7 @@ export interface GrantReply {
   readonly by?: string | undefined;
 }
 
-/** An answer about a directory. One that does not fit denies. */
+/** The valid answers about a directory. An invalid one denies. */
 export const GRANT_REPLY: Options<GrantReply> = options("GrantReply", {
   answer: required(anyText()),
   access: choice("read", "write"),
@@ -79,14 +79,14 @@ export const GRANT_REPLY: Options<GrantReply> = options("GrantReply", {
 
 const readReply = reader(either(anyText(), GRANT_REPLY));
 
-/** Puts a question to somebody. */
+/** Asks a person about a directory. */
 export type AskGrant = (
   question: string,
   options: readonly string[],
   about: GrantQuestion,
 ) => MaybePromise<string | GrantReply>;
 
-/** What happens to grants. */
+/** An event about grants. */
 export type GrantEvent =
   | {
       readonly type: "grant_asked";
@@ -95,7 +95,7 @@ export type GrantEvent =
       readonly tool: string;
     }
   | { readonly type: "grant_given"; readonly dir: string; readonly access: GrantAccess }
-  /** `error`: asking, or keeping the answer, failed. */
+  /** `error`: asking, or storing the answer, failed. */
   | { readonly type: "grant_denied"; readonly dir: string; readonly tool: string; readonly error?: unknown }
   | { readonly type: "grant_revoked"; readonly dir: string };
 
@@ -115,7 +115,7 @@ export interface PermissionSetup {
   readonly onEvent?: ((event: GrantEvent) => void) | undefined;
 }
 
-/** A store of grants: anything with the methods. */
+/** A store of grants: any object with the methods. */
 export const GRANT_STORE: Options<GrantStore> = instance<GrantStore>("GrantStore", "a store of grants", {
   list: required(callback()),
   add: required(callback()),
@@ -139,51 +139,51 @@ const gateGrant = gateOf("grants.add", NEW_GRANT_OPTIONS);
 export interface Wanted {
   readonly at: Location;
   readonly intent: Intent;
-  /** The entry itself is meant: a link is not followed. */
+  /** True for the entry itself: a link is not followed. */
   readonly entry: boolean;
   readonly tool: string;
   readonly agent?: string | undefined;
-  /** What {@link Permissions.begin} gave when the call began. */
+  /** The value that {@link Permissions.begin} returned when the call began. */
   readonly began: number;
-  /** Whether the content at a real path is a secret: it is asked for by itself. */
+  /** Returns true when the content at a real path is a secret, which needs its own grant. */
   readonly secret?: ((real: string) => boolean) | undefined;
-  /** Lets these secrets be read, and no others any more; undefined: in the storage that is asked about. */
+  /** Allows reading exactly these secrets; undefined means in the storage of the question. */
   readonly grantSecrets?: ((paths: readonly string[]) => void) | undefined;
 }
 
-/** Who may use which directories. */
+/** The grants of a workspace. */
 export interface Permissions {
-  /** Marks the beginning of a call: a question answered after it was answered for that call too. */
+  /** Marks the beginning of a call: an answer that comes later applies to that call too. */
   begin(): number;
   /**
-   * Lets a path pass, asking where it must.
-   * @throws FilewrightError GRANT_DENIED, PROTECTED_PATH, CANCELLED, and what the policy says
+   * Checks a path, and asks for a grant where needed.
+   * @throws FilewrightError GRANT_DENIED, PROTECTED_PATH, CANCELLED, and the policy's errors
    */
   admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void>;
-  /** The grants in force. */
+  /** Returns the grants in force. */
   list(): Promise<readonly Grant[]>;
   /** Grants a directory without a question. */
   add(grant: Omit<Grant, "granted_at">): Promise<void>;
-  /** Takes a directory's grants back, at once. False where it had none. */
+  /** Revokes a directory's grants immediately. Returns false if it had none. */
   revoke(dir: string): Promise<boolean>;
 }
 
-/** A question that is being asked. */
+/** A pending question. */
 interface Pending {
   readonly dir: string;
   readonly answer: Promise<boolean>;
-  /** How many calls wait for it. */
+  /** The number of calls that wait for it. */
   waiting: number;
-  /** Nobody waits any more. */
+  /** Fires when no call waits any more. */
   abandon(): void;
 }
 
-/** Makes permissions over a store. @throws FilewrightError INVALID_ARGUMENT naming the option */
+/** Creates permissions over a store. @throws FilewrightError INVALID_ARGUMENT naming the option */
 export function makePermissions(setup: PermissionSetup): Permissions {
   const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = gate(setup);
   const session = memoryGrants();
   const pending = new Set<Pending>();
-  /** When a directory was last refused, on a clock that ticks with calls and refusals. */
+  /** The time of each directory's last refusal, on a counter of calls and refusals. */
   const refusals = new Map<string, number>();
   let clock = 0;
   const home = file === undefined ? undefined : parentOf(file);
@@ -202,7 +202,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     const who = agent === undefined ? {} : { agent };
     const about = { dir, access, tool, ...who, path: wanted.at.typed, signal };
     const given = await ask(`${what} ${escapeControls(dir)}?`, ["yes", "no"], about);
-    if (signal.aborted) return false; // An answer to a question that was taken back.
+    if (signal.aborted) return false; // An answer to a withdrawn question.
     const understood = readReply(given);
     const reply = typeof understood === "string" ? { answer: understood } : understood;
     if (reply === undefined || reply.answer.trim().toLowerCase() !== "yes") return false;
@@ -218,7 +218,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     return true;
   };
 
-  /** Joins the question that is being asked about a directory, or puts it. */
+  /** Joins the pending question about a directory, or asks it. */
   const question = (wanted: Wanted, dir: string, what?: string): Pending => {
     for (const one of pending) if (what === undefined ? isWithin(dir, one.dir) : dir === one.dir) return one;
     const stop = new AbortController();
@@ -229,7 +229,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
         pending.delete(one);
         stop.abort();
       },
-      // Whatever goes wrong in asking is a no.
+      // Any failure while asking denies.
       answer: put(wanted, dir, stop.signal, what)
         .then(
           (yes) => (yes ? undefined : {}),
@@ -258,14 +258,14 @@ export function makePermissions(setup: PermissionSetup): Permissions {
       if ((refusals.get(dir) ?? 0) > wanted.began) throw refused(wanted);
       const one = question(wanted, dir);
       const yes = await answerTo(one, signal);
-      // The directory above was asked about for somebody else: its answer may do for this one.
+      // Another call asked about the directory above: its answer may cover this one.
       if (one.dir !== dir) continue;
       if (yes && covers(await all(), dir, wanted.intent, now())) return;
       throw refused(wanted);
     }
   };
 
-  /** A secret is granted by its own path: a directory's grant is none for what is kept in it. */
+  /** A secret needs a grant of its own path: a grant of its directory does not cover it. */
   const admitSecret = async (
     fs: FsBackend,
     wanted: Wanted,
@@ -291,7 +291,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     async admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void> {
       const { at, entry, intent } = wanted;
       if (home !== undefined && entry && intent === "write") {
-        // Whatever would take the file's directory away, or put another in its place.
+        // Operations that would remove the file's directory, or replace it.
         const real = await realOf(fs, at.path, true);
         if (isWithin(home, real)) {
           throw makeError("PROTECTED_PATH", "", { path: at.path, details: { reason: "grants" } });
@@ -303,7 +303,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
         await admitSecret(fs, wanted, signal);
       } catch (error) {
         if (error instanceof FilewrightError && !(error.code === "INVALID_ARGUMENT")) throw error;
-        throw refused(wanted, error); // The store cannot be read, or not be trusted any more.
+        throw refused(wanted, error); // The store is unreadable, or no longer trusted.
       }
     },
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
@@ -320,7 +320,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   });
 }
 
-/** Keeps the last refusals only: they matter to calls that run at the same time. */
+/** Keeps only the last refusals: they matter to concurrent calls. */
 function remember(refusals: Map<string, number>, dir: string, at: number): void {
   refusals.delete(dir);
   refusals.set(dir, at);
@@ -355,7 +355,7 @@ function refused({ at }: Wanted, cause?: unknown): FilewrightError {
   return new FilewrightError("GRANT_DENIED", "", { path: at.path, cause });
 }
 
-/** The directory that a path names, and the one that it really lies in. */
+/** Returns the directory that a path names, and its real directory. */
 async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promise<ReadonlySet<string>> {
   for (let at = path; ; at = parentOf(at)) {
     try {
@@ -364,7 +364,7 @@ async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promi
         ? new Set([at, real])
         : new Set([parentOf(at), parentOf(real)]);
     } catch (error) {
-      // A way that cannot be gone to its end: the directory before the obstacle counts.
+      // When a path cannot be resolved, the last directory that exists counts.
       if (at === "/" || !(error instanceof FilewrightError) || !OBSTACLES.has(error.code)) throw error;
     }
   }

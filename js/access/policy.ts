@@ -1,7 +1,6 @@
 /**
- * Policies: who may touch what, made by factories, frozen, and combined only by
- * intersection. Nothing here touches storage; what enforces a policy is a
- * confined backend.
+ * Policies: access rules that are made by factories, frozen, and combined only by intersection.
+ * Nothing here touches storage; a confined backend enforces a policy.
  */
 import {
   choice,
@@ -26,7 +25,7 @@ export type { FollowSymlinks, Intent } from "../backends/policy.ts";
 /** Who may touch what. Frozen plain data. */
 export type SandboxPolicy = Policy;
 
-/** What a factory leaves open. */
+/** Options of a policy's factories. */
 export interface PolicyOptions {
   /** The base of relative paths and globs; default: the factory's root. */
   readonly cwd?: string | undefined;
@@ -106,26 +105,26 @@ function absolute(path: string, base?: string): string {
   return normalise(base === undefined ? path : joinPath(base, path)).path;
 }
 
-/** Makes and combines policies. */
+/** Creates and combines policies. */
 export interface PolicyFactories {
   /** Read and write below one root, nothing else. */
   workspaceOnly(root: string, options?: PolicyOptions): Policy;
   /** Read below one root, write nowhere. */
   readOnly(root: string, options?: PolicyOptions): Policy;
-  /** Exactly these places. What may be written may also be read unless `read` says otherwise. */
+  /** Exactly these paths. Writable paths are readable too unless `read` says otherwise. */
   allowList(lists: AllowLists): Policy;
   /** Read everywhere, write below the working directory. */
   amplifier(cwd: string, options?: PolicyOptions): Policy;
   /** Read everywhere, write below one root. */
   openRead(root: string, options?: PolicyOptions): Policy;
   /**
-   * What both allow. The working directory is the first one's; the second's deny
+   * Allows what both policies allow. The working directory is the first one's; the second's deny
    * globs keep their meaning.
    */
   intersect(a: Policy, b: Policy): Policy;
 }
 
-/** Makes and combines policies. */
+/** Creates and combines policies. */
 export const SandboxPolicy: PolicyFactories = Object.freeze({
   workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], gate(options)),
   readOnly: (root: string, options: PolicyOptions = {}) =>
@@ -160,7 +159,7 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
   },
 });
 
-/** What both policies say of places: every restriction, and the exceptions that neither of them refuses. */
+/** Merges the places of two policies: every restriction, and the exceptions that neither refuses. */
 function commonPlaces(a: Policy, b: Policy): readonly string[] {
   const holds = ({ places = [], protect, secrets }: Policy, place: string): boolean =>
     places.includes(place) || (place.startsWith("readable ") ? secrets !== "grant" : !protect);
@@ -169,18 +168,18 @@ function commonPlaces(a: Policy, b: Policy): readonly string[] {
   return Object.freeze(all.filter((place) => !isLoosening(place) || (holds(a, place) && holds(b, place))));
 }
 
-/** The places that lie in both lists. */
+/** Returns the places in both lists. */
 function common(a: readonly string[], b: readonly string[]): readonly string[] {
   return a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
 }
 
-/** The deny globs of a policy as they read from another working directory. */
+/** Rewrites the deny globs of a policy for another working directory. */
 function carryOver(policy: Policy, cwd: string): readonly string[] {
   if (policy.cwd === cwd) return policy.deny;
   const bases = [...new Set([policy.cwd, ...(policy.read ?? []), ...policy.write])];
   return policy.deny.flatMap((glob) => {
     if (glob.startsWith("/")) return [glob];
-    // Without a slash a glob holds below every root, with one below the working directory.
+    // A glob without a slash matches below every root, one with a slash below the working directory.
     const floating = !glob.replace(/\/+$/, "").includes("/");
     return (floating ? bases : [policy.cwd]).map((base) => {
       const up = /^(?:\.{1,2}\/)*/.exec(glob)?.[0] ?? "";
@@ -190,7 +189,7 @@ function carryOver(policy: Policy, cwd: string): readonly string[] {
   });
 }
 
-/** An absolute path as a glob that matches it alone. */
+/** Returns a glob that matches exactly one absolute path. */
 export function literalGlob(path: string): string {
   return path === "/" ? "" : path.replace(/[*?[\]{}\\!]/g, "\\$&");
 }

@@ -1,9 +1,9 @@
 /**
- * From the path a caller typed to a {@link Location}, or to a refusal.
+ * Converts a typed path to a {@link Location}, or refuses it.
  *
- * All of this is text: the working directory and the roots were resolved once,
- * when the resolver was made. A link below a root is judged by the confined
- * backend, on the real path, when the location is used.
+ * All of this is text: the working directory and the roots were resolved once, when the resolver
+ * was created. The confined backend checks links below a root, on the real path, when the location
+ * is used.
  */
 import { outside, protectedPlace, readOnly } from "../backends/outside.ts";
 import { resolveAlias } from "../backends/aliases.ts";
@@ -17,17 +17,17 @@ import { gateOf } from "../schema/option.ts";
 import { type Location, makeLocation } from "./location.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
-/** The rows of the table of places that hold for a path. */
+/** The rows of the table of places that apply to a path. */
 export interface PlaceVerdict {
-  /** The row whose `decision` is `refuse` or `ask`; undefined where the path is written like others. */
+  /** The row whose `decision` is `refuse` or `ask`; undefined for a path without such a row. */
   readonly write: PlaceRow | undefined;
-  /** The row that makes it a secret; undefined where its content is read like others'. */
+  /** The row that makes it a secret; undefined for other paths. */
   readonly read: PlaceRow | undefined;
 }
 
 const gate = gateOf("createResolver", POLICY);
 
-/** Judges typed paths and shows paths, for one policy. */
+/** Checks typed paths and formats paths, for one policy. */
 export interface Resolver {
   /** The policy with its roots and working directory resolved. */
   readonly policy: SandboxPolicy;
@@ -35,24 +35,27 @@ export interface Resolver {
    * @throws INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
    */
   resolve(typed: string, intent: Intent): Location;
-  /** Whether an absolute path, as written, may be told: it lies where reading is allowed, and is not denied. */
+  /** Returns true when an absolute path, as written, may be shown: it is readable, and not denied. */
   mayRead(path: string): boolean;
-  /** Whether the content at a real path is a secret that is kept. */
+  /** Returns true when the content at a real path is a hidden secret. */
   secret(real: string): boolean;
-  /** Which rows of the table of places hold for a real path. */
+  /** Returns the rows of the table of places that apply to a real path. */
   place(real: string): PlaceVerdict;
-  /** Relative to the working directory when inside it, else absolute; can be passed back as it is. */
+  /**
+   * Returns a path relative to the working directory when inside it, otherwise absolute; it can be
+   * passed back unchanged.
+   */
   display(path: string): string;
   /** {@link Resolver.display} with control and bidirectional characters escaped, for text. */
   show(path: string): string;
 }
 
-/** The real path of a path; missing last names are kept. */
+/** Returns the real path; missing last names are kept. */
 export type Realpath = (path: string) => string | Promise<string>;
 
 /**
- * Makes a resolver. The roots and the working directory are resolved here and
- * never again: retargeting a link that named one of them changes nothing.
+ * Creates a resolver. The roots and the working directory are resolved here and never again:
+ * retargeting a link that named one of them changes nothing.
  */
 export async function createResolver(
   given: SandboxPolicy,
@@ -76,7 +79,7 @@ export async function createResolver(
   );
 }
 
-/** `aliases`: roots as they were named, with what they were. */
+/** `aliases` maps roots as configured to their real paths. */
 function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
   const rules = compilePathRules(policy);
   const roots: Record<Intent, readonly string[] | null> = { read: policy.read, write: policy.write };
@@ -120,7 +123,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   });
 }
 
-/** The deepest root that holds a path; null when none does. */
+/** Returns the deepest root that contains a path; null when none does. */
 export function rootOf(path: string, roots: readonly string[] | null): string | null {
   if (roots === null) return "/";
   let deepest: string | null = null;

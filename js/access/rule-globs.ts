@@ -1,30 +1,30 @@
 /**
- * The path of a rule as absolute globs, in the dialect of deny lists.
+ * Converts the path of a rule to absolute globs, in the dialect of deny lists.
  *
- * A rule's path is anchored as a deny glob is: without a slash, or beginning
- * with `**`, it holds at any depth below the cwd and below every root; with one
- * it is relative to the cwd; an absolute one stands for itself. A glob that
- * names everything in a directory (`vault/**`) names the directory as well.
+ * A rule's path is anchored like a deny glob: without a slash, or beginning with `**`, it matches
+ * at any depth below the cwd and below every root; with a slash it is relative to the cwd; an
+ * absolute one is used unchanged. A glob for everything in a directory (`vault/**`) covers the
+ * directory as well.
  */
 import { normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { inBothForms } from "./glob-forms.ts";
 import { literalGlob, type SandboxPolicy } from "./policy.ts";
 
-/** Limits the globs that the braces of one rule may stand for. */
+/** The maximum number of globs from the braces of one rule. */
 const MAX_EXPANDED = 256;
 
 /** The globs of a rule's path. */
 export interface RuleGlobs {
-  /** Absolute deny globs: each covers what it matches and everything below that. */
+  /** Absolute deny globs: each covers its matches and everything below them. */
   readonly globs: readonly string[];
-  /** The literal directories that the globs begin with: nothing outside them matches. */
+  /** The literal directories with which the globs begin: nothing outside them matches. */
   readonly prefixes: readonly string[];
-  /** Whether `/` itself is covered, which no glob can say. */
+  /** True when `/` itself is covered, which no glob can express. */
   readonly coversSlash: boolean;
 }
 
-/** Where relative globs are anchored: real paths. */
+/** The base directories of relative globs: real paths. */
 export type GlobBases = Pick<SandboxPolicy, "cwd" | "read" | "write">;
 
 /** Anchors the path of a rule. @throws FilewrightError INVALID_GLOB */
@@ -73,7 +73,10 @@ function basesOf(
   return [normalise(`${cwd}/${"../".repeat(climbs)}`).path];
 }
 
-/** The directory that holds everything a glob can match: the names before the first with a glob character. */
+/**
+ * Returns the directory that contains every possible match of a glob: the names before the first
+ * glob character.
+ */
 function literalPrefix(base: string, rest: string): string {
   const names = rest === "" ? [] : rest.split("/");
   const first = names.findIndex((name) => /[*?[{]/u.test(name));
@@ -82,8 +85,8 @@ function literalPrefix(base: string, rest: string): string {
 }
 
 /**
- * A pattern without the braces that hold a slash: `{a/**,b}` becomes `a/**` and
- * `b`, so that each has its own anchor. Other braces stay as they are.
+ * Expands the braces of a pattern that contain a slash: `{a/**,b}` becomes `a/**` and `b`, so that
+ * each has its own anchor. Other braces stay unchanged.
  */
 function expandBraces(path: string): readonly string[] {
   const done: string[] = [];
@@ -120,7 +123,7 @@ interface Brace {
   readonly choices: readonly string[];
 }
 
-/** The first outermost pair of braces; undefined where there is none that is closed. */
+/** Returns the first outermost pair of braces; undefined when there is none that is closed. */
 function firstBrace(pattern: string): Brace | undefined {
   const choices: string[] = [];
   let [start, from, depth] = [-1, 0, 0];

@@ -34,10 +34,10 @@ import { ARGUMENT_NAMES, TOOL_NAMES } from "../schema/tool-names.ts";
 import type { Location } from "./location.ts";
 import { type GlobBases, ruleGlobs } from "./rule-globs.ts";
 
-/** What a rule decides. */
+/** The decision of a rule. */
 export type Decision = "allow" | "deny" | "ask";
 
-/** One rule. Every condition given must hold. */
+/** One rule. Every given condition must be met. */
 export interface Rule {
   /** A canonical tool name, or `*`. A rule on `delete` or `move` holds for whatever deletes or moves. */
   readonly tool?: string;
@@ -64,7 +64,7 @@ export const RULE_OPTIONS: Options<Rule> = options("Rule", {
 });
 
 const gate = gateOf("compileRules", list(RULE_OPTIONS));
-// A policy has these members too, and is taken.
+// A policy has these members too, and is accepted.
 const checkBases = gateOf(
   "compileRules",
   instance<GlobBases>("GlobBases", "the working directory and the roots", {
@@ -74,30 +74,36 @@ const checkBases = gateOf(
   }),
 );
 
-/** One path that a call reaches, in the absolute forms that a rule is held against. */
+/** One path that a call reaches, in the absolute forms that rules are compared with. */
 export type Place = readonly string[];
 
 /** Compiled rules. */
 export interface Rules {
-  /** The rules that hold for one call. Without `args` every restriction holds, and no permission that tests them. */
+  /**
+   * Returns the rules that apply to one call. Without `args` every restriction applies, and no
+   * permission that tests them.
+   */
   forCall(tool: string, args?: object): CallRules;
-  /** These rules and others; the stricter decision of the two counts, and a permission of the others adds nothing. */
+  /**
+   * Combines these rules with others; the stricter of two decisions wins, and a permission of the
+   * others adds nothing.
+   */
   with(others: Rules): Rules;
 }
 
-/** The rules that hold for one call. */
+/** The rules that apply to one call. */
 export interface CallRules {
-  /** Whether a rule looks at paths; without one places need not be found out. */
+  /** True when a rule tests paths; otherwise the paths need not be determined. */
   readonly byPath: boolean;
-  /** Whether anything can be denied or asked about. */
+  /** True when a call can be denied or asked about. */
   readonly restricts: boolean;
-  /** Decides on one path, or without a path; undefined where no rule matches. */
+  /** Decides about one path, or about a call without paths; undefined when no rule matches. */
   decide(place: Place): Decision | undefined;
-  /** Whether a rule with one of these decisions could match the path or anything below it. */
+  /** Returns true when a rule with one of these decisions could match the path or anything below it. */
   mayReach(path: string, decisions: readonly Decision[]): boolean;
   /**
-   * What the rules with these decisions cover, as absolute deny globs: none where there is no
-   * such rule, undefined where an earlier rule takes something out of it, which globs cannot say.
+   * Returns the paths covered by rules with these decisions, as absolute deny globs: empty without
+   * such a rule, undefined when an earlier rule makes an exception, which globs cannot express.
    */
   globs(decisions: readonly Decision[]): readonly string[] | undefined;
 }
@@ -111,12 +117,12 @@ interface Compiled {
   };
 }
 
-/** Where rules have no workspace to be relative to. */
+/** The bases of rules without a workspace. */
 const NO_BASES: GlobBases = { cwd: "/", read: [], write: [] };
 
 /**
- * Compiles the rules once. `bases`: the cwd and the roots, resolved, that paths are relative to;
- * `tools`: the names that a rule may give beside `*`.
+ * Compiles the rules. `bases` are the resolved cwd and roots, to which paths are relative; `tools`
+ * are the valid names in addition to `*`.
  * @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT
  */
 export function compileRules(
@@ -178,7 +184,7 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {
   }
 }
 
-/** Rules of several parties, the workspace's first. */
+/** Combines the rules of several sources, the workspace's first. */
 function ruleLists(lists: readonly (readonly Compiled[])[]): Rules {
   const made: LinkedRules = {
     lists,
@@ -192,7 +198,10 @@ interface LinkedRules extends Rules {
   readonly lists: readonly (readonly Compiled[])[];
 }
 
-/** The rules of a list that hold for a call. Behind one that holds for every path nothing is reached. */
+/**
+ * Returns the rules of a list that apply to a call. Rules after one that matches every path are
+ * unreachable.
+ */
 function applying(list: readonly Compiled[], tool: string, args: object | undefined): readonly Compiled[] {
   const found: Compiled[] = [];
   for (const one of list) {
@@ -223,7 +232,7 @@ function callRules(lists: readonly (readonly Compiled[])[]): CallRules {
       for (const list of lists) {
         for (const [index, { rule, path }] of list.entries()) {
           if (!decisions.includes(rule.decision)) continue;
-          // A rule about every path that is left.
+          // A rule that applies to every remaining path.
           if (path === undefined) return undefined;
           const before = list.slice(0, index).filter((one) => !decisions.includes(one.rule.decision));
           if (before.some((one) => overlap(one.path?.prefixes ?? [], path.prefixes))) return undefined;
@@ -244,25 +253,25 @@ function decideIn(list: readonly Compiled[], place: Place): Decision | undefined
   return undefined;
 }
 
-/** Whether a path can lie below a directory of each list. */
+/** Returns true when a path can be below a directory of each list. */
 function overlap(a: readonly string[], b: readonly string[]): boolean {
   return a.some((one) => b.some((other) => isWithin(one, other) || isWithin(other, one)));
 }
 
-/** The strictest of some decisions: deny, ask, none, allow. */
+/** Returns the strictest of some decisions: deny, ask, none, allow. */
 export function strictest(decisions: readonly (Decision | undefined)[]): Decision | undefined {
   if (decisions.includes("deny")) return "deny";
   if (decisions.includes("ask")) return "ask";
   return decisions.length === 0 || decisions.includes(undefined) ? undefined : "allow";
 }
 
-/** The forms of a path: as it is named, and where it leads; absolute. */
+/** Returns the absolute forms of a path: as named, and resolved. */
 export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: boolean): Promise<Place> {
   try {
     const real = await (entry ? entryPathVia : realpathVia)(fs, at.path);
     return real === at.path ? [at.path] : [at.path, real];
   } catch (error) {
-    if (error instanceof FilewrightError) return [at.path]; // It leads nowhere: the tool will say why.
+    if (error instanceof FilewrightError) return [at.path]; // It cannot be resolved: the tool will report the error.
     throw error;
   }
 }

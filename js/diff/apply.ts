@@ -1,4 +1,4 @@
-/** Applying patches to texts that the caller holds. */
+/** Applies patches to texts in memory. */
 import { textEngine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { toUtf8 } from "../engine/utf8.ts";
@@ -25,7 +25,7 @@ export interface ApplyPatchOptions {
   readonly compareLine?: CompareLine | undefined;
 }
 
-/** Where texts come from and go to. */
+/** The source and destination of texts. */
 export interface ApplyPatchesOptions extends ApplyPatchOptions {
   loadFile(index: StructuredPatch, callback: (error: unknown, text: string) => void): void;
   patched(index: StructuredPatch, text: string | false, callback: (error?: unknown) => void): void;
@@ -34,7 +34,10 @@ export interface ApplyPatchesOptions extends ApplyPatchOptions {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The patched text, or false where the patch does not fit. @throws Error for a patch of several files */
+/**
+ * Returns the patched text, or false when the patch does not match. @throws Error for a patch of
+ * several files
+ */
 export function applyPatch(
   source: string,
   patch: string | StructuredPatch | readonly StructuredPatch[],
@@ -48,11 +51,12 @@ export function applyPatch(
   if (patches.length > 1) throw new Error("applyPatch only works with a single input.");
   const hunks = patches[0]?.hunks ?? [];
   if (!hunks.some(({ lines }) => lines.some((line) => /^[+-]/u.test(line)))) return source;
-  // The engine takes a last line whose line end is another one; here that is left to the fuzz.
+  // The engine accepts a last line with another line ending; here the fuzz decides about it.
   if (fuzzFactor === 0 && source.endsWith("\n") && hasNoEnd(hunks.at(-1)?.lines ?? [], "-")) return false;
   const found = compareLine === undefined ? hunks : asInText(source, hunks, compareLine);
   if (found === undefined) return false;
-  // The engine takes CR at the end of a line for a part of its end. One that is not is another character meanwhile.
+  // The engine treats CR at the end of a line as part of the line ending. A CR that is text is replaced
+  // by another character meanwhile.
   const held = unused(source, found);
   const hold = autoConvertLineEndings ? heldAtEnd : (line: string) => line.replaceAll("\r", held);
   const kept = found.map((hunk) => ({
@@ -64,18 +68,21 @@ export function applyPatch(
   return made === false ? false : made.replaceAll(held, "\r");
 }
 
-/** Whether a line with this mark is said to have no line end. */
+/** Returns true when a line with this mark is declared to have no line ending. */
 function hasNoEnd(lines: readonly string[], mark: string): boolean {
   return lines.some((line, at) => line.startsWith(mark) && lines[at + 1]?.startsWith("\\") === true);
 }
 
-/** A line that ends with CR and has no line end, in a patch whose own lines end with LF: the CR is text. */
+/**
+ * A line that ends with CR and has no line ending, in a patch whose own lines end with LF: the CR
+ * is text.
+ */
 function heldAtEnd(line: string, next: string, held: string): string {
   const isText = line.startsWith("+") && next.startsWith("\\") && !next.endsWith("\r");
   return isText ? line.replace(/\r$/u, held) : line;
 }
 
-/** A character for private use that is in none of the texts. */
+/** Returns a private-use character that none of the texts contains. */
 function unused(source: string, hunks: readonly StructuredPatchHunk[]): string {
   const isUsed = (one: string): boolean =>
     source.includes(one) || hunks.some(({ lines }) => lines.some((line) => line.includes(one)));

@@ -1,8 +1,8 @@
-/** What differs, as a list of stretches: by lines, words, characters and other tokens. */
+/** The differences between texts as a list of parts: by lines, words, characters and other tokens. */
 import { textEngine } from "../engine/current.ts";
 import { type Bounds, edits, ofHunks, type Stretch, stretches } from "./tokens.ts";
 
-/** A stretch of text. `count` is in tokens: lines, words or characters. */
+/** A part of a text. `count` is in tokens: lines, words or characters. */
 export interface ChangeObject<T = string> {
   readonly value: T;
   readonly count: number;
@@ -10,43 +10,43 @@ export interface ChangeObject<T = string> {
   readonly removed: boolean;
 }
 
-/** Takes a result later; undefined where a bound was passed. */
+/** Receives a result later; undefined when a limit was exceeded. */
 export type Callback<T> = (result: T) => void;
 
-/** How long to search, and where the result goes. */
+/** The limits of the search, and its callback. */
 export interface SearchOptions<T = ChangeObject[]> extends Bounds {
-  /** Is given the result later; the call itself gives undefined then. */
+  /** Receives the result later; the call itself then returns undefined. */
   readonly callback?: Callback<T> | undefined;
 }
 
-/** How tokens are told apart. */
+/** How tokens are compared. */
 export interface TokenOptions<T = ChangeObject[]> extends SearchOptions<T> {
-  /** Upper and lower case are the same. */
+  /** Ignore case. */
   readonly ignoreCase?: boolean | undefined;
-  /** One change for each token, neighbours of one fate are not put together. */
+  /** Return one change per token, without merging neighbours of the same kind. */
   readonly oneChangePerToken?: boolean | undefined;
 }
 
 /** How lines are compared. */
 export interface LineOptions<T = ChangeObject[]> extends TokenOptions<T> {
-  /** Lines that differ only in white space at their ends are the same. */
+  /** Ignore whitespace at both ends of lines. */
   readonly ignoreWhitespace?: boolean | undefined;
-  /** CRLF is LF. */
+  /** Treat CRLF as LF. */
   readonly stripTrailingCr?: boolean | undefined;
-  /** A line end is a token of its own. */
+  /** Make each line ending a token of its own. */
   readonly newlineIsToken?: boolean | undefined;
-  /** A last line without a line end is the same as one with it. */
+  /** Ignore whether the last line has a line ending. */
   readonly ignoreNewlineAtEof?: boolean | undefined;
 }
 
-/** What a call gives: nothing where a callback takes it, and perhaps nothing where a bound is set. */
+/** The return value of a call: undefined with a callback, and possibly with a limit. */
 export type Given<T, O> = O extends ((...given: never[]) => unknown) | { readonly callback: Callback<T> }
   ? undefined
   : O extends { readonly maxEditLength: number } | { readonly timeout: number }
     ? T | undefined
     : T;
 
-/** Compares line by line; each value ends with its line end. */
+/** Compares line by line; each value ends with its line ending. */
 export function diffLines<O extends LineOptions | Callback<ChangeObject[]> = LineOptions>(
   before: string,
   after: string,
@@ -76,7 +76,7 @@ export function diffLines<O extends LineOptions | Callback<ChangeObject[]> = Lin
   }) as Given<ChangeObject[], O>;
 }
 
-/** Compares word by word; white space and each line end are words of their own. */
+/** Compares word by word; whitespace and each line ending are words of their own. */
 export function diffWordsWithSpace<O extends TokenOptions | Callback<ChangeObject[]> = TokenOptions>(
   before: string,
   after: string,
@@ -97,17 +97,17 @@ export function diffChars<O extends TokenOptions | Callback<ChangeObject[]> = To
   return answer(given, () => changes([...before], [...after], same, given)) as Given<ChangeObject[], O>;
 }
 
-/** The letters and digits of a word: Latin ones, as jsdiff has them. */
+/** The letters and digits of a word: Latin ones, as in jsdiff. */
 export const LETTERS =
   "a-zA-Z0-9_\\u{AD}\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2C6}\\u{2C8}-\\u{2D7}\\u{2DE}-\\u{2FF}\\u{1E00}-\\u{1EFF}";
 const WORDS_WITH_SPACE = new RegExp(`\\r?\\n|[${LETTERS}]+|[^\\S\\n\\r]+|[^${LETTERS}]`, "gu");
 
-/** Options where a callback may stand for them. */
+/** Options, or a callback in their place. */
 export function optionsOf<O extends SearchOptions<never>>(options: unknown): O {
   return (typeof options === "function" ? { callback: options } : (options ?? {})) as O;
 }
 
-/** The result, or undefined where the callback is given it in a later turn. */
+/** Returns the result, or undefined when the callback gets it in a later turn. */
 export function answer<T>(
   { callback }: { readonly callback?: Callback<never> | undefined },
   work: () => T,
@@ -117,7 +117,7 @@ export function answer<T>(
   return undefined;
 }
 
-/** The changes between two texts of tokens that are the same where their keys are. */
+/** Returns the changes between two lists of tokens that are compared by their keys. */
 export function changes(
   olds: readonly string[],
   news: readonly string[],
@@ -130,7 +130,7 @@ export function changes(
   return list === undefined ? undefined : valued(list, olds, news, options, join);
 }
 
-/** Stretches with their values; what both sides have is given as the new side has it, or as `kept` chooses. */
+/** Adds the values to parts; common parts have the new side's text, or the one that `kept` selects. */
 export function valued<Token, Value>(
   list: readonly Stretch[],
   olds: readonly Token[],
@@ -156,27 +156,27 @@ export function valued<Token, Value>(
   return made;
 }
 
-/** A token is its own key. */
+/** Uses a token as its own key. */
 export function same(token: string): string {
   return token;
 }
 
-/** Tokens as one text. */
+/** Concatenates tokens. */
 export function joined(tokens: readonly string[]): string {
   return tokens.join("");
 }
 
-/** The text with LF for CRLF. */
+/** Replaces CRLF by LF. */
 export function plain(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** Lines with their ends; no empty one after the last. */
+/** Returns lines with their line endings; no empty one after the last. */
 export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
 }
 
-/** Lines and line ends, each a token; an empty line is none. */
+/** Returns lines and line endings, each as a token; an empty line is none. */
 function linesAndEnds(text: string): string[] {
   return text.split(/(\r\n|\n)/u).filter((token) => token !== "");
 }

@@ -1,7 +1,7 @@
-/** Hunks whose lines are found in a text by the caller's comparison. */
+/** Matches hunks to a text by the caller's comparison function. */
 import type { StructuredPatchHunk } from "./patch.ts";
 
-/** Whether a line of the text is the one of the patch. `lineNumber` is 1-based. */
+/** Returns true when a line of the text equals the one of the patch. `lineNumber` is 1-based. */
 export type CompareLine = (
   lineNumber: number,
   line: string,
@@ -10,8 +10,9 @@ export type CompareLine = (
 ) => boolean;
 
 /**
- * The hunks with the lines that the text has, at the places where they fit: where the header says, moved as the hunk
- * before, or else the only place after that hunk. Undefined where there is none or more than one.
+ * Returns the hunks with the lines of the text, at the matching positions: the one in the header,
+ * shifted as the hunk before, or else the only match after that hunk. Undefined for none or
+ * several.
  */
 export function asInText(
   source: string,

@@ -1,5 +1,5 @@
 /**
- * `filewright/diff` on Node: with the engine loaded, so `ready` has nothing to wait for.
+ * `filewright/diff` on Node: with the engine loaded, so `ready` returns at once.
  *
  * @module filewright/diff
  */

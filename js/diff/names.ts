@@ -1,4 +1,4 @@
-/** What `filewright/diff` exports on every runtime. */
+/** The exports of `filewright/diff` on every runtime. */
 export { applyPatch, type ApplyPatchOptions, applyPatches, type ApplyPatchesOptions } from "./apply.ts";
 export {
   type Callback,

@@ -36,7 +36,7 @@ export function diffSentences<O extends TokenOptions | Callback<ChangeObject[]> 
   return byTokens(before, after, options, (text) => text.split(/(?<=[.!?])(\s+)/u));
 }
 
-/** Compares by the tokens of CSS: braces, `:`, `;`, `,`, white space and what is between them. */
+/** Compares by the tokens of CSS: braces, `:`, `;`, `,`, whitespace and the text between them. */
 export function diffCss<O extends TokenOptions | Callback<ChangeObject[]> = TokenOptions>(
   before: string,
   after: string,
@@ -59,7 +59,7 @@ function byTokens<O extends TokenOptions | Callback<ChangeObject[]>>(
 /** How lists are compared. */
 export interface ArrayOptions<T> extends SearchOptions<ChangeObject<T[]>[]> {
   readonly oneChangePerToken?: boolean | undefined;
-  /** Whether an element of the old list is the same as one of the new list, instead of `===`. */
+  /** Returns true when an element of the old list equals one of the new list; default `===`. */
   readonly comparator?: IsSame<T> | undefined;
 }
 
@@ -78,9 +78,9 @@ export function diffArrays<T, O extends ArrayOptions<T> | Callback<ChangeObject<
 
 /** How values are written as JSON before they are compared. */
 export interface JsonOptions<T = ChangeObject[]> extends TokenOptions<T> {
-  /** Written where a value is undefined. */
+  /** The text written for an undefined value. */
   readonly undefinedReplacement?: unknown;
-  /** Gives each value as it is to be written; with it, `undefinedReplacement` is not minded. */
+  /** Returns the value to write for each value; with it, `undefinedReplacement` is ignored. */
   readonly stringifyReplacer?: Replacer | undefined;
 }
 
@@ -99,7 +99,7 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
     typeof value === "string"
       ? value
       : ((JSON.stringify(canonicalize(value, null, null, replacer), null, "  ") as string | undefined) ?? "");
-  // A comma that only a further line made necessary is no difference; it is shown where one side has it.
+  // A comma that is only needed before an added line is no difference; it is shown when one side has it.
   const key = (line: string): string => {
     const without = line.replace(/,(\r?\n)$/u, "$1");
     return given.ignoreCase === true ? without.toLowerCase() : without;
@@ -113,9 +113,9 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
 }
 
 /**
- * The value with sorted keys, without prototypes. What contains itself is closed into the same circle.
+ * Returns the value with sorted keys, without prototypes. Cyclic references are preserved.
  *
- * @param stack objects on the way to this one, with `replacements` in their places
+ * @param stack objects on the way to this one, with `replacements` at the same indexes
  */
 export function canonicalize(
   value: unknown,
@@ -154,12 +154,12 @@ export function canonicalize(
   });
 }
 
-/** The changes as pairs, as diff-match-patch has them. */
+/** Returns the changes as pairs, in the form of diff-match-patch. */
 export function convertChangesToDMP<T>(list: readonly ChangeObject<T>[]): [1 | 0 | -1, T][] {
   return list.map(({ added, removed, value }) => [added ? 1 : removed ? -1 : 0, value]);
 }
 
-/** The changes as text with `<ins>` and `<del>`. */
+/** Returns the changes as text with `<ins>` and `<del>`. */
 export function convertChangesToXML(list: readonly ChangeObject[]): string {
   const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
   return list

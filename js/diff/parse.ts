@@ -1,4 +1,4 @@
-/** Reading patches as they stand: names and headers as written, nothing taken away. */
+/** Parses patches literally: names and headers as written. */
 import type { StructuredPatch, StructuredPatchHunk } from "./patch.ts";
 import { quotedName, unquoted } from "./quoting.ts";
 
@@ -7,13 +7,13 @@ type Draft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: Structu
 };
 
 const GIT = /^diff --git /u;
-/** What begins the part of another file: git's line, Mercurial's, Subversion's. */
+/** The first line of a file's part: git's line, Mercurial's, Subversion's. */
 const FILE = /^(?:diff --git |Index:\s|diff(?: -r \w+)+\s)/u;
 const NAME = /^(?:---|\+\+\+)\s/u;
 const HUNK = /^@@\s/u;
 const NUMBERS = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
 
-/** Reads the patches in a unified diff. @throws Error where a hunk is not what its header says */
+/** Parses the patches in a unified diff. @throws Error for a hunk that contradicts its header */
 export function parsePatch(uniDiff: string): StructuredPatch[] {
   const lines = uniDiff.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -26,9 +26,9 @@ export function parsePatch(uniDiff: string): StructuredPatch[] {
   return patches;
 }
 
-/** The patch of one file: headers, names, hunks. */
+/** Parses the patch of one file: headers, names, hunks. */
 function patchAt(lines: readonly string[], from: number): { readonly draft: Draft; readonly next: number } {
-  // Names that the patch does not tell are not there, as in jsdiff's patches.
+  // Missing names are absent, as in jsdiff's patches.
   const draft: Draft = { hunks: [] };
   let at = from;
   let isOpen = false;
@@ -54,7 +54,7 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
   while (at < lines.length) {
     const line = lines[at] as string;
     if (FILE.test(line) || NAME.test(line) || line.startsWith("=".repeat(67))) break;
-    // Other programs write more than hunks: notes on properties, signatures of mails.
+    // Other programs write further text: notes on properties, signatures of mails.
     if (!HUNK.test(line)) at++;
     else {
       const { hunk, next } = hunkAt(lines, at);
@@ -65,14 +65,14 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
   return { draft, next: at };
 }
 
-/** A line of git's between `diff --git` and the names. */
+/** Parses a line of git's between `diff --git` and the names. */
 function extend(draft: Draft, line: string): void {
   const [, key, value = ""] =
     /^(rename from|rename to|copy from|copy to|new file mode|deleted file mode|old mode|new mode|Binary files) (.*)/u.exec(
       line,
     ) ?? [];
   if (key === undefined) return;
-  // The lines of names have no prefix, the others have: all are given with it.
+  // These lines have no prefix, the other names have: all are returned with it.
   if (key.endsWith(" from")) draft.oldFileName = `a/${unquoted(value)}`;
   if (key.endsWith(" to")) draft.newFileName = `b/${unquoted(value)}`;
   if (key.startsWith("rename")) draft.isRename = true;
@@ -86,7 +86,7 @@ function extend(draft: Draft, line: string): void {
   if (key === "deleted file mode" || key === "old mode") draft.oldMode = mode;
 }
 
-/** The names in git's first line; nothing where they cannot be told. */
+/** Parses the names in git's first line; empty when they are ambiguous. */
 function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
   const at = text.indexOf('"');
   if (at === 0) {
@@ -101,7 +101,8 @@ function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
     return made === undefined ? {} : { oldFileName: text.slice(0, at - 1), newFileName: made.name };
   }
   if (!text.startsWith("a/")) return {};
-  // Names with ` b/` in them: where both are one name, the middle parts them; else other lines name them.
+  // Names that contain ` b/`: when both names are equal, the middle separates them; otherwise other
+  // lines contain them.
   const parts = [...text.matchAll(/ b\//gu)].map(({ index }) => index).filter((index) => index > 0);
   const middle = parts[Math.floor(parts.length / 2)];
   return middle === undefined
@@ -109,7 +110,7 @@ function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
     : { oldFileName: text.slice(0, middle), newFileName: text.slice(middle + 1) };
 }
 
-/** The name in a `---` or `+++` line, and what follows it after a tab. */
+/** Parses the name in a `---` or `+++` line, and the text after its tab. */
 function nameIn(draft: Draft, line: string): void {
   const [text = "", header = ""] = line.slice(3).trim().split("\t", 2);
   const name = text.startsWith('"') ? unquoted(text) : text.replaceAll("\\\\", "\\");
@@ -138,7 +139,7 @@ function hunkAt(
   for (; next < lines.length; next++) {
     const line = lines[next] as string;
     if (removed >= oldLines && added >= newLines && !line.startsWith("\\")) break;
-    // An empty line may be a context line that lost its blank.
+    // An empty line may be a context line that lost its space.
     const mark = line === "" && next + 1 < lines.length ? " " : line[0];
     if (mark !== " " && mark !== "+" && mark !== "-" && mark !== "\\") {
       throw new Error(`Hunk at line ${at + 1} contained invalid line ${line}`);
@@ -147,7 +148,7 @@ function hunkAt(
     added += mark === " " || mark === "+" ? 1 : 0;
     body.push(line);
   }
-  // A count of one may stand for none.
+  // A missing count means one.
   if (added === 0 && newLines === 1) newLines = 0;
   if (removed === 0 && oldLines === 1) oldLines = 0;
   const counts = [

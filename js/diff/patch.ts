@@ -3,7 +3,7 @@ import { textEngine } from "../engine/current.ts";
 import { answer, type Callback, type Given, optionsOf, plain, type SearchOptions } from "./changes.ts";
 import { quoted } from "./quoting.ts";
 
-/** One hunk. `lines` have their marks; `\ No newline at end of file` is a line of its own. */
+/** One hunk. `lines` have their markers; `\ No newline at end of file` is a line of its own. */
 export interface StructuredPatchHunk {
   readonly oldStart: number;
   readonly oldLines: number;
@@ -20,7 +20,7 @@ export interface StructuredPatch {
   readonly newHeader?: string | undefined;
   /** The name after `Index:`, or in Mercurial's first line. */
   readonly index?: string | undefined;
-  /** The patch begins with `diff --git`. The following are told by git alone. */
+  /** True when the patch begins with `diff --git`. Only git writes the following. */
   readonly isGit?: boolean | undefined;
   readonly isRename?: boolean | undefined;
   readonly isCopy?: boolean | undefined;
@@ -33,7 +33,7 @@ export interface StructuredPatch {
   readonly hunks: readonly StructuredPatchHunk[];
 }
 
-/** Which headers are printed. */
+/** The headers to print. */
 export interface HeaderOptions {
   readonly includeIndex: boolean;
   readonly includeUnderline: boolean;
@@ -59,7 +59,7 @@ export const OMIT_HEADERS: HeaderOptions = Object.freeze({
   includeFileHeaders: false,
 });
 
-/** How a patch is made. */
+/** How a patch is computed. */
 export interface PatchOptions<T = StructuredPatch> extends SearchOptions<T> {
   /** Unchanged lines around a change. Default 4. */
   readonly context?: number | undefined;
@@ -68,7 +68,7 @@ export interface PatchOptions<T = StructuredPatch> extends SearchOptions<T> {
   readonly headerOptions?: HeaderOptions | undefined;
 }
 
-/** The patch between two texts, as data. */
+/** Returns the patch between two texts, as data. */
 export function structuredPatch<O extends PatchOptions | Callback<StructuredPatch> = PatchOptions>(
   oldFileName: string,
   newFileName: string,
@@ -116,7 +116,7 @@ function patchOf(
   };
 }
 
-/** One patch, or several, as text. git's have git's headers, whatever is asked for. */
+/** Returns one patch, or several, as text. git's patches always have git's headers. */
 export function formatPatch(
   patch: StructuredPatch | readonly StructuredPatch[],
   headers: HeaderOptions = INCLUDE_HEADERS,
@@ -136,7 +136,7 @@ export function formatPatch(
   if (!isGit && headers.includeUnderline) lines.push("=".repeat(67));
   const isNamed = isGit ? hunks.length > 0 : headers.includeFileHeaders;
   if (isNamed && oldFileName !== undefined && newFileName !== undefined) {
-    // An empty header is none, as in what parsePatch gives.
+    // An empty header is omitted, as in the result of parsePatch.
     const after = (header: string | undefined): string => (header ? `\t${header}` : "");
     lines.push(`--- ${quoted(oldFileName)}${after(oldHeader)}`);
     lines.push(`+++ ${quoted(newFileName)}${after(newHeader)}`);
@@ -150,7 +150,7 @@ export function formatPatch(
   return `${lines.join("\n")}\n`;
 }
 
-/** `diff --git` and the lines that follow it before the names. */
+/** Returns `diff --git` and the lines between it and the names. */
 function gitHeaders(patch: StructuredPatch): string[] {
   const { oldFileName, newFileName, oldMode, newMode } = patch;
   if (!oldFileName) throw new Error("oldFileName must be specified for Git patches");
@@ -174,7 +174,7 @@ function gitHeaders(patch: StructuredPatch): string[] {
   return lines;
 }
 
-/** The patch between two texts, as text. */
+/** Returns the patch between two texts, as text. */
 export function createTwoFilesPatch<O extends PatchOptions<string> | Callback<string> = PatchOptions<string>>(
   oldFileName: string,
   newFileName: string,
@@ -192,7 +192,7 @@ export function createTwoFilesPatch<O extends PatchOptions<string> | Callback<st
   }) as Given<string, O>;
 }
 
-/** The patch between two states of one file, as text. */
+/** Returns the patch between two states of one file, as text. */
 export function createPatch<O extends PatchOptions<string> | Callback<string> = PatchOptions<string>>(
   fileName: string,
   oldStr: string,
@@ -204,7 +204,7 @@ export function createPatch<O extends PatchOptions<string> | Callback<string> = 
   return createTwoFilesPatch(fileName, fileName, oldStr, newStr, oldHeader, newHeader, options);
 }
 
-/** Whether several patches are given. */
+/** Returns true for several patches. */
 export function isList<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
 }

@@ -14,7 +14,7 @@ const BYTE_OF: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(LETTER_OF).map(([byte, letter]) => [letter, Number(byte)]),
 );
 
-/** The name in quotes where it has characters beyond printable ASCII, quotes or backslashes. */
+/** Quotes a name that contains quotes, backslashes or characters other than printable ASCII. */
 export function quoted(name: string): string {
   if (/^[ !#-[\]-~]*$/u.test(name)) return name;
   let text = "";
@@ -27,7 +27,7 @@ export function quoted(name: string): string {
   return `"${text}"`;
 }
 
-/** The name with which a text begins in quotes, and how long it is there; undefined where it is malformed. */
+/** Parses a quoted name at the beginning of a text, with its length; undefined when it is malformed. */
 export function quotedName(text: string): { readonly name: string; readonly length: number } | undefined {
   const [whole, body] = /^"((?:[^"\\]|\\[abtnvfr"\\]|\\[0-7]{3})*)"/u.exec(text) ?? [];
   if (whole === undefined || body === undefined) return undefined;
@@ -40,7 +40,7 @@ export function quotedName(text: string): { readonly name: string; readonly leng
   return { name: new TextDecoder().decode(new Uint8Array(bytes)), length: whole.length };
 }
 
-/** The name without its quotes, where it has some. */
+/** Returns the name without its quotes, if it has any. */
 export function unquoted(text: string): string {
   return quotedName(text)?.name ?? text;
 }

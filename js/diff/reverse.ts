@@ -1,7 +1,7 @@
-/** The patch that undoes a patch. */
+/** Creates the patch that undoes a patch. */
 import { isList, type StructuredPatch } from "./patch.ts";
 
-/** Turns a patch around, or several. A copy turned around is a deletion without hunks. */
+/** Reverses a patch, or several. A reversed copy is a deletion without hunks. */
 export function reversePatch(patch: StructuredPatch): StructuredPatch;
 export function reversePatch(patch: readonly StructuredPatch[]): StructuredPatch[];
 export function reversePatch(
@@ -40,12 +40,12 @@ export function reversePatch(
     })),
   };
   if (isCopy !== true) return reversed;
-  // What the copy holds is not in the patch, so its lines cannot be removed one by one.
+  // The patch does not contain the content of the copy, so its lines cannot be removed one by one.
   const { isCreate: _create, isRename: _rename, ...deletion } = reversed;
   return { ...deletion, newFileName: "/dev/null", newHeader: undefined, isDelete: true, hunks: [] };
 }
 
-/** git's name of a file on the other side. */
+/** Returns git's name of a file on the other side. */
 function otherSide(name: string | undefined): string | undefined {
   if (name?.startsWith("a/") === true) return `b/${name.slice(2)}`;
   return name?.startsWith("b/") === true ? `a/${name.slice(2)}` : name;

@@ -7,20 +7,20 @@
  */
 import { textEngine } from "../engine/current.ts";
 
-/** The changes up to which the fewest are searched for. */
+/** The maximum number of changes for which the minimum is searched. */
 const MOST_EDITS = 1000;
 
-/** Tokens that follow one another and have one fate. */
+/** Consecutive tokens with the same kind of change. */
 export interface Stretch {
   readonly fate: "kept" | "added" | "removed";
   readonly count: number;
 }
 
-/** When to give up. */
+/** The limits of the search. */
 export interface Bounds {
-  /** More tokens added and removed than this give undefined. */
+  /** More added and removed tokens than this return undefined. */
   readonly maxEditLength?: number | undefined;
-  /** More milliseconds than this give undefined. */
+  /** More milliseconds than this return undefined. */
   readonly timeout?: number | undefined;
 }
 
@@ -28,16 +28,16 @@ interface Run extends Stretch {
   readonly before: Run | undefined;
 }
 
-/** How far a way has come: `at` tokens of the old list are behind it. */
+/** The progress of one path: `at` tokens of the old list are behind it. */
 interface Way {
   readonly at: number;
   readonly run: Run | undefined;
 }
 
-/** Whether a token of the old side is the same as one of the new side. */
+/** Returns true when a token of the old side equals one of the new side. */
 export type IsSame<Token> = (old: Token, made: Token) => boolean;
 
-/** The stretches that lead from one list of tokens to the other; undefined beyond a bound. */
+/** Returns the parts that lead from one list of tokens to the other; undefined beyond a limit. */
 export function stretches<Token>(
   olds: readonly Token[],
   news: readonly Token[],
@@ -52,12 +52,12 @@ export function stretches<Token>(
   return edits(many) <= maxEditLength ? many : undefined;
 }
 
-/** The tokens that are added and removed. */
+/** Returns the added and removed tokens. */
 export function edits(list: readonly Stretch[]): number {
   return list.reduce((sum, { fate, count }) => sum + (fate === "kept" ? 0 : count), 0);
 }
 
-/** Myers' greedy search, by the number of edits; a way is kept for each diagonal (old tokens less new ones). */
+/** Myers' greedy search, by the number of edits; one path per diagonal (old tokens less new ones). */
 function fewest<Token>(
   olds: readonly Token[],
   news: readonly Token[],
@@ -77,7 +77,7 @@ function fewest<Token>(
   const start = follow(0, 0, undefined);
   if (isEnd(start, 0)) return listOf(start.run);
   ways.set(0, start);
-  // Beyond a side's end only the other side's tokens are left, so diagonals further out lead nowhere.
+  // Beyond a side's end only the other side's tokens remain, so diagonals further out are useless.
   let [lowest, highest] = [-Infinity, Infinity];
   for (let edit = 1; edit <= most && Date.now() <= until; edit++) {
     for (let k = Math.max(lowest, -edit); k <= Math.min(highest, edit); k += 2) {
@@ -114,8 +114,8 @@ function listOf(last: Run | undefined): Stretch[] {
 }
 
 /**
- * The engine compares lines, so each token becomes a line with its number. A token of the new side has the number of
- * the first one of the old side that is the same.
+ * The engine compares lines, so each token becomes a line with its number. A token of the new side
+ * has the number of the first equal one of the old side.
  */
 function byEngine<Token>(olds: readonly Token[], news: readonly Token[], isSame: IsSame<Token>): Stretch[] {
   const numbers = new Map<Token, number>();
@@ -144,7 +144,7 @@ function byEngine<Token>(olds: readonly Token[], news: readonly Token[], isSame:
   return ofHunks(hunks, olds.length);
 }
 
-/** The stretches of hunks that were made without context. */
+/** Converts hunks without context to parts. */
 export function ofHunks(
   hunks: readonly {
     readonly oldStart: number;

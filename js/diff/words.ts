@@ -1,4 +1,4 @@
-/** Comparing word by word, white space aside. */
+/** Compares word by word, ignoring whitespace. */
 import {
   answer,
   type Callback,
@@ -11,9 +11,9 @@ import {
   type TokenOptions,
 } from "./changes.ts";
 
-/** How words are told apart. */
+/** How words are split. */
 export interface WordOptions<T = ChangeObject[]> extends TokenOptions<T> {
-  /** Says what a word is; its granularity is `word`. */
+  /** Splits words; its granularity must be `word`. */
   readonly intlSegmenter?: Intl.Segmenter | undefined;
   /** With false, as `diffWordsWithSpace`. */
   readonly ignoreWhitespace?: boolean | undefined;
@@ -21,7 +21,7 @@ export interface WordOptions<T = ChangeObject[]> extends TokenOptions<T> {
 
 const WORDS = new RegExp(`[${LETTERS}]+|\\s+|[^${LETTERS}]`, "gu");
 
-/** Compares word by word; where only white space differs, nothing does. */
+/** Compares word by word; differences in whitespace alone are ignored. */
 export function diffWords<O extends WordOptions | Callback<ChangeObject[]> = WordOptions>(
   before: string,
   after: string,
@@ -42,7 +42,7 @@ function trimmed(word: string): string {
   return word.trim();
 }
 
-/** Words and marks, each with the white space on both sides of it. */
+/** Splits words and marks, each with the whitespace on both sides of it. */
 function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] {
   const parts = segmenter === undefined ? (text.match(WORDS) ?? []) : segments(text, segmenter);
   const words: string[] = [];
@@ -50,7 +50,7 @@ function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] 
   for (const part of parts) {
     if (previous !== undefined && isSpace(part)) words.push(`${words.pop()}${part}`);
     else if (previous !== undefined && isSpace(previous)) {
-      // White space at the very beginning has no word before it.
+      // Whitespace at the very beginning has no word before it.
       if (words.at(-1) === previous) words.pop();
       words.push(previous + part);
     } else words.push(part);
@@ -59,7 +59,7 @@ function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] 
   return words;
 }
 
-/** Words of one text; the white space between two is there twice. */
+/** Concatenates words of one text, which both contain the whitespace between them. */
 function withSpaceOnce(words: readonly string[]): string {
   return words.map((word, at) => (at === 0 ? word : word.trimStart())).join("");
 }
@@ -68,7 +68,7 @@ function isSpace(part: string): boolean {
   return /\s/u.test(part);
 }
 
-/** The segments of a text; those of white space are put together, since each line end is one. */
+/** Returns the segments of a text; whitespace segments are merged, since each line ending is one. */
 function segments(text: string, segmenter: Intl.Segmenter): string[] {
   if (segmenter.resolvedOptions().granularity !== "word") {
     throw new Error('The segmenter passed must have a granularity of "word"');
@@ -84,7 +84,10 @@ function segments(text: string, segmenter: Intl.Segmenter): string[] {
 
 type Draft = { -readonly [Key in keyof ChangeObject]: ChangeObject[Key] };
 
-/** Changes whose white space stands once: in the change that has it on one side alone, else in what is kept. */
+/**
+ * Removes duplicate whitespace: it stays in the change that has it on one side only, otherwise in
+ * the unchanged part.
+ */
 function withoutDoubleSpace(
   found: readonly ChangeObject[],
   segmenter: Intl.Segmenter | undefined,
@@ -112,7 +115,7 @@ function withoutDoubleSpace(
 
 type Ends = (text: string) => [start: string, end: string];
 
-/** One text for another: the white space that both have is of the words beside them. */
+/** A replacement: whitespace that both sides have belongs to the neighbouring words. */
 function settleBoth(
   before: Draft | undefined,
   removed: Draft,
@@ -135,13 +138,13 @@ function settleBoth(
   }
 }
 
-/** All white space is the new side's, so each stretch keeps the white space at its end. */
+/** All whitespace is the new side's, so each part keeps the whitespace at its end. */
 function settleAdded(before: Draft | undefined, added: Draft, after: Draft | undefined, ends: Ends): void {
   if (before !== undefined) added.value = added.value.slice(ends(added.value)[0].length);
   if (after !== undefined) after.value = after.value.slice(ends(after.value)[0].length);
 }
 
-/** What stands between the words of the new side is theirs; the rest went. */
+/** Text between the words of the new side belongs to it; the rest was removed. */
 function settleRemoved(
   before: Draft | undefined,
   removed: Draft,
@@ -166,7 +169,7 @@ function settleRemoved(
   }
 }
 
-/** The white space at the start and at the end of a text. */
+/** Returns the whitespace at the start and at the end of a text. */
 function spaceAround(text: string, segmenter: Intl.Segmenter | undefined): [start: string, end: string] {
   if (segmenter === undefined) {
     return [text.slice(0, text.length - text.trimStart().length), text.slice(text.trimEnd().length)];
@@ -190,7 +193,7 @@ function commonEnd(one: string, other: string): string {
   return one.slice(one.length - length);
 }
 
-/** The longest end of one text with which the other begins. */
+/** Returns the longest suffix of one text that is a prefix of the other. */
 function overlap(one: string, other: string): string {
   let length = Math.min(one.length, other.length);
   while (!one.endsWith(other.slice(0, length))) length--;

@@ -1,6 +1,6 @@
 /**
- * `filewright/wasm` on Node: the same functions as `filewright/engine`, on the
- * WebAssembly engine, beside whichever engine the rest of the process uses.
+ * `filewright/wasm` on Node: the same functions as `filewright/engine`, on the WebAssembly engine,
+ * independent of the engine that the rest of the process uses.
  *
  * @module filewright/wasm
  */
@@ -20,12 +20,12 @@ export function engine(): Engine {
   return loaded;
 }
 
-/** Loads the engine; on Node there is nothing to wait for. */
+/** Returns at once on Node. */
 export async function ready(): Promise<EngineInfo> {
   return engine().info;
 }
 
-// As in filewright/engine, name by name; a test holds both lists equal.
+// The same names as in filewright/engine; a test compares both lists.
 /** See `sha256` of `filewright/engine`. */
 export const sha256: Engine["sha256"] = (...args) => engine().sha256(...args);
 /** See `sha256Async` of `filewright/engine`. */
@@ -76,16 +76,23 @@ export const ignoreRules: Engine["ignoreRules"] = () => engine().ignoreRules();
 export const parsePatch: Engine["parsePatch"] = (...args) => engine().parsePatch(...args);
 
 /**
- * Works out what a patch makes of files: all of them, or a refusal and nothing.
+ * Computes the result of a patch: all files, or an error and nothing.
  *
- * @example applyPatch({ f: "a\n" }, "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n")[0]?.bytes; // "b\n" in UTF-8
+ * @example applyPatch({ f: "a
+ * " }, "--- a/f
+ * +++ b/f
+ * @@ -1 +1 @@
+ * -a
+ * +b
+ * ")[0]?.bytes; // "b
+ * " in UTF-8
  */
 export const applyPatch: Engine["applyPatch"] = (...args) => engine().applyPatch(...args);
 
-/** The same off the event loop where there are threads: for large files. */
+/** The same on another thread, where threads exist: for large files. */
 export const applyPatchAsync: Engine["applyPatchAsync"] = (...args) => engine().applyPatchAsync(...args);
 
-/** Merges what two sides made of one text; conflicts are objects, and markers in the text. */
+/** Merges the changes of two sides to one text; conflicts are objects, and markers in the text. */
 export const merge3: Engine["merge3"] = (...args) => engine().merge3(...args);
 
 export * from "./errors.ts";

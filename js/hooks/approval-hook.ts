@@ -1,7 +1,7 @@
 /**
- * A `before` hook out of two functions: which calls are dangerous, and who decides
- * about them. It works for every tool, ours or not, because it only looks at the
- * name and the arguments.
+ * Creates a `before` hook from two functions: one selects the calls to ask about, the other
+ * decides. It works for every tool, of this package or not, because it uses only the name and the
+ * arguments.
  */
 import {
   anyText,
@@ -18,10 +18,10 @@ import {
 } from "../schema/option.ts";
 import type { BeforeReply, Hook, HookContext } from "./hook.ts";
 
-/** What somebody decided about a call. */
+/** The decision about a call. */
 export interface HookDecision {
   readonly approved: boolean;
-  /** For the model, where the call is stopped. */
+  /** The text for the model when the call is stopped. */
   readonly message?: string | undefined;
   /** Merged over the arguments by key; null removes a key. */
   readonly modified_args?: Readonly<Record<string, unknown>> | null | undefined;
@@ -33,7 +33,7 @@ const DECISION: Options<HookDecision> = options("HookDecision", {
   modified_args: nullable(mapOf(anything())),
 });
 
-/** Which calls are asked about, and who answers. */
+/** The options of {@link approvalHook}. */
 export interface ApprovalHookOptions {
   /** Default: every call. */
   readonly when?: ((context: HookContext) => boolean | Promise<boolean>) | undefined;
@@ -54,7 +54,7 @@ const gate = gateOf("approvalHook", APPROVAL_HOOK_OPTIONS);
 const decide = gateOf("approvalHook.ask", DECISION);
 
 /**
- * Makes the hook. A question that fails stops the call, as with any hook.
+ * Creates the hook. A question that fails stops the call, as with any hook.
  *
  * @example
  * const hook = approvalHook({
@@ -68,7 +68,7 @@ export function approvalHook(given: ApprovalHookOptions): Hook {
     stage: "before" as const,
     tool,
     async run(context: HookContext): Promise<BeforeReply | undefined> {
-      // What is neither yes nor no asks.
+      // Any answer other than `false` asks.
       if (when !== undefined && (await when(context)) === false) return undefined;
       const { approved, message, modified_args } = decide(await ask(context));
       if (approved !== true)

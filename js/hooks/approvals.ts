@@ -1,32 +1,29 @@
-/**
- * What a session was told to stop asking about: how far each approval reaches,
- * until when, and how it is taken back.
- */
+/** The approvals of a session: their scope, their expiry, and their revocation. */
 import type { Decision } from "../access/rules.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type Confirm, type ConfirmReply, denied, type Outcome, type Scope } from "./confirm.ts";
 
 /** An approval that lasts beyond its call. */
 export interface Approval {
-  /** What `revoke` takes. */
+  /** The id that `revoke` takes. */
   readonly id: string;
-  /** What it allows. */
+  /** The outcome that it allows. */
   readonly outcome: "proceed_always" | "proceed_always_tool" | "proceed_always_server";
-  /** Absent where every tool is meant. */
+  /** Absent when it covers every tool. */
   readonly tool?: string;
-  /** The roots it holds below; absent where it holds everywhere. */
+  /** The roots below which it applies; absent when it applies everywhere. */
   readonly roots?: readonly string[];
-  /** The same in words. */
+  /** A description of the scope. */
   readonly label: string;
   /** ISO 8601. */
   readonly granted_at: string;
-  /** ISO 8601; absent where it holds until the workspace is closed. */
+  /** ISO 8601; absent when it lasts until the workspace is closed. */
   readonly expires?: string;
-  /** Who gave it. */
+  /** The person who gave it. */
   readonly by?: string;
 }
 
-/** What a session was told to stop asking about. */
+/** The lasting approvals of a session. */
 export interface Approvals {
   /** Whether nobody need be asked about a tool on paths below these roots. */
   covers(tool: string, roots: readonly string[]): boolean;
@@ -38,7 +35,7 @@ export interface Approvals {
   revoke(id: string): boolean;
 }
 
-/** Makes an empty memory of approvals. `now`: milliseconds since 1970. */
+/** Creates an empty list of approvals. `now` returns milliseconds since 1970. */
 export function makeApprovals(now: () => number = Date.now): Approvals {
   let kept: readonly Approval[] = [];
   let count = 0;
@@ -84,7 +81,7 @@ export function makeApprovals(now: () => number = Date.now): Approvals {
   });
 }
 
-/** Every outcome there is to choose from, with what it would allow. */
+/** Returns every available outcome, with a description of what it allows. */
 export function scopesOf(tool: string, roots: readonly string[], editable: boolean): readonly Scope[] {
   const scopes: Outcome[] = [
     "proceed_once",
@@ -117,7 +114,10 @@ function labelOf(outcome: Outcome, tool: string, roots: readonly string[]): stri
   }
 }
 
-/** Whether somebody must be asked. @throws FilewrightError APPROVAL_DENIED where nobody can be */
+/**
+ * Returns true when a call requires an approval. @throws FilewrightError APPROVAL_DENIED without
+ * an approver
+ */
 export function mustAsk(
   decision: Decision,
   confirm: Confirm | undefined,

@@ -1,13 +1,12 @@
 /**
- * Somebody who can be asked both kinds of question: about a change, and about a
- * directory. What the terminal, a notebook, a web page and explicit rules have in
- * common.
+ * The interface of approvers, which answer two kinds of questions: about a change, and about a
+ * directory. Terminal, notebook, web page and explicit rules implement it.
  */
 import type { AskGrant } from "../access/index.ts";
 import type { Confirm } from "./confirm.ts";
 
 /**
- * Somebody to ask.
+ * Answers both kinds of questions.
  *
  * @example
  * const { confirm, ask } = terminalApprover();

@@ -1,8 +1,8 @@
 /**
- * Several approvers as one, and approvers with a time limit.
+ * Combinations of several approvers, and approvers with a time limit.
  *
- * Each of these gives a {@link Confirm}: what it denies is denied, and an approver
- * that throws, is late or says something unknown denies too.
+ * Each of these returns a {@link Confirm}. A denial denies, and an approver that throws, is late
+ * or returns an unknown answer denies too.
  */
 import { callback, gateOf, integer, list, type Option, wrongOption } from "../schema/option.ts";
 import { askConfirm, type Confirm, type Confirmation, type ConfirmReply, type Outcome } from "./confirm.ts";
@@ -21,11 +21,11 @@ const WIDTH: readonly Outcome[] = [
 ];
 
 /**
- * Everybody must agree, asked one after another; the first no is the answer and
- * nobody else is asked. What lasts is the narrowest that anybody said. A changed
- * content is an answer too: then everybody is asked again, about that content.
+ * Requires every approver to agree, asked one after another; the first denial is the answer and no
+ * further approver is asked. The narrowest of the scopes applies. When one changes the content,
+ * all are asked again about that content.
  *
- * @throws FilewrightError INVALID_ARGUMENT for what is no list of functions
+ * @throws FilewrightError INVALID_ARGUMENT for a value that is no list of functions
  */
 export function allOf(given: readonly Confirm[]): Confirm {
   const approvers = checkApprovers(given);
@@ -40,18 +40,18 @@ export function allOf(given: readonly Confirm[]): Confirm {
   };
 }
 
-/** All of the approvers as one; undefined where there are none. */
+/** Combines the approvers to one; undefined for none. */
 export function oneOf(approvers: readonly Confirm[]): Confirm | undefined {
   return approvers.length > 1 ? allOf(approvers) : approvers[0];
 }
 
 /**
- * So many of the approvers must agree; they are asked at the same time, and the
- * answer is there as soon as it can no longer change. An approver who does not
- * answer counts neither way, so the question stays open; see {@link within}.
- * Nobody can change the content or approve more than the one call.
+ * Requires this number of approvers to agree; they are asked at the same time, and the answer is
+ * final as soon as it can no longer change. An approver who does not answer counts neither way, so
+ * the question stays open; see {@link within}. Approvers cannot change the content or approve more
+ * than the one call.
  *
- * @throws FilewrightError INVALID_ARGUMENT where the number cannot be reached
+ * @throws FilewrightError INVALID_ARGUMENT when the number cannot be reached
  */
 export function quorum(needed: number, given: readonly Confirm[]): Confirm {
   const approvers = checkQuorum(given);
@@ -88,9 +88,9 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
 }
 
 /**
- * An approver who denies when there is no answer within a time, in milliseconds.
+ * Returns an approver that denies after a time without an answer, in milliseconds.
  *
- * @throws FilewrightError INVALID_ARGUMENT for a time that is none
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid time
  */
 export function within(ms: number, approver: Confirm): Confirm {
   checkMs(ms);
@@ -113,7 +113,7 @@ export function within(ms: number, approver: Confirm): Confirm {
   };
 }
 
-/** Asks one approver. Whatever goes wrong is a no. */
+/** Asks one approver. Any failure denies. */
 async function one(approver: Confirm, details: Omit<Confirmation, "onConfirm">): Promise<ConfirmReply> {
   const { signal, ...rest } = details;
   try {
@@ -131,7 +131,7 @@ function width({ outcome }: ConfirmReply): number {
   return WIDTH.indexOf(outcome);
 }
 
-/** What one of several wrote must be shown to the others. */
+/** Content written by one of several approvers must be shown to the others. */
 function withoutFinal(reply: ConfirmReply, approvers: number): ConfirmReply {
   if (reply.outcome !== "modify_with_editor" || approvers < 2) return reply;
   return { ...reply, payload: { ...reply.payload, final: false } };

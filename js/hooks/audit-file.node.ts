@@ -1,4 +1,4 @@
-/** The audit log as a file of JSON lines that only its owner reads. */
+/** The audit log as a file of JSON lines that only its owner can read. */
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FilewrightError } from "../engine/errors.ts";
@@ -9,15 +9,15 @@ import type { Observer } from "./observer.ts";
 const gate = gateOf("auditFile", AUDIT_OPTIONS);
 
 /**
- * Appends records to a file (mode 0600), which is made where it is missing and
- * never rewritten. Several processes may append to one: each line is one write.
- * A symbolic link is refused. The file must lie outside every root, or the agent
- * could write its own log.
+ * Appends records to a file (mode 0600), which is created when missing and never rewritten.
+ * Several processes may append to one: each line is one write. A symbolic link is refused. The
+ * file must be outside every root, or the agent could write its own log.
  *
- * @throws FilewrightError INVALID_ARGUMENT where the file is a link or no file, and naming the option that makes no sense
+ * @throws FilewrightError INVALID_ARGUMENT when the path is a link or no file, and for an invalid
+ * option
  */
 export async function auditFile(path: string, options: AuditOptions = {}): Promise<Observer> {
-  // Before the file is made: options that are refused leave nothing open.
+  // Checked before the file is created: refused options leave nothing open.
   const checked = gate(options);
   return audit(await fileSink(path), checked);
 }
@@ -40,7 +40,7 @@ async function fileSink(path: string): Promise<AuditSink> {
   return {
     write(record: AuditRecord): Promise<void> {
       const line = `${JSON.stringify(record)}\n`;
-      // In the order of the calls, whatever the disk does.
+      // Lines are in the order of the calls, however long the disk takes.
       const written = last.then(async () => {
         await file.write(line);
       });

@@ -1,7 +1,7 @@
 /**
- * The audit log: who called what on which files, what the files were before and
- * after, and who approved it. One JSON object a line. Contents are never logged,
- * only their hashes.
+ * The audit log: the caller, tool and files of each call, the files' hashes before and after, and
+ * the person who approved it. One JSON object per line. Contents are never logged, only their
+ * hashes.
  */
 import { callback, flag, gateOf, instance, type Options, options, required } from "../schema/option.ts";
 import type { CallEnd, Observer } from "./observer.ts";
@@ -22,14 +22,14 @@ export interface AuditRecord {
   readonly approval?: CallEnd["approval"];
 }
 
-/** Where lines go. */
+/** The destination of lines. */
 export interface AuditSink {
-  /** One record; what it throws, or rejects with, is told to `onError`. */
+  /** Writes one record; an exception or rejection is passed to `onError`. */
   write(record: AuditRecord): void | Promise<void>;
   close?(): void | Promise<void>;
 }
 
-/** What is logged. */
+/** The contents of the log. */
 export interface AuditOptions {
   /** Also calls that only read. Default true. */
   readonly reads?: boolean;
@@ -53,11 +53,12 @@ const checkSink = gateOf(
 );
 
 /**
- * An audit log over a sink.
+ * Creates an audit log over a sink.
  *
  * @example
  * const records: AuditRecord[] = [];
- * const ws = await openWorkspace({ root: "/repo", observers: [audit({ write: (record) => void records.push(record) })] });
+ * const ws = await openWorkspace({ root: "/repo", observers:
+ * [audit({ write: (record) => void records.push(record) })] });
  */
 export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
   checkSink(sink);

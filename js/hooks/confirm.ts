@@ -1,9 +1,8 @@
 /**
- * Asking somebody before a change: what they are shown, and what their answer
- * means. No lock is held meanwhile.
+ * Asks a reviewer before a change: the question's data and the meaning of the answer. No lock is
+ * held meanwhile.
  *
- * What cannot be asked is refused: nobody to confirm, a confirmer that throws, an
- * outcome that is not in the list.
+ * A failed question is a refusal: without an approver, when it throws, or for an unknown outcome.
  */
 import type { MaybePromise } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -21,7 +20,7 @@ import type { ConfirmedChange } from "./question.ts";
 
 export type { ConfirmedChange } from "./question.ts";
 
-/** What a reviewer decides. */
+/** A reviewer's decision. */
 export type Outcome =
   /** This call. */
   | "proceed_once"
@@ -35,7 +34,7 @@ export type Outcome =
   | "modify_with_editor"
   | "cancel";
 
-/** What comes with an outcome. */
+/** The details of an outcome. */
 export interface ConfirmPayload {
   /** The content to write instead, with `modify_with_editor`. */
   readonly newContent?: string;
@@ -59,7 +58,7 @@ export interface ConfirmReply {
   readonly payload?: ConfirmPayload | undefined;
 }
 
-/** What a reviewer may answer. An answer that does not fit denies. */
+/** The valid answers of a reviewer. An invalid answer denies. */
 export const CONFIRM_REPLY: Options<ConfirmReply> = options(
   "ConfirmReply",
   {
@@ -83,7 +82,7 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
     }),
   },
   {
-    // A content that somebody wrote must not be passed over for the planned one.
+    // Content that the reviewer wrote must not be ignored in favour of the planned one.
     test: ({ outcome, payload }) =>
       payload?.newContent !== undefined && outcome !== "modify_with_editor" && outcome !== "cancel"
         ? "has a payload.newContent without the outcome modify_with_editor"
@@ -93,77 +92,77 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
 
 const readReply = reader(CONFIRM_REPLY);
 
-/** How much a change can destroy. */
+/** The damage a change can cause. */
 export type Risk = "low" | "medium" | "high";
 
-/** What one outcome would allow, in words that are exactly what it does. */
+/** The scope of one outcome, described exactly. */
 export interface Scope {
-  /** The answer that means this scope. */
+  /** The outcome with this scope. */
   readonly outcome: Outcome;
-  /** The scope in words, for a button. */
+  /** The description of the scope, for a button. */
   readonly label: string;
 }
 
-/** What a reviewer is shown. Contents are text; `originalContent` is null for a new file. */
+/** The question for a reviewer. Contents are text; `originalContent` is null for a new file. */
 export interface Confirmation {
-  /** `edit`: the content of a file; `exec`: a tool that is not ours; `info`: anything else. */
+  /** `edit`: the content of a file; `exec`: a tool of another package; `info`: any other change. */
   readonly type: "edit" | "exec" | "info";
   /** The change in a few words. */
   readonly title: string;
   /** The canonical name of the tool. */
   readonly tool: string;
-  /** Who calls, where that is known. */
+  /** The caller, when known. */
   readonly agent?: string;
   /** The name of the file concerned. */
   readonly fileName: string;
   /** The change as a unified diff. */
   readonly fileDiff: string;
-  /** The content before. */
+  /** The content before the change. */
   readonly originalContent: string | null;
-  /** Null where no content is written, or none that is text. */
+  /** Null when no text is written. */
   readonly newContent: string | null;
-  /** The absolute real path of the (first) file concerned. */
+  /** The absolute real path of the (first) changed file. */
   readonly path: string;
-  /** The absolute real paths of everything that the call names. */
+  /** The absolute real paths that the call names. */
   readonly paths: readonly string[];
-  /** How much the change can destroy. */
+  /** The damage the change can cause. */
   readonly risk: Risk;
-  /** `sha256:` of the bytes that will be written; of several files, of their hashes, one a line. */
+  /** `sha256:` of the bytes to be written; of several files, of their hashes, one a line. */
   readonly hash?: string;
-  /** The arguments, where that is all there is to see. */
+  /** The arguments, when no diff exists. */
   readonly args?: Readonly<Record<string, unknown>>;
   /** The outcomes to choose from. */
   readonly scopes: readonly Scope[];
-  /** The call, as the history names it; absent for tools that are not ours and for reading ones. */
+  /** The id of the call in the history; absent for other packages' tools and for reading ones. */
   readonly callId?: string;
-  /** Every path that the change makes, replaces, moves or removes. */
+  /** Every path that the change creates, replaces, moves or removes. */
   readonly changes: readonly ConfirmedChange[];
   /**
-   * `sha256:` of everything that an answer rests upon: tool, arguments, paths and where
-   * they lead, the versions of what is there, the new bytes. Another digest is another question.
+   * `sha256:` of everything that an answer depends on: tool, arguments, paths and their targets,
+   * the current versions, the new bytes. Another digest is another question.
    */
   readonly digest: string;
   /**
-   * Whether the question holds the whole change. One that does not can only be refused:
+   * True when the question contains the whole change. An incomplete question can only be refused:
    * any other outcome is APPROVAL_DENIED.
    */
   readonly complete: boolean;
-  /** Why it does not hold the whole change, in a few words. */
+  /** The reason why the question is incomplete, in a few words. */
   readonly incomplete?: string;
-  /** The new content in base64, where it is not text. */
+  /** The new content in base64, when it is not text. */
   readonly newContentBase64?: string;
-  /** The reviewer changed the content before. */
+  /** True when the reviewer has already changed the content. */
   readonly isModifying?: boolean;
-  /** Fires when the call was cancelled: the question may be taken back. */
+  /** Fires when the call was cancelled: the question is obsolete. */
   readonly signal?: AbortSignal;
   /** An alternative to the returned promise, for user interfaces that call back. */
   onConfirm(outcome: Outcome, payload?: ConfirmPayload): void;
 }
 
-/** Asks somebody. May answer by its return value or through `onConfirm`. */
+/** Asks a reviewer, who answers by the return value or through `onConfirm`. */
 export type Confirm = (details: Confirmation) => MaybePromise<ConfirmReply | undefined>;
 
-/** Puts the question. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
+/** Asks the question. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
 export async function askConfirm(
   confirm: Confirm,
   details: Omit<Confirmation, "onConfirm" | "signal">,

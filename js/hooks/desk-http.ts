@@ -1,23 +1,23 @@
 /**
- * A desk over HTTP: what is asked for, in which words it is answered, and who may
- * ask. What waits at the desk is `desk.ts`.
+ * The approval queue over HTTP: its requests, its answers, and its authentication. `desk.ts`
+ * manages the waiting questions.
  */
 import { bearerOf, sameToken } from "../http/token.ts";
 import type { DeskEvent, DeskQuestion } from "./desk-question.ts";
 
-/** What of a desk is served. */
+/** The served part of an approval queue. */
 export interface ServedDesk {
   readonly token: string;
   pending(): readonly DeskQuestion[];
   answer(id: string, reply: unknown): boolean;
   watch(listener: (event: DeskEvent) => void): () => void;
-  /** Aborted when the desk closes: its event streams end. */
+  /** Aborted when the queue closes: its event streams end. */
   readonly closed: AbortSignal;
 }
 
-/** An event stream is cut once so many bytes wait for a reader that does not read. */
+/** The number of unread bytes above which an event stream is ended. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** Larger answers are refused, in UTF-16 units. */
+/** The maximum length of an answer, in UTF-16 units. */
 const MAX_ANSWER = 32 * 1024 * 1024;
 
 /** Answers one request. */
@@ -39,7 +39,10 @@ export async function serveDesk(request: Request, desk: ServedDesk): Promise<Res
     : json(400, { error: "the answer is not one of those offered" });
 }
 
-/** What waits and what happens, as server-sent events, until the reader goes or the desk closes. */
+/**
+ * Streams waiting questions and events as server-sent events, until the client disconnects or the
+ * queue closes.
+ */
 function events(desk: Pick<ServedDesk, "pending" | "watch" | "closed">, signal: AbortSignal): Response {
   const encoder = new TextEncoder();
   let stop = (): void => {};
@@ -53,7 +56,7 @@ function events(desk: Pick<ServedDesk, "pending" | "watch" | "closed">, signal: 
         const send = (event: DeskEvent): void =>
           controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
         const stopWatching = desk.watch((event) => {
-          // A new stream begins with what waits, so nothing is lost with the rest of this one.
+          // A new stream begins with all waiting questions, so the lost rest of this one is sent again.
           if ((controller.desiredSize ?? 0) > 0) send(event);
           else end();
         });
@@ -83,7 +86,7 @@ function json(status: number, body: unknown): Response {
   });
 }
 
-/** The object that a text says; undefined where it says none. */
+/** Parses a JSON object; undefined for any other text. */
 export function fromJson(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,8 +1,8 @@
-/** The questions that wait at a desk, and the events that tell of them, as plain data. */
+/** The waiting questions of an approval queue, and its events, as plain data. */
 import type { GrantAccess } from "../access/index.ts";
 import type { PlainDetails } from "./notebook.ts";
 
-/** A question that waits. Plain data. */
+/** A waiting question. Plain data. */
 export type DeskQuestion = {
   readonly id: string;
   /** ISO 8601. */
@@ -18,8 +18,8 @@ export type DeskQuestion = {
     }
 );
 
-/** What happens at the desk. */
+/** An event of the approval queue. */
 export type DeskEvent =
   | { readonly type: "asked"; readonly question: DeskQuestion }
-  /** Answered, or taken back. */
+  /** Answered, or withdrawn. */
   | { readonly type: "gone"; readonly id: string };

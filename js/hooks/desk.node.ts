@@ -1,4 +1,4 @@
-/** Serving an approval desk from Node, on this machine alone unless told otherwise. */
+/** Serves an approval queue from Node, on this machine alone by default. */
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
 import { listen } from "../http/server.node.ts";
 import { gateOf, integer, list, type Options, options, text } from "../schema/option.ts";
@@ -29,14 +29,17 @@ export const DESK_SERVER_OPTIONS: Options<DeskServerOptions> = options("DeskServ
 
 const gate = gateOf("serveApprovals", DESK_SERVER_OPTIONS);
 
-/** A served desk. */
+/** A served approval queue. */
 export interface DeskServer {
-  /** Such as `http://127.0.0.1:34567/approvals`. */
+  /** An address such as `http://127.0.0.1:34567/approvals`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves a desk over HTTP. Whoever asks must show the desk's token. Rejects where the port cannot be had. */
+/**
+ * Serves an approval queue over HTTP. Requests must contain the queue's token. Rejects when the
+ * port is not available.
+ */
 export async function serveApprovals(desk: ApprovalDesk, given: DeskServerOptions = {}): Promise<DeskServer> {
   const { port = 0, host = "127.0.0.1", hosts = [], origins = [], limits } = gate(given);
   const server = await listen(desk.handle, { host, port, hosts: [host, ...hosts], origins, limits });

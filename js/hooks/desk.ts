@@ -1,11 +1,10 @@
 /**
- * An approver somewhere else: questions wait at a desk until a web page, or any
- * program, answers them over HTTP or a WebSocket.
+ * A remote approver: questions wait until a web page, or any program, answers them over HTTP or a
+ * WebSocket.
  *
- * Whoever answers must hold the desk's token. A question is answered once; what
- * was taken back cannot be answered any more. The desk has no page of its own and
- * opens no port: {@link ApprovalDesk.handle} fits every server that speaks
- * `Request` and `Response`.
+ * A client must have the token. A question is answered once; a withdrawn one cannot be answered
+ * any more. There is no page and no open port of its own: {@link ApprovalDesk.handle} fits every
+ * server with `Request` and `Response`.
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../access/index.ts";
 import { gateOf, type Options, options, reader, text } from "../schema/option.ts";
@@ -16,33 +15,33 @@ import type { DeskEvent, DeskQuestion } from "./desk-question.ts";
 import { CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
 
-/** One end of a WebSocket, or of anything else that carries text. */
+/** One end of a WebSocket, or of another text channel. */
 export interface DeskSocket {
   send(text: string): void;
 }
 
-/** Where questions wait. */
+/** A queue of waiting questions. */
 export interface ApprovalDesk extends Approver {
-  /** What those who answer must show. */
+  /** The token that clients must send. */
   readonly token: string;
   pending(): readonly DeskQuestion[];
-  /** Answers a question. False where it is not waiting, or the answer is none. */
+  /** Answers a question. Returns false when it is not waiting, or the answer is invalid. */
   answer(id: string, reply: unknown): boolean;
-  /** Tells what happens from now on; gives back how to stop it. */
+  /** Reports events from now on; returns a function that stops it. */
   watch(listener: (event: DeskEvent) => void): () => void;
   /**
-   * Serves `GET …/approvals` (what waits), `GET …/approvals/events` (what happens, as
-   * server-sent events) and `POST …/approvals/ID` (an answer, as JSON), all with
-   * `Authorization: Bearer TOKEN`.
+   * Serves `GET …/approvals` (waiting questions), `GET …/approvals/events` (events, as server-sent
+   * events) and `POST …/approvals/ID` (an answer, as JSON), all with `Authorization: Bearer
+   * TOKEN`.
    */
   handle(request: Request): Promise<Response>;
   /**
-   * Serves a socket. Its first message must be `{"token": …}`; then it is sent what
-   * waits and what happens, and answers with `{"id": …, "reply": …}`. Give it what the
-   * socket receives, and close it with the socket.
+   * Serves a socket. Its first message must be `{"token": …}`; then it is sent waiting questions
+   * and events, and answers with `{"id": …, "reply": …}`. Pass it the socket's messages, and close
+   * it with the socket.
    */
   attach(socket: DeskSocket): { receive(text: string): void; close(): void };
-  /** Refuses whatever waits, and every question from now on, and ends the event streams. */
+  /** Refuses all waiting and future questions, and ends the event streams. */
   close(): void;
 }
 
@@ -66,13 +65,13 @@ const readGrant = reader(GRANT_REPLY);
 
 interface Waiting {
   readonly question: DeskQuestion;
-  /** Takes a valid answer; false for any other. */
+  /** Accepts a valid answer; returns false for any other. */
   take(reply: unknown): boolean;
   refuse(): void;
 }
 
 /**
- * Makes a desk.
+ * Creates an approval queue.
  *
  * @example
  * const desk = approvalDesk();
@@ -90,7 +89,7 @@ export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
       try {
         listener(event);
       } catch {
-        listeners.delete(listener); // A watcher that is gone.
+        listeners.delete(listener); // The watcher's socket is gone.
       }
     }
   };
@@ -184,7 +183,7 @@ export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** An answer about a change, checked; undefined for anything that was not offered or is not understood. */
+/** Checks an answer about a change; returns undefined for one that was not offered or is invalid. */
 function confirmReply(given: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
   const { payload } = { ...(given as { readonly payload?: unknown } | null) };
   const reply = readConfirm(
@@ -192,18 +191,18 @@ function confirmReply(given: unknown, { scopes, digest }: Confirmation): Confirm
   );
   if (reply === undefined || !scopes.some(({ outcome }) => outcome === reply.outcome)) return undefined;
   const answered = reply.payload?.digest;
-  // Whoever names what they saw answers nothing else.
+  // An answer with a digest applies only to the question with that digest.
   if (answered !== undefined && answered !== digest) return undefined;
   if (reply.outcome === "modify_with_editor" && reply.payload?.newContent === undefined) return undefined;
   return reply;
 }
 
-/** An answer about a directory, checked; undefined for one that is not understood. */
+/** Checks an answer about a directory; returns undefined for an invalid one. */
 function grantReply(given: unknown): GrantReply | undefined {
   return readGrant(timed(given));
 }
 
-/** An answer with its end as a point in time: JSON has it as text. */
+/** Converts the expiry of an answer from JSON text to a date. */
 function timed(given: unknown): unknown {
   const { expires } = { ...(given as { readonly expires?: unknown } | null) };
   return typeof expires === "string" ? { ...(given as object), expires: new Date(expires) } : given;

@@ -1,58 +1,58 @@
 /**
- * What happens around permissions, for whoever watches: a log, a user interface.
- * Nobody waits for a watcher, and none can change what happens.
+ * Permission events for watchers: a log, a user interface. Watchers are not awaited and cannot
+ * change anything.
  */
 import type { GrantEvent } from "../access/index.ts";
 import type { Approval } from "./approvals.ts";
 import type { Outcome } from "./confirm.ts";
 
-/** What opening found of changes that were cut. */
+/** The result of the recovery of interrupted changes when the workspace opened. */
 export interface RecoveryFacts {
-  /** Changes that were cut and have been rolled back. */
+  /** The number of interrupted changes that were rolled back. */
   readonly rolledBack: number;
-  /** Records of which nothing was made by us, and that were left alone. */
+  /** The number of records without any authentic part, which were left alone. */
   readonly ignored: number;
-  /** Records that were damaged. */
+  /** The number of damaged records. */
   readonly damaged: number;
-  /** Paths that somebody changed after the cut, and that were left to them. */
+  /** Paths that another process changed after the interruption, and that were left unchanged. */
   readonly conflicts: readonly string[];
 }
 
-/** Something that happened. */
+/** An event of a workspace. */
 export type WorkspaceEvent =
-  /** A directory is asked for, granted, refused or taken back. */
+  /** A directory was requested, granted, refused or revoked. */
   | GrantEvent
-  /** Somebody is asked about a call, and what they said. */
+  /** An approval was requested, and the answer. */
   | { readonly type: "approval_asked"; readonly tool: string; readonly path: string; readonly title: string }
   | {
       readonly type: "approval_answered";
       readonly tool: string;
       readonly path: string;
       readonly outcome: Outcome;
-      /** Of the bytes that were approved. */
+      /** The hash of the approved bytes. */
       readonly hash?: string;
-      /** Where the answer lasts. */
+      /** The approval, when it lasts. */
       readonly approval?: Approval;
       readonly by?: string;
     }
-  /** Opening found changes that were cut, or a record that was damaged. */
+  /** Interrupted changes or damaged records were found at the opening. */
   | { readonly type: "recovered"; readonly recovery: RecoveryFacts }
-  /** There is a `stateDir`, and yet a process that ends amid a change leaves it half made. */
+  /** A `stateDir` is set, but a change is left half made if the process ends during it. */
   | { readonly type: "journal_in_memory"; readonly message: string }
-  /** A call was refused by a rule, a hook, or for want of an approval. */
+  /** A call was refused by a rule, by a hook, or without an approval. */
   | { readonly type: "call_denied"; readonly tool: string; readonly code: string; readonly message: string };
 
-/** Is told what happens. Its errors are passed over. */
+/** Receives events. Its errors are ignored. */
 export type Notify = (event: WorkspaceEvent) => void;
 
-/** Tells a watcher, whatever the watcher does. */
+/** Passes an event to a watcher and ignores its errors. */
 export function tell(notify: Notify | undefined, event: WorkspaceEvent): void {
   if (notify === undefined) return;
   try {
     const given: unknown = notify(Object.freeze(event));
-    // An async watcher is not waited for; its failure is its own.
+    // An async watcher is not awaited; its rejection is ignored.
     if (given instanceof Promise) given.catch(() => undefined);
   } catch {
-    // A watcher that fails must not fail the call.
+    // A failing watcher must not fail the call.
   }
 }

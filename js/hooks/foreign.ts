@@ -1,6 +1,6 @@
 /**
- * Tools that are not ours behind the same hooks, rules and approvals: a shell,
- * another server's tools, anything with a name and a function.
+ * Applies hooks, rules and approvals to tools of other packages: a shell, another server's tools,
+ * any object with a name and a function.
  */
 import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../access/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -26,14 +26,14 @@ import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOf } from "./question.ts";
 import { confirmersFor, hooksFor, Raised, runAfter, runBefore, type Subject } from "./run.ts";
 
-/** Any tool at all: a name and a function of its arguments. */
+/** Any tool: a name and a function of its arguments. */
 export interface AnyTool {
   readonly name: string;
-  // Hosts hand their tools further things; they are passed on as they come.
+  // Hosts pass further arguments to their tools; they are forwarded unchanged.
   execute(args: Readonly<Record<string, unknown>>, ...more: readonly never[]): unknown;
 }
 
-/** What stands between a foreign tool and its callers, besides hooks. */
+/** The options of {@link withHooks}. */
 export interface WithHooksOptions {
   /** How long a `before` hook may take. Default 60,000. */
   readonly timeoutMs?: number | undefined;
@@ -76,14 +76,14 @@ const checkTool = gateOf(
   instance<AnyTool>("AnyTool", "a tool", { name: required(text()), execute: required(callback()) }),
 );
 
-/** The tool with everything else it had, and calls that give a {@link HookResult}. */
+/** The tool with its other properties, and calls that return a {@link HookResult}. */
 export type Hooked<T extends AnyTool> = Omit<T, "execute"> & {
   execute(args: Readonly<Record<string, unknown>>, ...more: unknown[]): Promise<HookResult>;
 };
 
 /**
- * Runs a tool that is not ours through hooks: it is stopped, or called with the
- * arguments they leave, and its result is theirs to replace.
+ * Wraps a tool of another package with hooks: they may stop a call, change its arguments, and
+ * replace its result.
  *
  * @example
  * const guarded = withHooks(bash, hooks, { confirm: terminalApprover().confirm });
@@ -164,7 +164,7 @@ export function withHooks<T extends AnyTool>(
     try {
       result = resultOf(await tool.execute(args, ...(more as never[])));
     } catch (thrown) {
-      // The tool's own failure stays its caller's to handle; who watches sees it too.
+      // The tool's own error is thrown to its caller; the `after` hooks see it too.
       const text = `Error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
       await runAfter(after, subject, args, { ok: false, text }, options.onHookError);
       throw thrown;
@@ -179,7 +179,7 @@ function refusal({ code, message, details }: FilewrightError): HookResult {
   return { ok: false, text, error: { code, message } };
 }
 
-/** What a foreign tool gave, as hooks see results. */
+/** Converts the result of a foreign tool to the form for hooks. */
 function resultOf(given: unknown): HookResult {
   if (typeof given === "object" && given !== null && "ok" in given && "text" in given)
     return given as HookResult;

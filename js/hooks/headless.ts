@@ -1,6 +1,6 @@
 /**
- * An approver for programs that run alone: rules answer, and what no rule speaks
- * of is refused. Nothing is allowed by default; to allow everything is a rule too.
+ * An approver for unattended programs: rules answer, and questions without a matching rule are
+ * refused. Nothing is allowed by default; allowing everything needs a rule too.
  */
 import { compileGlobs } from "../backends/globs.ts";
 import { isWithin } from "../backends/paths.ts";
@@ -19,7 +19,7 @@ import { TOOL_NAMES } from "../schema/tool-names.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation } from "./confirm.ts";
 
-/** One rule of a headless approver. Every condition given must hold. */
+/** One rule of a headless approver. Every given condition must be met. */
 export interface HeadlessRule {
   /** A canonical tool name, one of `foreignTools`, or `*`. */
   readonly tool?: string;
@@ -31,7 +31,7 @@ export interface HeadlessRule {
   readonly decision: "allow" | "deny";
 }
 
-/** How a headless approver answers. */
+/** The options of {@link headlessApprover}. */
 export interface HeadlessOptions {
   /** The first rule that matches answers. */
   readonly rules?: readonly HeadlessRule[] | undefined;

@@ -1,9 +1,8 @@
 /**
- * What a hook is: a function that sees every call before or after it happens.
+ * The interface of hooks: functions that run before or after every call.
  *
- * Ready-made hooks live beside this file; the workspace runs them. Keys are
- * `snake_case`, as in tool arguments, because hooks are often written beside
- * tools that are not ours.
+ * Ready-made hooks are in this folder; the workspace runs them. Keys are `snake_case`, as in tool
+ * arguments, because hooks are often used with tools of other packages too.
  */
 
 import {
@@ -22,60 +21,60 @@ import {
 } from "../schema/option.ts";
 import type { Confirm, Risk } from "./confirm.ts";
 
-/** What a call would do. Contents are text; null where there is none. */
+/** The preview of a call. Contents are text; null where there is none. */
 export interface HookPreview {
   /** The change in a few words. */
   readonly title: string;
-  /** The absolute path of the file concerned. */
+  /** The absolute path of the changed file. */
   readonly path: string;
   /** The change as a unified diff. */
   readonly diff: string;
-  /** The content before. */
+  /** The content before the change. */
   readonly originalContent: string | null;
-  /** The content after. */
+  /** The content after the change. */
   readonly newContent: string | null;
-  /** How much the change can destroy. */
+  /** The damage the change can cause. */
   readonly risk: Risk;
 }
 
-/** What a hook is told. `result` only after the call. */
+/** The context of a hook. `result` only after the call. */
 export interface HookContext {
   /** The canonical name of the tool. */
   readonly tool_name: string;
-  /** The name that a preset gives the tool, where the call used one. */
+  /** The name of the tool in a preset, when the call used one. */
   readonly called_as?: string;
-  /** The arguments, as they stand after earlier hooks. Changing them in place has no effect. */
+  /** The arguments after earlier hooks. Changing them in place has no effect. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the host gave the call as its own record of it. */
+  /** The host's own record of the call. */
   readonly tool_call?: unknown;
-  /** What came of the call; only after it. */
+  /** The result of the call; only after it. */
   readonly result?: HookResult;
-  /** Milliseconds that the call took; only after it. */
+  /** The duration of the call in milliseconds; only after it. */
   readonly duration_ms?: number;
   /** Fires when the call is cancelled. */
   readonly signal?: AbortSignal;
   /**
-   * Works out what the call would do; only before calls of our own tools that change
-   * something. Rejects with what the call itself would fail with.
+   * Computes the preview of the call; only before calls of this package's changing tools. Rejects
+   * with the error of the call itself.
    */
   preview?(): Promise<HookPreview>;
 }
 
-/** A result as hooks see it. */
+/** A result in the form for hooks. */
 export interface HookResult {
-  /** Whether the call succeeded. */
+  /** True when the call succeeded. */
   readonly ok: boolean;
   /** The text for the model. */
   readonly text: string;
-  /** The text for people; tools that are not ours may have none. */
+  /** The text for people; other packages' tools may have none. */
   readonly display?: string;
   /** The data of a success. */
   readonly data?: unknown;
-  /** What failed. */
+  /** The error of a failure. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
-/** What a `before` hook may answer. Nothing at all means: go on. */
+/** The answer of a `before` hook. Undefined continues the call. */
 export interface BeforeReply {
   /** False stops the call. */
   readonly proceed?: boolean;
@@ -87,7 +86,7 @@ export interface BeforeReply {
   readonly raise_exception?: unknown;
 }
 
-/** What a `before` hook may answer. An answer that does not fit blocks the call. */
+/** The valid answers of a `before` hook. An invalid answer blocks the call. */
 export const BEFORE_REPLY: Options<BeforeReply> = options(
   "BeforeReply",
   {
@@ -104,7 +103,10 @@ export const BEFORE_REPLY: Options<BeforeReply> = options(
   },
 );
 
-/** What an `after` hook may answer: parts of the result to replace, or a result, of which these are taken. */
+/**
+ * The answer of an `after` hook: parts of the result to replace, or a whole result, of which these
+ * parts are used.
+ */
 export interface AfterReply {
   /** The text for the model. */
   readonly text?: string;
@@ -125,7 +127,7 @@ export interface AfterReply {
   readonly meta?: unknown;
 }
 
-/** What an `after` hook may answer. An answer that does not fit is told to `onHookError`, and not used. */
+/** The valid answers of an `after` hook. An invalid answer is reported to `onHookError`, and ignored. */
 export const AFTER_REPLY: Options<AfterReply> = options("AfterReply", {
   text: anyText(),
   display: anyText(),
@@ -136,7 +138,10 @@ export const AFTER_REPLY: Options<AfterReply> = options("AfterReply", {
   meta: anything(),
 });
 
-/** One hook before or after calls. A `before` hook that throws, or does not answer in time, blocks the call. */
+/**
+ * One hook before or after calls. A `before` hook that throws, or does not answer in time, blocks
+ * the call.
+ */
 export interface Hook {
   /** Whether it runs before or after calls. */
   readonly stage: "before" | "after";
@@ -146,13 +151,13 @@ export interface Hook {
   run(context: HookContext): unknown;
 }
 
-/** A hook that is asked about a change, or about a tool that is not ours: see {@link Confirm}. */
+/** A hook that decides about changes and about other packages' tools: see {@link Confirm}. */
 export interface ConfirmHook {
-  /** `confirm`: it is asked about changes. */
+  /** `confirm`: it decides about changes. */
   readonly stage: "confirm";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
-  /** Asks, and gives the decision. */
+  /** Asks, and returns the decision. */
   readonly run: Confirm;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Hooks: what is told of a call and may stop, change or approve it, for our tools
- * and for any other; and ready-made approvers. What a workspace asks about, and
- * when, is the business of the workspace.
+ * Hooks: functions that may stop, change or approve a call, of this package's tools or others; and
+ * ready-made approvers. The workspace decides which calls need an approval.
  */
 export * from "./approval-hook.ts";
 export * from "./approvals.ts";

@@ -1,6 +1,6 @@
 /**
- * An approver in a notebook: the question is shown as a MIME bundle that Jupyter
- * and its kin render, and answered through whatever the kernel has for input.
+ * An approver in a notebook: the question is shown as a MIME bundle for Jupyter and similar front
+ * ends, and answered through the kernel's input.
  */
 import type { GrantQuestion, GrantReply } from "../access/index.ts";
 import { callback, gateOf, instance, type Options, required } from "../schema/option.ts";
@@ -10,13 +10,13 @@ import type { Confirmation, ConfirmReply } from "./confirm.ts";
 import { printable, questionLines, type ShownQuestion } from "./question.ts";
 import { choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
 
-/** One content in several forms, by MIME type; the front end takes the richest it knows. */
+/** One content in several forms, by MIME type; the front end uses the richest it supports. */
 export type MimeBundle = Readonly<Record<string, unknown>>;
 
-/** The form for front ends that draw the question themselves: {@link plainDetails}. */
+/** The form for front ends that render the question themselves: {@link plainDetails}. */
 export const APPROVAL_MIME = "application/vnd.filewright.approval.v1+json";
 
-/** What the notebook offers. */
+/** The functions of a notebook. */
 export interface NotebookHost {
   /** Shows a bundle in the output of the running cell. */
   display(bundle: MimeBundle): void | Promise<void>;
@@ -32,15 +32,15 @@ export const NOTEBOOK_HOST: Options<NotebookHost> = instance<NotebookHost>("Note
 
 const gate = gateOf("notebookApprover", NOTEBOOK_HOST);
 
-/** A question as plain data, for user interfaces in other places. */
+/** A question as plain data, for user interfaces elsewhere. */
 export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal">;
 
-/** Takes what cannot be sent out of a question. */
+/** Removes the properties of a question that cannot be serialized. */
 export function plainDetails({ onConfirm: _, signal: __, ...details }: Confirmation): PlainDetails {
   return details;
 }
 
-/** A question about a change as text, as HTML and as data. */
+/** Returns a question about a change as text, as HTML and as data. */
 export function approvalBundle(details: Confirmation): MimeBundle {
   const { text } = viewChange(details, { colour: false, maxLines: Number.POSITIVE_INFINITY });
   return Object.freeze({
@@ -50,7 +50,7 @@ export function approvalBundle(details: Confirmation): MimeBundle {
   });
 }
 
-/** The same as a small piece of HTML without scripts; every byte of content is escaped. */
+/** Returns a question as HTML without scripts; every byte of content is escaped. */
 export function approvalHtml(details: Pick<Confirmation, "title" | "tool" | "risk"> & ShownQuestion): string {
   const shown = (text: string): string => escapeHtml(printable(text));
   const lines = details.args === undefined ? questionLines(details) : [];
@@ -75,19 +75,19 @@ const CLASSES: Readonly<Record<string, string>> = { "+": "added", "-": "removed"
 const STYLE =
   ".filewright-approval .added{color:#116329;background:#dafbe1}.filewright-approval .removed{color:#82071e;background:#ffebe9}.filewright-approval .hunk{color:#0550ae}";
 
-/** Asks in a notebook. @throws FilewrightError INVALID_ARGUMENT where the host lacks a method */
+/** Asks in a notebook. @throws FilewrightError INVALID_ARGUMENT when the host lacks a method */
 export function notebookApprover(given: NotebookHost): Approver {
   const host = gate(given);
   const key = async (prompt: string): Promise<string> => {
     try {
       return ((await host.input(prompt)) ?? "n").trim().toLowerCase();
     } catch {
-      return "n"; // No front end that could answer.
+      return "n"; // No front end can answer.
     }
   };
   return Object.freeze({
     async confirm(details: Confirmation): Promise<ConfirmReply> {
-      // A notebook has no editor to open; the data form lets a front end bring its own.
+      // A notebook has no editor to open; front ends can use the data form to offer one.
       const scopes = details.scopes.filter(({ outcome }) => outcome !== "modify_with_editor");
       await host.display(approvalBundle(details));
       const outcome = outcomeOf(await key(viewChoices(choicesOf(scopes), false)), scopes);

@@ -1,24 +1,26 @@
 /**
- * Observers: told of every call when it begins and when it has ended. They watch
- * and cannot change anything; nobody waits for them, and none costs anything
- * where there is none.
+ * Observers: called when a call begins and when it has ended. They cannot change anything and are
+ * not awaited, and calls without observers have no overhead.
  */
 
 import { callback, flag, instance, type Options } from "../schema/option.ts";
 
-/** A call that begins. */
+/** The beginning of a call. */
 export interface CallBegin {
   /** Unique in this process. */
   readonly id: string;
   readonly tool: string;
-  /** The name that a preset gives the tool. */
+  /** The name of the tool in a preset. */
   readonly called_as?: string;
   readonly agent?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** What a call did to one file. Hashes of the whole content; null where there was, or is, no file. */
+/**
+ * The effect of a call on one file. Hashes of the whole content; null where no file existed, or
+ * exists.
+ */
 export interface CallEffect {
   /** Absolute. */
   readonly path: string;
@@ -26,26 +28,26 @@ export interface CallEffect {
   readonly after: string | null;
 }
 
-/** A call that has ended. */
+/** The end of a call. */
 export interface CallEnd extends CallBegin {
   readonly ok: boolean;
-  /** Of the failure. */
+  /** The error code of a failure. */
   readonly code?: string;
   readonly duration_ms: number;
   /** The absolute paths that its arguments named, as far as they were allowed. */
   readonly paths: readonly string[];
-  /** Whether the tool changes files. */
+  /** True when the tool changes files. */
   readonly changes: boolean;
-  /** Present where an observer asks for hashes, and files were changed. */
+  /** Present when an observer requests hashes, and files were changed. */
   readonly effects?: readonly CallEffect[];
-  /** What somebody said when asked. */
+  /** The answer to a question about the call. */
   readonly approval?: { readonly outcome: string; readonly hash?: string; readonly by?: string };
-  /** UTF-8 bytes of the answer's text, about: its UTF-16 length. */
+  /** The UTF-16 length of the answer's text. */
   readonly text_chars: number;
   readonly truncated: boolean;
 }
 
-/** Watches calls. What it throws is passed over. */
+/** Watches calls. Its exceptions are ignored. */
 export interface Observer {
   /** Whether it wants to know contents by their hashes before and after: each changed file is read twice more. */
   readonly hashes?: boolean;
@@ -57,7 +59,7 @@ export interface Observer {
   close?(): void | Promise<void>;
 }
 
-/** An observer: it must be told something. */
+/** An observer: it must have at least one of the functions. */
 export const OBSERVER: Options<Observer> = instance<Observer>(
   "Observer",
   "an observer",

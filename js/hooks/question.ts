@@ -1,6 +1,6 @@
 /**
- * What a question carries besides its words: the paths that it covers, a digest of
- * everything that an answer rests upon, and the lines in which a reviewer sees it.
+ * The data of a question in addition to its text: the covered paths, a digest of everything that
+ * an answer depends on, and the lines that a reviewer sees.
  */
 import { escapeControls } from "../engine/escape.ts";
 import { engine } from "../engine/current.ts";
@@ -12,15 +12,15 @@ export interface ConfirmedChange {
   readonly path: string;
   readonly kind: "create" | "edit" | "delete" | "move" | "copy";
   readonly type: "file" | "dir" | "symlink" | "other";
-  /** Where it comes from, of what is moved or copied. */
+  /** The source of a moved or copied entry. */
   readonly from?: string;
-  /** `sha256:` of the new content, where that is known. */
+  /** `sha256:` of the new content, when known. */
   readonly hash?: string;
-  /** The new permission bits in octal, where the call sets them. */
+  /** The new permission bits in octal, when the call sets them. */
   readonly mode?: string;
 }
 
-/** What of a question is shown line by line. */
+/** The parts of a question that are shown line by line. */
 export interface ShownQuestion {
   readonly fileDiff: string;
   readonly args?: Readonly<Record<string, unknown>>;
@@ -28,13 +28,16 @@ export interface ShownQuestion {
   readonly newContentBase64?: string;
 }
 
-/** One line of a question: as it is to be escaped, and what it belongs to. */
+/** One line of a question: its text before escaping, and its part. */
 export interface QuestionLine {
   readonly text: string;
   readonly part: "diff" | "detail";
 }
 
-/** `sha256:` of everything in `parts`. @throws FilewrightError INVALID_ARGUMENT for what is not plain data */
+/**
+ * Returns `sha256:` of everything in `parts`. @throws FilewrightError INVALID_ARGUMENT for values
+ * that are not plain data
+ */
 export function digestOf(parts: readonly unknown[]): string {
   let text: string;
   try {
@@ -49,8 +52,8 @@ export function digestOf(parts: readonly unknown[]): string {
 }
 
 /**
- * The whole of a question in lines: its arguments, or its diff, the bytes of what is not
- * text, and the paths that neither of them names. Nothing is cut here.
+ * Returns the whole question in lines: its arguments, or its diff, the bytes of binary content,
+ * and the paths that neither of them names. Nothing is truncated here.
  */
 export function questionLines(question: ShownQuestion): readonly QuestionLine[] {
   const { fileDiff, args, changes = [], newContentBase64 } = question;
@@ -74,16 +77,16 @@ function detail(text: string): QuestionLine {
   return { text, part: "detail" };
 }
 
-/** Such as `  delete file /w/a` or `  move dir /w/a -> /w/b`. */
+/** Returns a line such as `  delete file /w/a` or `  move dir /w/a -> /w/b`. */
 function changeLine({ path, kind, type, from, mode }: ConfirmedChange): QuestionLine {
   const place = from === undefined ? path : `${from} -> ${path}`;
   return detail(`  ${kind} ${type} ${place}${mode === undefined ? "" : ` (mode ${mode})`}`);
 }
 
-/** Bytes of one line of a dump. */
+/** The number of bytes in one line of a dump. */
 const DUMP_WIDTH = 16;
 
-/** Bytes as `hexdump -C` shows them: offset, bytes, and the printable ones as characters. */
+/** Formats bytes like `hexdump -C`: offset, bytes, and the printable ones as characters. */
 function hexLines(base64: string): readonly QuestionLine[] {
   const binary = atob(base64);
   const lines: QuestionLine[] = [];
@@ -96,7 +99,7 @@ function hexLines(base64: string): readonly QuestionLine[] {
   return lines;
 }
 
-/** One line as it may be printed: tabs stay, every other control character is escaped. */
+/** Escapes one line for printing: every control character except tabs. */
 export function printable(text: string): string {
   return text.split("\t").map(escapeControls).join("\t");
 }

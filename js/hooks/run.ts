@@ -1,8 +1,8 @@
 /**
- * Running hooks: in order, each within its time, the first stop winning.
+ * Runs hooks: in order, each with its time limit; the first stop wins.
  *
- * A `before` hook that throws or stays silent blocks the call (fail closed); an
- * `after` hook that throws is passed over.
+ * A `before` hook that throws or does not answer blocks the call (fail closed); an `after` hook
+ * that throws is ignored.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { gateOf, reader } from "../schema/option.ts";
@@ -23,7 +23,7 @@ import {
 const readBefore = reader(BEFORE_REPLY);
 const checkAfter = gateOf("after hook", AFTER_REPLY);
 
-/** Carries what a hook raised out of the pipeline, to reject the call with it. */
+/** Carries an exception of a hook out of the pipeline, to reject the call with it. */
 export class Raised {
   readonly what: unknown;
 
@@ -32,7 +32,7 @@ export class Raised {
   }
 }
 
-/** Which hooks concern a tool at a stage, by its own name or by that of a preset. */
+/** Returns the hooks of a stage for a tool, by its own name or by that of a preset. */
 export function hooksFor(
   hooks: readonly AnyHook[],
   stage: Hook["stage"],
@@ -42,7 +42,7 @@ export function hooksFor(
   return hooks.filter((hook): hook is Hook => hook.stage === stage && concerns(hook, tool, calledAs));
 }
 
-/** Everybody who is asked about calls of a tool: hooks first, in order. */
+/** Returns every approver for calls of a tool: hooks first, in order. */
 export function confirmersFor(
   hooks: readonly AnyHook[],
   tool: string,
@@ -59,16 +59,16 @@ function concerns(hook: AnyHook, tool: string, calledAs: string): boolean {
   return hook.tool === "*" || hook.tool === tool || hook.tool === calledAs;
 }
 
-/** Arguments after the hooks, and which keys they changed. */
+/** The arguments after the hooks, and the keys that they changed. */
 export interface BeforeOutcome {
   readonly args: Record<string, unknown>;
   readonly modified: readonly string[];
 }
 
-/** What a call is known by. */
+/** The identity of a call. */
 export type Subject = Omit<HookContext, "args" | "preview">;
 
-/** What a call with these arguments would do. */
+/** Returns the preview of a call with these arguments. */
 export type Previewer = (
   args: Readonly<Record<string, unknown>>,
   modified: readonly string[],
@@ -108,7 +108,7 @@ export async function runBefore(
   return { args, modified: [...modified] };
 }
 
-/** The refusal of a hook, in its own words where it has any. */
+/** Creates the error of a hook that stopped the call, with its own text if it has one. */
 function stopped(response: unknown): FilewrightError {
   const own = response !== undefined && response !== null && response !== "";
   const text = typeof response === "string" ? response : JSON.stringify(response);
@@ -122,7 +122,7 @@ async function answer(hook: Hook, context: HookContext, timeoutMs: number): Prom
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     const given: unknown = hook.run(context);
-    // An answer that is there already needs no clock.
+    // A synchronous answer needs no timer.
     if (!(given instanceof Promise) && typeof (given as { then?: unknown } | null)?.then !== "function")
       return given;
     const late = new Promise<never>((_, reject) => {
@@ -177,7 +177,7 @@ export async function runAfter<Result extends HookResult>(
   return current;
 }
 
-/** A result with what a hook put in place of its parts. */
+/** Returns a result with the parts that a hook replaced. */
 function replaced<Result extends HookResult>(result: Result, { text, display, data }: AfterReply): Result {
   const isOtherText = text !== undefined && text !== result.text;
   const isOtherData = data !== undefined && data !== result.data && result.ok;

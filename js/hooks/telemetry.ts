@@ -1,25 +1,25 @@
 /**
- * OpenTelemetry spans, one for each call, through whatever tracer the host has.
- * The API package is an optional peer: without it `openTelemetry` says so, and a
- * tracer of one's own needs it not at all.
+ * OpenTelemetry spans, one for each call, through the host's tracer. The API package is an
+ * optional peer: without it `openTelemetry` throws, and `spans` with a given tracer works without
+ * it.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { callback, flag, gateOf, instance, type Options, options, required } from "../schema/option.ts";
 import type { CallBegin, CallEnd, Observer } from "./observer.ts";
 
-/** What of a span is used. */
+/** The used part of a span. */
 export interface SpanLike {
   setAttributes(attributes: Record<string, string | number | boolean>): unknown;
   setStatus(status: { code: number; message?: string }): unknown;
   end(): void;
 }
 
-/** What of a tracer is used. */
+/** The used part of a tracer. */
 export interface TracerLike {
   startSpan(name: string, options?: { attributes?: Record<string, string | number | boolean> }): SpanLike;
 }
 
-/** What a span tells besides. */
+/** Optional attributes of spans. */
 export interface SpanOptions {
   /** Also the paths of a call. Default false. */
   readonly paths?: boolean;
@@ -39,8 +39,8 @@ const checkTracer = gateOf(
 const ERROR = 2;
 
 /**
- * One span for each call, as child of the span that is active when the call
- * begins. Paths are told only with `paths`: they may be nobody's business.
+ * Creates one span for each call, as child of the span that is active when the call begins. Paths
+ * are included only with `paths`, because they may be private.
  *
  * @example
  * const ws = await openWorkspace({ root: "/repo", observers: [spans(trace.getTracer("agent"))] });
@@ -75,13 +75,13 @@ export function spans(tracer: TracerLike, given: SpanOptions = {}): Observer {
   });
 }
 
-/** The package, by a name that no bundler follows. */
+/** The package name in a constant, so that no bundler follows it. */
 const API = "@opentelemetry/api";
 
 /**
  * {@link spans} through the globally registered tracer of `@opentelemetry/api`.
  *
- * @throws FilewrightError UNSUPPORTED_OPERATION where the package is not installed
+ * @throws FilewrightError UNSUPPORTED_OPERATION when the package is not installed
  */
 export async function openTelemetry(given: SpanOptions = {}): Promise<Observer> {
   const options = gateOpen(given);

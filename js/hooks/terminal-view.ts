@@ -1,19 +1,18 @@
 /**
- * How a question looks in a terminal. Everything that comes from files, names or
- * models is escaped, so that no content can move the cursor, hide a line or forge
- * an answer.
+ * Renders a question for a terminal. Text from files, names and models is escaped, so that no
+ * content can move the cursor, hide a line or forge an answer.
  */
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { printable, questionLines, type ShownQuestion } from "./question.ts";
 
-/** How it is drawn. */
+/** Options of the rendering. */
 export interface ViewOptions {
   readonly colour: boolean;
-  /** Lines of the diff that are shown; the rest is counted. */
+  /** The maximum number of shown lines of the diff; the rest is counted. */
   readonly maxLines: number;
 }
 
-/** A key, and what it stands for. */
+/** A key, and its meaning. */
 export interface Choice {
   readonly key: string;
   readonly label: string;
@@ -28,17 +27,20 @@ const KEYS: Readonly<Record<Outcome, string>> = {
   cancel: "n",
 };
 
-/** The outcome that a key stands for. */
+/** Returns the outcome of a key. */
 export function outcomeOf(key: string, scopes: readonly Scope[]): Outcome | undefined {
   return scopes.find(({ outcome }) => KEYS[outcome] === key)?.outcome;
 }
 
-/** The choices of a question about a change. */
+/** Returns the choices of a question about a change. */
 export function choicesOf(scopes: readonly Scope[]): readonly Choice[] {
   return scopes.map(({ outcome, label }) => ({ key: KEYS[outcome], label }));
 }
 
-/** What would happen: title, risk, and the diff or the arguments. `cut`: not all of it is shown. */
+/**
+ * Renders the question: title, risk, and the diff or the arguments. `cut` is true when it is
+ * truncated.
+ */
 export function viewChange(
   details: Pick<Confirmation, "title" | "tool" | "risk" | "isModifying"> &
     Partial<Pick<Confirmation, "complete" | "incomplete">> &
@@ -60,7 +62,7 @@ export function viewChange(
   return { text: `\n${[head, ...shown].join("\n")}\n`, cut: left > 0 };
 }
 
-/** The keys and what each of them allows. */
+/** Renders the keys and the scope of each of them. */
 export function viewChoices(choices: readonly Choice[], colour: boolean): string {
   const paint = painter(colour);
   return `${choices.map(({ key, label }) => `  ${paint("1", key)}  ${printable(label)}`).join("\n")}\n`;

@@ -1,9 +1,8 @@
 /**
- * An approver in the terminal: the diff in colour, one key, the content in
- * `$EDITOR`.
+ * An approver in the terminal: the diff in colour, one key, the content in `$EDITOR`.
  *
- * Keys typed before the question stands are thrown away, pasted text is no answer,
- * and a closed terminal refuses. Questions stand in a queue: one at a time.
+ * Keys typed before the question is shown are discarded, pasted text is no answer, and a closed
+ * terminal refuses. Questions are asked one at a time.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -39,7 +38,7 @@ export const TERMINAL_OPTIONS: Options<TerminalOptions> = options("TerminalOptio
 
 const gate = gateOf("terminalApprover", TERMINAL_OPTIONS);
 
-/** Asks in the terminal. Where there is none every question is refused. */
+/** Asks in the terminal. Without a terminal every question is refused. */
 export function terminalApprover(given: TerminalOptions = {}): Approver {
   const { input = process.stdin, output = process.stderr, env = process.env, settleMs = 100 } = gate(given);
   const colour = wantsColour(output, env);
@@ -79,7 +78,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     if (!isTerminal()) return NO_TERMINAL;
     const { text, cut } = viewChange(details, { colour, maxLines: maxLines() });
     output.write(text);
-    // What was not shown cannot be allowed: before that there is only a refusal.
+    // A truncated question can only be refused until all of it was shown.
     let scopes = cut ? details.scopes.filter(({ outcome }) => outcome === "cancel") : details.scopes;
     for (;;) {
       const isCut = scopes !== details.scopes;
@@ -140,7 +139,7 @@ function wantsColour(output: WriteStream, env: Readonly<Record<string, string | 
   return output.isTTY === true && env["TERM"] !== "dumb";
 }
 
-/** Throws away what was typed before the question. */
+/** Discards keys typed before the question. */
 async function settled(input: ReadStream, ms: number): Promise<void> {
   const discard = (): void => {};
   await raw(input, async () => {
@@ -150,7 +149,7 @@ async function settled(input: ReadStream, ms: number): Promise<void> {
   });
 }
 
-/** One key; undefined where the answer is no: Ctrl-C, Ctrl-D, Escape, or the terminal is gone. */
+/** Reads one key; undefined for a refusal: Ctrl-C, Ctrl-D, Escape, or a closed terminal. */
 async function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
   return raw(input, async () => {
     const off: (() => void)[] = [];
@@ -182,7 +181,7 @@ async function readKey(input: ReadStream, signal: AbortSignal | undefined): Prom
   });
 }
 
-/** Keys as they are pressed, without being shown. */
+/** Runs a function with the terminal in raw mode, without echo. */
 async function raw<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
   const before = input.isRaw === true;
   input.setRawMode(true);
@@ -195,7 +194,10 @@ async function raw<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The content as somebody leaves it in their editor; undefined where it is as before, or the editor failed. */
+/**
+ * Returns the content after the user has edited it; undefined when it is unchanged, or the editor
+ * failed.
+ */
 async function edited(
   { newContent, fileName }: Confirmation,
   {
@@ -212,7 +214,7 @@ async function edited(
   const directory = await mkdtemp(join(tmpdir(), "filewright-"));
   try {
     const extension = extname(fileName);
-    // The name tells the editor the language, and nothing else.
+    // Only the extension is used, which tells the editor the language.
     const file = join(directory, `content${/^\.\w{1,16}$/u.test(extension) ? extension : ""}`);
     await writeFile(file, newContent ?? "", { mode: 0o600 });
     const code = await new Promise<number | null>((resolve) => {

@@ -1,4 +1,4 @@
-/** Usage and security counters: how often, how long, how much, and what was refused. Local, and only when asked for. */
+/** Usage and security counters: calls, durations, sizes, and refusals. Local, and only on request. */
 import type { CallEnd, Observer } from "./observer.ts";
 
 /** Counters of one tool. */
@@ -17,11 +17,11 @@ export interface Usage {
   readonly calls: number;
   readonly failures: number;
   readonly tools: Readonly<Record<string, ToolUsage>>;
-  /** How often each code was the answer. */
+  /** The number of failures by code. */
   readonly codes: Readonly<Record<string, number>>;
-  /** Calls of each agent that gave its name. */
+  /** The number of calls of each agent with a name. */
   readonly agents: Readonly<Record<string, number>>;
-  /** What somebody or something forbade. */
+  /** The number of refusals. */
   readonly security: {
     /** Paths outside the roots, or denied. */
     readonly outside: number;
@@ -34,7 +34,7 @@ export interface Usage {
 
 /** Counters that can be read at any time. */
 export interface UsageCounter extends Observer {
-  /** The counters now. */
+  /** Returns the current counters. */
   read(): Usage;
   reset(): void;
 }
@@ -57,7 +57,7 @@ interface Counting {
 }
 
 /**
- * Counts calls.
+ * Creates an observer that counts calls.
  *
  * @example
  * const usage = usageCounter();

@@ -1,25 +1,28 @@
-/** The bodies of requests, read while they arrive and counted: one at a time and all together. */
+/** Reads and counts the bodies of requests while they arrive: each one and all together. */
 import type { IncomingMessage } from "node:http";
 import type { HttpLimits } from "./limits.ts";
 
 /** The body of one request. */
 export interface Body {
   readonly stream: ReadableStream<Uint8Array>;
-  /** The status that the request must be answered with instead: 413 or 503; undefined while the body is in bounds. */
+  /**
+   * The status with which the request must be answered instead: 413 or 503; undefined while the
+   * body is within the limits.
+   */
   refusedWith(): number | undefined;
-  /** Gives the bytes back: the request was answered. */
+  /** Releases the bytes after the request was answered. */
   release(): void;
 }
 
 /** Counts the bytes of all bodies of a server. */
 export interface Bodies {
-  /** Whether a body of this size, as its header says, would be in bounds: 413, 503, or undefined. */
+  /** Returns 413 or 503 for a body of this declared size that exceeds the limits; otherwise undefined. */
   refusedWith(length: number): number | undefined;
-  /** Reads a body as its reader asks for it. */
+  /** Reads a body at the speed of its reader. */
   read(incoming: IncomingMessage): Body;
 }
 
-/** Makes the counter of a server. */
+/** Creates the counter of a server. */
 export function bodyCounter({ bodyBytes, allBodiesBytes }: HttpLimits): Bodies {
   let held = 0;
   const refusedWith = (size: number, more: number): number | undefined => {
@@ -44,7 +47,7 @@ export function bodyCounter({ bodyBytes, allBodiesBytes }: HttpLimits): Bodies {
             controller.enqueue(new Uint8Array(value.buffer, value.byteOffset, value.length));
           },
         },
-        // Nothing is read from the connection before somebody asks for it.
+        // Nothing is read from the connection before the reader requests it.
         { highWaterMark: 0 },
       );
       return {

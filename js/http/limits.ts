@@ -1,7 +1,7 @@
-/** The bounds of every HTTP server that Filewright opens: time, bytes, requests, connections. */
+/** The limits of every HTTP server of this package: time, bytes, requests, connections. */
 import { integer, type Options, options } from "../schema/option.ts";
 
-/** What one server takes from its clients. */
+/** The limits of one server. */
 export interface HttpLimits {
   /** Milliseconds until the headers of a request must be complete. */
   readonly headersMs: number;

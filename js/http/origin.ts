@@ -5,7 +5,7 @@
  * headers are checked before anything else, also on loopback.
  */
 
-/** Under which names a server is reached, and from which pages. */
+/** The names of a server, and the pages that may use it. */
 export interface Origins {
   /** Names and addresses in the Host header, without ports. Those of loopback are always allowed. */
   readonly hosts: readonly string[];
@@ -13,11 +13,11 @@ export interface Origins {
   readonly origins: readonly string[];
 }
 
-/** Checks where a request comes from. */
+/** Checks the origin of a request. */
 export interface OriginGuard {
-  /** Why the request is refused; undefined where it is not. */
+  /** Returns the reason for a refusal; undefined for an allowed request. */
   refusal(headers: Headers): string | undefined;
-  /** The headers that let a page of an allowed origin read the answer. */
+  /** Returns the headers that let a page of an allowed origin read the answer. */
   crossOrigin(headers: Headers): Readonly<Record<string, string>>;
 }
 
@@ -25,7 +25,7 @@ const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 const REQUEST_HEADERS =
   "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 
-/** Makes the check. */
+/** Creates the check. */
 export function originGuard(options: Origins): OriginGuard {
   const hosts = new Set([...LOOPBACK, ...options.hosts.map((host) => host.toLowerCase())]);
   const origins = new Set(options.origins);
@@ -34,7 +34,7 @@ export function originGuard(options: Origins): OriginGuard {
       const host = nameIn(headers.get("host"));
       if (host === undefined || !hosts.has(host)) return "this host name is not served";
       const origin = headers.get("origin");
-      // The Host header was just found to be ours, so a page of this very server is allowed.
+      // The Host header is one of this server's names, so a page of this same server is allowed.
       const isOwn = origin === `http://${headers.get("host")}`;
       return origin === null || isOwn || origins.has(origin) ? undefined : "this origin is not allowed";
     },
@@ -53,7 +53,7 @@ export function originGuard(options: Origins): OriginGuard {
   };
 }
 
-/** The name in a Host header; undefined where it is none. */
+/** Returns the name in a Host header; undefined for an invalid one. */
 function nameIn(host: string | null): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/iu.exec(host ?? "")?.[1]?.toLowerCase();
 }

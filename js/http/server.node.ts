@@ -15,27 +15,28 @@ import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { type Origins, originGuard } from "./origin.ts";
 import { fulfilledWithin } from "./within.ts";
 
-/** Where and how a server listens. */
+/** Options of a server. */
 export interface HttpServerOptions extends Partial<Origins> {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
   /** Overrides of {@link HTTP_LIMITS}. */
   readonly limits?: Partial<HttpLimits> | undefined;
-  /** Makes the answer to a request that is refused here; default: the message as text. */
+  /** Creates the answer to a refused request; default: the message as text. */
   readonly refuse?: ((status: number, message: string) => Response) | undefined;
-  /** Told what the function threw; the client is answered with 500. */
+  /** Called with an exception of the handler; the client gets 500. */
   readonly onerror?: ((error: unknown) => void) | undefined;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpServer {
-  /** Such as `http://127.0.0.1:34567`. */
+  /** An address such as `http://127.0.0.1:34567`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Ends in order: requests that have arrived are answered, then the port and every idle connection are closed.
-   * Resolves to false where requests were still being answered after `graceMs` milliseconds.
+   * Shuts down in order: requests that have arrived are answered, then the port and every idle
+   * connection are closed. Resolves to false when requests were still running after `graceMs`
+   * milliseconds.
    */
   drain(graceMs: number): Promise<boolean>;
   /** Closes the port and cuts every connection. */
@@ -43,17 +44,17 @@ export interface HttpServer {
 }
 
 /**
- * A draining server still takes connections for so long, and then until none came for {@link QUIET_MS}: what the
- * kernel has accepted already is answered. Milliseconds.
+ * A draining server accepts connections for this time, and then until none came for
+ * {@link QUIET_MS}, because the kernel may have accepted some already. Milliseconds.
  */
 const LINGER_MS = 500;
 const QUIET_MS = 100;
 const MAX_LINGER_MS = 5000;
-/** How often Node looks for requests that take too long. Milliseconds. */
+/** The interval at which Node checks for slow requests. Milliseconds. */
 const CHECK_MS = 2000;
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
-/** Listens. Rejects where the port cannot be had. */
+/** Starts listening. Rejects when the port is not available. */
 export async function listen(
   answer: (request: Request) => Promise<Response>,
   options: HttpServerOptions,
@@ -64,15 +65,15 @@ export async function listen(
   const refuse = options.refuse ?? ((status, message) => new Response(`${message}\n`, { status }));
   const settled = new Set<() => void>();
   let running = 0;
-  /** Connections and requests that ever came. */
+  /** The total numbers of connections and requests. */
   let arrived = 0;
   let isDraining = false;
 
-  /** Why a request is not handed on; undefined where it is. */
+  /** Returns the reason for a refusal; undefined for a valid request. */
   const refusalOf = (incoming: IncomingMessage, headers: Headers): Response | undefined => {
     const foreign = guard.refusal(headers);
     if (foreign !== undefined) return refuse(403, foreign);
-    // `//host/path` and whole URLs would name another server than the one that was reached.
+    // `//host/path` and whole URLs would name another server than this one.
     if (!/^\/(?!\/)/u.test(incoming.url ?? "")) return refuse(400, "the request target must be a path");
     if (!METHODS.includes(incoming.method ?? "")) return refuse(405, "this method is not served");
     if (running > limits.requests) return busy(refuse, "too many requests are being answered");
@@ -134,7 +135,7 @@ export async function listen(
     arrived += 1;
     connections.add(socket);
   });
-  // Nothing is connected to from here; without a listener Node cuts the connection.
+  // This server opens no connections; without a listener Node cuts the connection.
   server.on("connect", (_incoming, socket) => {
     socket.once("error", () => socket.destroy());
     socket.end("HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -183,13 +184,13 @@ function busy(refuse: Refuse, message: string): Response {
 }
 
 /**
- * Keeps at most `most` connections. The oldest without a request in work makes room for a new one, so that
- * clients which open connections and say nothing keep nobody out.
+ * Keeps at most `most` connections. The oldest idle one is closed for a new one, so that idle
+ * clients cannot block others.
  */
 function boundConnections(most: number): {
   add(socket: Socket): void;
   use(socket: Socket, outgoing: ServerResponse): void;
-  /** Closes every connection without a request in work. */
+  /** Closes every idle connection. */
   closeIdle(): void;
 } {
   const open = new Set<Socket>();
@@ -226,7 +227,7 @@ function boundConnections(most: number): {
   };
 }
 
-/** Writes a body as fast as the client reads it. */
+/** Writes a body at the speed of the client. */
 async function send(
   body: ReadableStream<Uint8Array>,
   outgoing: ServerResponse,
@@ -235,7 +236,7 @@ async function send(
 ): Promise<void> {
   const reader = body.getReader();
   const stop = (): void => void reader.cancel().catch(() => {});
-  // A client that went away ends the stream, and with it the work behind it.
+  // A disconnected client cancels the stream, and with it the work behind it.
   gone.addEventListener("abort", stop, { once: true });
   try {
     for (let chunk = await reader.read(); chunk.done !== true; chunk = await reader.read()) {

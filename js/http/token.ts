@@ -1,16 +1,16 @@
-/** Bearer tokens: how they are read from a request, and how they are compared. */
+/** Reads and compares bearer tokens. */
 
-/** The fewest characters of a token that is accepted. */
+/** The minimum length of a token. */
 export const MIN_TOKEN_CHARS = 16;
 
-/** The token of an `Authorization: Bearer` header; undefined where there is none. */
+/** Returns the token of an `Authorization: Bearer` header; undefined without one. */
 export function bearerOf(request: Request): string | undefined {
   return /^Bearer +([^\s]+)$/iu.exec(request.headers.get("authorization") ?? "")?.[1];
 }
 
 /**
- * Compares a token with the right one. The time depends on the given token alone: it tells neither how much
- * of it was right nor how long the right one is.
+ * Compares a token with the right one. The time depends only on the given token, so it reveals
+ * neither a matching prefix nor the length of the right one.
  */
 export function sameToken(given: string, right: string): boolean {
   let different = given.length ^ right.length;

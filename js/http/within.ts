@@ -1,6 +1,6 @@
-/** Waiting with a bound. */
+/** Waits with a time limit. */
 
-/** Whether a promise is fulfilled within so many milliseconds. It goes on in any case. */
+/** Returns true when a promise is fulfilled within so many milliseconds. It continues in any case. */
 export async function fulfilledWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -1,8 +1,7 @@
 /**
- * The journal: what each changing call found before it changed it. It makes
- * calls undoable, and calls with several writes whole or not at all, also when
- * the process is killed. Where its records are kept is a store's business; who
- * may undo what is decided by the workspace.
+ * The journal: the state before each changing call. It makes calls undoable, and calls with
+ * several writes atomic, even when the process is killed. A store keeps its records; the workspace
+ * decides who may undo a change.
  */
 export {
   type About,

@@ -1,9 +1,10 @@
 /**
- * The journal: changes that are whole or not at all, also when the process ends, and that can be undone.
+ * The journal: changes that are atomic, even when the process ends, and that can be undone.
  *
- * A change is a transaction whose steps are in a store before they are made. When it fails, the steps are rolled back;
- * when the process ends, the next one that opens the same store does it (`recovery.ts`); when it succeeds, the record
- * stays for `undo`. Whoever calls holds the locks of the paths.
+ * A change is a transaction whose steps are stored before they are made. When it fails, the steps
+ * are rolled back; when the process ends, the next one that opens the same store rolls them back
+ * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
+ * the paths.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback.ts";
@@ -25,48 +26,51 @@ import {
 import type { JournalStore, Log, StoredLog } from "./store.ts";
 import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
 
-/** How a journal is made. */
+/** Options of a journal. */
 export interface JournalOptions {
   readonly store: JournalStore;
-  /** Whose history it is: the working directory. */
+  /** The working directory, which identifies the history. */
   readonly cwd: string;
-  /** The storage that the paths belong to; absent for the disk. */
+  /** The storage of the paths; absent for the disk. */
   readonly storage?: string | undefined;
-  /** Whether finished changes are kept for `undo`. */
+  /** True when finished changes are kept for `undo`. */
   readonly keep: boolean;
-  /** Whether every record waits for the disk. */
+  /** True when every record is flushed to the disk. */
   readonly durable: boolean;
 }
 
-/** What a change is known by. */
+/** The description of a change. */
 export interface About {
   readonly callId: string;
   readonly tool: string;
-  /** The agent that makes it, where that has a name. */
+  /** The agent that makes it, if it has a name. */
   readonly agent?: string | undefined;
   readonly undoOf?: string;
   /**
-   * `always`: what cannot be taken back is refused, since the change is several
-   * operations. `try`: one operation, done even where it cannot be taken back.
+   * `always`: a step that cannot be rolled back is refused, since the change has several
+   * operations. `try`: one operation, made even when it cannot be rolled back.
    */
   readonly takeBack: "always" | "try";
 }
 
-/** One change of the past. */
+/** One change in the history. */
 export interface HistoryRecord {
   readonly header: Header;
   readonly paths: readonly string[];
   readonly undoable: boolean;
 }
 
-/** What stood at one path before a change. */
+/** The state of one path before a change. */
 export interface FoundBefore {
   readonly path: string;
-  /** With its content, where that is kept; null for nothing. */
+  /** With its content, when that is kept; null for no entry. */
   readonly image: PreImage | null;
-  /** What the change left there, without its content; null for nothing, undefined where that is not recorded. */
+  /**
+   * The state after the change, without its content; null for no entry, undefined when it is not
+   * recorded.
+   */
   readonly after?: PreImage | null | undefined;
-  /** Where the change moved it. */
+  /** The path to which the change moved it. */
   readonly from?: string;
 }
 
@@ -74,33 +78,34 @@ export interface FoundBefore {
 export interface Journal {
   /** Runs a change on a backend that records it. */
   change<T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T>;
-  /** The changes that are kept, the newest first. */
+  /** Returns the recorded changes, the newest first. */
   history(): Promise<readonly HistoryRecord[]>;
-  /** The record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
+  /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
   record(callId: string): Promise<HistoryRecord>;
-  /** What stood, before a change, at each path that it touched. @throws NOT_FOUND */
+  /** Returns the state before a change of each path that it touched. @throws NOT_FOUND */
   found(callId: string): Promise<readonly FoundBefore[]>;
-  /** Puts back what a change found. @throws CONFLICT where something changed since */
+  /** Restores the state before a change. @throws CONFLICT when a path has changed since */
   undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent">): Promise<void>;
   /**
-   * Rolls back what dead processes left half done, and what this process could not roll back before, as far as `mine`
-   * says that a path is ours to change; `locked` runs its action with the paths locked.
+   * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
+   * before. `mine` tells whether this workspace may change a path; `locked` runs its action with
+   * the paths locked.
    */
   recover(fs: FsBackend, mine: (path: string) => boolean, locked: Locked): Promise<Recovery>;
-  /** Tries the rollbacks again that could not be completed and touch one of these paths. */
+  /** Retries failed rollbacks that touch one of these paths. */
   retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: Locked): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
-/** What is kept of one operation, and of a change that must be whole. */
+/** The limits of a single operation, and of a change that must be atomic. */
 const LIMITS = Object.freeze({
   try: { maxBytes: 64 * MIB, maxSteps: 2000 },
   always: { maxBytes: 256 * MIB, maxSteps: 20_000 },
 });
-/** Beyond this many paths a change is not compared, and so not undone. */
+/** The maximum number of paths whose final state is recorded; a change of more paths cannot be undone. */
 const MAX_FINALS = 5000;
 
-/** Makes the journal of a workspace. */
+/** Creates the journal of a workspace. */
 export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptions): Journal {
   const retries: Retries = retriesOf(store);
   const group = storage === undefined ? cwd : `${storage}:${cwd}`;
@@ -127,7 +132,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
 
   const change = async <T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T> => {
     const required = about.takeBack === "always";
-    // One operation that nobody will undo needs no record: it is whole by itself.
+    // A single operation without an undo needs no record: it is atomic by itself.
     if (!keep && !required) return run(fs);
     let log: Log | undefined;
     const transaction = new Transaction(fs, {
@@ -185,7 +190,8 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
           hint: "undo the later changes first",
         });
       }
-      // The content counts here, however it came back: what stands there is what the last step left.
+      // Only the content counts, however it was restored: it must equal the state that the last step
+      // left.
       const last = steps.findLast((step) => (step.kind === "move" ? step.to : step.path) === path);
       if (last !== undefined && stat !== null) now.set(last.id, givenOf(stat));
     }
@@ -226,14 +232,14 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   });
 }
 
-/** The form of a call's id: what may be part of a file's name. */
+/** The form of a call's id, which is part of a file name. */
 const CALL_ID = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
 
-/** Random bytes for ids, drawn for many at once: every call has an id, and few are ever looked at. */
+/** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
 const pool = new Uint8Array(6 * 128);
 let drawn = pool.length;
 
-/** A new id of a call; later ones sort behind earlier ones. */
+/** Returns a new id of a call; later ones sort after earlier ones. */
 export function newCallId(): string {
   if (drawn === pool.length) {
     crypto.getRandomValues(pool);
@@ -246,7 +252,10 @@ export function newCallId(): string {
 
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-/** A step as an undo takes it back: what was set aside is gone, and directories may have been replaced since. */
+/**
+ * Prepares a step for an undo: set-aside entries are gone, and directories may have been replaced
+ * since.
+ */
 function forUndo(step: Step): Step {
   const { aside: _aside, ...rest } = step;
   if (rest.kind === "move") {
@@ -257,7 +266,7 @@ function forUndo(step: Step): Step {
   return path;
 }
 
-/** What stood at each path before the first of the steps. */
+/** Returns the state of each path before the first of the steps. */
 function foundBy(steps: readonly Step[]): readonly FoundBefore[] {
   const found = new Map<string, FoundBefore>();
   for (const step of steps.toReversed()) {
@@ -286,13 +295,13 @@ function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
   return image;
 }
 
-/** What stands at every touched path now; null where that is too much to compare later. */
+/** Returns the current state of every touched path; null when it is too much to compare later. */
 async function finalsOf(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
   const known = new Map<string, PreImage>();
   for (const step of transaction.steps) {
     for (const path of pathsOf([step])) known.delete(path);
     const given = transaction.given(step);
-    // A file that was written, with the version that the write gave: nobody has to look again.
+    // The version from the write makes another read unnecessary.
     if (step.kind !== "move" && step.after?.hash !== undefined && given !== undefined)
       known.set(step.path, { ...step.after, ...given });
   }

@@ -1,6 +1,6 @@
 /**
- * The form of a journal's records in files: a head with lengths, the contents' hash and a keyed hash of its own; JSON;
- * contents; and a keyed hash that chains each record to the one before and to its call.
+ * The form of a journal's records in files: a head with lengths, the contents' hash and a MAC of
+ * the head; JSON; contents; and a MAC that chains each record to the one before and to its call.
  */
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
@@ -9,24 +9,27 @@ import { type Entry, fromFrame, toFrame } from "../backends/transaction/step.ts"
 const { O_NOFOLLOW, O_RDONLY } = fs.constants;
 /** The lengths of the JSON and of the contents, and the contents' hash. */
 const FACTS_BYTES = 4 + 4 + 32;
-/** The facts and their own keyed hash. */
+/** The facts and their MAC. */
 const HEAD_BYTES = FACTS_BYTES + 8;
-/** Bytes of the keyed hash behind each record. */
+/** The length of the MAC after each record, in bytes. */
 export const MAC_BYTES = 32;
-/** The hash of no content: of most records. */
+/** The hash of an empty content, as in most records. */
 const EMPTY_HASH = crypto.createHash("sha256").digest();
-/** Bytes that SHA-256 takes at once. */
+/** The block size of SHA-256 in bytes. */
 const BLOCK = 64;
 
-/** What a file held. */
+/** The records of a file. */
 export interface RecordFile {
-  /** Those before the end or the damage: each of them is ours. */
+  /** The authentic records before the end or the damage. */
   readonly entries: readonly Entry[];
-  /** `cut`: the writer ended while it wrote the next record. `damaged`: what follows is not ours, or no longer. */
+  /**
+   * `cut`: the writer ended while it wrote the next record. `damaged`: the following bytes are not
+   * authentic.
+   */
   readonly end: "whole" | "cut" | "damaged";
 }
 
-/** A record as it is written, and what the next one is chained to. */
+/** Encodes a record; returns its bytes and the MAC to which the next one is chained. */
 export function encodeRecord(
   entry: Entry,
   key: Buffer,
@@ -55,8 +58,8 @@ function hashOf(blobs: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * Shows that the lengths of a head are ours, before anything is read by them. One hash with the key in front is
- * enough: the message has a fixed length, and most of the hash is not told.
+ * Authenticates the lengths of a head before they are used. One hash with the key in front
+ * suffices: the message has a fixed length, and most of the hash is not stored.
  */
 function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Buffer {
   const [inner] = padsOf(key);
@@ -67,19 +70,22 @@ function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Bu
     .subarray(0, HEAD_BYTES - FACTS_BYTES);
 }
 
-/** A record may neither be moved to another call nor be put behind another record. */
+/**
+ * The MAC covers the call and the previous record, so that a record cannot be moved to another
+ * call or position.
+ */
 function macOf(key: Buffer, previous: Buffer, id: string, head: Buffer, text: Buffer): Buffer {
   const parts = [previous, Buffer.from(`${id}\n`), head, text];
-  // Not in the oldest Node that runs this.
+  // The oldest supported Node lacks `crypto.hash`.
   if (crypto.hash === undefined)
     return crypto.createHmac("sha256", key).update(Buffer.concat(parts)).digest();
-  // HMAC by its definition (RFC 2104): two hashes at once cost a fifth of an object that is fed.
+  // HMAC by its definition (RFC 2104): two one-shot hashes cost a fifth of a hash object.
   const [inner, outer] = padsOf(key);
   const digest = crypto.hash("sha256", Buffer.concat([inner, ...parts]), "buffer");
   return crypto.hash("sha256", Buffer.concat([outer, digest]), "buffer");
 }
 
-/** What HMAC mixes a key with, for each key. */
+/** The inner and outer pads of HMAC, by key. */
 const pads = new WeakMap<Buffer, readonly [inner: Buffer, outer: Buffer]>();
 
 function padsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
@@ -95,7 +101,7 @@ function padsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
   return made;
 }
 
-/** The records of a file as far as they are ours; contents only where they are wanted. */
+/** Decodes the authentic records of a file; contents only when requested. */
 export function decodeRecord(path: string, key: Buffer, id: string, contents: boolean): RecordFile {
   const entries: Entry[] = [];
   const damaged = (): RecordFile => ({ entries, end: "damaged" });
@@ -112,7 +118,8 @@ export function decodeRecord(path: string, key: Buffer, id: string, contents: bo
     for (let at = 0; at < facts.size; ) {
       if (at + HEAD_BYTES > facts.size) return { entries, end: "cut" };
       const head = readRange(fd, at, HEAD_BYTES);
-      // Only then are the lengths ours: with others nobody could tell a record that was cut from a damaged one.
+      // The lengths must be authentic: otherwise a truncated record could not be told from a damaged
+      // one.
       const ownMac = headMacOf(key, previous, id, head.subarray(0, FACTS_BYTES));
       if (!crypto.timingSafeEqual(ownMac, head.subarray(FACTS_BYTES))) return damaged();
       const [json, blob] = [head.readUInt32LE(0), head.readUInt32LE(4)];

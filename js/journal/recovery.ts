@@ -1,6 +1,6 @@
 /**
- * Rollbacks that are made up for: of processes that ended amid a change, and of this process where something, such as
- * a full disk, stood against it.
+ * Late rollbacks: of processes that ended during a change, and of this process when an obstacle,
+ * such as a full disk, prevented them.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { parentOf } from "../backends/paths.ts";
@@ -9,28 +9,31 @@ import { type Entry, type Header, pathsOf, readSteps, type Step } from "../backe
 import type { JournalStore, Log, StoredLog } from "./store.ts";
 import type { Transaction } from "../backends/transaction/transaction.ts";
 
-/** What was found when a store was opened. */
+/** The result of the recovery when a store was opened. */
 export interface Recovery {
-  /** Changes that were cut and have been rolled back. */
+  /** The number of interrupted changes that were rolled back. */
   readonly rolledBack: number;
-  /** Records of which nothing was made by us, and that were left alone. */
+  /** The number of records without any authentic part, which were left alone. */
   readonly ignored: number;
-  /** Records that were damaged: of each the part before the damage has been rolled back, and the record is kept aside. */
+  /**
+   * The number of damaged records: the part before the damage was rolled back, and the record was
+   * moved aside.
+   */
   readonly damaged: number;
-  /** Paths that somebody changed after the cut, and that were left to them. */
+  /** Paths that another process changed after the interruption, and that were left unchanged. */
   readonly conflicts: readonly string[];
 }
 
 /** Runs an action with paths locked. */
 export type Locked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
 
-/** A rollback of this process that is not complete. */
+/** An incomplete rollback of this process. */
 interface Unfinished {
   readonly transaction: Transaction;
   readonly log: Log | undefined;
 }
 
-/** The rollbacks of this process that are not complete, for all workspaces of one store. */
+/** The incomplete rollbacks of this process, for all workspaces of one store. */
 export class Retries {
   readonly #unfinished = new Set<Unfinished>();
 
@@ -42,7 +45,7 @@ export class Retries {
     this.#unfinished.add({ transaction, log });
   }
 
-  /** Tries those again whose paths are meant. What fails again waits for the next time. */
+  /** Retries those whose paths are selected. Those that fail again wait for the next retry. */
   async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: Locked): Promise<void> {
     for (const each of [...this.#unfinished]) {
       const own = pathsOf(each.transaction.steps);
@@ -53,7 +56,7 @@ export class Retries {
         if (failed.length > 0) this.#unfinished.add(each);
         else await each.log?.close(null);
       } catch {
-        this.#unfinished.add(each); // Somebody holds a lock.
+        this.#unfinished.add(each); // Another process holds a lock.
       }
     }
   }
@@ -61,14 +64,14 @@ export class Retries {
 
 const byStore = new WeakMap<JournalStore, Retries>();
 
-/** The rollbacks of a store that are not complete. */
+/** Returns the incomplete rollbacks of a store. */
 export function retriesOf(store: JournalStore): Retries {
   const known = byStore.get(store) ?? new Retries();
   byStore.set(store, known);
   return known;
 }
 
-/** What a recovery works on. */
+/** The input of a recovery. */
 interface Task {
   readonly store: JournalStore;
   readonly storage: string | undefined;
@@ -78,7 +81,7 @@ interface Task {
   readonly locked: Locked;
 }
 
-/** Rolls back what was left half done and is ours. */
+/** Rolls back the unfinished changes that belong to this workspace. */
 export async function recoverAll(task: Task): Promise<Recovery> {
   const { store, retries, fs, mine, locked } = task;
   await retries.run(fs, (paths) => paths.every(mine), locked);
@@ -94,20 +97,20 @@ export async function recoverAll(task: Task): Promise<Recovery> {
     try {
       const outcome = await finish(log, begin?.header, task);
       if (outcome === undefined) {
-        log.leave(); // Another workspace's.
+        log.leave(); // It belongs to another workspace.
         continue;
       }
       if (log.damaged) damaged += 1;
       if (outcome.rolledBack) rolledBack += 1;
       conflicts.push(...outcome.conflicts);
     } catch {
-      log.leave(); // Somebody holds a lock, or the disk is full: the next to open tries again.
+      log.leave(); // Another process holds a lock, or the disk is full: the next process to open the store tries again.
     }
   }
   return Object.freeze({ rolledBack, ignored, damaged, conflicts: Object.freeze(conflicts) });
 }
 
-/** Ends the record of a process that is gone. Undefined where it is not ours to end. */
+/** Finishes the record of a dead process. Undefined when it belongs to another workspace. */
 async function finish(
   log: StoredLog,
   header: Header | undefined,
@@ -116,7 +119,7 @@ async function finish(
   const nothing = { rolledBack: false, conflicts: [] };
   const { steps, given } = readSteps(log.entries);
   if (header === undefined || steps.length === 0) {
-    await log.close(null); // Cut before anything was to happen.
+    await log.close(null); // Interrupted before its first step.
     return nothing;
   }
   if (header.storage !== storage || !touchedBy(steps).every(mine)) return undefined;
@@ -133,7 +136,7 @@ async function finish(
     const asides = [...asidesOf(steps), ...steps.flatMap(({ aside = [] }) => aside)];
     for (const aside of new Set(asides)) await discard(fs, aside);
   });
-  // What a write left behind when it was cut.
+  // Removes the temporary files of an interrupted write.
   for (const directory of new Set(touchedBy(steps).map(parentOf))) await fs.sweep?.(directory);
   await log.close(groupOf(commit, header));
   return { rolledBack: isCut, conflicts };
@@ -143,12 +146,12 @@ function groupOf(commit: Entry | undefined, { cwd }: Header): string | null {
   return commit?.entry === "commit" && commit.undoable ? cwd : null;
 }
 
-/** Every path that a rollback of steps may touch. */
+/** Returns every path that a rollback of steps may touch. */
 function touchedBy(steps: readonly Step[]): readonly string[] {
   return [...pathsOf(steps), ...steps.flatMap((step) => ("scratch" in step ? [step.path] : []))];
 }
 
-/** Whether a change was one operation that either happened or did not: there is no half to take back. */
+/** Returns true when a change was one atomic operation: there is no half to roll back. */
 function isWholeByItself({ atomic }: Header, steps: readonly Step[]): boolean {
   const [only] = steps;
   return atomic !== true && steps.length === 1 && only?.aside === undefined && !("scratch" in (only as Step));

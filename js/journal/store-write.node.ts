@@ -1,25 +1,23 @@
-/**
- * The writing of a journal's records, and what its disk may answer: bytes in order
- * and all of them, an error that says what it is about.
- */
+/** Writes the records of a journal completely and in order, and words the errors of its disk. */
 import * as fs from "node:fs";
 import { constants } from "node:os";
 import { failure } from "../backends/failure.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
-/** Larger records are written off the event loop. */
+/** The size above which records are written on another thread. */
 const OFF_LOOP_BYTES = 256 * 1024;
 
-/** Appends buffers; with `durable`, returns once they are on the disk. */
+/** Appends buffers; with `durable`, returns after they are flushed to the disk. */
 export function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
   if (size > OFF_LOOP_BYTES) return writeLater(fd, buffers, durable);
-  // Not joined: a record holds what a file was, and copies of that pile up between collections.
+  // Not concatenated: a record contains old file contents, and copies of them accumulate between garbage
+  // collections.
   for (let left = buffers; left.length > 0; ) left = after(left, fs.writevSync(fd, left));
   if (durable) fs.fsyncSync(fd);
 }
 
-/** What is left of buffers of which `count` bytes are written. */
+/** Returns the rest of buffers of which `count` bytes are written. */
 function after(buffers: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   let written = 0;
   let rest = count;
@@ -44,11 +42,11 @@ async function writeLater(fd: number, buffers: readonly Uint8Array[], durable: b
   });
 }
 
-/** What the disk of the journal said, in words of ours. */
+/** Converts an error of the journal's disk to one of this package. */
 export function notKept(directory: string, error: unknown): unknown {
   const { code, errno = 0 } = error as NodeJS.ErrnoException;
   if (error instanceof FilewrightError || code === undefined) return error;
-  // A quota has a number and no name of its own there.
+  // On that platform a quota error has a number but no name.
   const full = code === "ENOSPC" || -errno === constants.errno.EDQUOT;
   return failure(full ? "NO_SPACE" : "IO_ERROR", directory, `the journal cannot be written (${code})`, {
     hint: "the journal is in the directory that stateDir names",
@@ -56,7 +54,7 @@ export function notKept(directory: string, error: unknown): unknown {
   });
 }
 
-/** Closes a file. False where the disk tells only now that it may not be whole. */
+/** Closes a file. Returns false when the disk reports only now that it may be incomplete. */
 export function isClosed(fd: number): boolean {
   try {
     fs.closeSync(fd);

@@ -1,13 +1,10 @@
 /**
- * A journal in files: one for each change, in a directory of state that is ours
- * alone.
+ * A journal in files: one for each change, in a private directory of the state directory.
  *
- * `open/WRITER.CALL` is being written, or is whole and not yet put away;
- * `done/GROUP/CALL` is history. Each record is chained to the one before by a
- * keyed hash, so that a planted or altered file is recognised, and of a damaged one the
- * part before the damage is known to be ours. A record that is merely cut short was cut by
- * the death of its writer, who held a lock all the while: a record is unfinished when
- * nobody does.
+ * `open/WRITER.CALL` is being written, or is complete and not yet moved; `done/GROUP/CALL` is
+ * history. Each record is chained to the one before by a MAC, so that a planted or altered file is
+ * detected, and the part before the damage is known to be authentic. A truncated record means that
+ * its writer died. A writer holds a lock: a record is unfinished when its lock is free.
  */
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
@@ -18,11 +15,11 @@ import { decodeRecord, encodeRecord, MAC_BYTES, type RecordFile } from "./record
 import { isClosed, notKept, writeAll } from "./store-write.node.ts";
 import { type JournalStore, KEPT_BYTES, KEPT_RECORDS, type Log, type StoredLog } from "./store.ts";
 
-/** A lock between processes that is free when its holder has ended. */
+/** A lock between processes that is released when its holder ends. */
 export type TryLock = (name: string) => { release(): void } | null;
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
-/** How often old records are looked for: once in so many changes. */
+/** The number of changes between two removals of old records. */
 const PRUNE_EVERY = 32;
 
 /** A journal in the directory `journal` of a state directory. */
@@ -34,12 +31,12 @@ export class FileJournal implements JournalStore {
   #held: { release(): void } | undefined;
   #key: Buffer | undefined;
   #closed = 0;
-  /** Puts away each record that is whole and not yet where history is. */
+  /** Functions that move each complete record to the history. */
   readonly #ended: (() => void)[] = [];
-  /** Bytes of the records of each group, as they were when it was last pruned. */
+  /** The sizes of the records of each group when it was last pruned. */
   readonly #sizes = new Map<string, ReadonlyMap<string, number>>();
 
-  /** `tryLock` must keep other processes of the same state directory out. */
+  /** `tryLock` must exclude other processes with the same state directory. */
   constructor(stateDir: string, tryLock: TryLock) {
     this.#directory = join(stateDir, "journal");
     this.#tryLock = tryLock;
@@ -68,7 +65,7 @@ export class FileJournal implements JournalStore {
         const { buffers, mac } = encodeRecord(entry, key, previous, id);
         previous = mac;
         const all = [...held, ...buffers];
-        // Nothing has happened after it alone: the header is written with the first steps.
+        // A header alone has no effect: it is written with the first steps.
         held = entry.entry === "begin" ? all : [];
         if (held.length > 0) return undefined;
         const fails = (error: unknown): never => {
@@ -81,8 +78,8 @@ export class FileJournal implements JournalStore {
         }
       },
       close: (group) => {
-        // What the disk tells only now is that the record may not be whole. The change stands,
-        // and is no longer one that can be taken back.
+        // The disk reports only now that the record may be incomplete. The change stands, but can no
+        // longer be undone.
         const whole = isClosed(fd);
         if (group === null || !whole) fs.rmSync(path, { force: true });
         else this.#endLater(path, id, group);
@@ -124,7 +121,7 @@ export class FileJournal implements JournalStore {
   history(group: string): readonly StoredLog[] {
     this.#settle();
     const found = new Map<string, RecordFile>();
-    // Those first that may be moved while this looks.
+    // Reads first those that may be moved during the listing.
     for (const name of namesIn(join(this.#directory, "open"))) {
       const id = name.slice(name.indexOf(".") + 1);
       const read = this.#whole(name, group, false);
@@ -149,7 +146,10 @@ export class FileJournal implements JournalStore {
     return finished(decodeRecord(path, this.#open(), id, true));
   }
 
-  /** An open record of a group that is whole; null where it is another's, or not whole. */
+  /**
+   * Returns an open complete record of a group; null when it belongs to another group or is
+   * incomplete.
+   */
   #whole(name: string, group: string, contents: boolean): RecordFile | null {
     const id = name.slice(name.indexOf(".") + 1);
     const read = decodeRecord(join(this.#directory, "open", name), this.#open(), id, contents);
@@ -168,8 +168,8 @@ export class FileJournal implements JournalStore {
   }
 
   /**
-   * Puts a record that is whole where history is, when its call was answered. Until then, and where the
-   * process ends before, it counts as history where it lies, and the next process moves it.
+   * Moves a complete record to the history after its call was answered. Until then it counts as
+   * history where it is, and the next process moves it if this one ends.
    */
   #endLater(path: string, id: string, group: string): void {
     if (this.#ended.length === 0) setImmediate(() => this.#settle());
@@ -181,12 +181,12 @@ export class FileJournal implements JournalStore {
       try {
         end();
       } catch {
-        // The change was made and its record is whole: it stays where it is.
+        // The change was made and its record is complete: it stays where it is.
       }
     }
   }
 
-  /** Keeps a damaged record for whoever wants to look into it; nothing reads it again. */
+  /** Moves a damaged record aside for inspection; nothing reads it again. */
   #putAway(path: string, name: string): void {
     const folder = join(this.#directory, "damaged");
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -202,14 +202,14 @@ export class FileJournal implements JournalStore {
     try {
       fs.renameSync(path, `${folder}/${id}`);
     } catch {
-      // Not what is above it: somebody may have removed the whole state.
+      // Creates only this directory: the whole state directory may have been removed.
       fs.mkdirSync(folder, { mode: 0o700 });
       fs.renameSync(path, `${folder}/${id}`);
     }
     if (this.#closed++ % PRUNE_EVERY === 0) this.#prune(folder);
   }
 
-  /** Removes the oldest records beyond what is kept. */
+  /** Removes the oldest records beyond the limits. */
   #prune(folder: string): void {
     let bytes = 0;
     const known = this.#sizes.get(folder);
@@ -217,7 +217,7 @@ export class FileJournal implements JournalStore {
     for (const [index, name] of namesIn(folder).sort().reverse().entries()) {
       const path = join(folder, name);
       try {
-        // What is history is not written to again.
+        // Records in the history are never written again.
         const size = known?.get(name) ?? fs.lstatSync(path).size;
         bytes += size;
         if (index >= KEPT_RECORDS || bytes > KEPT_BYTES) fs.rmSync(path, { force: true });
@@ -229,7 +229,7 @@ export class FileJournal implements JournalStore {
     this.#sizes.set(folder, sizes);
   }
 
-  /** The key; makes the directory and the key where they are missing. @throws INVALID_ARGUMENT */
+  /** Returns the key; creates the directory and the key when missing. @throws INVALID_ARGUMENT */
   #open(): Buffer {
     if (this.#key !== undefined) return this.#key;
     for (const folder of ["open", "done"])

@@ -1,45 +1,45 @@
 /**
- * Where a journal keeps its records: in memory here, in files in
- * `store.node.ts`. A store knows nothing of what the records mean.
+ * The stores of a journal's records: in memory here, in files in `store.node.ts`. A store does not
+ * interpret the records.
  */
 import { type Entry, type Frame, fromFrame, toFrame } from "../backends/transaction/step.ts";
 
 /** The record of one change, while it is written. */
 export interface Log {
-  /** Returns once the record survives the end of the process; with `durable`, a power cut. */
+  /** Returns when the record survives the end of the process; with `durable`, a power cut. */
   append(entry: Entry, durable: boolean): void | Promise<void>;
-  /** Ends it: kept for `group`'s history, or forgotten where there is none. */
+  /** Closes the record: kept for `group`'s history, or removed without one. */
   close(group: string | null): void | Promise<void>;
 }
 
 /** A record that was read. */
 export interface StoredLog {
-  /** Those that are ours, up to the damage where there is one. */
+  /** The authentic entries, up to the damage if there is one. */
   readonly entries: readonly Entry[];
-  /** Whether somebody else has written in it, or the disk has lost a part. */
+  /** True when another program has written to it, or the disk has lost a part. */
   readonly damaged: boolean;
-  /** Ends an unfinished record, as {@link Log.close} does. */
+  /** Closes an unfinished record, as {@link Log.close} does. */
   close(group: string | null): void | Promise<void>;
-  /** Leaves an unfinished record to others. */
+  /** Leaves an unfinished record to other processes. */
   leave(): void;
 }
 
-/** A place for records. */
+/** A store of records. */
 export interface JournalStore {
   /** Begins the record of a change. */
   begin(id: string): Log | Promise<Log>;
-  /** The records of changes that whoever made them did not end, and will not: it is gone. */
+  /** Returns the records of changes whose writers have ended without closing them. */
   unfinished(): readonly StoredLog[] | Promise<readonly StoredLog[]>;
-  /** The records of a group, the newest first, without contents. */
+  /** Returns the records of a group, the newest first, without contents. */
   history(group: string): readonly StoredLog[] | Promise<readonly StoredLog[]>;
-  /** One record of a group. */
+  /** Returns one record of a group. */
   find(group: string, id: string): StoredLog | null | Promise<StoredLog | null>;
 }
 
-/** How many records of one group are kept. */
+/** The maximum number of kept records of one group. */
 export const KEPT_RECORDS = 200;
 
-/** How many bytes of records of one group are kept. */
+/** The maximum total size of kept records of one group, in bytes. */
 export const KEPT_BYTES: number = 128 * 1024 * 1024;
 
 /** A journal that lives as long as the object. */
@@ -50,7 +50,7 @@ export class MemoryJournal implements JournalStore {
     const frames: Frame[] = [];
     return {
       append: (entry) => {
-        // A copy: the caller may use its buffers again.
+        // A copy: the caller may reuse its buffers.
         const { json, blobs } = toFrame(entry);
         frames.push({ json, blobs: blobs.map((blob) => blob.slice()) });
       },
@@ -60,7 +60,7 @@ export class MemoryJournal implements JournalStore {
     };
   }
   unfinished(): readonly StoredLog[] {
-    return []; // What is lost with the process leaves nothing to finish.
+    return []; // Records are lost with the process, so nothing is unfinished.
   }
   history(group: string): readonly StoredLog[] {
     return [...(this.#groups.get(group) ?? [])].reverse().map(([, frames]) => stored(frames));
@@ -94,7 +94,7 @@ function stored(frames: readonly Frame[]): StoredLog {
   return { entries, damaged: false, close: () => undefined, leave: () => undefined };
 }
 
-/** Several buffers as one. */
+/** Concatenates several buffers. */
 function joined(blobs: readonly Uint8Array[]): Uint8Array {
   const [only] = blobs;
   if (only !== undefined && blobs.length === 1) return only;

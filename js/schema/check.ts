@@ -10,29 +10,29 @@ import { escapeControls } from "../engine/escape.ts";
 import type { HostSchema, HostType, ObjectSchema, Schema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 
-/** Arguments as they are passed around: a plain object, not checked yet. */
+/** Unchecked arguments: a plain object. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** Whether a value is an object with keys. */
+/** Returns true for an object with keys. */
 export function isPlain(value: unknown): value is Arguments {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How values are checked. */
+/** Options of a check. */
 export interface CheckMode {
-  /** Whether to forgive what models get wrong without meaning anything else. */
+  /** True to accept mistakes of models that are unambiguous. */
   readonly coerce: boolean;
-  /** The known name that an unknown one most likely means. */
+  /** Returns the known name that an unknown one most likely means. */
   readonly suggest?: (key: string, names: readonly string[]) => string | undefined;
-  /** Makes an unknown name harmless to show. */
+  /** Escapes an unknown name for a message. */
   readonly escape?: (text: string) => string;
-  /** What a text of a pattern is called in a message, by the pattern. */
+  /** Returns the description of a pattern for a message. */
   readonly forms?: ReadonlyMap<string, string>;
-  /** Whose keys the outermost ones are, such as a tool's name. */
+  /** The owner of the outermost keys, such as a tool's name. */
   readonly owner?: string;
 }
 
-/** Why a value does not fit, and where inside the arguments. */
+/** The reason why a value is invalid, with its position in the arguments. */
 export class Problem {
   readonly what: string;
   readonly where: (string | number)[];
@@ -47,7 +47,7 @@ export class Problem {
     return this;
   }
 
-  /** Such as `edits[0].old_text`; empty for the arguments as a whole. */
+  /** A path such as `edits[0].old_text`; empty for the arguments as a whole. */
   place(): string {
     return this.where
       .map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`))
@@ -55,10 +55,13 @@ export class Problem {
   }
 }
 
-/** Gives the value to use, or a {@link Problem}. */
+/** Returns the value to use, or a {@link Problem}. */
 export type Check = (value: unknown) => unknown;
 
-/** Makes the function that checks values against a schema and fills in defaults. It gives fresh objects and lists. */
+/**
+ * Compiles a function that checks values against a schema and fills in defaults. It returns new
+ * objects and lists.
+ */
 export function compileCheck(schema: HostSchema | ObjectSchema, mode: CheckMode): Check {
   return checkOf(schema, mode, mode.owner);
 }
@@ -69,7 +72,7 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check
   const known = new Set(names);
   const checks = names.map((name) => checkOf(properties[name] as HostSchema, mode));
   const defaults = names.map((name) => properties[name]?.default);
-  // Without coercion null is a value like others, and refused where the option has no such value.
+  // Without coercion null is an ordinary value, and refused when the option does not allow it.
   const nullable = names.map((name) => !mode.coerce || typesOf(properties[name]).includes("null"));
   const required = names.map((name) => needed.includes(name));
   return (given) => {
@@ -114,7 +117,7 @@ function mapCheck(schema: HostSchema, mode: CheckMode): Check {
     for (const [key, own] of Object.entries(value)) {
       const checked = check(own);
       if (checked instanceof Problem) return checked.under(key);
-      // A key such as `__proto__` stays a key.
+      // A key such as `__proto__` stays an ordinary key.
       Object.defineProperty(result, key, { value: checked, enumerable: true });
     }
     return tested(schema, result);
@@ -122,8 +125,8 @@ function mapCheck(schema: HostSchema, mode: CheckMode): Check {
 }
 
 /**
- * An object with methods of its own: used as it is. What it has besides is its
- * own business, except a name that is nearly one of ours in an object literal.
+ * An object with methods, used as it is. Additional members are allowed, except a name that is
+ * nearly a known one in an object literal.
  */
 function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
   const { properties = {}, required = [], noun = "an object" } = schema;
@@ -152,7 +155,7 @@ function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
   };
 }
 
-/** Whether an object is a literal or the like, also of another realm: nothing is inherited but Object's own. */
+/** Returns true for an object literal, also of another realm: it inherits only from Object. */
 function isPlainObject(value: object): boolean {
   const parent: unknown = Object.getPrototypeOf(value);
   return (
@@ -196,7 +199,7 @@ function unknownKey(
   return new Problem(`${what}; ${remedy}`, shown);
 }
 
-/** Names in one line of a message; those that come last are the rare ones. */
+/** The maximum length of names in one line of a message; rare names come last. */
 function shortList(names: readonly string[]): string {
   const list = names.join(", ");
   if (list.length <= MAX_LIST_CHARS) return list;
@@ -205,7 +208,10 @@ function shortList(names: readonly string[]): string {
 
 const MAX_LIST_CHARS = 90;
 
-/** A problem of one unknown key that names the others as well, so that all are mended at once. */
+/**
+ * A problem of one unknown key that also names the other unknown ones, so that all can be
+ * corrected at once.
+ */
 function withOthers(
   first: Problem,
   others: readonly (string | symbol)[],
@@ -224,7 +230,7 @@ function withOthers(
   );
 }
 
-/** Unknown keys that are named besides the first. */
+/** The maximum number of further unknown keys in a message. */
 const MAX_UNKNOWN = 5;
 
 function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
@@ -241,7 +247,7 @@ function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
     checks.length === 1
       ? first
       : (value) => {
-          // The first type that fits as it is wins; coercion only where none does.
+          // The first type that matches without coercion wins.
           const exact = types.findIndex((type) => isExactly(type, value));
           if (exact >= 0) return (checks[exact] as Check)(value);
           if (mode.coerce)
@@ -270,7 +276,7 @@ function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
   };
 }
 
-/** One of several schemas: the complaint is that of the one whose type fits. */
+/** For a choice of schemas, the problem is that of the one whose type matches. */
 function anyCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
   const checks = schemas.map((schema) => checkOf(schema, mode));
   const nouns = [...new Set(schemas.map(nounOf))].join(" or ");
@@ -280,7 +286,7 @@ function anyCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
       const result = check(value);
       if (!(result instanceof Problem)) return result;
       if (!typesOf(schemas[index]).some((type) => isExactly(type, value))) continue;
-      // A complaint about a member says more than one about the whole.
+      // A problem of a member is more specific than one of the whole.
       if (near === undefined || (near.where.length === 0 && result.where.length > 0)) near = result;
     }
     return near ?? new Problem(`must be ${nouns}, got ${show(value)}`);
@@ -344,7 +350,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
   }
 }
 
-/** An object of any form: what is in it is checked by whoever it is for. */
+/** An object of any form: its consumer checks the content. */
 function freeObject({ coerce }: CheckMode): Check {
   return (given) => {
     const value = coerce && typeof given === "string" ? fromJson(given, "{") : given;
@@ -406,7 +412,7 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
   const max = schema.maxItems ?? Infinity;
   return (given) => {
     const parsed = mode.coerce && typeof given === "string" ? fromJson(given, "[") : given;
-    // One object where a list of objects is wanted is a list of one.
+    // One object instead of a list of objects is treated as a list of one.
     const isOne = mode.coerce && isPlain(parsed) && schema.items !== undefined && isObject(schema.items);
     const value = isOne ? [parsed] : parsed;
     if (!Array.isArray(value)) return new Problem(`must be a list, got ${kindOf(value)}`);
@@ -429,7 +435,7 @@ function isObject(schema: HostSchema): boolean {
   return types.length === 1 && types[0] === "object";
 }
 
-/** The value of JSON text that begins as wanted; the text itself where it is none. */
+/** Parses JSON text with the expected beginning; returns other text unchanged. */
 export function fromJson(text: string, begins: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(begins)) return text;
   try {
@@ -463,7 +469,7 @@ export function kindOf(value: unknown): string {
           : `a ${typeof value}`;
 }
 
-/** A short, safe rendering of a wrong value. */
+/** Formats an invalid value briefly and safely. */
 function show(value: unknown): string {
   if (typeof value === "object" && value !== null) return kindOf(value);
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);

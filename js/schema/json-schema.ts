@@ -1,6 +1,6 @@
 /**
- * JSON Schema, the part of it that tool arguments and data need, as types; and
- * what options of a host need besides. What enforces both is `check.ts`.
+ * Types of JSON Schema, as far as tool arguments and data need it; and extensions for the options
+ * of a host. `check.ts` enforces both.
  */
 
 /** The JSON types used. */
@@ -10,11 +10,11 @@ export type SchemaType = "string" | "integer" | "number" | "boolean" | "array" |
 export interface Schema {
   /** The JSON type, or several. */
   readonly type: SchemaType | readonly SchemaType[];
-  /** What the value means. */
+  /** The meaning of the value. */
   readonly description?: string;
-  /** The values there are. */
+  /** The allowed values. */
   readonly enum?: readonly (string | number | null)[];
-  /** The value where none is given. */
+  /** The default value. */
   readonly default?: unknown;
   /** The least number. */
   readonly minimum?: number;
@@ -37,9 +37,9 @@ export interface Schema {
   readonly items?: Schema;
   /** The schema of each property of an object. */
   readonly properties?: Readonly<Record<string, Schema>>;
-  /** The properties that must be given. */
+  /** The required properties. */
   readonly required?: readonly string[];
-  /** Whether an object may have further properties, or their schema. */
+  /** True when an object may have further properties, or their schema. */
   readonly additionalProperties?: boolean | Schema;
 }
 
@@ -49,9 +49,9 @@ export interface ObjectSchema extends Schema {
   readonly type: "object";
   /** The schema of each property. */
   readonly properties: Readonly<Record<string, Schema>>;
-  /** The properties that must be given. */
+  /** The required properties. */
   readonly required: readonly string[];
-  /** Whether there may be further properties. */
+  /** True when there may be further properties. */
   readonly additionalProperties: boolean;
 }
 
@@ -66,17 +66,17 @@ export interface HostSchema extends Omit<Schema, "type" | "items" | "properties"
   readonly properties?: Readonly<Record<string, HostSchema>>;
   /** The schema of every value of an object whose keys are the host's own. */
   readonly values?: HostSchema;
-  /** Instead of `type`: one of these must fit. */
+  /** Instead of `type`: one of these must match. */
   readonly anyOf?: readonly HostSchema[];
-  /** The interface whose members these are. */
+  /** The name of the interface with these members. */
   readonly title?: string;
-  /** What a value is called in a message, such as `a URL`. */
+  /** The description of a value in a message, such as `a URL`. */
   readonly noun?: string;
-  /** Says what is wrong with a value of the right type; undefined where nothing is. */
+  /** Returns what is wrong with a value of the right type; undefined for a valid one. */
   readonly test?: (value: never) => string | undefined;
-  /** Whether an object literal may have no other members, where `type` is `instance`. */
+  /** True when an object literal may have no other members, for `type` `instance`. */
   readonly closed?: boolean;
-  /** What to use instead of a name that other systems know. */
+  /** The valid names for names from other systems. */
   readonly instead?: Readonly<Record<string, string>>;
 }
 

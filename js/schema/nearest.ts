@@ -1,11 +1,11 @@
 /**
- * The nearest known word to a mistyped one: for "did you mean".
+ * Finds the nearest known word to a mistyped one, for "did you mean".
  *
- * Small lists of short names only (arguments, tools, entries of one directory).
- * Ranking paths of a whole tree is `rank`, in the engine.
+ * Only for small lists of short names (arguments, tools, entries of one directory). `rank` in the
+ * engine ranks the paths of a whole tree.
  */
 
-/** How many edits two words are apart, a swap of neighbours counting one; stops counting above `limit`. */
+/** Returns the edit distance of two words, a swap of neighbours counting one; stops above `limit`. */
 function distance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
@@ -33,7 +33,10 @@ function distance(a: string, b: string, limit: number): number {
   return previous[b.length] as number;
 }
 
-/** The candidate most like `word`, or undefined where none is similar. Case counts only between equals. */
+/**
+ * Returns the candidate most similar to `word`, or undefined where none is similar. Case only
+ * breaks ties.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
   if (wanted.length === 0 || wanted.length > 255) return undefined;
@@ -42,7 +45,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   for (const candidate of candidates) {
     const other = candidate.toLowerCase();
     let cost = distance(wanted, other, bestCost);
-    // `contents` for `content`, `config` for `config.json`: one word begins the other.
+    // `contents` for `content`, `config` for `config.json`: one word is a prefix of the other.
     if (
       cost >= bestCost &&
       wanted.length >= 3 &&

@@ -27,7 +27,7 @@ import { type Check, compileCheck, Problem } from "./check.ts";
 import type { HostSchema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 
-/** The description of one option, whatever its values are. */
+/** The description of one option, for any type of values. */
 export interface Described {
   readonly schema: HostSchema;
   readonly required?: boolean;
@@ -35,16 +35,16 @@ export interface Described {
 
 /** The description of one option whose values are of type `T`. */
 export interface Option<T> extends Described {
-  /** Holds the type to exactly `T`; never there. */
+  /** Fixes the type to exactly `T`; never present at run time. */
   readonly holds?: (value: T) => T;
 }
 
-/** An option that must be given. */
+/** A required option. */
 export interface RequiredOption<T> extends Option<T> {
   readonly required: true;
 }
 
-/** An option that may be left out. */
+/** An optional option. */
 export interface OptionalOption<T> extends Option<T> {
   readonly required?: false;
 }
@@ -59,34 +59,40 @@ export type Rows<T> = {
 /** The description of a whole interface of options. */
 export type Options<T> = OptionalOption<T>;
 
-/** A row that must be given. */
+/** Creates a required row. */
 export function required<T>({ schema }: OptionalOption<T>): RequiredOption<T> {
   return { schema, required: true };
 }
 
-/** The options of one interface. `name`: that of the interface, by which the documentation finds it. */
+/**
+ * Creates the options of one interface. `name` is that of the interface, which the documentation
+ * uses to find it.
+ */
 export function options<T extends object>(
   name: string,
   rows: Rows<NoInfer<T>>,
   more: {
-    /** What to use instead of a name that other systems know. */
+    /** The valid names for names from other systems. */
     readonly instead?: Readonly<Record<string, string>>;
-    /** Says what is wrong with options that fit one by one. */
+    /** Returns what is wrong with a combination of valid options. */
     readonly test?: (value: T) => string | undefined;
-    /** What they are called in a message. Default `an object of options`. */
+    /** The description in a message. Default `an object of options`. */
     readonly noun?: string;
   } = {},
 ): Options<T> {
   return { schema: { type: "object", ...membersOf(name, rows), noun: "an object of options", ...more } };
 }
 
-/** An object with methods, used as it is: a backend, a reader. `rows`: the members that are looked at. */
+/**
+ * Describes an object with methods, used as it is: a backend, a reader. `rows` are the checked
+ * members.
+ */
 export function instance<T extends object>(
   name: string,
   noun: string,
   rows: Partial<Rows<NoInfer<T>>>,
   more: {
-    /** Whether an object literal may have no other members. */
+    /** True when an object literal may have no other members. */
     readonly closed?: boolean;
     readonly test?: (value: T) => string | undefined;
   } = {},
@@ -103,7 +109,7 @@ function membersOf(title: string, rows: object): Pick<HostSchema, "title" | "pro
   };
 }
 
-/** A text that is not empty. */
+/** A non-empty text. */
 export function text(
   more: Pick<HostSchema, "pattern" | "noun"> & { readonly test?: (value: string) => string | undefined } = {},
 ): OptionalOption<string> {
@@ -136,7 +142,7 @@ export function choice<const T extends readonly string[]>(...values: T): Optiona
   return { schema: { type: "string", enum: values } };
 }
 
-/** One of the texts of a list that is kept elsewhere. */
+/** One of the texts of a list that is defined elsewhere. */
 export function choiceOf<T extends string>(values: readonly T[]): OptionalOption<T> {
   return { schema: { type: "string", enum: values } };
 }
@@ -169,7 +175,7 @@ export function builtIn<T extends object>(noun: string, is: (value: object) => b
 /** A URL. */
 export const urlOption: OptionalOption<URL> = builtIn("a URL", (value) => tagOf(value) === "URL");
 
-/** What cancels a call. */
+/** An abort signal. */
 export const signalOption: OptionalOption<AbortSignal> = builtIn(
   "an AbortSignal",
   (value) => "aborted" in value && "addEventListener" in value,
@@ -181,7 +187,7 @@ export const dateOption: OptionalOption<Date> = builtIn(
   (value) => tagOf(value) === "Date" && Number.isFinite((value as Date).getTime()),
 );
 
-/** The class of a platform's object, also of another realm. */
+/** Returns the class name of a platform's object, also of another realm. */
 function tagOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
@@ -191,26 +197,30 @@ export function nullable<T>({ schema }: Option<T>): OptionalOption<T | null> {
   return { schema: { type: [], anyOf: [{ type: "null" }, schema] } };
 }
 
-/** One of two kinds of values. */
+/** One of two types of values. */
 export function either<A, B>(a: Option<A>, b: Option<B>): OptionalOption<A | B> {
   const anyOf = [a.schema, b.schema].flatMap((schema) => schema.anyOf ?? [schema]);
   return { schema: { type: [], anyOf } };
 }
 
-/** Any value: whoever it is for checks it. */
+/** Any value, which its consumer checks. */
 export function anything(): OptionalOption<unknown> {
   return { schema: { type: "any" } };
 }
 
-/** Options that make sense, as a fresh object. @throws FilewrightError INVALID_ARGUMENT naming what does not */
+/**
+ * Checks options and returns a new object. @throws FilewrightError INVALID_ARGUMENT naming the
+ * invalid one
+ */
 export type Gate<T> = (given: unknown) => T;
 
 /**
- * Makes the gate of an entry. `entry` begins each complaint, such as `openWorkspace`.
+ * Creates the check of an entry's options. `entry` begins each message, such as `openWorkspace`.
  *
  * @example
  * const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
- * const { tier = "fast" } = gate(options); // sandboxFor: 'tier' must be one of "fast", "strict", got "Fast" …
+ * const { tier = "fast" } = gate(options); // sandboxFor: 'tier' must be one of "fast", "strict",
+ * got "Fast" …
  */
 export function gateOf<T>(entry: string, { schema }: Option<T>): Gate<T> {
   let check: Check | undefined;
@@ -222,7 +232,7 @@ export function gateOf<T>(entry: string, { schema }: Option<T>): Gate<T> {
   };
 }
 
-/** Whether a value fits, for answers that are refused without naming what is wrong; undefined where it does not. */
+/** Returns a valid value, or undefined, for answers that are refused without naming the mistake. */
 export function reader<T>({ schema }: Option<T>): (given: unknown) => T | undefined {
   let check: Check | undefined;
   return (given) => {
@@ -232,7 +242,10 @@ export function reader<T>({ schema }: Option<T>): (given: unknown) => T | undefi
   };
 }
 
-/** The refusal of one option. `where`: such as `rules[0].path`; empty for the options as a whole. */
+/**
+ * Creates the error for one option. `where` is a path such as `rules[0].path`; empty for the
+ * options as a whole.
+ */
 export function wrongOption(entry: string, where: string, what: string): FilewrightError {
   const stop = /[.?!]$/u.test(what) ? "" : ".";
   const named = where === "" ? `the options ${what}` : `option '${where}': ${what}`;
@@ -243,7 +256,8 @@ export function wrongOption(entry: string, where: string, what: string): Filewri
 }
 
 /**
- * Refuses rules or hooks for tools that do not exist. `known`: the names beside `*`.
+ * Refuses rules or hooks for tools that do not exist. `known` contains the names in addition to
+ * `*`.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the nearest tool
  */

@@ -13,7 +13,7 @@ export function ok(value: boolean, what: string): void {
   if (!value) throw new Error(what);
 }
 
-/** Fails unless the call fails with one of the codes; gives the error. */
+/** Fails unless the call fails with one of the codes; returns the error. */
 export async function fails(
   run: () => unknown,
   codes: Code | readonly Code[],

@@ -1,10 +1,9 @@
 /**
- * The backend contract as named cases: whoever implements `FsBackend` runs them
- * to know that every tool will work on it.
+ * The backend contract as named test cases: a backend that passes them works with every tool.
  *
- * The suite needs no test framework: pass it any function that takes a name and
- * an async function. Cases of optional capabilities are skipped where the
- * backend lacks them; `requires` says which ones it must have.
+ * The suite needs no test framework: pass it any function that takes a name and an async function.
+ * Cases of optional capabilities are skipped on a backend without them; `requires` names those it
+ * must have.
  */
 import type { Capability, MaybePromise } from "../backends/backend.ts";
 import { CAPABILITIES, isFsBackend } from "../backends/backend.ts";

@@ -96,7 +96,7 @@ export const directories: readonly ContractCase[] = [
     name: "listDir: a thousand entries, each once",
     run: async ({ backend, at, root }) => {
       const names = Array.from({ length: 1000 }, (_, i) => `f${String(i).padStart(4, "0")}`);
-      // Some at once: a thousand round trips one after another are slow where storage is far.
+      // Several at once: a thousand sequential round trips are slow for remote storage.
       const left = [...names].reverse();
       while (left.length > 0) {
         await Promise.all(left.splice(0, 20).map((name) => backend.writeText(at(name), "")));

@@ -1,6 +1,6 @@
 /**
- * The contract of moving, copying and removing. It runs through the fall-backs,
- * so that a backend without the capabilities is shown to serve the tools too.
+ * The contract of moving, copying and removing. It uses the fallbacks, which proves that a backend
+ * without the capabilities serves the tools too.
  */
 import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback.ts";
 import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback-tree.ts";
@@ -16,7 +16,7 @@ async function filesOf({ backend, root }: Context): Promise<Record<string, strin
   return found;
 }
 
-/** Cases of whole trees and of the fall-backs. */
+/** Cases of whole trees and of the fallbacks. */
 export const trees: readonly ContractCase[] = [
   {
     name: "rename: files and directories with what is in them",

@@ -11,7 +11,7 @@ async function read(backend: FsBackend, path: string): Promise<VersionedBytes> {
   return result;
 }
 
-/** Cases of versions; all need `read`, which promises that conditions are honoured. */
+/** Cases of versions; all need `read`, which promises that preconditions are honoured. */
 export const versions: readonly ContractCase[] = [
   {
     name: "read: content, version and facts of one moment",

@@ -1,4 +1,4 @@
-/** What runtimes at the edge make of an import of a module: it is compiled already. */
+/** The result of importing a module on edge runtimes: it is compiled already. */
 declare module "*.wasm" {
   const compiled: WebAssembly.Module;
   // biome-ignore lint/style/noDefaultExport: the form they have

@@ -1,9 +1,9 @@
 /**
- * A pre-image: what stood at a path before a step, or will stand there after it. Enough to tell whether it stands
- * there now, and, with its content, to put it back.
+ * A pre-image: the state of a path before a step, or its expected state after it. It suffices to
+ * check whether the path has that state, and, with its content, to restore it.
  *
- * Put back by content, a file has its bytes and permission bits; owner, times, attributes and other names are kept
- * only where the old entry itself was set aside.
+ * Restoring by content recovers bytes and permission bits; owner, times, attributes and other
+ * names are kept only when the old entry itself was set aside.
  */
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
 import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback.ts";
@@ -11,34 +11,34 @@ import { failure } from "../failure.ts";
 import { engine } from "../../engine/current.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 
-/** What stood, or will stand, at a path; null for nothing. */
+/** The state of a path; null for no entry. */
 export interface PreImage {
   readonly type: EntryType;
-  /** Bytes of a file. */
+  /** The size of a file in bytes. */
   readonly size?: number;
   readonly mode?: number;
-  /** Of a link, as written. */
+  /** The target of a link, as written. */
   readonly target?: string;
-  /** `sha256:` of a file, where it is known without reading. */
+  /** `sha256:` of a file, when it is known without reading. */
   readonly hash?: string;
-  /** The backend's version, where it is known. */
+  /** The backend's version, when known. */
   readonly version?: string;
-  /** Names the entry itself, where the backend tells. */
+  /** Identifies the entry itself, when the backend supports it. */
   readonly fileId?: string;
-  /** Of a file. Milliseconds since 1970, UTC. */
+  /** The time of a file. Milliseconds since 1970, UTC. */
   readonly mtime?: number;
-  /** Of a copy: where its content comes from, and the version that was copied. */
+  /** For a copy: the source of its content, and the copied version. */
   readonly source?: { readonly path: string; readonly version: string };
-  /** The content of a file: present in what can be put back by content. */
+  /** The content of a file; present when it can be restored by content. */
   readonly bytes?: Uint8Array;
 }
 
-/** How many bytes of old content may still be kept. */
+/** The number of bytes of old content that may still be kept. */
 export interface Budget {
   bytes: number;
 }
 
-/** The facts about what stands at a path, without content. */
+/** Returns the state of an entry, without content. */
 export function imageOf(stat: FsStat): PreImage {
   const { type, size, mode, target, version, fileId, mtime } = stat;
   const bits = type === "symlink" || mode === undefined ? {} : { mode };
@@ -54,13 +54,16 @@ export function imageOf(stat: FsStat): PreImage {
   };
 }
 
-/** What stands at a path, with its content. @throws LIMIT_EXCEEDED where the content does not fit the budget */
+/**
+ * Returns the state of a path with its content. @throws LIMIT_EXCEEDED when the content exceeds
+ * the budget
+ */
 export async function capture(fs: FsBackend, path: string, budget: Budget): Promise<PreImage | null> {
   const stat = await lstatOrNull(fs, path);
   if (stat === null) return null;
   if (stat.type !== "file") return imageOf(stat);
   if (stat.size > budget.bytes) throw tooMuch(path);
-  // What is kept to be put back is shown to nobody: secrets too.
+  // The pre-image is for restoring only and never shown, so it includes secrets.
   const content = await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes: budget.bytes });
   const { bytes, version } = content as NonNullable<typeof content>;
   budget.bytes -= bytes.length;
@@ -68,9 +71,9 @@ export async function capture(fs: FsBackend, path: string, budget: Budget): Prom
 }
 
 /**
- * A file at a real path with its content, in one step; null where something else stands
- * there, or nothing, or too much: {@link capture} tells which. Links are followed, so whoever
- * calls makes sure that the path is the real one. The budget is not charged.
+ * Reads a file at a real path with its content, in one step; null for any other entry, for none,
+ * and for too large a file: {@link capture} distinguishes them. Links are followed, so the caller
+ * must pass a real path. The budget is not charged.
  */
 export async function captureFile(
   fs: FsBackend,
@@ -86,18 +89,21 @@ export async function captureFile(
   }
 }
 
-/** The refusal of a change of which more would have to be kept than the journal keeps. */
+/** Creates the error for a change whose old content exceeds the journal's limits. */
 export function tooMuch(path: string): FilewrightError {
   return failure("LIMIT_EXCEEDED", path, "this is more than can be kept to be taken back");
 }
 
-/** Whether facts are about the very entry of an image, with the same content. A rename changes neither. */
+/**
+ * Returns true when facts belong to the same entry as an image, with the same content. A rename
+ * changes neither.
+ */
 export function isSameEntry(stat: FsStat, image: PreImage): boolean {
   if (stat.type !== image.type || stat.fileId === undefined || stat.fileId !== image.fileId) return false;
   return stat.type !== "file" || (stat.size === image.size && stat.mtime === image.mtime);
 }
 
-/** Whether an image is what stands at a path, whose facts are known. */
+/** Returns true when a path, whose facts are given, has the state of an image. */
 export async function isImage(
   fs: FsBackend,
   path: string,
@@ -114,7 +120,7 @@ export async function isImage(
   return hasContentOf(fs, path, stat, image);
 }
 
-/** Whether a file has the content of an image, as far as that is known; false where nothing is known of it. */
+/** Returns true when a file has the content of an image; false when the image's content is unknown. */
 export async function hasContentOf(
   fs: FsBackend,
   path: string,
@@ -137,8 +143,9 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Makes a path be what an image says, by content. `there` is what stands at it now: nothing else is replaced.
- * @throws CONFLICT where something else stands there by now, NOT_EMPTY where a directory is in use
+ * Restores the state of an image by content. `there` is the current state: no other entry is
+ * replaced.
+ * @throws CONFLICT when the path has another state by now, NOT_EMPTY when a directory is in use
  */
 export async function restoreByContent(
   fs: FsBackend,
@@ -156,7 +163,7 @@ export async function restoreByContent(
   switch (image.type) {
     case "file":
       if (image.bytes === undefined) throw failure("UNSUPPORTED_OPERATION", path, "its content was not kept");
-      // What the change made read-only is still ours to take back.
+      // A file that the change made read-only must still be restored.
       if (now?.mode !== undefined && (now.mode & 0o222) === 0 && fs.chmod !== undefined) {
         await chmodVia(fs, path, now.mode | 0o200);
         now = await lstatOrNull(fs, path);
@@ -178,7 +185,7 @@ export async function restoreByContent(
   }
 }
 
-/** Deletes an entry that was looked at a moment ago, on the condition that it still is what was seen. */
+/** Deletes an entry that was just read, on the condition that it is unchanged. */
 async function deleteExact(fs: FsBackend, path: string, seen: FsStat): Promise<void> {
   const ifVersion = seen.type === "dir" ? undefined : seen.version;
   await fs.delete(path, ifVersion === undefined ? {} : { ifVersion });

@@ -1,8 +1,9 @@
 /**
  * A backend that records every change as a step before it makes it.
  *
- * Tools write through it without knowing; what they read passes straight through. Where the backend can set entries
- * aside, what is replaced or deleted is renamed rather than destroyed, so that it can come back as it was.
+ * Tools write through it without knowing; reads pass unchanged. When the backend can set entries
+ * aside, replaced and deleted entries are renamed rather than destroyed, so that they can be
+ * restored exactly.
  */
 import {
   CAPABILITIES,
@@ -25,36 +26,36 @@ import { type Budget, capture, captureFile, imageOf, type PreImage, tooMuch } fr
 import { factsOf, givenOf } from "./rollback.ts";
 import type { Given, NewStep, PathStepKind, Step } from "./step.ts";
 
-/** What keeps the steps of a change. */
+/** Records the steps of a change. */
 export interface Recording {
-  /** Whether a change that could not be rolled back is refused. */
+  /** True when a change that could not be rolled back is refused. */
   readonly required: boolean;
-  /** Whether the next step would be rolled back together with earlier ones. */
+  /** Returns true when the next step would be rolled back together with earlier ones. */
   hasSteps(): boolean;
-  /** Whether contents are kept even where the old entry is set aside: an undo needs them later. */
+  /** True when contents are kept even for set-aside entries: an undo needs them later. */
   readonly contents: boolean;
-  /** Bytes of old content that may be kept, all steps together. */
+  /** The bytes of old content that all steps together may keep. */
   readonly budget: Budget;
-  /** The most entries of one tree that are recorded. */
+  /** The maximum number of recorded entries of one tree. */
   readonly maxEntries: number;
-  /** Called where something could not be kept that an undo would need. */
+  /** Called when state that an undo would need could not be kept. */
   giveUp(): void;
   /**
-   * Records the steps that `plan` gives, runs `act`, and notes what it `gave`. Steps of an operation that was refused
-   * are dropped.
+   * Records the steps from `plan`, runs `act`, and records its result by `gave`. Steps of a
+   * refused operation are dropped.
    */
   step<T>(
     plan: () => Promise<readonly NewStep[]>,
     act: (steps: readonly Step[]) => Promise<T>,
     gave: (result: T, step: Step) => Given | Promise<Given>,
   ): Promise<T>;
-  /** Runs an operation by which several steps appear at once, and of which is known what they will have given. */
+  /** Runs an operation that makes several steps at once, whose results are known beforehand. */
   appear<T>(steps: readonly (readonly [step: NewStep, given: Given])[], act: () => Promise<T>): Promise<T>;
-  /** Runs several steps of which none stays when one fails. */
+  /** Runs several steps, all or none. */
   nested<T>(run: () => Promise<T>): Promise<T>;
 }
 
-/** The operations of a backend that change something. */
+/** The operations of a backend that change files. */
 type Changing = Required<
   Pick<
     FsBackend,
@@ -71,12 +72,12 @@ type Changing = Required<
   >
 >;
 
-/** How many characters the paths of one tree may have together: they are all in its record. */
+/** The maximum total length of the paths of one tree: its record contains all of them. */
 const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
-/** Below this many entries of a directory that is moved, each is compared before it is moved back. */
+/** The maximum number of entries of a moved directory that are compared before it is moved back. */
 const MAX_COMPARED_ENTRIES = 5000;
 
-/** Puts a recording in front of a backend. */
+/** Wraps a backend so that its changes are recorded. */
 export function journaled(inner: FsBackend, recording: Recording): FsBackend {
   const methods = boundOf(inner);
   const backend = Object.create(methods) as Record<string, unknown>;
@@ -87,7 +88,7 @@ export function journaled(inner: FsBackend, recording: Recording): FsBackend {
   return backend as unknown as FsBackend;
 }
 
-/** The methods of each backend that was recorded, bound: there are thirty, and calls are many. */
+/** The bound methods of each recorded backend: there are thirty, and calls are frequent. */
 const bound = new WeakMap<FsBackend, Readonly<Record<string, unknown>>>();
 
 function boundOf(inner: FsBackend): Readonly<Record<string, unknown>> {
@@ -171,7 +172,7 @@ class Recorder {
   #writeFile(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
     const { budget } = this.#recording;
     return this.#settingAside((aside) => {
-      // Not before it is known that the change can be kept: large contents are not, nor hashed for it.
+      // Computed only when the change can be kept: large contents are neither kept nor hashed.
       const becomes = (): PreImage => ({
         type: "file",
         size: bytes.length,
@@ -194,15 +195,18 @@ class Recorder {
           const kind = before === null ? "create" : "write";
           return [await this.#pathStep(kind, real, before, becomes(), aside && before?.type === "file")];
         },
-        // Whoever writes has judged the conditions where the storage does not; a second judgement
-        // would look for the directories that a storage without directories never has.
+        // For a storage without preconditions the caller has checked them already; a second check would
+        // look for the directories that a storage without directories never has.
         async ([step]) => (await this.#inner.writeBytes(path, bytes, { ...options, ...asideOf(step) })) ?? {},
         givenOf,
       );
     });
   }
 
-  /** Makes the missing directories above a path, each as a step of its own; what somebody else makes meanwhile is theirs. */
+  /**
+   * Creates the missing directories above a path, each as a step of its own; those created by
+   * another process meanwhile are not part of the change.
+   */
   async #makeParents(path: string): Promise<void> {
     const missing: string[] = [];
     for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
@@ -213,7 +217,7 @@ class Recorder {
       try {
         await this.#makeDirectory(directory, directory, { parents: false, existOk: false });
       } catch (error) {
-        // Where directories are only prefixes there is nothing to make.
+        // A storage with directories as prefixes needs none.
         if (hasCode(error, "ALREADY_EXISTS", "UNSUPPORTED_OPERATION")) continue;
         throw error;
       }
@@ -232,7 +236,7 @@ class Recorder {
         await this.#makeDirectory(path, real, { parents: false, existOk: false });
       } catch (error) {
         if (options.existOk === false || !hasCode(error, "ALREADY_EXISTS")) throw error;
-        // Somebody else made it, or something else stands there: the backend says which.
+        // Another process created it, or another entry exists: the backend reports which.
         await this.#inner.mkdir(path, options);
       }
     });
@@ -283,7 +287,10 @@ class Recorder {
     );
   }
 
-  /** What lies below a directory that is to be moved, if that is to be compared later and not too much. */
+  /**
+   * Returns the entries below a directory to be moved, if they are needed for a later comparison
+   * and not too many.
+   */
   async #entriesBelow(path: string): Promise<readonly (readonly [string, string])[] | undefined> {
     // A move that is the whole change is never rolled back after a crash.
     if (!this.#recording.required && !this.#recording.hasSteps()) return undefined;
@@ -311,7 +318,7 @@ class Recorder {
     );
   }
 
-  /** What a copy of a file will be. */
+  /** Returns the expected state of a copy. */
   async #copyOf(path: string): Promise<PreImage> {
     const source = await realpathVia(this.#inner, path);
     const { size, mode, version } = await this.#inner.stat(source);
@@ -351,7 +358,10 @@ class Recorder {
     );
   }
 
-  /** The deletions of everything in a tree: contents before what holds them, so that it is there when they come back. */
+  /**
+   * Returns the deletions of a tree's entries, contents before their directories, so that a
+   * rollback restores directories first.
+   */
   async #deletions(
     real: string,
     aside: boolean,
@@ -359,7 +369,7 @@ class Recorder {
   ): Promise<readonly NewStep[]> {
     const { budget, maxEntries } = this.#recording;
     const entries = await entriesOf(this.#inner, real, maxEntries, signal);
-    // Asked before the first file is read: half of a tree is no use.
+    // Checked before the first file is read: half of a tree is useless.
     if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuch(real);
     const steps: NewStep[] = [];
     for (const { path } of entries) {
@@ -397,8 +407,8 @@ class Recorder {
   }
 
   /**
-   * Copies a tree to a path that nobody sees and moves it into place. Its versions are known before anybody else can
-   * change it, and nothing of it is there if the process ends before.
+   * Copies a tree to a hidden path and moves it into place. Its versions are known before another
+   * process can change it, and an interrupted copy leaves nothing visible.
    */
   async #copyStaged(
     from: string,
@@ -440,7 +450,7 @@ class Recorder {
     });
   }
 
-  /** The steps of a copy that is made in one call of the backend. */
+  /** Returns the steps of a copy that is one call of the backend. */
   async #copySteps(from: string, to: string, signal?: AbortSignal): Promise<readonly NewStep[]> {
     const inner = this.#inner;
     const target = await entryPathVia(inner, to);
@@ -482,13 +492,13 @@ class Recorder {
     };
   }
 
-  /** The identity of the directory that an entry lies in. One operation by itself is not compared with it. */
+  /** Returns the identity of an entry's directory. A single operation is not compared with it. */
   async #parentId(path: string): Promise<string | undefined> {
     if (!this.#recording.required) return undefined;
     return (await lstatOrNull(this.#inner, parentOf(path)))?.fileId;
   }
 
-  /** What stands at a path: with its content, unless it is set aside and no undo needs it. */
+  /** Returns the state of a path: with its content, unless it is set aside and no undo needs it. */
   async #keep(path: string, aside: boolean): Promise<PreImage | null> {
     const facts = async (): Promise<PreImage | null> => {
       const stat = await lstatOrNull(this.#inner, path);
@@ -533,7 +543,10 @@ function atPath({ code, message, hint, details, cause }: FilewrightError, path: 
   return new FilewrightError(code, message, { path, hint, details, cause });
 }
 
-/** A tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED, CANCELLED */
+/**
+ * Returns a tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED,
+ * CANCELLED
+ */
 async function entriesOf(
   fs: FsBackend,
   path: string,

@@ -1,9 +1,10 @@
 /**
- * Rolling steps back, the last first.
+ * Rolls steps back, the last first.
  *
- * Only what still has the version that the step gave is touched: anything else is somebody else's by now and is left
- * to them, as a conflict. A step without that version (the process ended before it was noted) is compared with what
- * the step was to make of the path. Every restoring operation is conditional on what was compared.
+ * Only paths that still have the version of the step are touched: any other state belongs to
+ * another process and is left as a conflict. A step without a version (the process ended before it
+ * was recorded) is compared with the step's expected state. Every restoring operation is
+ * conditional on the compared version.
  */
 import type { FsBackend, FsStat } from "../backend.ts";
 import { entryPathVia, lstatOrNull } from "../fallback.ts";
@@ -13,22 +14,25 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { hasContentOf, isImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
 import type { Given, MoveStep, PathStep, Step } from "./step.ts";
 
-/** What became of the steps of a rollback. */
+/** The result of a rollback. */
 export interface RollbackOutcome {
-  /** Steps that need no further attempt: restored, never made, or left to others. */
+  /** Steps that need no further attempt: restored, never made, or left to other processes. */
   readonly settled: readonly number[];
-  /** Paths that somebody else has changed since, and that were left to them. */
+  /** Paths that another process has changed since, and that were left unchanged. */
   readonly conflicts: readonly string[];
   /** Paths that could not be restored this time, such as on a full disk. */
   readonly failed: readonly string[];
-  /** Paths that were made anew from content and mode: owner, times, attributes and other names are not the old ones. */
+  /**
+   * Paths that were restored by content and mode: owner, times, attributes and other names are not
+   * the old ones.
+   */
   readonly remade: readonly string[];
 }
 
-/** How one step ended. */
+/** The result of one step. */
 type Ending = "settled" | "conflict" | "failed";
 
-/** The codes that say that something else stands there, or that trying again would not help. */
+/** Codes for another entry at the path, or for which a retry is useless. */
 const FINAL: ReadonlySet<string> = new Set([
   "CONFLICT",
   "ALREADY_EXISTS",
@@ -38,7 +42,7 @@ const FINAL: ReadonlySet<string> = new Set([
   "UNSUPPORTED_OPERATION",
 ]);
 
-/** Rolls steps back. `given`: what the operations of those that are known to be done gave. */
+/** Rolls steps back. `given` contains the results of the steps that are known to be done. */
 export async function rollBack(
   fs: FsBackend,
   steps: readonly Step[],
@@ -49,15 +53,18 @@ export async function rollBack(
   return run.outcome();
 }
 
-/** Whether an entry lies in the directory that a step recorded, and no link has come to lead elsewhere. */
+/** `same` when an entry is in the recorded directory, and no link redirects its path. */
 type Place = "same" | "other";
 
 class Rollback {
   readonly #fs: FsBackend;
-  /** What was set aside is moved back here: its name there says nothing of what it is. */
+  /**
+   * Moves set-aside entries back, without a filter for secrets: their temporary names say nothing
+   * about them.
+   */
   readonly #trusted: FsBackend;
   readonly #given: ReadonlyMap<number, Given>;
-  /** What this rollback has put at a path, and what had stood there before the step that was rolled back. */
+  /** The results of this rollback at each path, with the state that the rolled-back step had recorded. */
   readonly #restored = new Map<string, { readonly found: Given; readonly now: Given }>();
   readonly #settled: number[] = [];
   readonly #conflicts = new Set<string>();
@@ -89,7 +96,7 @@ class Rollback {
 
   async #end(step: Step): Promise<Ending> {
     const paths = step.kind === "move" ? [step.from, step.to] : [step.path];
-    // What a later step could not be rolled back from is not what this step left.
+    // After a later step that could not be rolled back, the path does not have this step's state.
     if (paths.some((path) => this.#isBlocked(path))) return "failed";
     try {
       return (await (step.kind === "move" ? this.#move(step) : this.#path(step))) ? "settled" : "conflict";
@@ -104,7 +111,7 @@ class Rollback {
     return false;
   }
 
-  /** False where the path is left to somebody else. */
+  /** Returns false when the path is left to another process. */
   async #path(step: PathStep): Promise<boolean> {
     const { path, before } = step;
     const fs = this.#fs;
@@ -117,7 +124,7 @@ class Rollback {
     const given = this.#given.get(step.id);
     const isOurs = await this.#isOurs(step, stat, given);
     const old = await this.#asideOf(step.aside, before, given !== undefined, isOurs);
-    // Without the old entry aside the step was not made: what has that name is half of a new file.
+    // Without a set-aside entry the step was not made: the path contains a half-written new file.
     if (given === undefined && step.aside !== undefined && old === undefined) return true;
     if (!isOurs) return isImage(fs, path, stat, before);
     if (given === undefined && old === undefined && (await isImage(fs, path, stat, before))) return true;
@@ -135,9 +142,9 @@ class Rollback {
   }
 
   /**
-   * What a step has set aside. Where it is not known that the step was made, only the very entry that it found
-   * counts: until the two are exchanged, the half-written new file has the name, and a new content that equals the
-   * old one (`isAfter`) says nothing of which of them stands at the path.
+   * Returns the set-aside entry of a step. When it is unknown whether the step was made, only the
+   * exact old entry counts: until the exchange the half-written new file has the temporary name,
+   * and if new and old content are equal, `isAfter` does not tell which of them is at the path.
    */
   async #asideOf(
     aside: string | undefined,
@@ -165,7 +172,7 @@ class Rollback {
     if (stat.type === "symlink") return stat.target === after.target;
     if (expected.version !== undefined && stat.version !== undefined) {
       if (stat.version === expected.version) return true;
-      // The very file with the very bytes: only its facts were touched.
+      // The same file with the same bytes: only its attributes changed.
       if (expected.fileId === undefined) return false;
     }
     return hasContentOf(this.#fs, path, stat, after);
@@ -199,7 +206,7 @@ class Rollback {
     return true;
   }
 
-  /** Removes the second name of a file that was to be replaced, while the first is there. */
+  /** Removes the second name of a file that was to be replaced, while the first exists. */
   async #dropLink(aside: string, path: string): Promise<void> {
     const [one, other] = [await lstatOrNull(this.#trusted, aside), await lstatOrNull(this.#fs, path)];
     if (one !== null && other !== null && one.fileId === other.fileId) await discard(this.#fs, aside);
@@ -214,7 +221,10 @@ class Rollback {
     return given !== undefined && target.type !== "file";
   }
 
-  /** Whether a directory that was moved holds what it held: what somebody has saved in it since is not moved. */
+  /**
+   * Returns true when a moved directory has its recorded content; one with newer changes is not
+   * moved back.
+   */
   async #isUntouchedBelow({ to, below }: MoveStep): Promise<boolean> {
     if (below === undefined) return true;
     const held = new Map(below);
@@ -236,7 +246,10 @@ class Rollback {
     return stat?.fileId === undefined || stat.fileId === expected ? "same" : "other";
   }
 
-  /** What a step's path must hold: what the step gave, or what this rollback has put there in its place. */
+  /**
+   * Returns the state that a path must have: the step's result, or what this rollback has restored
+   * there.
+   */
   #expected(path: string, given: Given | undefined): Given | undefined {
     const restored = this.#restored.get(path);
     if (restored === undefined || given === undefined) return given;
@@ -255,7 +268,7 @@ class Rollback {
   }
 }
 
-/** What an operation gave, as far as facts tell. */
+/** Returns the result of an operation from facts. */
 export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">): Given {
   return {
     ...(version === undefined ? {} : { version }),
@@ -263,7 +276,7 @@ export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">)
   };
 }
 
-/** The facts by which an entry of a moved directory is told from one that somebody has changed. */
+/** Returns the facts by which a changed entry of a moved directory is detected. */
 export function factsOf(entry: {
   readonly type: string;
   readonly size?: number;
@@ -274,7 +287,7 @@ export function factsOf(entry: {
   return entry.type === "symlink" ? `-> ${entry.target}` : entry.type;
 }
 
-/** Where what steps have set aside lies now, wherever later moves have taken it. */
+/** Returns the current paths of set-aside entries, after later moves. */
 export function asidesOf(steps: readonly Step[]): readonly string[] {
   const paths: string[] = [];
   for (const [at, step] of steps.entries()) {
@@ -289,7 +302,7 @@ export function asidesOf(steps: readonly Step[]): readonly string[] {
   return paths;
 }
 
-/** Removes what was set aside, if it is there. */
+/** Removes a set-aside entry, if it exists. */
 export async function discard(fs: FsBackend, path: string): Promise<void> {
   const trusted = fs.trusted?.() ?? fs;
   const stat = await lstatOrNull(trusted, path);

@@ -1,48 +1,52 @@
 /**
- * The steps of a change as data, as they are recorded before they happen, and their form in storage: JSON, with the
- * contents behind it.
+ * The steps of a change as data, as they are recorded before they happen, and their stored form:
+ * JSON, followed by the contents.
  *
- * A step is intended when it is recorded. It is done once the operation has answered; then the version that the
- * operation gave is known. A step whose operation was refused never happened, and is dropped.
+ * A recorded step is intended. It is done when the operation has returned; then the version that
+ * the operation created is known. A step whose operation was refused never happened, and is
+ * dropped.
  */
 import type { PreImage } from "./pre-image.ts";
 
-/** What becomes of one path. */
+/** The kind of change of one path. */
 export type PathStepKind = "write" | "create" | "delete" | "mkdir" | "symlink" | "chmod";
 
-/** One path becomes something else. */
+/** A change of one path. */
 export interface PathStep {
   /** The number of the step in its transaction. */
   readonly id: number;
   readonly kind: PathStepKind;
   /** The real path. */
   readonly path: string;
-  /** The `fileId` of the directory it lies in, where it is known: nothing is put back into another one. */
+  /** The `fileId` of its directory, when known: nothing is restored into another directory. */
   readonly parent?: string;
   readonly before: PreImage | null;
-  /** What it will be. */
+  /** The expected state after the step. */
   readonly after: PreImage | null;
-  /** Where the old entry is set aside. */
+  /** The path to which the old entry is set aside. */
   readonly aside?: string;
-  /** Present on a path of ours alone, such as the place where a copy is made before it is moved: rolling back removes it. */
+  /**
+   * Set for a temporary path of the change, such as a staged copy before it is moved: a rollback
+   * removes it.
+   */
   readonly scratch?: true;
 }
 
-/** One entry goes to another path. */
+/** A move of one entry. */
 export interface MoveStep {
   readonly id: number;
   readonly kind: "move";
   readonly from: string;
   readonly to: string;
-  /** The `fileId` of the two directories; null where it is not known. */
+  /** The `fileId` of the two directories; null when unknown. */
   readonly parents?: readonly [from: string | null, to: string | null];
-  /** What is moved. */
+  /** The moved entry. */
   readonly moved: PreImage;
-  /** What lies below a directory that is moved, by relative path; absent where that is too much. */
+  /** The entries below a moved directory, by relative path; absent when there are too many. */
   readonly below?: readonly (readonly [path: string, facts: string])[];
-  /** What stood at `to`. */
+  /** The state of `to` before. */
   readonly over: PreImage | null;
-  /** Where that is set aside. */
+  /** The path to which that is set aside. */
   readonly aside?: string;
 }
 
@@ -50,61 +54,64 @@ export interface MoveStep {
 export type Step = PathStep | MoveStep;
 
 type WithoutId<S> = S extends Step ? Omit<S, "id"> : never;
-/** A step that has no number yet. */
+/** A step without a number. */
 export type NewStep = WithoutId<Step>;
 
-/** What the operation of a step gave. */
+/** The result of a step's operation. */
 export interface Given {
   readonly version?: string;
   readonly fileId?: string;
 }
 
-/** What has become of steps since they were recorded. */
+/** Changes of steps since they were recorded. */
 export interface Notes {
   readonly done: readonly (readonly [id: number, given: Given])[];
-  /** Those that never happened, or have been rolled back. */
+  /** Steps that never happened, or have been rolled back. */
   readonly dropped: readonly number[];
 }
 
-/** Who changes what. */
+/** The origin of a change. */
 export interface Header {
   readonly callId: string;
   readonly tool: string;
   /** Milliseconds since 1970, UTC. */
   readonly time: number;
-  /** Whose history this is: the working directory, and the storage where that is not the disk. */
+  /** The working directory, which identifies the history, and the storage when that is not the disk. */
   readonly cwd: string;
-  /** The storage that the paths belong to; absent for the disk. */
+  /** The storage of the paths; absent for the disk. */
   readonly storage?: string;
-  /** Whether the change is all or nothing, even where it is one step. */
+  /** True when the change is atomic, even with one step. */
   readonly atomic?: true;
-  /** The agent that made it, where it has a name. */
+  /** The agent that made it, if it has a name. */
   readonly agent?: string;
   /** The call that this one undoes. */
   readonly undoOf?: string;
 }
 
-/** What stood at each touched path when the change was complete. */
+/** The state of each touched path when the change was complete. */
 export type Finals = readonly (readonly [path: string, image: PreImage | null])[];
 
-/** One record of a journal: in this order, `begin` once, `steps` any number of times, `commit` at the end. */
+/**
+ * One record of a journal: in this order, `begin` once, `steps` any number of times, `commit` at
+ * the end.
+ */
 export type Entry =
   | { readonly entry: "begin"; readonly header: Header }
   | { readonly entry: "steps"; readonly steps: readonly Step[]; readonly notes?: Notes }
   | { readonly entry: "commit"; readonly finals: Finals; readonly undoable: boolean; readonly notes?: Notes };
 
-/** An entry as a store keeps it. */
+/** An entry in the form that a store keeps. */
 export interface Frame {
   readonly json: string;
-  /** Contents, one after the other; the JSON says where each is. */
+  /** Contents, one after the other; the JSON has their offsets. */
   readonly blobs: readonly Uint8Array[];
 }
 
-/** An entry in its stored form. */
+/** Encodes an entry. */
 export function toFrame(entry: Entry): Frame {
   const blobs: Uint8Array[] = [];
   let at = 0;
-  // Contents are taken out first: a Buffer has a JSON form of its own, a list of all its bytes.
+  // Contents are removed first: a Buffer's own JSON form is a list of all its bytes.
   const stored = (image: PreImage | null): object | null => {
     if (image?.bytes === undefined) return image;
     const { bytes } = image;
@@ -126,7 +133,7 @@ export function toFrame(entry: Entry): Frame {
   return { json: JSON.stringify(bare), blobs };
 }
 
-/** The entry of a stored form; null where it is none. Whoever calls has made sure that it is authentic. */
+/** Decodes an entry; null for invalid JSON. The caller has verified its authenticity. */
 export function fromFrame(json: string, blob: Uint8Array): Entry | null {
   try {
     const entry = JSON.parse(json, (key, value: unknown) => {
@@ -142,7 +149,7 @@ export function fromFrame(json: string, blob: Uint8Array): Entry | null {
 
 const ENTRIES: ReadonlySet<unknown> = new Set(["begin", "steps", "commit"]);
 
-/** The steps that a record tells of, and what became of them. */
+/** Returns the steps of a record, and their results. */
 export function readSteps(entries: readonly Entry[]): {
   readonly steps: readonly Step[];
   readonly given: ReadonlyMap<number, Given>;
@@ -159,7 +166,7 @@ export function readSteps(entries: readonly Entry[]): {
   return { steps: steps.filter(({ id }) => !dropped.has(id)), given };
 }
 
-/** Every path that steps touch, each once. */
+/** Returns every path that steps touch, once. */
 export function pathsOf(steps: readonly Step[]): readonly string[] {
   const paths = steps.flatMap((step) => {
     if (step.kind === "move") return [step.from, step.to];

@@ -1,8 +1,8 @@
 /**
- * A transaction: several changes of which all stay or none.
+ * A transaction: several changes, all or none.
  *
- * It records the steps of what is done through its backend, in memory and, where it has a sink, on disk before each
- * step. When something fails, the steps that were made are rolled back, and no others.
+ * It records the steps made through its backend, in memory and, with a sink, on disk before each
+ * step. On a failure exactly the steps that were made are rolled back.
  */
 import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
@@ -11,21 +11,24 @@ import { journaled, type Recording } from "./recorder.ts";
 import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";
 import type { Given, NewStep, Notes, Step } from "./step.ts";
 
-/** How a transaction keeps its steps. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** Whether a change that could not be rolled back is refused, rather than made all the same. */
+  /** True when a change that could not be rolled back is refused, rather than made anyway. */
   readonly required: boolean;
-  /** Whether old contents are kept for an undo, even where old entries are set aside. */
+  /** True when old contents are kept for an undo, even for set-aside entries. */
   readonly contents: boolean;
-  /** Bytes of old content that may be kept. */
+  /** The maximum bytes of old content. */
   readonly maxBytes: number;
-  /** The most steps. */
+  /** The maximum number of steps. */
   readonly maxSteps: number;
-  /** Keeps steps before they are made, and what became of earlier ones; what it throws prevents the step. */
+  /**
+   * Stores steps before they are made, and the results of earlier ones; an exception prevents the
+   * step.
+   */
   readonly sink?: (steps: readonly Step[], notes: Notes) => MaybePromise<void>;
 }
 
-/** Codes after which it is not known whether the operation happened. */
+/** Codes after which it is unknown whether the operation happened. */
 const UNCERTAIN: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
 
 /** The transaction of each journaled backend. */
@@ -33,9 +36,9 @@ const transactions = new WeakMap<FsBackend, Transaction>();
 
 /** Steps that are rolled back together. */
 export class Transaction {
-  /** Whatever changes something through it is a step. */
+  /** Every change through this backend is a step. */
   readonly backend: FsBackend;
-  /** False where something was not kept that an undo would need. */
+  /** False when state that an undo would need was not kept. */
   undoable = true;
   readonly #fs: FsBackend;
   readonly #options: TransactionOptions;
@@ -65,17 +68,17 @@ export class Transaction {
     transactions.set(this.backend, this);
   }
 
-  /** The steps that stand, in order. */
+  /** Returns the current steps, in order. */
   get steps(): readonly Step[] {
     return this.#steps;
   }
 
-  /** What the operation of a step gave, where it is done. */
+  /** Returns the result of a step's operation, when it is done. */
   given(step: Step): Given | undefined {
     return this.#given.get(step.id);
   }
 
-  /** What has become of steps and is not with the sink yet. */
+  /** Returns the changes of steps that the sink does not have yet. */
   takeNotes(): Notes {
     const notes = { done: this.#done, dropped: this.#dropped };
     this.#done = [];
@@ -83,7 +86,7 @@ export class Transaction {
     return notes;
   }
 
-  /** Runs several steps; where one fails, those of this run are rolled back. */
+  /** Runs several steps; when one fails, those of this run are rolled back. */
   async nested<T>(run: () => Promise<T>): Promise<T> {
     const mark = this.#nextId;
     try {
@@ -93,15 +96,16 @@ export class Transaction {
     }
   }
 
-  /** Rolls back the steps from `mark` on. What failed for now stays a step and can be rolled back again. */
+  /** Rolls back the steps from `mark` on. A step that failed remains and can be rolled back again. */
   async rollBack(mark = 0, fs: FsBackend = this.#fs): Promise<RollbackOutcome> {
     const steps = this.#steps.filter(({ id }) => id >= mark);
     if (steps.length === 0) return { settled: [], conflicts: [], failed: [], remade: [] };
-    // Without its notes a process that took over would believe that refused steps may have been made.
+    // Without these notes, a process that takes over would assume that refused steps may have been made.
     await this.#tell([]).catch(() => undefined);
     const outcome = await rollBack(fs, steps, this.#given);
     const settled = new Set(outcome.settled);
-    // After the rollback they lie where they were set aside; those of moves that stand have gone along.
+    // After the rollback these are where they were set aside; those below moved directories have moved
+    // along.
     const done = steps.filter(({ id }) => settled.has(id));
     for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...asidesOf(done)]))
       await remove(fs, path);
@@ -110,7 +114,7 @@ export class Transaction {
     return outcome;
   }
 
-  /** Ends a transaction whose changes stand: what was set aside goes. */
+  /** Ends a successful transaction: set-aside entries are removed. */
   async finish(): Promise<void> {
     for (const path of asidesOf(this.#steps)) await remove(this.#fs, path);
   }
@@ -127,11 +131,11 @@ export class Transaction {
       steps = await this.#intend(planned);
     } catch (error) {
       if (this.#options.required) throw error;
-      // What was cancelled before it happened does not happen.
+      // An operation that was cancelled before it happened does not happen.
       if (error instanceof FilewrightError && error.code === "CANCELLED") throw error;
-      // One operation is whole by itself: it happens all the same, and cannot be undone.
+      // A single operation is atomic by itself: it is made anyway, and cannot be undone.
       this.undoable = false;
-      // This process still knows what to take back where the operation fails.
+      // This process still knows the steps to roll back when the operation fails.
       if (this.#steps.length + planned.length <= this.#options.maxSteps) steps = this.#remember(planned);
     }
     let result: T;
@@ -145,14 +149,14 @@ export class Transaction {
     return result;
   }
 
-  /** Records steps with what they will have given, and makes them all at once. */
+  /** Records steps with their expected results, and makes them all at once. */
   async #appear<T>(
     planned: readonly (readonly [step: NewStep, given: Given])[],
     act: () => Promise<T>,
   ): Promise<T> {
     const steps = await this.#intend(planned.map(([step]) => step));
     for (const [at, step] of steps.entries()) this.#noteDone(step, planned[at]?.[1] ?? {});
-    // Before they can be seen: a process that ends right after must leave their versions behind.
+    // Recorded before they are visible: if the process ends right after, their versions must be known.
     await this.#tell([]);
     try {
       return await act();
@@ -171,7 +175,7 @@ export class Transaction {
     return steps;
   }
 
-  /** Keeps steps in memory alone. */
+  /** Records steps in memory only. */
   #remember(planned: readonly NewStep[]): readonly Step[] {
     const steps = planned.map((step) => ({ ...step, id: this.#nextId++ }) as Step);
     this.#steps.push(...steps);
@@ -196,22 +200,25 @@ export class Transaction {
   }
 }
 
-/** Removes what was set aside. What cannot be removed now is swept later. */
+/** Removes a set-aside entry. One that cannot be removed now is removed later by a sweep. */
 async function remove(fs: FsBackend, path: string): Promise<void> {
   await discard(fs, path).catch(() => undefined);
 }
 
-/** Whether an operation that failed with this never happened. */
+/** Returns true when an operation with this error never happened. */
 function isRefusal(error: unknown): boolean {
   return error instanceof FilewrightError && !UNCERTAIN.has(error.code);
 }
 
-/** Whether an operation deletes several entries one after another, so that a failure may come half-way. */
+/**
+ * Returns true when an operation deletes several entries one after another, so that it may fail
+ * half-way.
+ */
 function isGradual(steps: readonly Step[]): boolean {
   return steps.length > 1 && steps[0]?.kind === "delete";
 }
 
-/** A few steps of one operation, in memory alone. */
+/** A few steps of one operation, in memory only. */
 const BRIEF: TransactionOptions = {
   required: false,
   contents: false,
@@ -220,9 +227,10 @@ const BRIEF: TransactionOptions = {
 };
 
 /**
- * Runs changes on a backend that are all made or none. Within a transaction they become part of it, and are rolled
- * back alone when they fail; elsewhere they are a transaction in memory.
- * @throws FilewrightError what `run` throws; with `rolled_back: false` in its details where something was left changed
+ * Runs changes on a backend, all or none. Within a transaction they become part of it, and are
+ * rolled back alone when they fail; otherwise they are a transaction in memory.
+ * @throws FilewrightError any error of `run`; with `rolled_back: false` in its details when a path
+ * could not be restored
  */
 export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise<T>): Promise<T> {
   const open = transactions.get(fs);
@@ -233,11 +241,11 @@ export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise
   return result;
 }
 
-/** An error with what the rollback could not do, if there is something. */
+/** Adds the paths that the rollback could not restore to an error. */
 export function withOutcome(error: unknown, outcome: RollbackOutcome): unknown {
   const left = [...outcome.conflicts, ...outcome.failed];
   if (left.length === 0 && outcome.remade.length === 0) return error;
-  // What a hook raised goes to whoever called, as it is.
+  // An error raised by a hook passes to the caller unchanged.
   if (!(error instanceof FilewrightError) && left.length === 0) return error;
   const { code, message, path, hint, details, cause, complete } = fromEngine(error);
   const told = {
