@@ -1,7 +1,7 @@
 /** `glob`: finds files and directories by name. */
 import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
 import { missedGlob } from "./grep_text.ts";
-import { findNotes, otherRootsNote } from "./left-out.ts";
+import { excludeNotes, findNotes, otherRootsNote } from "./left-out.ts";
 import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
 import {
@@ -156,6 +156,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
       ignored: found.ignored,
     },
     warnings: [
+      ...excludeNotes(args.exclude),
       ...findNotes(found, call.names),
       closedRootsNote(covered, "searched"),
       covered.roots.length > 1 || covered.closed.length > 0

@@ -11,7 +11,7 @@ import { rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import { elsewhereNote } from "./grep_elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep_types.ts";
-import { grepNotes, otherRoots, otherRootsNote } from "./left-out.ts";
+import { excludeNotes, grepNotes, otherRoots, otherRootsNote } from "./left-out.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { inBothForms } from "./walks.ts";
 import { answerBytes } from "./limits.ts";
@@ -197,7 +197,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   const data = dataOf(found, args, shown);
   const text =
     found.totalMatches === 0 && found.complete ? await asText(args, call, signalled, shown) : undefined;
-  const notes = grepNotes(found, call.limits.grepFileBytes, call.names);
+  const notes = [...excludeNotes(args.exclude), ...grepNotes(found, call.limits.grepFileBytes, call.names)];
   const others =
     coversMore || covered.closed.length > 0
       ? closedRootsNote(covered, "searched")

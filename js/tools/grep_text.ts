@@ -1,5 +1,6 @@
 /** The text of a search: `path:line:text`, and what is said about the rest. */
 import type { CheckedGrepArgs, GrepData, GrepMatch } from "./grep_types.ts";
+import { plainParentheses } from "./left-out.ts";
 import { assign, type Names, where } from "./names.ts";
 import { escapeControls } from "../engine/escape.ts";
 
@@ -88,10 +89,7 @@ function missHint(
 
 /** What a glob that matched nothing may have meant; undefined where nothing is known. */
 export function missedGlob(glob: string): string | undefined {
-  const [form] = /(?<!\\)\*\([^()]*\)/u.exec(glob) ?? [];
-  return form === undefined
-    ? globList(glob)
-    : `the parentheses of ${escapeControls(form)} are plain letters; write {a,b} for one of several, * for any`;
+  return plainParentheses(glob) ?? globList(glob);
 }
 
 /** How globs that a comma separates are given; undefined for a glob without one. */

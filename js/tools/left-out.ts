@@ -36,6 +36,19 @@ export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): rea
   return readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
 }
 
+/** Says how the form `*(a)` of other dialects is read, which may be a name such as `*(1).txt`; undefined for other globs. */
+export function plainParentheses(glob: string): string | undefined {
+  const [form] = /(?<!\\)\*\([^()]*\)/u.exec(glob) ?? [];
+  return form === undefined
+    ? undefined
+    : `the parentheses of ${escapeControls(form)} are plain letters; write {a,b} for one of several, * for any`;
+}
+
+/** Notes about globs of what to leave out that may leave out something else than was meant. */
+export function excludeNotes(globs: readonly string[]): readonly string[] {
+  return globs.map(plainParentheses).filter((note) => note !== undefined);
+}
+
 /** Returns the note about unreadable entries; undefined where there are none. */
 export function unreadableNote(unreadable: number): string | undefined {
   if (unreadable === 0) return undefined;

@@ -7,6 +7,7 @@ import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
+import { excludeNotes } from "./left-out.ts";
 import { shownTarget } from "./link-target.ts";
 import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
@@ -145,6 +146,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const warnings = [
     ...(closed.length === 0 ? [] : [closedNote(closed)]),
     closedRootsNote(covered, "listed"),
+    ...excludeNotes(args.ignore),
   ].filter((note) => note !== undefined);
   return {
     ...(warnings.length === 0 ? {} : { warnings }),

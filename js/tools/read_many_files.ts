@@ -1,4 +1,5 @@
 /** `read_many_files`: the contents of several files, one after the other. */
+import { excludeNotes } from "./left-out.ts";
 import type { Location } from "../access/index.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./contents.ts";
@@ -164,7 +165,7 @@ const [HEAD_BYTES, SKIP_LIST_BYTES] = [16, 1000];
 
 async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   const skipped: SkippedOne[] = [];
-  const warnings: string[] = [];
+  const warnings: string[] = [...excludeNotes(args.exclude)];
   const wanted = await expand(args, call, skipped, warnings);
   const files: ReadOne[] = [];
   const content: ContentBlock[] = [];
