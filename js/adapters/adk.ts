@@ -1,10 +1,10 @@
 /**
- * Tools for Google's Agent Development Kit. Its tools are a class, which the host
- * hands over; nothing of the SDK is imported.
+ * Tools for Google's Agent Development Kit. Its tools are a class, which the host passes in;
+ * nothing of the SDK is imported.
  *
- * A success is `{ output }`, a failure `{ error }`. A function response of the kit
- * holds no images and documents: each becomes an artifact where there is an artifact
- * service, for the kit's `load_artifacts` tool.
+ * A success is `{ output }`, a failure `{ error }`. A function response of the kit cannot contain
+ * images and documents: each becomes an artifact when there is an artifact service, for the kit's
+ * `load_artifacts` tool.
  *
  * @module filewright/adk
  */
@@ -16,7 +16,7 @@ import { mediaOf } from "./outcome.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
-/** What the kit hands to a tool that runs. */
+/** The context that the kit passes to a running tool. */
 export interface AdkContext {
   readonly functionCallId?: string;
   readonly abortSignal?: AbortSignal;
@@ -26,7 +26,7 @@ export interface AdkContext {
   ): Promise<number>;
 }
 
-/** What the kit's `FunctionTool` is made with. */
+/** The options of the kit's `FunctionTool`. */
 export interface AdkToolInit {
   name: string;
   description: string;
@@ -76,7 +76,7 @@ export function toAdkTools<Tool>(
   });
 }
 
-/** Keeps the images and documents of a result as artifacts, and says where. */
+/** Saves the images and documents of a result as artifacts, and names them. */
 async function kept(result: ToolResult, context: AdkContext | undefined): Promise<string[]> {
   const notes: string[] = [];
   for (const { kind, data, mime, name } of mediaOf(result)) {

@@ -1,10 +1,10 @@
 /**
- * Tools for the Vercel AI SDK. Nothing of the SDK is imported: a tool there is a
- * plain object, and these have its shape.
+ * Tools for the Vercel AI SDK. Nothing of the SDK is imported: a tool there is a plain object, and
+ * these have its shape.
  *
- * A failed call throws, so that the SDK shows the model an error result with our
- * text and the host a `tool-error` part whose error has the code. Images become
- * files in the model's output.
+ * A failed call throws, so that the SDK shows the model an error result with the tool's text and
+ * the host a `tool-error` part whose error has the code. Images become files in the model's
+ * output.
  *
  * @module filewright/ai-sdk
  */
@@ -29,7 +29,7 @@ export { ToolFailure } from "./outcome.ts";
 /** Arguments as the model writes them. */
 export type AiSdkInput = Record<string, unknown>;
 
-/** What the model is shown of a result. */
+/** The part of a result that the model sees. */
 export type AiSdkModelOutput =
   | { type: "text"; value: string }
   | {
@@ -40,7 +40,7 @@ export type AiSdkModelOutput =
       )[];
     };
 
-/** What the SDK hands to a tool that runs. */
+/** The context that the SDK passes to a running tool. */
 export interface AiSdkCallOptions {
   readonly toolCallId?: string;
   readonly abortSignal?: AbortSignal | undefined;
@@ -56,7 +56,7 @@ export interface AiSdkTool {
   toModelOutput(options: { output: Success<unknown> }): AiSdkModelOutput;
 }
 
-/** Beyond what every adapter takes. */
+/** Options in addition to those of every adapter. */
 export interface AiSdkOptions extends AdapterOptions {
   /** Schemas that the provider enforces while the model writes. Default false. */
   readonly strict?: boolean | undefined;
@@ -99,14 +99,14 @@ export function toAiSdk(ws: Workspace, given: AiSdkOptions = {}): Record<string,
   return tools;
 }
 
-/** Answers the SDK before each call: ask the user, or nothing in particular. */
+/** Returns the approval status of a call before the SDK makes it. */
 export type AiSdkApproval = (question: {
   readonly toolCall: { readonly toolName: string; readonly input: unknown };
 }) => Promise<"user-approval" | undefined>;
 
 /**
- * Which calls the SDK asks the user about: its `toolApproval`. Tools that are not
- * of the workspace are left to the SDK.
+ * Selects the calls that the SDK asks the user about: its `toolApproval`. Tools of other packages
+ * are left to the SDK.
  *
  * @example
  * generateText({ model, prompt, tools: toAiSdk(ws), toolApproval: toAiSdkApproval(ws, "changes") });

@@ -32,35 +32,35 @@ import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
 import { type AdapterOptions, type Offered, offered, PRESET_CHOICE } from "./offer.ts";
 import { bareText } from "./outcome.ts";
 
-/** What a handler of an event answers. */
+/** The answer of an event handler. */
 export interface AmplifierHookResult {
   /** `continue`, `deny`, `modify`, `inject_context` or `ask_user`. */
   readonly action: string;
   /** Why not, for the model. */
   readonly reason?: string | null;
-  /** Of `modify`: the event's data as it is to be. */
+  /** For `modify`: the new data of the event. */
   readonly data?: Readonly<Record<string, unknown>> | null;
-  /** Of `inject_context`: what the model is told besides. */
+  /** For `inject_context`: additional text for the model. */
   readonly context_injection?: string | null;
 }
 
-/** Where events are told. */
+/** Dispatches events to handlers. */
 export interface AmplifierHooks {
-  /** Tells an event to its handlers, and gives what they made of it. */
+  /** Sends an event to its handlers, and returns their combined answer. */
   emit(event: string, data: Readonly<Record<string, unknown>>): MaybePromise<AmplifierHookResult>;
 }
 
-/** As much of a coordinator as the module needs. */
+/** The required part of a coordinator. */
 export interface AmplifierCoordinator {
-  /** Puts a module at a mount point. */
+  /** Mounts a module at a mount point. */
   mount(point: "tools", tool: AmplifierTool, name: string): MaybePromise<unknown>;
-  /** Takes one away. */
+  /** Unmounts a module. */
   unmount?(point: "tools", name: string): MaybePromise<unknown>;
-  /** What the session offers to modules, such as `session.working_dir`. */
+  /** Returns a capability of the session, such as `session.working_dir`. */
   get_capability?(name: string): unknown;
   /** The handlers of events. */
   readonly hooks?: AmplifierHooks | undefined;
-  /** Sees to what a handler wants: asks the user, adds to the context. Gives `continue` or `deny`. */
+  /** Processes a handler's answer: asks the user, adds to the context. Returns `continue` or `deny`. */
   process_hook_result?(
     result: AmplifierHookResult,
     event: string,
@@ -68,12 +68,12 @@ export interface AmplifierCoordinator {
   ): MaybePromise<AmplifierHookResult>;
 }
 
-/** What a call came to. */
+/** The result of a call. */
 export interface AmplifierResult {
   success: boolean;
-  /** The text for the model; of an image the image, with its path and size. */
+  /** The text for the model; for an image its path, size and content. */
   output?: string | ContentBlock;
-  /** What failed: the text for the model, and our code. */
+  /** The failure: the text for the model, and the code. */
   error?: { message: string; type: string };
 }
 
@@ -82,7 +82,7 @@ export interface AmplifierTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: ObjectSchema;
-  /** The same schema, for loops that ask for it. */
+  /** The same schema, for loops that require it under this name. */
   get_schema(): ObjectSchema;
   execute(input: unknown): Promise<AmplifierResult>;
 }
@@ -157,16 +157,18 @@ const checkHooks = gateOf(
 
 const gatePreset = gateOf("toAmplifierHooks", PRESET_CHOICE);
 
-/** The tools that change files, for what may be read and not written. */
+/** The tools that change files, for readable paths that are not writable. */
 const WRITES = ["write_file", "edit_file"] as const;
 
 /**
- * Mounts the file tools at the mount point `tools`. Gives what takes them away again and closes the workspace.
+ * Mounts the file tools at the mount point `tools`. Returns a function that unmounts them and
+ * closes the workspace.
  *
  * @example
- * const unmount = await mount(coordinator, { allowed_write_paths: ["src"], denied_write_paths: ["src/gen"] });
+ * const unmount = await mount(coordinator,
+ * { allowed_write_paths: ["src"], denied_write_paths: ["src/gen"] });
  *
- * @throws FilewrightError INVALID_ARGUMENT for a config that makes no sense
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid config
  */
 export async function mount(
   coordinator: AmplifierCoordinator,
@@ -275,7 +277,7 @@ export function toAmplifierHooks(
   );
 }
 
-/** What handlers are told of a call. */
+/** The event data of a call. */
 interface CallEvent extends Record<string, unknown> {
   readonly tool_name: string;
   readonly tool_input: Readonly<Record<string, unknown>>;
@@ -290,7 +292,7 @@ function dataOf(preset: Preset, context: HookContext): CallEvent {
   };
 }
 
-/** What a handler's answer means for the call. One that is not understood blocks it. */
+/** Converts a handler's answer to a hook's reply. An invalid answer blocks the call. */
 function beforeReply(
   result: AmplifierHookResult | undefined,
   given: CallEvent["tool_input"],

@@ -1,9 +1,9 @@
 /**
- * Tools for the Anthropic SDK's tool runner: our own, or the text editor and
- * memory tools that the API defines. Nothing of the SDK is imported.
+ * Tools for the Anthropic SDK's tool runner: the workspace's, or the text editor and memory tools
+ * that the API defines. Nothing of the SDK is imported.
  *
- * A failed call throws, so that the runner marks its result with `is_error`. The
- * runner has no approvals: give the workspace `confirm` or hooks.
+ * A failed call throws, so that the runner marks its result with `is_error`. The runner has no
+ * approvals: give the workspace `confirm` or hooks.
  *
  * @module filewright/anthropic
  */
@@ -28,19 +28,19 @@ export type { CallerOptions } from "./offer.ts";
 
 export { ToolFailure };
 
-/** What the runner hands to a tool. */
+/** The context that the runner passes to a tool. */
 export interface AnthropicRunContext {
   readonly toolUse?: unknown;
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** What every tool in the shape of the runner has. */
+/** The common properties of the runner's tools. */
 export interface AnthropicRunnable {
   run(args: unknown, context?: AnthropicRunContext): Promise<string | AnthropicBlock[]>;
   parse(content: unknown): unknown;
 }
 
-/** One of our tools. */
+/** One tool of the workspace. */
 export interface AnthropicTool extends AnthropicRunnable {
   type: "custom";
   name: string;
@@ -69,7 +69,7 @@ export interface AnthropicMemory extends AnthropicRunnable {
   name: "memory";
 }
 
-/** Beyond what every adapter takes. */
+/** Options in addition to those of every adapter. */
 export interface AnthropicOptions extends AdapterOptions {
   /** Schemas that the API enforces while the model writes. Default false. */
   readonly strict?: boolean | undefined;
@@ -123,8 +123,8 @@ export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}):
 }
 
 /**
- * The memory tool that the API defines: notes below `/memories`, which is the
- * directory `memories` of the workspace.
+ * The memory tool that the API defines: notes below `/memories`, stored in the directory
+ * `memories` of the workspace.
  *
  * @example
  * const tools = [toAnthropicMemory(await openWorkspace("/var/lib/agent"))];
@@ -141,7 +141,7 @@ function defined(ws: Workspace, name: string, agent: string | undefined): Offere
 
 function runnable(tool: Offered): AnthropicRunnable {
   return {
-    // Checked, and a refusal worded, when the tool is called.
+    // The arguments are checked when the tool is called, which words the error.
     parse: (content) => content,
     run: async (args, context = {}) => {
       const { toolUse, signal } = context;

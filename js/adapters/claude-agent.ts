@@ -1,10 +1,9 @@
 /**
- * A server of tools for the Claude Agent SDK, in the process of the host. Nothing
- * of the SDK, nor of an MCP SDK, is imported.
+ * A server of tools for the Claude Agent SDK, in the process of the host. Nothing of the SDK, nor
+ * of an MCP SDK, is imported.
  *
- * The agent knows a tool as `mcp__NAME__TOOL`. A failed call has `isError`. The
- * SDK asks about tools through its own `canUseTool`; {@link toAllowedTools} names
- * those that need no question.
+ * The agent uses the tool name `mcp__NAME__TOOL`. A failed call has `isError`. The SDK asks about
+ * tools through its own `canUseTool`; {@link toAllowedTools} names those without a question.
  *
  * @module filewright/claude-agent
  */
@@ -23,7 +22,7 @@ export interface ClaudeAgentServer {
   instance: never;
 }
 
-/** Beyond what every adapter takes. */
+/** Options in addition to those of every adapter. */
 export interface ClaudeAgentOptions extends AdapterOptions {
   /** The name of the server, which must be its key in `mcpServers`. Default `filewright`. */
   readonly name?: string | undefined;
@@ -39,13 +38,14 @@ const gate = gateOf("toClaudeAgentServer", CLAUDE_AGENT_OPTIONS);
 const gateAllowed = gateOf("toAllowedTools", CLAUDE_AGENT_OPTIONS);
 
 /**
- * The tools of a workspace for `query`. Leave the SDK's own file tools out, so
- * that there is one way to the files.
+ * The tools of a workspace for `query`. Disable the SDK's own file tools, so that all file access
+ * goes through the workspace.
  *
  * @example
  * const ws = await openWorkspace("/repo");
  * const mcpServers = { filewright: toClaudeAgentServer(ws) };
- * const options = { mcpServers, tools: [], allowedTools: toAllowedTools(ws, "changes"), canUseTool };
+ * const options =
+ * { mcpServers, tools: [], allowedTools: toAllowedTools(ws, "changes"), canUseTool };
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
@@ -56,7 +56,7 @@ export function toClaudeAgentServer(ws: Workspace, given: ClaudeAgentOptions = {
   return { type: "sdk", name, instance: server as never };
 }
 
-/** The tools that are called without a question: the SDK's `allowedTools`. */
+/** Returns the tools that are called without a question: the SDK's `allowedTools`. */
 export function toAllowedTools(
   ws: Workspace,
   approve: Exclude<Approve, (...args: never) => unknown>,

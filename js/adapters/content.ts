@@ -9,11 +9,11 @@
 import { escapeControls } from "../engine/escape.ts";
 import type { ContentBlock } from "../tools/tool.ts";
 
-/** What there is to show: a result of `ws.call`, or of `resolveMentions`. */
+/** The content to convert: a result of `ws.call`, or of `resolveMentions`. */
 export interface Shown {
   /** The text for the model. */
   readonly text: string;
-  /** Blocks beside the text. */
+  /** Blocks in addition to the text. */
   readonly content?: readonly ContentBlock[] | undefined;
 }
 
@@ -60,14 +60,14 @@ const WEB: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/w
 const GEMINI: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF];
 
 /**
- * For the Model Context Protocol, whose clients decide what they show.
+ * For the Model Context Protocol, whose clients decide which blocks they show.
  *
  * @example
  * const content = toMcpContent(await ws.call("read_file", { path: "chart.png" }));
  */
 export function toMcpContent(
   { text, content = [] }: Shown,
-  /** The URI of a document's path. Default: a name that only our tools know. */
+  /** Returns the URI of a document's path. Default: a name that only these tools know. */
   uriOf: (path: string) => string = workspaceUri,
 ): McpContent[] {
   const media = content.map(({ type, source, file_path: path }): McpContent => {
@@ -116,7 +116,8 @@ export function toOpenAIContent(shown: Shown): OpenAIContent[] {
 }
 
 /**
- * For OpenAI's Chat Completions API: the `content` of a user's message. A tool message takes the text alone.
+ * For OpenAI's Chat Completions API: the `content` of a user's message. A tool message can only
+ * contain the text.
  *
  * @example
  * const answer = { role: "tool", tool_call_id, content: result.text };
@@ -155,7 +156,7 @@ function dataUrl({ media_type, data }: ContentBlock["source"]): string {
   return `data:${media_type};base64,${data}`;
 }
 
-/** The text, then an image or a line in its place for each block. */
+/** Returns the text, then an image or a line in its place for each block. */
 function parts<Part>(
   { text, content = [] }: Shown,
   taken: readonly string[],

@@ -1,10 +1,10 @@
 /**
- * The backend of a deep agent: LangChain's `BackendProtocolV2` over a workspace.
- * Nothing of it is imported. Its tools keep their names; what they do to files is
- * done by our calls, with our edits, locks, rules, hooks and history.
+ * The backend of a deep agent: LangChain's `BackendProtocolV2` over a workspace. Nothing of it is
+ * imported. Its tools keep their names; calls of the workspace do their work on files, with its
+ * edits, locks, rules, hooks and history.
  *
- * Paths begin with `/` at the working directory of the workspace. A failure is a
- * value with our text. The framework hands no signal to a backend: give one here.
+ * Paths begin with `/` at the working directory of the workspace. A failure is a value with the
+ * tool's text. The framework passes no signal to a backend: give one here.
  *
  * @module filewright/deepagents
  */
@@ -23,7 +23,7 @@ export interface DeepAgentsFile {
   modified_at?: string;
 }
 
-/** A page of a file; an image, or another file that is no text, is given whole and as bytes. */
+/** A page of a file; an image, or another file without text, is returned whole as bytes. */
 export interface DeepAgentsRead {
   error?: string;
   content?: string | Uint8Array;
@@ -40,14 +40,14 @@ export interface DeepAgentsRaw {
   data?: { content: string | Uint8Array; mimeType: string; created_at: string; modified_at: string };
 }
 
-/** What a change came to. The files are on the disk already: the framework keeps none. */
+/** The result of a change. The files are on the disk already: the framework stores none. */
 export interface DeepAgentsChange {
   error?: string;
   path?: string;
   filesUpdate?: null;
 }
 
-/** Why a transfer failed, in the framework's words. */
+/** The reason for a failed transfer, in the framework's words. */
 export type DeepAgentsTransferError =
   | "file_not_found"
   | "permission_denied"
@@ -67,7 +67,7 @@ export interface DeepAgentsBackend {
     newText: string,
     replaceAll?: boolean,
   ): Promise<DeepAgentsChange & { occurrences?: number }>;
-  /** Finds text as it stands. */
+  /** Searches for literal text. */
   grep(
     pattern: string,
     path?: string | null,
@@ -97,7 +97,7 @@ export interface DeepAgentsSandbox extends DeepAgentsBackend {
   execute(command: string): Promise<{ output: string; exitCode: number | null; truncated: boolean }>;
 }
 
-/** The most lines that count as the whole of a search or a listing. */
+/** The maximum lines of a search or a listing, which must be complete. */
 const ALL = 10_000;
 
 /**
@@ -141,7 +141,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       if (image !== undefined)
         return { content: bytesOf(image.source.data), mimeType: image.source.media_type };
       const { content, lines_read, total_lines, start_line, end_line, next_start_line } = result.data;
-      // What is empty, past the end or rendered from something else is told by our text.
+      // Empty files, pages past the end and rendered files are explained by the tool's text.
       if (lines_read === 0 || result.data.rendered === true)
         return { content: result.text, mimeType: "text/plain" };
       return {
@@ -248,8 +248,8 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
 }
 
 /**
- * The same for a workspace that was opened with `commands`: the agent gets the
- * framework's `execute` tool, whose commands run in the sandbox of the workspace.
+ * The same for a workspace with `commands`: the agent gets the framework's `execute` tool, whose
+ * commands run in the sandbox of the workspace.
  *
  * @example
  * const ws = await openWorkspace({ root: "/repo", commands: true });

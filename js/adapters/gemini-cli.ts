@@ -1,10 +1,11 @@
 /**
- * Tools in the shape of Gemini CLI's registry: what its loop and its screen ask of a tool besides schema and text,
- * in the form of one object with `execute(params, signal)`, and of its later versions, in which `build(params)` gives
- * a call that is described, confirmed and executed. Nothing of it is imported.
+ * Tools for Gemini CLI's registry: one object with `execute(params, signal)`, and, for later
+ * versions, `build(params)`, which returns a call that can be described, confirmed and executed.
+ * Nothing of it is imported.
  *
- * A question shows what a change would do. What was shown is compared with what the call would do right before it is
- * made; for an approval that is bound to the very bytes give the workspace `confirm`.
+ * A question shows the effect of a change. Right before the call is made, the shown effect is
+ * compared with the current one; for an approval bound to the exact bytes give the workspace
+ * `confirm`.
  *
  * @module filewright/gemini-cli
  */
@@ -22,7 +23,7 @@ export interface GeminiCliLocation {
   path: string;
 }
 
-/** The difference that a change made, for the screen. */
+/** The diff of a change, for the screen. */
 export interface GeminiCliDiff {
   fileDiff: string;
   fileName: string;
@@ -30,17 +31,17 @@ export interface GeminiCliDiff {
   newContent: string;
 }
 
-/** What a call came to. */
+/** The result of a call. */
 export interface GeminiCliResult {
   /** For the model. */
   llmContent: string | GeminiContent[];
-  /** For people: what was done, or the difference of what was confirmed. */
+  /** For people: a summary, or the diff of the confirmed change. */
   returnDisplay: string | GeminiCliDiff;
-  /** What failed, with our code. */
+  /** The error with its code. */
   error?: { message: string; type: string };
 }
 
-/** What the user is asked. `edit` shows a difference. */
+/** The question for the user. `edit` shows a diff. */
 export type GeminiCliConfirmation = {
   title: string;
   /** Called with the user's answer, such as `proceed_once` or `cancel`. */
@@ -53,7 +54,7 @@ export interface GeminiCliInvocation {
   getDescription(): string;
   toolLocations(): GeminiCliLocation[];
   shouldConfirmExecute(signal?: AbortSignal): Promise<GeminiCliConfirmation | false>;
-  /** Takes the signal, or the options that later versions hand over. */
+  /** Takes the signal, or the options object of later versions. */
   execute(given?: AbortSignal | { readonly abortSignal?: AbortSignal }): Promise<GeminiCliResult>;
 }
 
@@ -63,16 +64,16 @@ export interface GeminiCliTool {
   readonly displayName: string;
   readonly description: string;
   readonly icon: ToolIcon;
-  /** What kind of work it does, in the words of later versions. */
+  /** The kind of its work, in the words of later versions. */
   readonly kind: "read" | "search" | "edit" | "execute";
   readonly schema: { name: string; description: string; parametersJsonSchema: ObjectSchema };
-  /** The text for people is no Markdown. */
+  /** False: the text for people is no Markdown. */
   readonly isOutputMarkdown: false;
-  /** No tool shows a part of its output while it runs. */
+  /** False: no tool shows a part of its output while it runs. */
   readonly canUpdateOutput: false;
   readonly isReadOnly: boolean;
   getSchema(): GeminiCliTool["schema"];
-  /** What is wrong with arguments; null where nothing is. */
+  /** Returns what is wrong with arguments; null for valid ones. */
   validateToolParams(params: object): string | null;
   getDescription(params: object): string;
   toolLocations(params: object): GeminiCliLocation[];
@@ -85,8 +86,8 @@ export interface GeminiCliTool {
 const gate = gateOf("toGeminiCliTools", APPROVING_OPTIONS);
 
 /**
- * The tools of a workspace for `registry.registerTool`. The presets `gemini-cli` and `gemini` have the names of its
- * own file tools. `approve` says which calls the user is asked about.
+ * The tools of a workspace for `registry.registerTool`. The presets `gemini-cli` and `gemini` have
+ * the names of its own file tools. `approve` selects the calls that the user is asked about.
  *
  * @example
  * const ws = await openWorkspace({ root: "/repo", preset: "gemini-cli" });
@@ -109,13 +110,13 @@ interface Asked {
 function toolOf(tool: Offered, { approve, agent }: ApprovingOptions): GeminiCliTool {
   const { name, title, description, icon, annotations, inputSchema } = tool;
   const asks = askingAbout(tool, approve);
-  // The loop hands the same arguments to each step of a call.
+  // The loop passes the same arguments to each step of a call.
   const asked = new WeakMap<object, Asked>();
 
   const shouldConfirmExecute: GeminiCliTool["shouldConfirmExecute"] = async (params, signal) => {
     if (asks === undefined || (typeof asks === "function" && !(await asks(params)))) return false;
     const outline = tool.outline(params);
-    // The call says what is wrong.
+    // The call itself reports the error.
     if (!outline.ok) return false;
     const preview = await previewed(tool, params, signal, agent);
     const question: Asked = { preview };
@@ -184,7 +185,7 @@ function toolOf(tool: Offered, { approve, agent }: ApprovingOptions): GeminiCliT
   };
 }
 
-/** What a change would do; undefined of what changes nothing, and where the call itself will fail. */
+/** Returns the preview of a change; undefined for reading calls, and when the call itself will fail. */
 function previewed(
   tool: Offered,
   params: object,
@@ -195,7 +196,7 @@ function previewed(
   return tool.preview(params, options).catch(() => undefined);
 }
 
-/** Why a call that was asked about is not made; undefined where it is. */
+/** Returns the reason why a confirmed call is not made; undefined when it is. */
 async function refusalOf(
   { preview, outcome }: Asked,
   now: () => Promise<HookPreview | undefined>,
@@ -219,12 +220,12 @@ function differenceOf({ path, diff, originalContent, newContent }: HookPreview):
   };
 }
 
-/** An error of arguments as a sentence. */
+/** Converts an argument error to a sentence. */
 function said({ message, path }: ErrorData): string {
   return path === undefined || message.includes(path) ? message : `${path}: ${message}`;
 }
 
-/** What changes anything is never said to read: a loop may let reads pass. */
+/** A changing tool never has the kind `read`, because a loop may skip questions about reads. */
 function kindOf({ icon, annotations }: Offered): GeminiCliTool["kind"] {
   if (annotations.readOnlyHint) return icon === "regex" ? "search" : "read";
   return icon === "terminal" ? "execute" : "edit";

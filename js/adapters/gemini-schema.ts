@@ -1,4 +1,4 @@
-/** A JSON Schema in the form that Gemini's own `Schema` has: upper-case types, `nullable` for null. */
+/** Converts a JSON Schema to Gemini's `Schema`: upper-case types, `nullable` for null. */
 import type { Schema, SchemaType } from "../tools/schema.ts";
 
 /** Gemini's schema of a value. */
@@ -13,7 +13,7 @@ export interface GeminiSchema {
   anyOf?: GeminiSchema[];
 }
 
-/** Converts a schema, a strict one too. Limits are left out: they are enforced when a tool is called. */
+/** Converts a schema, also a strict one. Limits are omitted: they are enforced when a tool is called. */
 export function geminiSchema(schema: Schema & { readonly anyOf?: readonly Schema[] }): GeminiSchema {
   if (schema.anyOf !== undefined) {
     const solid = schema.anyOf.filter(({ type }) => type !== "null");

@@ -1,10 +1,10 @@
 /**
- * Tools for the Google GenAI SDK: one callable tool, which the SDK's automatic
- * function calling runs. Nothing of the SDK is imported.
+ * Tools for the Google GenAI SDK: one callable tool, which the SDK's automatic function calling
+ * runs. Nothing of the SDK is imported.
  *
- * A success is `{ output }`, a failure `{ error }`, as the API has it; images and PDF
- * files are parts of the function response. The SDK passes no signal to a tool and has no
- * approvals: hand it one here, and give the workspace `confirm` or hooks.
+ * A success is `{ output }`, a failure `{ error }`, as in the API; images and PDF files are parts
+ * of the function response. The SDK passes no signal to a tool and has no approvals: pass one
+ * here, and give the workspace `confirm` or hooks.
  *
  * @module filewright/gemini
  */
@@ -40,7 +40,7 @@ export interface GeminiTool {
   callTool(calls: GeminiFunctionCall[]): Promise<GeminiPart[]>;
 }
 
-/** Beyond what every adapter takes. */
+/** Options in addition to those of every adapter. */
 export interface GeminiOptions extends AdapterOptions {
   /** Cancels the calls that run; the same as `abortSignal` of the request. */
   readonly signal?: AbortSignal | undefined;
@@ -78,7 +78,7 @@ export function toGeminiTool(ws: Workspace, given: GeminiOptions = {}): GeminiTo
     }),
     async callTool(calls) {
       const parts: GeminiPart[] = [];
-      // One after another: a later call may rest on what an earlier one did.
+      // Calls run one after another, because a later call may depend on an earlier one.
       for (const call of calls) {
         const tool = tools.find(({ name }) => name === call.name);
         if (tool !== undefined) parts.push(await answer(tool, call, options.signal));

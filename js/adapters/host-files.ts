@@ -1,6 +1,6 @@
 /**
- * The tools as a host calls them that has its own names for everything: each call
- * is one of ours, on paths that begin with `/` at the working directory.
+ * Tool calls for hosts with their own names for everything: each call is one of the workspace, on
+ * paths that begin with `/` at the working directory.
  */
 import {
   callback,
@@ -16,7 +16,7 @@ import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import type { RunCommandData } from "../tools/run_command.ts";
 import { type ToolResult, toolsFor, type Workspace } from "../workspace/index.ts";
 
-/** What accompanies every call. */
+/** Options of every call. */
 export interface HostOptions {
   /** Who calls: what it has read, and its lines in logs, are its own. */
   readonly agent?: string | undefined;
@@ -35,13 +35,13 @@ const gate = gateOf("filesystem", HOST_OPTIONS);
 /** The calls of one host. */
 export interface HostFiles {
   call<Name extends ToolName>(tool: Name, args: ToolArgs[Name]): Promise<ToolResult<ToolData[Name]>>;
-  /** Has /bin/sh run a command, where the workspace runs commands. */
+  /** Runs a command by /bin/sh, in a workspace with commands. */
   run(command: string): Promise<ToolResult<RunCommandData>>;
-  /** The bytes of a file, whatever they are; read as `read_file` would be, with its hooks and rules. */
+  /** Returns the bytes of any file; read like `read_file`, with its hooks and rules. */
   bytes(path: string): Promise<ToolResult<Uint8Array>>;
 }
 
-/** Reading as text fails with these only once the file may be read. */
+/** With these codes a text read fails only after the file passed the policy. */
 const READABLE: ReadonlySet<string> = new Set([
   "BINARY_FILE",
   "ENCODING_ERROR",
@@ -49,7 +49,7 @@ const READABLE: ReadonlySet<string> = new Set([
   "TOO_LARGE",
 ]);
 
-/** Makes the calls. */
+/** Creates the calls. */
 export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
   const { agent, signal } = gate(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
@@ -79,12 +79,18 @@ export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
   };
 }
 
-/** What is not offered: READ_ONLY for a change in a read-only workspace, or that there is no such tool. */
+/**
+ * Creates the error for a missing tool: READ_ONLY for a change in a read-only workspace, otherwise
+ * that no such tool exists.
+ */
 function missing(ws: Workspace, name: string, args: object): Promise<ToolResult> {
   return ws.call(name, args);
 }
 
-/** `/src/a.ts` or `src/a.ts` → `src/a.ts`; `/` → `.`: what begins with `/` begins at the working directory. */
+/**
+ * Converts `/src/a.ts` or `src/a.ts` to `src/a.ts`; `/` to `.`: a leading `/` means the working
+ * directory.
+ */
 export function inside(path: string): string {
   const bare = path.replace(/^\/+/u, "");
   return bare === "" ? "." : bare;

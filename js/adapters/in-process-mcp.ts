@@ -1,7 +1,6 @@
 /**
- * As much of the Model Context Protocol as a host in the same process needs for
- * tools: initialise, list, call, cancel, ping. Servers that others connect to are
- * the business of the MCP server, not of this.
+ * The part of the Model Context Protocol that a host in the same process needs for tools:
+ * initialise, list, call, cancel, ping. The MCP server serves other clients.
  */
 import { toMcpContent } from "./content.ts";
 import type { Offered } from "./offer.ts";

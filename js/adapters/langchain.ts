@@ -1,10 +1,10 @@
 /**
- * Tools for LangChain. The host hands over the framework's `tool` and
- * `ToolMessage`; nothing of it is imported.
+ * Tools for LangChain. The host passes in the framework's `tool` and `ToolMessage`; nothing of it
+ * is imported.
  *
- * A failed call is a tool message whose status is `error`, with our text as it
- * is. The artifact of a message is the whole result. For the framework's
- * human-in-the-loop middleware there is {@link toInterruptOn}.
+ * A failed call is a tool message with the status `error` and the tool's text. The artifact of a
+ * message is the whole result. {@link toInterruptOn} serves the framework's human-in-the-loop
+ * middleware.
  *
  * @module filewright/langchain
  */
@@ -23,25 +23,25 @@ import { mediaOf } from "./outcome.ts";
 
 export type { Approve, ApprovingOptions } from "./offer.ts";
 
-/** What a message shows the model. */
+/** The part of a message that the model sees. */
 export type LangChainContent =
   | string
   | ({ type: "text"; text: string } | { type: "image" | "file"; mimeType: string; data: string })[];
 
-/** What the framework hands to a tool that runs. */
+/** The context that the framework passes to a running tool. */
 export interface LangChainConfig {
   readonly signal?: AbortSignal;
   readonly toolCall?: { readonly id?: string };
 }
 
-/** What the framework's `tool` is called with. */
+/** The options of the framework's `tool`. */
 export interface LangChainFields {
   name: string;
   description: string;
   schema: ObjectSchema;
 }
 
-/** The names of the framework that the host hands over, from `langchain` or `@langchain/core`. */
+/** The exports of the framework that the host passes in, from `langchain` or `@langchain/core`. */
 export interface LangChain<Tool, Message> {
   /** `tool` */
   readonly tool: (
@@ -125,8 +125,7 @@ function contentOf(result: ToolResult): LangChainContent {
 }
 
 /**
- * Which calls the framework's `humanInTheLoopMiddleware` interrupts: its
- * `interruptOn`.
+ * Selects the calls that the framework's `humanInTheLoopMiddleware` interrupts: its `interruptOn`.
  *
  * @example
  * humanInTheLoopMiddleware({ interruptOn: toInterruptOn(ws, "changes") });

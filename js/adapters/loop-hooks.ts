@@ -1,6 +1,7 @@
 /**
- * The callbacks of an agent's loop as hooks of a workspace: all of them run before and after each call, in their
- * order, each within its time, with what a hook may answer. Those that the loop is given later run too.
+ * Converts the callbacks of an agent's loop to hooks of a workspace: all run before and after each
+ * call, in order, each with its time limit, and with the replies of a hook. Callbacks added later
+ * run too.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Hook, HookContext, HookPreview } from "../hooks/hook.ts";
@@ -8,7 +9,7 @@ import type { Preset } from "../presets/index.ts";
 import { Raised, runAfter, runBefore } from "../hooks/run.ts";
 import { DEFAULT_LIMITS } from "../tools/limits.ts";
 
-/** One callback at its two points. */
+/** One callback with its two functions. */
 export interface LoopCallback {
   /** May stop a call or change its arguments. */
   before(context: HookContext): unknown;
@@ -16,7 +17,7 @@ export interface LoopCallback {
   after(context: HookContext): unknown;
 }
 
-/** The hooks for `openWorkspace`. `callbacks`: those that there are when a call is made. */
+/** Creates the hooks for `openWorkspace`. `callbacks` returns the current ones at each call. */
 export function loopHooks(
   callbacks: () => readonly LoopCallback[],
   onError: ((error: unknown) => void) | undefined,
@@ -59,7 +60,7 @@ export function loopHooks(
   ];
 }
 
-/** The arguments of a call under the names that a preset gives them, where the call used one of its tools. */
+/** Returns the arguments of a call under the preset's names, when the call used one of its tools. */
 export function argsAsCalled(
   { tools }: Preset,
   { called_as, args }: Pick<HookContext, "called_as" | "args">,
@@ -74,7 +75,10 @@ export function argsAsCalled(
   );
 }
 
-/** What the call would do, as long as no callback has changed its arguments: the workspace knows of that afterwards. */
+/**
+ * Returns the preview of the call while no callback has changed its arguments, which the workspace
+ * learns only afterwards.
+ */
 function previewOf(preview: () => Promise<HookPreview>, modified: readonly string[]): Promise<HookPreview> {
   if (modified.length === 0) return preview();
   const why = `there is no preview after a callback changed ${modified.join(", ")}`;

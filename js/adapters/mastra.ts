@@ -1,10 +1,9 @@
 /**
- * The filesystem of a Mastra workspace. Nothing of Mastra is imported: the host
- * hands over its error classes, by which its tools know what went wrong.
+ * The filesystem of a Mastra workspace. Nothing of Mastra is imported: the host passes in its
+ * error classes, which its tools use to recognise errors.
  *
- * Paths begin with `/` at the working directory of our workspace. Every operation
- * is one of our calls, with its locks, rules, hooks and history; what a call is
- * refused with is the message of the error.
+ * Paths begin with `/` at the working directory of the workspace. Every operation is one call of
+ * the workspace, with its locks, rules, hooks and history; the message of an error is the tool's.
  *
  * @module filewright/mastra
  */
@@ -21,7 +20,7 @@ export { ToolFailure };
 /** Mastra's class of an error about a path. */
 export type MastraPathError = new (path: string) => Error;
 
-/** The classes that the host hands over, from `@mastra/core/workspace`. */
+/** The classes that the host passes in, from `@mastra/core/workspace`. */
 export interface MastraErrors {
   readonly FileNotFoundError: MastraPathError;
   readonly DirectoryNotFoundError: MastraPathError;
@@ -95,7 +94,7 @@ export interface MastraFilesystem {
   stat(path: string): Promise<MastraStat>;
 }
 
-/** The most entries and levels of a listing. */
+/** The maximum entries and levels of a listing. */
 const ALL = 100_000;
 const DEEPEST = 32;
 
@@ -236,7 +235,7 @@ export function toMastraFilesystem(
     stat,
   };
 
-  /** Binds a write to the content found now, if that is still as old as it was when it was read. */
+  /** Makes a write conditional on the current content, if that is unchanged since it was read. */
   async function unchangedSince(path: string, expected: Date): Promise<{ expected_hash?: string }> {
     const found = await call("stat", { path: inside(path), hash: true });
     if (!found.ok) {

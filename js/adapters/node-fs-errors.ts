@@ -1,4 +1,4 @@
-/** The error codes of Node's file system, which its imitations have too, as ours. */
+/** Maps the error codes of Node's file system, which its imitations share, to those of this package. */
 import { failure } from "../backends/failure.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 
@@ -19,7 +19,7 @@ const CODES: Readonly<Record<string, Code>> = {
   ENOTSUP: "UNSUPPORTED_OPERATION",
 };
 
-/** Runs one operation on a path, and gives its failure our code. */
+/** Runs one operation on a path, and converts its error. */
 export async function translated<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
@@ -29,7 +29,7 @@ export async function translated<T>(path: string, operation: () => Promise<T>): 
   }
 }
 
-/** Such as `ENOENT`; empty where there is none. */
+/** Returns a code such as `ENOENT`; empty without one. */
 export function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" ? code : "";

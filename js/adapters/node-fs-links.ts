@@ -1,6 +1,7 @@
 /**
- * Resolving links over an object in the shape of Node's `fs`. Its imitations differ here: one takes `..` in a
- * target lexically, another runs forever around a circle. So no path with a link in it is handed to them.
+ * Resolves links over an object in the shape of Node's `fs`. Imitations differ here: one resolves
+ * `..` in a target lexically, another never returns from a loop. So they are never passed a path
+ * that contains a link.
  */
 import { resolveLinks, type Step } from "../backends/links.ts";
 import type { NodeFsPromises, NodeStats } from "./node-fs-shape.ts";
@@ -8,16 +9,20 @@ import { codeOf } from "./node-fs-errors.ts";
 
 /** How the path of {@link realOf} is resolved. */
 export interface RealOptions {
-  /** Whether a link in the last place is followed. */
+  /** True when a link in the last place is followed. */
   readonly follow: boolean;
-  /** Keeps the missing end of a link that names a directory (`gone/`); default: such a path is NOT_FOUND. */
+  /**
+   * Keeps the missing end of a link that names a directory (`gone/`); default: such a path is
+   * NOT_FOUND.
+   */
   readonly keepMissingDirectory?: boolean;
 }
 
 /**
- * The real path of a normalised one. What is missing at its end is kept.
+ * Returns the real path of a normalised one. Missing names at its end are kept.
  *
- * @throws FilewrightError LOOP, NOT_DIRECTORY, NOT_FOUND (`..` after a missing name), NAME_TOO_LONG
+ * @throws FilewrightError LOOP, NOT_DIRECTORY, NOT_FOUND (`..` after a missing name),
+ * NAME_TOO_LONG
  */
 export async function realOf(host: NodeFsPromises, path: string, options: RealOptions): Promise<string> {
   const { lstat, readlink } = host;

@@ -1,6 +1,6 @@
-/** The shape of Node's `fs`, as much of it as is used. */
+/** The used part of Node's `fs`. */
 
-/** What Node's `Stats` has of what is used. */
+/** The used properties of Node's `Stats`. */
 export interface NodeStats {
   isFile(): boolean;
   isDirectory(): boolean;
@@ -14,7 +14,7 @@ export interface NodeStats {
   readonly nlink?: number | bigint;
 }
 
-/** The methods of `fs.promises` that are used. */
+/** The used methods of `fs.promises`. */
 export interface NodeFsPromises {
   readFile(path: string): Promise<unknown>;
   writeFile(path: string, data: Uint8Array, options?: { flag?: string }): Promise<void>;

@@ -1,11 +1,11 @@
 /**
- * A backend over an object in the shape of Node's `fs`: memfs, ZenFS, unionfs and
- * whatever else imitates it.
+ * A backend over an object in the shape of Node's `fs`: memfs, ZenFS, unionfs and other
+ * imitations.
  *
- * Only `fs.promises` is used. What the object lacks beyond the first seven methods,
- * such as links or permission bits, the backend lacks too. Versions are those of
- * contents, so that a coarse clock hides no change. For real disks there is
- * `LocalBackend`: this one resolves paths in one step and opens them in another.
+ * Only `fs.promises` is used. Features that the object lacks beyond the first seven methods, such
+ * as links or permission bits, the backend lacks too. Versions are content hashes, so that a
+ * coarse clock hides no change. Use `LocalBackend` for real disks: this one resolves paths in one
+ * step and opens them in another.
  *
  * @module filewright/node-fs
  */
@@ -56,7 +56,8 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     if (file.split("/").some(isLongName)) throw failure("NAME_TOO_LONG", path);
     return file;
   };
-  // Where `\` separates names too, a name that holds one would lead elsewhere than what was judged.
+  // On a system where `\` separates names too, a name that contains one would lead to another path than
+  // the checked one.
   let separates: Promise<boolean> | undefined;
   const place = async (path: string): Promise<string> => {
     const file = at(path);
@@ -70,7 +71,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
   const resolve = async (path: string, options: RealOptions): Promise<string> => {
     const file = await place(path);
     if (file === "/" || !normalise(path).directory) return realOf(host, file, options);
-    // A path that ends in a slash names a directory, also where a link stands for it.
+    // A path that ends in a slash names a directory, even through a link.
     const real = await realOf(host, file, { ...options, follow: true });
     const there = (await (host.lstat ?? host.stat).call(host, real).catch(() => undefined)) as
       | NodeStats
@@ -78,10 +79,10 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     if (there?.isDirectory() === false) throw failure("NOT_DIRECTORY", path);
     return real;
   };
-  /** On the entry itself: the links of its parents are followed, its own is not. */
+  /** Runs on the entry itself: links of its parents are followed, its own is not. */
   const run: Run = (path, operation) =>
     translated(path, async () => operation(await resolve(path, { follow: false })));
-  /** On what the path leads to. */
+  /** Runs on the path with all links resolved. */
   const follow: Run = (path, operation) =>
     translated(path, async () => operation(await resolve(path, { follow: true })));
   const realpath = (path: string): Promise<string> =>
@@ -116,7 +117,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     content: Uint8Array,
     options: WriteOptions = {},
   ): Promise<Record<never, never>> =>
-    // Through a link, which stays.
+    // Written through a link, which stays.
     follow(path, async (to) => {
       checkSignal(options.signal, path);
       if (options.ifAbsent === true && (await standing(path)) !== undefined)
@@ -126,7 +127,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       if (normalise(path).directory)
         throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
       if (old !== undefined && !old.isFile) throw failure("NOT_REGULAR_FILE", path);
-      // A host's rename replaces even what may not be written.
+      // A host's rename would replace even a read-only file.
       checkWritable(old, path);
       if (options.createDirs === true && old === undefined)
         await host.mkdir(parentOf(to), { recursive: true });
@@ -139,7 +140,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       const entries: FsEntry[] = [];
       for (const name of (await host.readdir(directory)) as readonly string[]) {
         const facts = await standing(childOf(at(path), String(name)));
-        // Gone since it was listed.
+        // It has vanished since it was listed.
         if (facts === undefined) continue;
         const { path: full, type, isDir, isFile, size, mtime, target: to } = facts;
         entries.push(
@@ -181,7 +182,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     delete: (path) =>
       run(path, async (file) => {
         if (!(await lstat(file)).isDir) return host.unlink(file);
-        // Some imitations remove what is in it as well.
+        // Some imitations also remove the content.
         if (((await host.readdir(file)) as readonly unknown[]).length > 0) throw failure("NOT_EMPTY", path);
         return host.rmdir(file);
       }),
@@ -212,7 +213,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
 
 type Run = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
 
-/** What concerns links and permission bits, as far as the host has it. */
+/** Adds links and permission bits, as far as the host supports them. */
 function linksOf(
   host: NodeFsPromises,
   run: Run,
@@ -245,7 +246,7 @@ function linksOf(
   };
 }
 
-/** Renaming, where the host has it. */
+/** Adds rename, if the host supports it. */
 function movesOf(
   host: NodeFsPromises,
   run: Run,
@@ -272,7 +273,7 @@ function movesOf(
         await translated(to, async () => {
           if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)
             return rename.call(host, source, destination);
-          // Some imitations would move what the link leads to.
+          // Some imitations would move the link's target.
           const target = String(await readlink.call(host, source));
           if (there !== undefined) await host.unlink(destination);
           await symlink.call(host, target, destination);
@@ -282,7 +283,7 @@ function movesOf(
   };
 }
 
-/** Whether a path is another spelling of the root. */
+/** Returns true when a path is another spelling of the root. */
 async function isRoot(host: NodeFsPromises, path: string): Promise<boolean> {
   try {
     return ((await host.stat(path)) as NodeStats).isDirectory();
@@ -291,7 +292,7 @@ async function isRoot(host: NodeFsPromises, path: string): Promise<boolean> {
   }
 }
 
-/** Replaces a file whole: written beside it and renamed, where the host can rename. */
+/** Replaces a file atomically: written to a temporary file and renamed, if the host can rename. */
 async function replace(
   host: NodeFsPromises,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * What every adapter has in common: which tools are offered, under whose name
- * they are called, and about which calls the framework is to ask somebody.
+ * The common part of all adapters: which tools are offered, under whose name they are called, and
+ * which calls need an approval.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
@@ -32,18 +32,18 @@ export interface AdapterOptions {
   readonly agent?: string | undefined;
 }
 
-/** A call that somebody may have to be asked about. */
+/** A call that may need an approval. */
 export interface ApprovalQuestion {
   readonly tool: string;
-  /** As the model wrote them; not checked yet. */
+  /** The arguments as the model wrote them; not checked yet. */
   readonly args: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Which calls the framework asks about before they are made: none, those that
- * change files, those that can destroy something, all, or what a function says.
- * It shows the arguments. For a question with the diff, whose answer is bound to
- * the very bytes, give the workspace `confirm` instead.
+ * Selects the calls that the framework asks about before they are made: none, those that change
+ * files, those that can destroy something, all, or by a function. The question shows the
+ * arguments. For a question with the diff, whose answer is bound to the exact bytes, give the
+ * workspace `confirm` instead.
  */
 export type Approve =
   | "never"
@@ -64,7 +64,7 @@ export interface CallerOptions {
   readonly agent?: string | undefined;
 }
 
-/** The rows that the tables of all adapters share. */
+/** The rows that the option tables of all adapters share. */
 export const ADAPTER_ROWS: Rows<AdapterOptions> = {
   preset: PRESET_OPTION,
   include: list(text()),
@@ -72,7 +72,7 @@ export const ADAPTER_ROWS: Rows<AdapterOptions> = {
   agent: text(),
 };
 
-/** Which calls are asked about. */
+/** The option `approve`. */
 export const APPROVE: OptionalOption<Approve> = either(
   choice("never", "changes", "destructive", "always"),
   callback<(question: ApprovalQuestion) => boolean | Promise<boolean>>(),
@@ -81,36 +81,36 @@ export const APPROVE: OptionalOption<Approve> = either(
 /** The options that every adapter takes. */
 export const ADAPTER_OPTIONS: Options<AdapterOptions> = options("AdapterOptions", ADAPTER_ROWS);
 
-/** The options for frameworks that can ask somebody. */
+/** The options for frameworks with approvals. */
 export const APPROVING_OPTIONS: Options<ApprovingOptions> = options("ApprovingOptions", {
   ...ADAPTER_ROWS,
   approve: APPROVE,
 });
 
-/** The options for what stands for one agent. */
+/** The options for objects that belong to one agent. */
 export const CALLER_OPTIONS: Options<CallerOptions> = options("CallerOptions", { agent: text() });
 
-/** The options where the framework alone asks. */
+/** The options when only the framework asks. */
 export const PRESET_CHOICE: Options<Pick<AdapterOptions, "preset">> = options("AdapterOptions", {
   preset: PRESET_OPTION,
 });
 
 const checkApprove = gateOf("approve", APPROVE);
 
-/** What accompanies a call. */
+/** The context of a call. */
 export interface CallContext {
   readonly signal?: AbortSignal | null | undefined;
-  /** The framework's own record of the call, handed to hooks. */
+  /** The framework's own record of the call, for hooks. */
   readonly toolCall?: unknown;
 }
 
-/** One offered tool, with the caller's name bound to it. */
+/** One offered tool, bound to the caller's name. */
 export interface Offered extends Omit<ToolDefinition, "execute"> {
   call(args: unknown, context?: CallContext): Promise<ToolResult>;
 }
 
 /**
- * The tools of a workspace that the options leave.
+ * Returns the tools of a workspace that the options select.
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
@@ -139,13 +139,13 @@ export function offered(ws: Workspace, options: AdapterOptions = {}): readonly O
     }));
 }
 
-/** One of our own tools, whatever preset the workspace was opened with. @throws FilewrightError */
+/** Returns a canonical tool, whatever the workspace's preset. @throws FilewrightError */
 export function ownTool(ws: Workspace, name: string, agent: string | undefined): Offered {
   const [tool] = offered(ws, { preset: "canonical", include: [name], agent });
   return tool as Offered;
 }
 
-/** Whether somebody is to be asked about a call; undefined where nobody ever is. */
+/** Returns a predicate for calls that need an approval; undefined when none does. */
 export function askingAbout(
   tool: Pick<Offered, "name" | "annotations">,
   given: Approve = "never",
@@ -155,7 +155,7 @@ export function askingAbout(
   if (typeof approve === "function") {
     return (args) => {
       const said = approve({ tool: tool.name, args: (args ?? {}) as Readonly<Record<string, unknown>> });
-      // What is neither yes nor no asks.
+      // Any answer other than `false` asks.
       return said instanceof Promise ? said.then((yes) => yes !== false) : said !== false;
     };
   }

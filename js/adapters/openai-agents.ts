@@ -1,9 +1,9 @@
 /**
- * Tools for the OpenAI Agents SDK: its function tools, and its `Editor`, behind
- * which the SDK's own `apply_patch` tool works. Nothing of the SDK is imported.
+ * Tools for the OpenAI Agents SDK: its function tools, and its `Editor`, which the SDK's own
+ * `apply_patch` tool uses. Nothing of the SDK is imported.
  *
- * The SDK has no flag for a failed call: the model is told by the text. Schemas
- * are strict where a tool has a strict form.
+ * The SDK has no flag for a failed call: the text tells the model. Schemas are strict for tools
+ * with a strict form.
  *
  * @module filewright/openai-agents
  */
@@ -26,7 +26,7 @@ import { addPatch, updatePatch } from "./v4a.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
-/** What the model is shown of a result: text, or text with images and files. */
+/** The part of a result that the model sees: text, or text with images and files. */
 export type OpenAIAgentsOutput =
   | string
   | (
@@ -35,7 +35,7 @@ export type OpenAIAgentsOutput =
       | { type: "file"; file: { data: string; mediaType: string; filename: string } }
     )[];
 
-/** What the SDK hands to a tool that runs. */
+/** The context that the SDK passes to a running tool. */
 export interface OpenAIAgentsCallDetails {
   readonly toolCall?: unknown;
   readonly signal?: AbortSignal;
@@ -61,7 +61,7 @@ export interface OpenAIAgentsParameters {
   additionalProperties: false;
 }
 
-/** Beyond what every adapter takes. */
+/** Options in addition to those of every adapter. */
 export interface OpenAIAgentsOptions extends ApprovingOptions {
   /** Schemas that the model cannot depart from. Default true. */
   readonly strict?: boolean | undefined;
@@ -123,7 +123,7 @@ async function answer(
   ];
 }
 
-/** What an operation of the editor came to. */
+/** The result of an operation of the editor. */
 export interface OpenAIEditorResult {
   status: "completed" | "failed";
   output: string;
@@ -141,8 +141,8 @@ export interface OpenAIEditor {
 }
 
 /**
- * The editor behind the SDK's own tool: each operation is one of our calls, with
- * its locks, rules, hooks and history.
+ * The editor for the SDK's own tool: each operation is one call of the workspace, with its locks,
+ * rules, hooks and history.
  *
  * @example
  * const ws = await openWorkspace("/repo");

@@ -1,10 +1,10 @@
 /**
- * A result as frameworks take it. Most of them know a failed call by what it
- * throws: the thrown error's message is then the text for the model.
+ * Converts results for frameworks. Most of them expect a failed call to throw: the error's message
+ * is then the text for the model.
  */
 import type { ErrorData, Failure, Success, ToolResult } from "../workspace/index.ts";
 
-/** A call that failed, thrown for frameworks that expect it so. The message is what the model is told. */
+/** A failed call, thrown for frameworks that expect it. The message is the text for the model. */
 export class ToolFailure extends Error {
   /** The stable code, the path, a remedy. */
   readonly error: ErrorData;
@@ -16,18 +16,18 @@ export class ToolFailure extends Error {
   }
 }
 
-/** What a call gave. @throws ToolFailure where it failed */
+/** Returns the result of a call. @throws ToolFailure for a failed one */
 export function succeed(result: ToolResult): Success<unknown> {
   if (result.ok) return result;
   throw new ToolFailure(result);
 }
 
-/** The text of a failure for frameworks that put `Error: ` before it themselves. */
+/** Returns the text of a failure for frameworks that put `Error: ` before it themselves. */
 export function bareText(text: string): string {
   return text.startsWith("Error: ") ? text.slice("Error: ".length) : text;
 }
 
-/** A file beside the text of a result. */
+/** A file in addition to the text of a result. */
 export interface OutcomeMedia {
   readonly kind: "image" | "document";
   /** Base64. */
@@ -39,7 +39,7 @@ export interface OutcomeMedia {
   readonly name: string;
 }
 
-/** The images and documents of a result, in order. */
+/** Returns the images and documents of a result, in order. */
 export function mediaOf(result: ToolResult): readonly OutcomeMedia[] {
   return (result.content ?? []).map(({ type, source, file_path: path }) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
@@ -47,7 +47,10 @@ export function mediaOf(result: ToolResult): readonly OutcomeMedia[] {
   });
 }
 
-/** Arguments that a model wrote as JSON. What is no JSON is handed on as it is: the tool says what is wrong. */
+/**
+ * Parses arguments that a model wrote as JSON. Invalid JSON is passed on unchanged, so that the
+ * tool reports the error.
+ */
 export function argumentsOf(written: string): unknown {
   if (written.trim() === "") return {};
   try {

@@ -1,10 +1,9 @@
 /**
- * A JSON Schema in the form of Standard Schema, which frameworks take beside zod.
- * It only hands the schema over: what a model writes is checked, and a refusal
- * worded, when the tool is called.
+ * Wraps a JSON Schema as a Standard Schema, which frameworks accept as an alternative to zod. It
+ * only carries the schema: the tool checks arguments and words the errors when it is called.
  */
 
-/** The parts of Standard Schema, and its JSON Schema extension, that are used. */
+/** The used parts of Standard Schema and its JSON Schema extension. */
 export interface StandardSchema<Value> {
   readonly "~standard": {
     readonly version: 1;
@@ -20,7 +19,7 @@ export interface StandardSchema<Value> {
   };
 }
 
-/** Why a value is refused. */
+/** The reason why a value is refused. */
 export interface StandardIssue {
   readonly message: string;
 }

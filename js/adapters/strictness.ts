@@ -1,17 +1,18 @@
 /**
- * Strict schemas where a provider can take them. A tool with an argument that is an object of unknown shape, such
- * as a batch, keeps its own: the strict form takes JSON text there, and adapters have a way to say "not strict".
+ * Strict schemas for providers that accept them. A tool with an argument that is an object of
+ * unknown shape, such as a batch, keeps its own schema: the strict form would need JSON text
+ * there, and adapters can mark a tool as "not strict".
  */
 import { type StrictSchema, strictSchema } from "../presets/index.ts";
 import type { ObjectSchema, Schema } from "../tools/schema.ts";
 
-/** A schema, and whether it is strict. */
+/** A schema, with a flag whether it is strict. */
 export interface Chosen {
   readonly schema: ObjectSchema | StrictSchema;
   readonly strict: boolean;
 }
 
-/** The strict form of a schema, where it is wanted and there is one. */
+/** Returns the strict form of a schema, when it is requested and exists. */
 export function strictOrNot(schema: ObjectSchema, wanted: boolean): Chosen {
   return wanted && !hasOpenObject(schema)
     ? { schema: strictSchema(schema), strict: true }

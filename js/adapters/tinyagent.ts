@@ -1,10 +1,10 @@
 /**
- * Tools for TinyAgent: functions with the metadata that its `add_tool` takes, and its callbacks as hooks. Nothing
- * of it is imported.
+ * Tools for TinyAgent: functions with the metadata that its `add_tool` takes, and its callbacks as
+ * hooks. Nothing of it is imported.
  *
- * Its loop tells callbacks of `agent_start`, `llm_start`, `llm_end`, `message_add` and `agent_end` itself. What
- * happens between, `tool_start` and `tool_end`, is told by the hooks made here, and a callback may answer as any
- * hook does: stop the call, change its arguments, replace its result.
+ * Its loop itself reports `agent_start`, `llm_start`, `llm_end`, `message_add` and `agent_end` to
+ * callbacks. The hooks made here report `tool_start` and `tool_end`, and a callback may reply like
+ * any hook: stop the call, change its arguments, replace its result.
  *
  * @module filewright/tinyagent
  */
@@ -21,7 +21,7 @@ export type { AdapterOptions } from "./offer.ts";
 /** A function that the agent calls with the arguments of a call. */
 export interface TinyAgentTool {
   (args?: unknown): Promise<string>;
-  /** What the framework's `@tool` attaches. */
+  /** The metadata that the framework's `@tool` attaches. */
   readonly _tool_metadata: {
     readonly name: string;
     readonly description: string;
@@ -30,28 +30,28 @@ export interface TinyAgentTool {
   };
 }
 
-/** What a callback is told of a call, at `tool_start` and `tool_end`. */
+/** The event of a call, at `tool_start` and `tool_end`. */
 export interface TinyAgentCall {
   /** The name that the agent called. */
   readonly tool_name: string;
-  /** The arguments as they stand, under the names that the agent knows. */
+  /** The current arguments, under the names that the agent uses. */
   readonly tool_args: Readonly<Record<string, unknown>>;
-  /** The loop's own record of the call, where it has one. */
+  /** The loop's own record of the call, if any. */
   readonly tool_call?: unknown;
-  /** What the model is told; only at `tool_end`. */
+  /** The text for the model; only at `tool_end`. */
   readonly result?: string;
-  /** Whether the call worked; only at `tool_end`. */
+  /** True when the call succeeded; only at `tool_end`. */
   readonly ok?: boolean;
-  /** What the call would do; only at `tool_start` of a change. */
+  /** The preview of the call; only at `tool_start` of a change. */
   preview?: HookContext["preview"];
 }
 
 /** A function that was given to `add_callback`. */
 export type TinyAgentCallback<Agent> = (event: string, agent: Agent, facts: TinyAgentCall) => unknown;
 
-/** As much of an agent as its callbacks need: where `add_callback` puts them. */
+/** The required part of an agent: the list to which `add_callback` adds. */
 export interface TinyAgent {
-  // Callbacks take the agent itself, of whatever class it is.
+  // Callbacks take the agent itself, of any class.
   readonly callbacks: readonly TinyAgentCallback<never>[];
 }
 
@@ -96,7 +96,7 @@ const checkAgent = gateOf(
 export function toTinyAgentTools(ws: Workspace, given: AdapterOptions = {}): TinyAgentTool[] {
   const options = gate(given);
   return offered(ws, options).map((tool) => {
-    // The loop knows a failure by its text, as it does of its own tools.
+    // The loop recognises a failure by its text, as for its own tools.
     const run = async (args: unknown = {}): Promise<string> => (await tool.call(args)).text;
     const { name, description, inputSchema } = tool;
     const schema = structuredClone(inputSchema);
@@ -105,14 +105,16 @@ export function toTinyAgentTools(ws: Workspace, given: AdapterOptions = {}): Tin
 }
 
 /**
- * The callbacks of an agent as hooks, for `openWorkspace`: `tool_start` before each call, `tool_end` after it. Those
- * that are added later are told too. A callback that throws at `tool_start` blocks the call, as any hook does.
+ * The callbacks of an agent as hooks, for `openWorkspace`: `tool_start` before each call,
+ * `tool_end` after it. Callbacks added later run too. A callback that throws at `tool_start`
+ * blocks the call, as any hook does.
  *
  * @example
  * agent.add_callback((event, agent, { tool_name }) => {
  *   if (event === "tool_start" && tool_name === "write_file") return { proceed: false };
  * });
- * const ws = await openWorkspace({ root: "/repo", preset: "tinyagent", hooks: toTinyAgentHooks(agent) });
+ * const ws = await
+ * openWorkspace({ root: "/repo", preset: "tinyagent", hooks: toTinyAgentHooks(agent) });
  */
 export function toTinyAgentHooks(agent: TinyAgent, given: TinyAgentHookOptions = {}): Hook[] {
   checkAgent(agent);

@@ -1,16 +1,16 @@
 /**
- * The hunks of one file, put into the `*** Begin Patch` form. What would make the
- * patch say more than its operation, such as a section for another file, gives
- * nothing: whoever approved the operation saw one path.
+ * Converts the hunks of one file to the `*** Begin Patch` form. Hunks that would add further
+ * operations, such as a section for another file, return undefined, because the approved operation
+ * named one path.
  */
 import { parsePatch } from "../engine/functions.ts";
 
-/** A patch that makes one file; undefined where the hunks hold more. */
+/** Returns a patch that creates one file; undefined for hunks that contain more. */
 export function addPatch(path: string, diff: string): string | undefined {
   return wrap([`*** Add File: ${path}`], "create", diff);
 }
 
-/** A patch that changes one file, and may move it; undefined where the hunks hold more. */
+/** Returns a patch that changes one file, and may move it; undefined for hunks that contain more. */
 export function updatePatch(path: string, diff: string, moveTo?: string): string | undefined {
   const head = [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`])];
   return wrap(head, moveTo === undefined ? "update" : "rename", diff);
@@ -22,7 +22,10 @@ function wrap(head: readonly string[], operation: string, diff: string): string 
   return saysMore(patch, operation) ? undefined : patch;
 }
 
-/** Whether a patch does more than one thing to one file. Of one that cannot be read, whoever applies it tells why. */
+/**
+ * Returns true when a patch does more than one thing to one file. An unreadable patch returns
+ * false, because applying it reports the error.
+ */
 function saysMore(patch: string, operation: string): boolean {
   try {
     const { files } = parsePatch(patch);

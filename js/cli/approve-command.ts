@@ -1,4 +1,4 @@
-/** `filewright approve`: what waits at a server's desk, and the answers to it. */
+/** `filewright approve`: lists and answers the waiting questions of a server. */
 import process from "node:process";
 import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
@@ -75,10 +75,10 @@ async function approve({ positionals, values }: Parsed): Promise<number> {
   return 0;
 }
 
-/** How often the server is asked while waiting. Milliseconds. */
+/** The polling interval while waiting. Milliseconds. */
 const WATCH_MS = 500;
 
-/** Shows each question once, as it comes; at a terminal it is asked. Ends with Ctrl-C. */
+/** Shows each new question once; at a terminal it is asked. Ends with Ctrl-C. */
 async function watch(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
@@ -159,7 +159,7 @@ function shown(question: DeskQuestion): string {
   ].join("\n");
 }
 
-/** The token of whoever answers approvals. @throws FilewrightError INVALID_ARGUMENT where there is none */
+/** Returns the token for answering approvals. @throws FilewrightError INVALID_ARGUMENT without one */
 function tokenFor(base: string, values: Parsed["values"]): string {
   const given = values["token-file"];
   const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];

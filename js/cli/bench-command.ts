@@ -1,4 +1,4 @@
-/** `filewright bench`: what calls cost on this machine, on a directory of yours. */
+/** `filewright bench`: measures calls on this machine, in a directory of the user. */
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

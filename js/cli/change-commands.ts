@@ -1,4 +1,7 @@
-/** The commands that make, move and remove: write, copy, move, delete, mkdir, batch; and those that tell more: cat, access. */
+/**
+ * The commands that change files: write, copy, move, delete, mkdir, batch; and the informational
+ * ones: cat, access.
+ */
 import { type Command, flag, jsonOf, negated, set, value, values } from "./command.ts";
 import { readInput, readStdin } from "./input.ts";
 import { many, type Parsed, UsageError, whole } from "../schema/command-line.node.ts";

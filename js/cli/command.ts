@@ -1,4 +1,4 @@
-/** What a command is: data from which its help, its parsing and its tool call come. */
+/** The definition of a command: data for its help, its parsing and its tool call. */
 import type { Workspace } from "../workspace/index.ts";
 import { type Aliases, type OptionTable, type Parsed, UsageError } from "../schema/command-line.node.ts";
 
@@ -8,15 +8,15 @@ export interface ToolCall {
   readonly args: unknown;
 }
 
-/** What a command prints that is no tool call: for people, and as JSON. */
+/** The output of a command that is no tool call: for people, and as JSON. */
 export interface Report {
   readonly text: string;
   readonly data: unknown;
-  /** Nothing was there to work on: the text goes to standard error, and the status is 1. */
+  /** True when there was nothing to do: the text goes to standard error, and the status is 1. */
   readonly nothing?: true;
 }
 
-/** What a search came to; `unknown`: it ended early and had found nothing until then. */
+/** The result of a search; `unknown`: it ended early without a match so far. */
 export type Outcome = "found" | "nothing" | "unknown";
 
 /** One option in the help. */
@@ -29,36 +29,36 @@ export interface Command {
   readonly usage: string;
   readonly about: string;
   readonly options: OptionTable;
-  /** Other spellings of its options: those of its tool, and those of programs that people know. */
+  /** Aliases of its options: those of its tool, and those of well-known programs. */
   readonly aliases?: Aliases;
   readonly help: readonly OptionHelp[];
-  /** A command line and what it does. */
+  /** The usage line and the summary. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** How many positional arguments there may be. */
+  /** The maximum number of positional arguments. */
   readonly takes: readonly [least: number, most: number];
-  /** The call; absent for the commands that are none. @throws UsageError */
+  /** Returns the tool call; absent for other commands. @throws UsageError */
   readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
-  /** What the data of a search means for the exit status; a command without it always finds. */
+  /** Returns the outcome of a search for the exit status; without it a command always finds. */
   readonly outcome?: (data: unknown) => Outcome;
-  /** What it does without a workspace; gives the exit status. */
+  /** Runs without a workspace; returns the exit status. */
   readonly run?: (parsed: Parsed) => Promise<number>;
-  /** It tells of this machine, and touches no file of the workspace. */
+  /** True when it reports on this machine, and touches no file of the workspace. */
   readonly aboutMachine?: true;
-  /** It has no use for the options of every command, beside `--help`. */
+  /** True when it takes no global options except `--help`. */
   readonly own?: true;
-  /** Whether what it does with the workspace is a change, about which `--ask` asks. */
+  /** True when its work on the workspace is a change, which `--ask` must approve. */
   readonly asks?: true;
-  /** Its results may be longer than the screen: on a terminal they go to a pager. */
+  /** True when its results may be longer than the screen: on a terminal they go to a pager. */
   readonly pages?: true;
-  /** It prints what a model would be given, also on a terminal. */
+  /** True when it prints the text for models, also on a terminal. */
   readonly speaksToModels?: true;
-  /** What it does with the workspace instead of a call. */
+  /** Runs on the workspace instead of making a tool call. */
   readonly report?: (ws: Workspace, parsed: Parsed) => Promise<Report>;
 }
 
 type Values = Parsed["values"];
 
-/** The arguments that were given. */
+/** The given arguments. */
 export const set = (args: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 
@@ -69,11 +69,11 @@ export const value = { type: "string" } as const;
 /** An option that may be given several times. */
 export const values = { type: "string", multiple: true } as const;
 
-/** False where a switch that turns something off was given. */
+/** Returns false for a switch that turns something off. */
 export const negated = (given: Values, name: string): false | undefined =>
   given[name] === true ? false : undefined;
 
-/** The JSON value of an option. @throws UsageError */
+/** Parses the JSON value of an option. @throws UsageError */
 export function jsonOf(text: string, option: string): unknown {
   try {
     return JSON.parse(text);
@@ -82,7 +82,7 @@ export function jsonOf(text: string, option: string): unknown {
   }
 }
 
-/** The options that every command has, unless it is `own`. */
+/** The options of every command, unless it is `own`. */
 export const GLOBAL_OPTIONS: OptionTable = {
   root: { type: "string" },
   config: { type: "string" },
@@ -100,5 +100,5 @@ export const GLOBAL_OPTIONS: OptionTable = {
   help: { type: "boolean", short: "h" },
 };
 
-/** Other spellings of options that every command has. */
+/** Aliases of the options of every command. */
 export const GLOBAL_ALIASES: Aliases = { colour: "color" };

@@ -1,4 +1,4 @@
-/** Every command there is, and how one is found. */
+/** The list of all commands, and the lookup by name. */
 import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
 import { type Command, GLOBAL_OPTIONS, jsonOf, value } from "./command.ts";
@@ -108,7 +108,7 @@ export const COMMANDS: readonly Command[] = [
   ),
 ];
 
-/** The command of a name. @throws UsageError naming the nearest one */
+/** Returns the command of a name. @throws UsageError naming the nearest one */
 export function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);
   if (found !== undefined) return found;

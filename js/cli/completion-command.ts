@@ -1,12 +1,12 @@
 /**
- * `filewright completion`: scripts that complete the command in a shell. Made from
- * the same data as parsing and help, so that they cannot fall behind.
+ * `filewright completion`: scripts that complete the command in a shell. Generated from the data
+ * of parsing and help, so that they are always current.
  */
 import type { Command } from "./command.ts";
 import { print } from "./output.ts";
 import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 
-/** What a script is made of. */
+/** The data for a script. */
 interface Completed {
   readonly name: string;
   readonly summary: string;
@@ -17,7 +17,7 @@ type Make = (commands: readonly Completed[]) => string;
 
 const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish, powershell };
 
-/** The command. `commands`: all of them; `everywhere`: the flags that every command has. */
+/** The command. `commands` are all of them; `everywhere` are the flags of every command. */
 export function completionCommand(
   commands: () => readonly Command[],
   everywhere: readonly string[],

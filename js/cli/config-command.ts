@@ -1,4 +1,4 @@
-/** `filewright config`: the options in force for a command line, and where each of them came from. */
+/** `filewright config`: prints the options in force for a command line, with the source of each. */
 import { resolve } from "node:path";
 import process from "node:process";
 import { defaultStateDir } from "../backends/lock.node.ts";
@@ -15,7 +15,7 @@ import { tableOf } from "./table.ts";
 export interface EffectiveOption {
   readonly option: string;
   readonly value: unknown;
-  /** A flag, the config file, a variable of the environment, or `default`. */
+  /** The source: a flag, the config file, an environment variable, or `default`. */
   readonly from: string;
 }
 
@@ -42,7 +42,10 @@ export const CONFIG_COMMAND: Command = {
   },
 };
 
-/** The options in force for a command line. @throws UsageError, FilewrightError as the command would */
+/**
+ * Returns the options in force for a command line. @throws UsageError, FilewrightError as the
+ * command would
+ */
 export function effectiveOptions({ values }: Parsed): readonly EffectiveOption[] {
   const { config: file, rules, agent } = values;
   const { workspace, roots } = settingsOf({ config: file, rules, agent });
@@ -81,7 +84,7 @@ export function effectiveOptions({ values }: Parsed): readonly EffectiveOption[]
     add(option, value, both ? `${flag} and ${inFile}` : (flag ?? inFile));
   }
   for (const [name, value] of Object.entries(access ?? {})) {
-    // The config file and the file of rules are denied by the command itself.
+    // The command itself denies access to the config file and the file of rules.
     const own = name === "deny" && (file !== undefined || rules !== undefined);
     add(`access.${name}`, value, own ? `${inFile}; the files of options themselves` : inFile);
   }
@@ -96,7 +99,7 @@ export function effectiveOptions({ values }: Parsed): readonly EffectiveOption[]
   return rows;
 }
 
-/** What decides about colour. */
+/** Returns the source of the colour setting. */
 function colourSource(flag: unknown): string {
   if (flag !== undefined && flag !== "auto") return "--color";
   return ["NO_COLOR", "FORCE_COLOR"].find((name) => (process.env[name] ?? "") !== "") ?? "default";

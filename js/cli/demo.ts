@@ -1,9 +1,9 @@
 /**
- * The main job, to watch: a short agent's session on a real directory, through
- * the same `openWorkspace` that an agent uses, each call with its time.
+ * A demonstration: a short agent's session on a real directory, through the same `openWorkspace`
+ * that an agent uses, each call with its time.
  *
- * The directory is only read. The edit that is written happens in a copy of one
- * file in a temporary directory, which is removed afterwards.
+ * The directory is only read. The edit is written to a copy of one file in a temporary directory,
+ * which is removed afterwards.
  */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,12 +13,12 @@ import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printError } from "./output.ts";
 import { styled } from "./person/style.ts";
 
-/** Lines shown of each answer. */
+/** The maximum lines shown of each answer. */
 const SHOWN_LINES = 8;
 const SHOWN_DIFF_LINES = 16;
 const SHOWN_CHARS = 140;
 
-/** Plays the session on a directory; gives the exit status. */
+/** Runs the session on a directory; returns the exit status. */
 export async function demo(directory: string): Promise<number> {
   const root = await realpath(directory).catch(() => undefined);
   if (root === undefined) {
@@ -55,7 +55,7 @@ export async function demo(directory: string): Promise<number> {
 
 type Play = (why: string, tool: string, args: Record<string, unknown>) => Promise<ToolResult>;
 
-/** The session itself; false where a step did not go as it should. */
+/** Runs the session; returns false when a step failed. */
 async function session(play: Play, scratch: string): Promise<boolean> {
   const found = await play("What is here?", "glob", {
     pattern: "**/*.{ts,js,mjs,rs,py,go,java,c,h,md}",
@@ -91,7 +91,7 @@ function firstPath(result: ToolResult, list: string): string | undefined {
   return typeof first === "string" ? first : (first as { path?: string } | undefined)?.path;
 }
 
-/** A line of the page to edit: the first that holds a word. */
+/** Returns the line of the page to edit: the first one that contains a word. */
 function oneLine(page: ToolResult): string {
   const { content } = page.data as { readonly content: string };
   const lines = content.split(/\r?\n/u);

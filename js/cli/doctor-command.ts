@@ -1,4 +1,4 @@
-/** `filewright doctor`: what is in force on this machine, and what is missing. */
+/** `filewright doctor`: reports the active and the missing features on this machine. */
 import { existsSync } from "node:fs";
 import { arch, platform, release } from "node:os";
 import process from "node:process";
@@ -9,7 +9,7 @@ import type { Workspace } from "../workspace/index.ts";
 import type { Command, Report } from "./command.ts";
 import { tableOf } from "./table.ts";
 
-/** Packages that add something, and what. */
+/** Optional packages, and the feature of each. */
 const PEERS: readonly (readonly [name: string, adds: string])[] = [
   ["sharp", "shrinks images that are too large for a model"],
   ["unpdf", "reads the text of PDF files"],

@@ -93,7 +93,7 @@ export const FILE_COMMANDS: readonly Command[] = [
       }
       const [old = given["old"], new_ = given["new"]] = texts;
       if (old === undefined) throw new UsageError("give --old TEXT and --new TEXT, or --edits JSON");
-      // An empty text deletes: a text that is missing must not.
+      // An empty text deletes; a missing text must not.
       if (new_ === undefined) throw new UsageError(`the new text is missing; --new '' deletes the old one`);
       return {
         tool: "edit_file",

@@ -1,4 +1,4 @@
-/** The options of every command, as help and manual tell them. */
+/** The options of every command, for help and manual. */
 import type { OptionHelp } from "./command.ts";
 
 /** The options of every command. */

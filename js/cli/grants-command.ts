@@ -1,4 +1,4 @@
-/** `filewright grants`: which directories were granted, and taking them back. */
+/** `filewright grants`: lists the granted directories, and revokes grants. */
 import { resolve } from "node:path";
 import { defaultGrantsFile, openGrantsFile } from "../access/grants-file.node.ts";
 import { type Grant, isInForce } from "../access/index.ts";
@@ -45,7 +45,7 @@ export const GRANTS_COMMAND: Command = {
   },
 };
 
-/** The grants file of a command line. */
+/** Returns the grants file of a command line. */
 export function grantsFileOf(values: Parsed["values"]): string {
   const given = values["grants-file"];
   return typeof given === "string" ? resolve(given) : defaultGrantsFile();

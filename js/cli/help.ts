@@ -1,10 +1,10 @@
-/** Help that teaches: what it is for, how it is used, what to try. */
+/** Generates help: purpose, usage, and examples. */
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_HELP } from "./exit-status.ts";
 import { GLOBAL_HELP } from "./global-help.ts";
 
-/** What `filewright --help` prints. */
+/** Returns the output of `filewright --help`. */
 export function overview(): string {
   return [
     "filewright: the filesystem that AI agents work through, from a shell.",
@@ -28,7 +28,7 @@ export function overview(): string {
   ].join("\n");
 }
 
-/** What `filewright COMMAND --help` prints. */
+/** Returns the output of `filewright COMMAND --help`. */
 export function commandHelp(command: Command): string {
   return [
     `${command.name}: ${command.summary}`,

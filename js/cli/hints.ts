@@ -1,7 +1,7 @@
 /**
- * What an error says to a person: the remedies of the tools, in commands and options.
+ * Rewords the remedies in errors for people, with commands and options.
  *
- * The tools speak to models, in their own names. This is the one place where that becomes
+ * The tools address models, with tool and argument names. Only this file converts them to
  * `filewright ls` and `--limit`; names of arguments come from the aliases of the commands.
  */
 import type { Command } from "./command.ts";
@@ -32,7 +32,7 @@ export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
 
 type Sentence = readonly [tool: RegExp, command: string];
 
-/** Remedies that are worded otherwise for a person; by command. */
+/** Remedies with another wording for people; by command. */
 const SENTENCES: Readonly<Record<string, readonly Sentence[]>> = {
   write: [[/set overwrite: ?true to replace it/u, "leave out --no-overwrite to replace it"]],
   mkdir: [
@@ -72,15 +72,15 @@ const EVERYWHERE: readonly Sentence[] = [
   [/\bPut the pattern into glob\b/iu, "give it with filewright glob"],
 ];
 
-/** Paths and texts that are quoted are not ours to word. */
+/** Quoted paths and texts must not be reworded. */
 const QUOTED = /('(?:[^'\\]|\\.)*')/u;
 const IDENTIFIER = /(?<!-)\b[a-z]+(?:_[a-z]+)+\b(?:: ?true\b)?/gu;
 
-/** A text of a tool in the words of the command line. `tool`: the one that was called. */
+/** Rewords a text of a tool for the command line. `tool` is the one that was called. */
 export function commandHint(text: string, tool?: string): string {
   const command = COMMANDS.find(({ name }) => name === COMMAND_OF_TOOL[tool ?? ""]);
   const [first = "", ...rest] = text.split("\n");
-  // Lines after the first quote files; ours among them are in brackets.
+  // Lines after the first quote files; only our own lines in brackets are reworded.
   return [
     inCommands(first, command),
     ...rest.map((line) => (/^\[.*\]$/u.test(line) ? inCommands(line, command) : line)),
@@ -97,7 +97,7 @@ function inCommands(line: string, command: Command | undefined): string {
     .join("");
 }
 
-/** A tool as its command, an argument as its option; what is neither stays. */
+/** Converts a tool to its command, an argument to its option; other words stay. */
 function named(found: string, command: Command | undefined): string {
   const name = found.replace(/: ?true$/u, "");
   const spelt = COMMAND_OF_TOOL[name];

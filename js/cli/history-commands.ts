@@ -1,4 +1,4 @@
-/** The commands about the past: what was changed, and taking it back. */
+/** The commands about the history: list changes, and undo them. */
 import { relative, resolve } from "node:path";
 import { escapeControls } from "../engine/escape.ts";
 import { makeError } from "../engine/errors.ts";
@@ -14,9 +14,9 @@ import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 import { harmless } from "./person/text.ts";
 import { tableOf } from "./table.ts";
 
-/** How many changes are listed unless more are asked for. */
+/** The default number of listed changes. */
 const SHOWN = 20;
-/** How many paths of one change are named. */
+/** The maximum number of named paths of one change. */
 const SHOWN_PATHS = 4;
 
 /** `history` and `undo`. */
@@ -94,7 +94,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** The tool by which a person takes back any change, whoever made it: rules and questions hold for it. */
+/** The tool by which a person undoes any change, of any caller: rules and approvals apply. */
 const UNDO: Preset = (() => {
   const tool = undoTool(true) as unknown as Tool;
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
@@ -106,7 +106,10 @@ const UNDO: Preset = (() => {
   return { name: "undo", about: "the command undo", tools: [undo], limits: {}, access: {} };
 })();
 
-/** `show ID`: the facts about one change and its diff. @throws UsageError, FilewrightError NOT_FOUND */
+/**
+ * `show ID`: prints the facts about one change and its diff. @throws UsageError, FilewrightError
+ * NOT_FOUND
+ */
 async function showOne(
   ws: Workspace,
   all: readonly HistoryEntry[],
@@ -135,12 +138,12 @@ async function showOne(
   };
 }
 
-/** A diff whose lines cannot steer a terminal. */
+/** Escapes a diff, so that its lines cannot control a terminal. */
 function escapeDiff(diff: string): string {
   return diff.trimEnd().split("\n").map(harmless).join("\n");
 }
 
-/** Which changes the options want. @throws UsageError */
+/** Parses the options that filter changes. @throws UsageError */
 function selection(values: Parsed["values"]): (entry: HistoryEntry) => boolean {
   const { agent, path, since } = values;
   const begin = since === undefined ? undefined : sinceTime(String(since), Date.now());
@@ -156,7 +159,7 @@ function selection(values: Parsed["values"]): (entry: HistoryEntry) => boolean {
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** A point in time as people write it. @throws UsageError */
+/** Parses a point in time as people write it. @throws UsageError */
 export function sinceTime(text: string, now: number): number {
   const [, figure, unit] = /^(\d+)([smhdw])$/u.exec(text) ?? [];
   if (figure !== undefined) return now - Number(figure) * UNIT_MS[unit as keyof typeof UNIT_MS];
@@ -167,7 +170,7 @@ export function sinceTime(text: string, now: number): number {
   throw new UsageError(`--since takes 30m, 2h, 3d, 13:00 or a date such as 2026-01-31, not '${text}'`);
 }
 
-/** The lines of a change, where all of its files are known. */
+/** Returns the line counts of a change, when all of its files are known. */
 function countsOf(change: ChangeDetail | undefined): { readonly added?: number; readonly removed?: number } {
   const files = change?.files.filter(({ added }) => added !== undefined) ?? [];
   if (files.length === 0) return {};

@@ -1,9 +1,9 @@
 /**
- * The contents behind the history: what each change did to its files, in lines.
+ * The contents behind the history: the effect of each change on its files, in lines.
  *
- * Before a change stood its pre-image. After it stood the pre-image of the next change of
- * the same file, or the file as it is now; that is believed only where its hash is the one
- * that the change left, since other programs write files as well.
+ * The content before a change is its pre-image. The content after it is the pre-image of the next
+ * change of the same file, or the current file; it is used only when its hash is the one that the
+ * change left, since other programs write files as well.
  */
 import { EMPTY_BYTES } from "../engine/bytes.ts";
 import { createHash } from "node:crypto";
@@ -18,19 +18,19 @@ import { texts } from "../tools/shared.ts";
 import type { Call, ReadingTool, Tool } from "../tools/tool.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
 
-/** What a change did to one path. */
+/** The effect of a change on one path. */
 export interface FileDetail {
   readonly path: string;
-  /** Lines; absent where the contents are not known, or no text. */
+  /** Line counts; absent when the contents are unknown, or no text. */
   readonly added?: number;
   readonly removed?: number;
   /** A unified diff, with the counts. */
   readonly diff?: string;
-  /** In words, where there is no diff. */
+  /** A description, when there is no diff. */
   readonly what?: string;
 }
 
-/** What a change did. */
+/** The effects of a change. */
 export interface ChangeDetail {
   readonly call_id: string;
   readonly files: readonly FileDetail[];
@@ -44,19 +44,19 @@ interface Details {
   readonly changes: readonly ChangeDetail[];
 }
 
-/** Larger files are not compared. Bytes. */
+/** The maximum size of a compared file. Bytes. */
 const MAX_COMPARED_BYTES = 2 * 1024 * 1024;
-/** More paths of one change are not compared. */
+/** The maximum number of compared paths of one change. */
 const MAX_COMPARED_PATHS = 100;
 
-/** What these changes did, in their order. */
+/** Returns the effects of these changes, in their order. */
 export async function detailsOf(ws: Workspace, callIds: readonly string[]): Promise<readonly ChangeDetail[]> {
   const [tool] = toolsFor(ws, DETAILS);
   const result = await (tool as ToolDefinition).execute({ call_ids: callIds });
   return result.ok ? (result.data as Details).changes : callIds.map((call_id) => ({ call_id, files: [] }));
 }
 
-/** A tool of the command line alone: no model is given it. */
+/** A tool of the command line only: models do not get it. */
 const DETAILS: Preset = (() => {
   const schema = object({ call_ids: texts("Ids of changes.") }, ["call_ids"]);
   const listing = historyTool(true);
@@ -91,7 +91,7 @@ async function compare(ids: readonly string[], call: Call): Promise<readonly Cha
     known.set(id, found);
     return found;
   };
-  /** The content that a change left; undefined where it is not known for certain. */
+  /** Returns the content that a change left; undefined when it is not known for certain. */
   const leftBy = async (index: number, { path, after }: Restored): Promise<Uint8Array | undefined> => {
     if (after === null) return EMPTY_BYTES;
     if (after?.hash === undefined || (after.size ?? 0) > MAX_COMPARED_BYTES) return undefined;
@@ -101,7 +101,7 @@ async function compare(ids: readonly string[], call: Call): Promise<readonly Cha
   };
   const nextContent = async (index: number, path: string): Promise<Uint8Array | undefined> => {
     const shown = call.display(path);
-    // The list is the newest first: what follows a change stands before it.
+    // The list is newest first, so the following change precedes this one.
     for (const later of all.slice(0, index).reverse()) {
       if (!(later as PastCall).paths.includes(shown)) continue;
       const found = (await restoredBy(later.callId)).find((one) => one.path === path);

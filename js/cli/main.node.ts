@@ -2,8 +2,8 @@
 /**
  * The `filewright` command: the tools from a shell, for people and for scripts.
  *
- * Only what a command needs is loaded: a server that a client starts must not
- * wait for the rest.
+ * Loads only the modules that a command needs: a client that starts a server must not wait for the
+ * rest.
  */
 import process from "node:process";
 import { stayLean } from "../mcp/lean.ts";

@@ -1,4 +1,4 @@
-/** `filewright man`: the manual in roff, made from the same data as parsing, help and completion. */
+/** `filewright man`: the manual in roff, generated from the data of parsing, help and completion. */
 import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
 import type { Command, OptionHelp } from "./command.ts";
@@ -111,12 +111,12 @@ function title(name: string): string {
   return `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`filewright ${packageVersion()}`)}`;
 }
 
-/** Text within a line: a backslash and a dash mean something to roff. */
+/** Escapes text within a line: roff interprets a backslash and a dash. */
 function plain(words: string): string {
   return words.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("\n", " ");
 }
 
-/** A line of its own: roff takes one that begins with a dot or a quote for a request. */
+/** Escapes a whole line: roff treats one that begins with a dot or a quote as a request. */
 function text(words: string): string {
   const line = plain(words);
   return /^[.']/u.test(line) ? `\\&${line}` : line;

@@ -1,9 +1,9 @@
-/** What reaches the terminal: text as it is, colour only where somebody looks, broken pipes survived. */
+/** Writes to the terminal: colour only on a terminal, broken pipes handled. */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
 import { colours, styled } from "./person/style.ts";
 
-/** A reader that has enough (`| head`) ends the program quietly. */
+/** Ends the program quietly when the reader closes the pipe (`| head`). */
 export function surviveBrokenPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -13,25 +13,25 @@ export function surviveBrokenPipes(): void {
   }
 }
 
-/** A line or more to standard output. */
+/** Writes lines to standard output. */
 export function print(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** A complaint to standard error. */
+/** Writes an error to standard error. */
 export function printError(text: string): void {
   process.stderr.write(`${styled("bad", text, process.stderr)}\n`);
 }
 
-/** A value as JSON. */
+/** Formats a value as JSON. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** The lists of results, by what they are called: each item is a line of its own. */
+/** The names of lists in results, of which each item is printed on a line of its own. */
 const LISTS = ["matches", "entries", "counts", "results", "grants", "rows"] as const;
 
-/** A value as JSON, one line for each item where it is a list, or holds one; then the rest. */
+/** Formats a value as JSON, one line for each item of a list in it; then the rest. */
 export function printJsonLines(value: unknown): void {
   if (Array.isArray(value)) {
     for (const item of value) print(JSON.stringify(item));
@@ -48,27 +48,30 @@ export function printJsonLines(value: unknown): void {
   print(JSON.stringify({ end: true, ...rest }));
 }
 
-/** A sentence to standard error that is no complaint. */
+/** Writes a notice to standard error. */
 export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** The text of a result, with the colours of a diff where it may hold one. */
+/** Returns the text of a result, with colours for a diff. */
 export function textOf(tool: string, result: ToolResult): string {
   return DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text;
 }
 
-/** The text of a result; of a comparison the diff itself, which has the line ends of the files, as `git apply` needs. */
+/**
+ * Returns the text of a result; of a comparison the diff itself, which has the line endings of the
+ * files, as `git apply` needs.
+ */
 function patchText(tool: string, { text, data }: ToolResult): string {
   const { diff } = (data ?? {}) as { readonly diff?: unknown };
   const isDiff = tool === "diff" && text.startsWith("--- ") && typeof diff === "string";
   return isDiff ? diff.replace(/\n$/u, "") : text;
 }
 
-/** Tools whose text may hold a diff. */
+/** Tools whose text may contain a diff. */
 const DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"]);
 
-/** A diff with its lines in their usual colours. */
+/** Adds the usual colours to the lines of a diff. */
 export function colourDiff(text: string): string {
   if (!colours(process.stdout)) return text;
   return text

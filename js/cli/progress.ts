@@ -1,20 +1,23 @@
-/** How far long work is, for who watches: on a terminal's standard error, gone when it ends. */
+/** Shows the progress of long work on a terminal's standard error; removed when it ends. */
 import process from "node:process";
 import type { CallOptions } from "../workspace/index.ts";
 
-/** What is quicker is not shown. Milliseconds. */
+/** The time before progress is shown. Milliseconds. */
 const PATIENCE_MS = 400;
 const PACE_MS = 100;
 
-/** Progress that is shown. */
+/** A progress display. */
 export interface ShownProgress {
   readonly onProgress?: CallOptions["onProgress"];
-  /** Shows nothing while a person is asked: what is drawn would write over the question. */
+  /** Hides the progress while a person is asked, because it would overwrite the question. */
   quietly<T>(ask: () => Promise<T>): Promise<T>;
   end(): void;
 }
 
-/** One line about work under way: what it is, how many files are done where that is known, and for how long. */
+/**
+ * Returns one line about running work: its name, the number of finished files when known, and the
+ * elapsed time.
+ */
 export function progressLine(
   what: string,
   { done, total }: { readonly done?: number; readonly total?: number | undefined },
@@ -25,7 +28,7 @@ export function progressLine(
   return `${what}${files}${seconds > 0 ? ` · ${seconds} s` : ""}`;
 }
 
-/** Shows progress of `what`; `end` removes it. Nothing is shown where nobody looks. */
+/** Shows the progress of `what`; `end` removes it. Does nothing without a terminal. */
 export function showProgress(what: string): ShownProgress {
   const { stderr } = process;
   if (stderr.isTTY !== true || process.env["TERM"] === "dumb")

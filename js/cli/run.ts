@@ -1,4 +1,4 @@
-/** One run of the command: from a command line to an exit status. */
+/** Runs one command: from a command line to an exit status. */
 import { resolve } from "node:path";
 import process from "node:process";
 import { auditFile, openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
@@ -21,10 +21,10 @@ import { show } from "./show.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { tableOf } from "./table.ts";
 
-/** Reports that may hold a diff. */
+/** Reports that may contain a diff. */
 const DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
 
-/** Runs a command line; gives the exit status. @throws UsageError, FilewrightError */
+/** Runs a command line; returns the exit status. @throws UsageError, FilewrightError */
 export async function main([name, ...rest]: readonly string[]): Promise<number> {
   switch (name) {
     case undefined:
@@ -83,10 +83,10 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     ...(where.length === 1 && where[0]?.access === "write"
       ? { root: resolve(where[0].path) }
       : { roots: where.map(({ path, access }) => ({ path: resolve(path), access })) }),
-    // A command of ours calls our tool; `call` and `tools` speak the preset.
+    // Other commands call the canonical tool; `call` and `tools` use the preset.
     preset: presetIn(command, parsed, workspace.preset as PresetName | undefined),
     findFiles: workspace.findFiles ?? true,
-    // A person sees the file elsewhere; nothing was read in the process of this command.
+    // The person has seen the file elsewhere; this process has read nothing.
     guard: workspace.guard ?? "off",
     ...asking(command, parsed, workspace, (ask) => progress?.quietly(ask) ?? ask()),
     ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
@@ -127,20 +127,26 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   }
 }
 
-/** The settings that commands take; `--limit` of a command is how much it shows, and no limit of the workspace. */
+/**
+ * The settings that commands take; `--limit` of a command is its output limit, not one of the
+ * workspace.
+ */
 function settingFlags({ values }: Parsed): SettingFlags {
   const { config, rules, agent } = values;
   return { config, rules, agent };
 }
 
-/** The directories to work in: the command line's, else those of the config file, else the current one. */
+/**
+ * Returns the working directories: the command line's, otherwise those of the config file,
+ * otherwise the current one.
+ */
 function wanted({ values }: Parsed, configured: readonly ServedRoot[]): readonly ServedRoot[] {
   const { root } = values;
   if (root === undefined && configured.length > 0) return configured;
   return [{ path: String(root ?? "."), access: "write" }];
 }
 
-/** Who is asked, as the command line says. */
+/** Returns the approver that the command line selects. */
 function asking(
   command: Command,
   { values }: Parsed,

@@ -1,8 +1,8 @@
-/** The commands that look around: grep, glob, find, ls. */
+/** The search commands: grep, glob, find, ls. */
 import { type Command, flag, negated, type OptionHelp, type Outcome, set, value, values } from "./command.ts";
 import { many, type Parsed, whole } from "../schema/command-line.node.ts";
 
-/** The exit status of a search that counts: none may mean that it ended too early. */
+/** Returns the exit status of a counting search: zero matches may mean that it ended too early. */
 function outcomeOf(data: unknown): Outcome {
   const facts = data as {
     readonly total?: number;
@@ -22,7 +22,7 @@ const QUIET_HELP: OptionHelp = [
   "print nothing: the exit status says whether there is a match",
 ];
 
-/** How many levels a listing goes down at most. */
+/** The maximum depth of a listing. */
 const MAX_DEPTH = 32;
 
 /** grep, glob, find and ls. */

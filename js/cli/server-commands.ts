@@ -7,7 +7,7 @@ import { type Command, flag, type OptionHelp, value, values } from "./command.ts
 import { EXIT } from "./exit-status.ts";
 import { many, type OptionTable, type Parsed, UsageError, whole } from "../schema/command-line.node.ts";
 
-/** What the options that servers and commands share mean. */
+/** Help for the options that servers and commands share. */
 export const SETTING_HELP: readonly OptionHelp[] = [
   ["--config FILE", "a JSON file with the options of openWorkspace; its paths begin at its folder"],
   ["--deny GLOB", "keep what matches from every tool (repeatable)"],
@@ -60,7 +60,7 @@ const SERVE_OPTIONS: OptionTable = {
 
 const MAX_PORT = 65_535;
 
-/** The port of a command line. @throws UsageError */
+/** Returns the port of a command line. @throws UsageError */
 function portOf(given: unknown): number {
   const port = whole(given, "port") ?? DEFAULT_PORT;
   if (port >= 0 && port <= MAX_PORT) return port;

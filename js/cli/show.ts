@@ -1,4 +1,4 @@
-/** Prints the result of a call in the form that the command line wants, and gives the exit status. */
+/** Prints the result of a call in the requested form, and returns the exit status. */
 import type { ToolResult } from "../workspace/index.ts";
 import type { Command, ToolCall } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
@@ -9,7 +9,7 @@ import type { Form } from "./person/form.ts";
 import { page } from "./person/pager.ts";
 import { personalText } from "./person/view.ts";
 
-/** Prints the result; gives the exit status. */
+/** Prints the result; returns the exit status. */
 export async function show(
   command: Command,
   call: ToolCall,
@@ -24,7 +24,7 @@ export async function show(
   } else if (values["jsonl"] === true) printJsonLines(result.ok ? result.data : result);
   else if (values["json"] === true) printJson(result);
   else if (!result.ok) printError(told);
-  // A script that reads the results gets none: the sentence about that is for people.
+  // A script that reads results gets no notice about an empty result, which is for people.
   else if (outcome !== "found") printNote(told);
   else {
     const text =

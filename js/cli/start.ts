@@ -1,4 +1,4 @@
-/** Runs the command, and says what went wrong in words and as an exit status. */
+/** Runs the command, and reports errors as text and as an exit status. */
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { EXIT } from "./exit-status.ts";
@@ -20,7 +20,7 @@ export async function start(argv: readonly string[]): Promise<void> {
       printError(`filewright: ${commandHint(error.message)}`);
       process.exitCode = EXIT.error;
     } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
-      // Of the system, such as a port that is taken: its words say it, a stack would not.
+      // A system error, such as a used port: its message suffices without a stack.
       printError(`filewright: ${error.message}`);
       process.exitCode = EXIT.error;
     } else throw error;

@@ -1,15 +1,15 @@
-/** Tables that fit: columns as wide as what they hold, the last cut where the terminal ends. */
+/** Formats tables: columns as wide as their content, the last one truncated at the terminal's width. */
 import process from "node:process";
 
-/** How wide standard output is, in columns; undefined where it is no terminal. */
+/** Returns the width of standard output, in columns; undefined when it is no terminal. */
 export function widthOfOutput(): number | undefined {
   return process.stdout.isTTY === true ? process.stdout.columns : undefined;
 }
 
-/** The width of a text in code points: names are escaped before they come here. */
+/** Returns the width of a text in code points: names are escaped before. */
 const lengthOf = (text: string): number => [...text].length;
 
-/** Rows as lines. */
+/** Formats rows as lines. */
 export function tableOf(
   rows: readonly (readonly string[])[],
   width: number | undefined = widthOfOutput(),

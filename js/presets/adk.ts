@@ -6,7 +6,7 @@ import { flag, path, text, texts } from "../tools/shared.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset } from "./preset.ts";
 
-/** Allowed directories are mandatory and absolute; edits take the first of several places. */
+/** Allowed directories are required and absolute; edits use the first of several matches. */
 export const adk: Preset = definePreset({
   name: "adk",
   about: "the Agent Development Kit's proposal for file tools",

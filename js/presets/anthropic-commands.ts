@@ -1,4 +1,4 @@
-/** What the commands of Anthropic's editor and memory tools mean. */
+/** Converts the commands of Anthropic's editor and memory tools. */
 import type { Code } from "../engine/errors.ts";
 import type { Arguments } from "../tools/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -6,16 +6,16 @@ import { route, wrongArgument } from "./define.ts";
 import type { Refused, Route } from "./preset.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";
 
-/** Where memories are: below the working directory. */
+/** The directory of memories, below the working directory. */
 const MEMORIES = "memories";
 
-/** The editor's command as a call of ours. @throws FilewrightError INVALID_ARGUMENT */
+/** Converts the editor's command to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
 export function editorRoute(given: Arguments): Route {
   const at = need(EDITOR, given, "path");
   return command(EDITOR, given, at, at);
 }
 
-/** The memory's command as a call of ours. @throws FilewrightError INVALID_ARGUMENT */
+/** Converts the memory's command to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
 export function memoryRoute(given: Arguments): Route {
   const { command: name } = given;
   if (name === "rename") {
@@ -82,7 +82,7 @@ function command(tool: string, given: Arguments, path: string, at: string): Rout
   }
 }
 
-/** A directory is listed where a file was to be viewed. */
+/** Lists a directory when a file was to be viewed. */
 export function viewInstead(code: Code, given: Arguments, memory: boolean): Route | undefined {
   if (code !== "IS_DIRECTORY" || given["command"] !== "view") return undefined;
   const path = String(given["path"]);
@@ -119,7 +119,7 @@ function sizeText(bytes: number): string {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)}K` : `${(bytes / 1024 / 1024).toFixed(1)}M`;
 }
 
-/** A patch that only adds lines, behind the one named. */
+/** Returns a patch that only adds lines, after the given one. */
 function insertion(tool: string, given: Arguments): string {
   const { insert_line: line, insert_text: inserted = given["new_str"] } = given;
   if (line === undefined) throw wrongArgument(tool, "insert_line", "is required with insert");
@@ -129,7 +129,7 @@ function insertion(tool: string, given: Arguments): string {
   return `@@ -${at},0 +${at + 1},${lines.length} @@\n${lines.map((one) => `+${one}\n`).join("")}`;
 }
 
-/** The documented words for a line that the file does not have. */
+/** Returns the documented message for a line that the file does not have. */
 function insertRefusal({ code, error }: Refused, line: unknown): string | undefined {
   if (code !== "PATCH_FAILED" || error.details?.["reason"] !== "lines_differ") return undefined;
   const lines = Number(error.details["line"]);
@@ -156,7 +156,7 @@ function need(tool: string, given: Arguments, argument: string): string {
   throw wrongArgument(tool, argument, `is required with ${String(given["command"])}${remedy}`);
 }
 
-/** A path below /memories as one of the workspace. `inside`: the directory itself will not do. */
+/** Converts a path below /memories to one of the workspace. `inside`: the directory itself is refused. */
 function placed(path: string, argument: string, inside: boolean): string {
   const parts = path.split("/");
   const [first, top, ...rest] = parts;

@@ -29,7 +29,7 @@ const edits = {
   insert_text: only("insert", "the text to insert."),
 } as const;
 
-/** A tool whose `command` says what it does. */
+/** A tool with a `command` argument. */
 function commanded(
   spec: Pick<ToolSpec, "name" | "title" | "description" | "params"> & {
     readonly route: (given: Arguments) => ReturnType<NonNullable<ToolSpec["route"]>>;
@@ -94,7 +94,7 @@ export const anthropic: Preset = definePreset({
   ],
 });
 
-/** One of a few words, without a default. */
+/** A required choice of words. */
 function choiceOf(description: string, values: readonly string[]): Schema {
   const { default: _, ...schema } = choice(description, values, "");
   return schema;

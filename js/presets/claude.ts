@@ -28,7 +28,7 @@ function refuse({ code, told, error, given }: Refused): string | undefined {
 
 const lines = (what: string): Param["schema"] => integer(what, { minimum: 0, maximum: 50 });
 
-/** Results that a call skips and gives at most. */
+/** The offset and the limit of results. */
 function windowOf(given: Told["given"]): { readonly skip: number; readonly most: number } {
   const most = Number(given["head_limit"]);
   return { skip: Number(given["offset"]), most: most === 0 ? MOST : most };
@@ -71,7 +71,7 @@ function grepText({ data, given, args, plain }: Told<GrepArgs, GrepData>): strin
   return rows.join("\n") + more;
 }
 
-/** The parameter names that Claude models write best. */
+/** The parameter names of Claude Code. */
 export const claude: Preset = definePreset({
   name: "claude",
   about: "Claude Code",

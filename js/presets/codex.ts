@@ -1,4 +1,4 @@
-/** Preset `codex`: `apply_patch` as OpenAI's coding models write it, and the reading tools beside it. */
+/** Preset `codex`: `apply_patch` in the form of OpenAI's coding models, and reading tools. */
 import { integer, path, text } from "../tools/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
@@ -6,10 +6,11 @@ import type { Preset, Refused } from "./preset.ts";
 import { absoluteIn, headed } from "./texts.ts";
 
 /**
- * The patch with its pure additions at the end of their files.
+ * Moves pure additions to the end of their files.
  *
- * In Codex a chunk without context, removals or an anchor is added at the end of the file. Our own tool refuses it,
- * because it names no place. Such chunks come last, as those before them are looked for in the order of the file.
+ * In Codex a chunk without context, removals or an anchor is added at the end of the file. The
+ * canonical tool refuses it, because it names no position. Such chunks come last, because chunks
+ * are matched in the order of the file.
  */
 export function withAdditionsAtEnd(patch: string): string {
   const lines = patch.split("\n");

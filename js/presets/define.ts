@@ -1,4 +1,4 @@
-/** From a preset as data to one that can be called: schemas, aliases, names and texts put together. */
+/** Builds a callable preset from its data: schemas, aliases, names and texts. */
 import { FilewrightError, type Code } from "../engine/errors.ts";
 import { gateOf } from "../schema/option.ts";
 import { type Aliases, plainArguments } from "../tools/arguments.ts";
@@ -24,7 +24,7 @@ import type {
 import { PRESET_SPEC_OPTIONS } from "./spec-options.ts";
 import { editRefusal } from "./texts.ts";
 
-/** A parameter that becomes one of our arguments under the same or another name. */
+/** A parameter that is mapped to a canonical argument with the same or another name. */
 export function param(to: string | null, schema: Schema, more: Omit<Param, "to" | "schema"> = {}): Param {
   return { to, schema, ...more };
 }
@@ -34,7 +34,7 @@ export function tool<Name extends ToolName>(spec: ToolSpec<Name>): ToolSpec {
   return spec as unknown as ToolSpec;
 }
 
-/** Another of our tools, for some arguments. */
+/** Another canonical tool, for some arguments. */
 export function route<Name extends ToolName>(way: Route<Name>): Route {
   return way as unknown as Route;
 }
@@ -42,9 +42,9 @@ export function route<Name extends ToolName>(way: Route<Name>): Route {
 const gate = gateOf("definePreset", PRESET_SPEC_OPTIONS);
 
 /**
- * Puts a preset together. What it is made of is checked now, and not when a tool is called.
+ * Defines a preset. Its parts are checked now, and not when a tool is called.
  *
- * @throws FilewrightError INVALID_ARGUMENT naming the part that makes no sense
+ * @throws FilewrightError INVALID_ARGUMENT naming the invalid part
  */
 export function definePreset(given: PresetSpec): Preset {
   const preset = gate(given);
@@ -92,7 +92,7 @@ function makeTool(
   const keyed = params.flatMap(([name, { keys }]) =>
     keys === undefined ? [] : [[name, inverted(keys)] as const],
   );
-  /** Our keys in a list of objects are understood too. */
+  /** The canonical keys in a list of objects are accepted too. */
   const theirKeys = (args: Arguments): Arguments => {
     let result = args;
     for (const [name, theirs] of keyed) {
@@ -125,7 +125,7 @@ function makeTool(
     refuse: (error, told) => refusalBy(way, error, told, given, names),
   });
   const arranged = spec.arrange ?? ((args: Arguments): Arguments => args);
-  /** Whoever said `~` is not told where that is. */
+  /** An error about a path with `~` does not reveal the home directory. */
   const discreet = (found: Meant, given: unknown, { home }: PresetHost): Meant => {
     const said = isPlain(given) && Object.values(given).some((value) => atHome(value, { home }) !== value);
     if (spec.home === undefined || !said || home === undefined) return found;
@@ -166,14 +166,14 @@ function makeTool(
   });
 }
 
-/** Other spellings: our own names, those of other systems for paths, and the preset's. */
+/** Aliases: canonical names, other systems' names for paths, and the preset's. */
 function aliasesOf(spec: ToolSpec, of: Tool): Aliases {
   const aliases: Record<string, string> = {};
   const add = (alias: string, theirs: string): void => {
     if (!Object.hasOwn(spec.params, alias)) aliases[alias] ??= theirs;
   };
   for (const [theirs, { to, convert, keys }] of Object.entries(spec.params)) {
-    // A number with another base must not be taken under our name.
+    // A number with another base must not be accepted under the canonical name.
     if (to === null || (convert !== undefined && keys === undefined)) continue;
     add(to, theirs);
     for (const [alias, ourName] of Object.entries(of.aliases ?? {})) if (ourName === to) add(alias, theirs);
@@ -207,7 +207,7 @@ function ourArguments(
   checked: Arguments,
   fixed: Arguments = {},
 ): Arguments {
-  // Key by key: one added to what was spread costs ten times as much.
+  // Assigned key by key: adding to a spread object costs ten times as much.
   const args: Record<string, unknown> = {};
   for (const name of Object.keys(fixed)) args[name] = fixed[name];
   for (const [theirs, { to, convert, keys }] of params) {
@@ -221,7 +221,7 @@ function ourArguments(
   return args;
 }
 
-/** An object with its keys renamed. */
+/** Renames the keys of an object. */
 export function rekeyed(item: Arguments, keys: Readonly<Record<string, string>>): Arguments {
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys[key] ?? key, value]));
 }
@@ -235,7 +235,7 @@ function atHome(path: unknown, { home }: PresetHost): unknown {
   return path === "~" || path.startsWith("~/") ? home + path.slice(1) : path;
 }
 
-/** The refusal of one argument of a preset's tool. */
+/** Creates the error for one argument of a preset's tool. */
 export function wrongArgument(tool: string, argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
     complete: true,

@@ -93,7 +93,7 @@ export const fluent: Preset = definePreset({
           const pointed = target === undefined ? "" : ` -> ${escapeControls(target)}`;
           return `${marks[type]} ${escapeControls(name)}${pointed}`;
         });
-        // What was left out is said as in our own lists.
+        // Omitted entries are reported as in the canonical lists.
         return data.truncated ? [...lines, lastLine(plain())].join("\n") : lines.join("\n");
       },
       refuse: outside,

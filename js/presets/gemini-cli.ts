@@ -44,7 +44,7 @@ function refuseReplace({ code, told, error, given }: Refused): string | undefine
   }
 }
 
-/** Hits without the lines that the exclusion matches. The engine decides, in linear time. */
+/** Removes hits whose lines match the exclusion. The engine matches in linear time. */
 function grepText(told: Told<GrepArgs, GrepData>): string {
   const { data, given, plain } = told;
   if (data.matches === undefined) return plain();
@@ -61,7 +61,7 @@ function grepText(told: Told<GrepArgs, GrepData>): string {
   });
 }
 
-/** The lines below their files, or with `names_only` the files alone. */
+/** Groups the lines by file, or returns only the files with `names_only`. */
 function plainOrGrouped(told: Told<GrepArgs, GrepData>): string {
   const { data, given, args, call } = told;
   const { matches = [] } = data;
@@ -193,7 +193,7 @@ export const geminiCli: Preset = definePreset({
         ),
       },
       required: ["pattern"],
-      // To leave lines out by a pattern, the lines are needed.
+      // Excluding lines by a pattern requires the lines.
       arrange: (args, given) => ({
         ...geminiIgnore.arrange(args, given),
         ...(given["exclude_pattern"] === undefined ? {} : { output: "content" }),

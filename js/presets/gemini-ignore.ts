@@ -1,4 +1,4 @@
-/** Which ignore files Gemini CLI minds: those of the workspace, and its own. */
+/** The ignore files of Gemini CLI: those of the workspace, and its own. */
 import type { Arguments } from "../tools/schema.ts";
 import type { ToolSpec } from "./preset.ts";
 
@@ -12,7 +12,7 @@ function minded(given: Arguments): { readonly others: boolean; readonly own: boo
   };
 }
 
-/** For a tool whose arguments say which are minded, and which minds them unless told otherwise. */
+/** For a tool whose arguments select the ignore files; all apply by default. */
 export const geminiIgnore: Required<Pick<ToolSpec, "arrange" | "ignoreFiles">> = Object.freeze({
   arrange(args: Arguments, given: Arguments): Arguments {
     if (args["respect_ignore"] === undefined) return args;

@@ -1,4 +1,4 @@
-/** The texts of Gemini CLI's readers: what is cut is said first, hits are grouped by file. */
+/** The texts of Gemini CLI's readers: truncation is reported first, hits are grouped by file. */
 import { closing } from "../tools/grep_text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
 import { readText } from "../tools/read_file.ts";
@@ -6,7 +6,7 @@ import { escapeControls } from "../engine/escape.ts";
 import type { Told } from "./preset.ts";
 import { rowsOf } from "../tools/grep_text.ts";
 
-/** Raw lines, below a line that says which they are. */
+/** Returns raw lines, below a line that names their range. */
 export function geminiReadText(
   { data, args, call, plain }: Told<ReadFileArgs, ReadFileData>,
   paging = "offset/limit",
@@ -27,7 +27,7 @@ export function geminiReadText(
     : content;
 }
 
-/** Hits below the name of their file. */
+/** Groups hits by file. */
 export function geminiGrepText({ data, args, given, call, plain }: Told<GrepArgs, GrepData>): string {
   const pattern = escapeControls(args.pattern);
   const path = given["path"] ?? given["dir_path"];

@@ -17,7 +17,7 @@ const MODIFIED: Param = param(
   flag("Set by the host where the user changed the text before it was approved.", false),
 );
 
-/** What is added where the user changed what the model wrote. */
+/** The note when the user changed the model's content. */
 function modified(given: Readonly<Record<string, unknown>>, content: unknown): string {
   return given["modified_by_user"] === true ? ` User modified the \`content\` to be: ${String(content)}` : "";
 }

@@ -16,7 +16,7 @@ function refuseEdit({ code, error, told }: Refused): string | undefined {
   return undefined;
 }
 
-/** The hunk of a patch that was refused is named by its place in the list, from 0. */
+/** Names the refused hunk of a patch by its index, from 0. */
 function refusePatch(refused: Refused): string | undefined {
   const index = refused.error.details?.["edit_index"];
   const message = refuseEdit(refused);

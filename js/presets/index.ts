@@ -1,6 +1,6 @@
 /**
- * Presets: the tool names, parameters and texts of other systems, as data over
- * our tools. Nothing here reads, writes or decides; a preset only translates.
+ * Presets: the tool names, parameters and texts of other systems, as data over the canonical
+ * tools. Nothing here reads, writes or decides; a preset only translates.
  */
 import { choiceOf, either, gateOf, type OptionalOption } from "../schema/option.ts";
 import { adk } from "./adk.ts";
@@ -43,16 +43,16 @@ export const PRESETS: {
   codex,
 });
 
-/** The name of a preset; `canonical` is our own tools. */
+/** The name of a preset; `canonical` means the tools' own names. */
 export type PresetName = "canonical" | keyof typeof PRESETS;
 
-/** The names of all presets, ours first. */
+/** The names of all presets, `canonical` first. */
 export const PRESET_NAMES: readonly PresetName[] = Object.freeze([
   "canonical",
   ...(Object.keys(PRESETS) as (keyof typeof PRESETS)[]),
 ]);
 
-/** The option `preset`, wherever there is one. */
+/** The option `preset` of every entry. */
 export const PRESET_OPTION: OptionalOption<PresetName | Preset> = either(
   choiceOf(PRESET_NAMES),
   PRESET_OPTIONS,
@@ -61,7 +61,7 @@ export const PRESET_OPTION: OptionalOption<PresetName | Preset> = either(
 const gate = gateOf("preset", PRESET_OPTION);
 
 /**
- * The preset of a name, or the preset itself; undefined for our own tools.
+ * Returns the preset of a name, or the preset itself; undefined for `canonical`.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the nearest one
  */

@@ -13,7 +13,7 @@ import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Told } from "./preset.ts";
 
-/** The file as it is; of its head or tail the lines without their last end. */
+/** Returns the file unchanged; of its head or tail the lines without the last line ending. */
 export function readMcpText({ data, args, given, call, plain }: Told<ReadFileArgs, ReadFileData>): string {
   if (data.image !== undefined) return plain();
   const part = given["head"] !== undefined || given["tail"] !== undefined;
@@ -26,7 +26,7 @@ export function readMcpText({ data, args, given, call, plain }: Told<ReadFileArg
   return content.replace(/\n$/u, "");
 }
 
-/** Of lines that a page has no room for, how to go on: the server has `tail` alone for that. */
+/** Returns how to continue after the lines of a page: the server only has `tail` for that. */
 function cutNote(
   {
     start_line: first,
@@ -44,14 +44,14 @@ function cutNote(
   return `[lines ${first}-${last} of ${total}; truncated, tail: ${total - last} goes on]`;
 }
 
-/** A diff in a fence that nothing in it can close. */
+/** Returns a diff in a fence longer than any in its content. */
 export function fenced(diff: string): string {
   let fence = "```";
   while (diff.includes(fence)) fence += "`";
   return `${fence}diff\n${diff}${fence}\n`;
 }
 
-/** Each file in the order asked for, or why it was not read. */
+/** Returns each file in the requested order, or the reason why it was not read. */
 export function manyText({ data, args, call }: Told<ReadManyFilesArgs, ReadManyFilesData>): string {
   const read = new Map(data.files.map((file) => [file.path, file]));
   const skipped = new Map(data.skipped.map(({ path, reason }) => [path, reason]));
@@ -68,16 +68,16 @@ export function manyText({ data, args, call }: Told<ReadManyFilesArgs, ReadManyF
   return parts.join("\n---\n");
 }
 
-/** A path as data carries it. */
+/** Returns a path for data. */
 function displayed(typed: string, call: Told["call"]): string {
   try {
     return call.display(call.found(typed, "read").path);
   } catch {
-    return typed; // Not allowed: told under the name it was asked by.
+    return typed; // Not allowed: shown under the requested name.
   }
 }
 
-/** Names in columns with sizes, and what they come to. */
+/** Returns names in columns with sizes, and their totals. */
 export function sizesText({ data, args }: Told<ListDirectoryArgs, ListDirectoryData>): string {
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path ?? ".")}]`;
   const marks = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
@@ -111,7 +111,10 @@ interface Node {
   readonly children?: Node[];
 }
 
-/** Everything below a directory as nested JSON; a last entry of type `notice` says what is left out. */
+/**
+ * Returns everything below a directory as nested JSON; a last entry of type `notice` reports
+ * omissions.
+ */
 export function treeText({ data }: Told<ListDirectoryArgs, ListDirectoryData>): string {
   const top: Node[] = [];
   const below = new Map<string, Node[]>();
@@ -130,7 +133,7 @@ export function treeText({ data }: Told<ListDirectoryArgs, ListDirectoryData>): 
   return JSON.stringify([...top, ...notices.map((name) => ({ name, type: "notice" }))], null, 2);
 }
 
-/** The facts of a path under the server's keys. */
+/** Returns the facts of a path with the server's keys. */
 export function infoText({ data }: Told<StatArgs, StatData>): string {
   const rows: readonly (readonly [string, unknown])[] = [
     ["size", data.size],

@@ -7,7 +7,7 @@ import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./
 import type { Param, Preset, Refused, ToolSpec } from "./preset.ts";
 import { absoluteIn, headed } from "./texts.ts";
 
-/** Entries of one listing. The output limit ends it where this does not. */
+/** The maximum entries of one listing, unless the output limit ends it. */
 const MOST = 100_000;
 
 const place = (what: string): Schema =>
@@ -54,7 +54,7 @@ const exclude = param("exclude", {
   description: "Globs of what to leave out.",
 });
 
-/** Names, parameters and texts of the server that everybody has configured. */
+/** The names, parameters and texts of the official filesystem server. */
 export const mcp: Preset = definePreset({
   name: "mcp",
   about: "the Model Context Protocol's filesystem server",
@@ -213,7 +213,7 @@ export const mcp: Preset = definePreset({
       fixed: { type: "any", respect_ignore: false, limit: MOST },
       text({ data, args, call, plain }) {
         if (data.matches.length === 0) return "No matches found";
-        // Whoever names places absolutely is answered so.
+        // An absolute path gets an answer with absolute paths.
         if (args.path?.startsWith("/") !== true || data.truncated) return plain();
         return data.matches.map((path) => escapeControls(absoluteIn(call, path))).join("\n");
       },

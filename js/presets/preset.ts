@@ -1,7 +1,7 @@
 /**
- * What a preset is: another system's tool names, parameters and texts, said as
- * data over our tools. A preset computes nothing and touches no file; it turns a
- * call in its words into one of ours, and the answer into its text.
+ * The types of a preset: another system's tool names, parameters and texts as data over the
+ * canonical tools. A preset computes nothing and touches no file; it converts a call to a
+ * canonical one, and the answer to its text.
  */
 import type { Code, FilewrightError } from "../engine/errors.ts";
 import {
@@ -24,13 +24,13 @@ import type { Arguments, ObjectSchema, Schema } from "../tools/schema.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import type { Annotations, Call, Tool } from "../tools/tool.ts";
 
-/** What a preset may ask of the host. */
+/** The host's facts that a preset may use. */
 export interface PresetHost {
-  /** The user's home directory, where there is one. */
+  /** The user's home directory, if any. */
   readonly home?: string | undefined;
 }
 
-/** One parameter: its schema, and what it becomes. */
+/** One parameter: its schema, and its canonical argument. */
 export interface Param {
   /** The JSON Schema of its values. */
   readonly schema: Schema;
@@ -44,31 +44,31 @@ export interface Param {
   readonly keys?: Readonly<Record<string, string>>;
 }
 
-/** What a text is made of. */
+/** The input of a text. */
 export interface Told<Args = object, Data = unknown> {
   readonly data: Data;
-  /** Our arguments, checked. */
+  /** The checked canonical arguments. */
   readonly args: Args;
-  /** Their arguments, checked. */
+  /** The checked arguments of the preset. */
   readonly given: Arguments;
   readonly call: Call;
-  /** Our own text. */
+  /** The canonical text. */
   plain(): string;
 }
 
-/** What the text of a refusal is made of. */
+/** The input of an error's text. */
 export interface Refused {
   readonly code: Code;
   readonly error: FilewrightError;
-  /** The path as typed, harmless to show. */
+  /** The path as typed, escaped. */
   readonly path: string;
-  /** Our message in their names. */
+  /** The canonical message with the preset's names. */
   readonly told: string;
   readonly given: Arguments;
   readonly names: Names;
 }
 
-/** How one of our tools is said. */
+/** The mapping to one canonical tool. */
 export interface Way<Name extends ToolName = ToolName> {
   /** The tool of ours that does the work. */
   readonly of: Name;
@@ -82,7 +82,7 @@ export interface Way<Name extends ToolName = ToolName> {
   readonly refuse?: (refused: Refused) => string | undefined;
 }
 
-/** Another of our tools, for some arguments. */
+/** Another canonical tool, for some arguments. */
 export interface Route<Name extends ToolName = ToolName> extends Way<Name> {
   readonly args: Arguments;
 }
@@ -125,26 +125,26 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
   readonly kind?: "read" | "change";
 }
 
-/** A call in their words, made one of ours. */
+/** A preset's call converted to a canonical one. */
 export interface Meant {
   readonly tool: Tool;
-  /** Under our names, not checked yet. */
+  /** Canonical arguments, not checked yet. */
   readonly args: Arguments;
   readonly names: Names;
-  /** Their plain argument names → ours, for hooks that change arguments. */
+  /** The preset's argument names → canonical ones, for hooks that change arguments. */
   readonly ours: Aliases;
   /** See `Call.brief`. */
   readonly brief?: boolean;
-  /** The texts of this preset have a fixed form: what an answer says besides stands in its data alone. */
+  /** True when the texts of this preset have a fixed form: warnings are only in the data. */
   readonly fixedText?: boolean;
-  /** The text is JSON. */
+  /** True when the text is JSON. */
   readonly json?: boolean;
   ignoreFiles?(files: readonly string[]): readonly string[];
   text?(data: unknown, args: object, call: Call): string;
   refuse?(error: FilewrightError, told: string): string;
 }
 
-/** One tool of a preset, ready to be called. */
+/** One callable tool of a preset. */
 export interface PresetTool {
   /** The name that models call it by. */
   readonly name: string;
@@ -160,7 +160,7 @@ export interface PresetTool {
   readonly annotations: Annotations;
   /** Whether it reads, changes files, or runs other tools. */
   readonly kind: "read" | "change" | "batch";
-  /** What it mostly is. */
+  /** The canonical tool of most of its calls. */
   readonly tool: Tool;
   readonly names: Names;
   /** @throws FilewrightError INVALID_ARGUMENT in the preset's names */
@@ -169,7 +169,7 @@ export interface PresetTool {
   instead?(code: Code, given: unknown, host: PresetHost): Meant | undefined;
 }
 
-/** Who may touch what, where the host says nothing else. */
+/** The access of a preset, when the host sets none. */
 export interface PresetAccess {
   /** Roots must be listed, as absolute paths. */
   readonly listed?: boolean;
@@ -181,7 +181,10 @@ export interface PresetAccess {
   readonly prompt?: boolean;
 }
 
-/** What becomes of a change of content that the agent has not seen: made, made with a warning, or refused. */
+/**
+ * How a change of content that the agent has not seen is handled: made, made with a warning, or
+ * refused.
+ */
 export type GuardLevel = "off" | "warn" | "refuse";
 
 /** A preset: names, parameters and texts of another system. */
@@ -200,7 +203,7 @@ export interface Preset {
   readonly guard?: GuardLevel | undefined;
 }
 
-/** What a preset is defined by. */
+/** The definition of a preset. */
 export interface PresetSpec {
   /** The name of the preset. */
   readonly name: string;
@@ -218,7 +221,7 @@ export interface PresetSpec {
   readonly guard?: GuardLevel | undefined;
 }
 
-/** Who may touch what by a preset. */
+/** The access of a preset. */
 export const PRESET_ACCESS_OPTIONS: Options<PresetAccess> = options("PresetAccess", {
   listed: flag(),
   read: nullable(list(text())),
@@ -234,7 +237,7 @@ const PRESET_TOOL: Options<PresetTool> = instance<PresetTool>("PresetTool", "a t
   instead: callback(),
 });
 
-/** A preset, whoever put it together. */
+/** A preset, defined by this package or another. */
 export const PRESET_OPTIONS: Options<Preset> = options("Preset", {
   name: required(text()),
   about: required(anyText()),

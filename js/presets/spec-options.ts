@@ -1,7 +1,7 @@
 /**
- * The options of `definePreset`, as tables. A preset is data that is used at every
- * call: a parameter with a misspelt target would be lost in silence, so that what
- * names something is held against what it names when the preset is defined.
+ * The options of `definePreset`, as tables. A preset is data that every call uses: a parameter
+ * with a misspelt target would be silently lost, so names are compared with their targets when the
+ * preset is defined.
  */
 import {
   anything,
@@ -29,7 +29,7 @@ import type { ObjectSchema, Schema } from "../tools/schema.ts";
 import type { Annotations } from "../tools/tool.ts";
 import { type Param, PRESET_ACCESS_OPTIONS, type PresetSpec, type ToolSpec } from "./preset.ts";
 
-/** The keywords of JSON Schema that are checked. Another one would promise what nothing enforces. */
+/** The enforced keywords of JSON Schema. Any other would be ignored. */
 const KEYWORDS: Readonly<Record<keyof Schema, true>> = {
   type: true,
   description: true,
@@ -48,7 +48,7 @@ const KEYWORDS: Readonly<Record<keyof Schema, true>> = {
   additionalProperties: true,
 };
 
-/** What is wrong with a schema, or with one inside it. */
+/** Returns what is wrong with a schema, or with one inside it. */
 function wrongSchema(schema: object): string | undefined {
   const unknown = Object.keys(schema).find((key) => !Object.hasOwn(KEYWORDS, key));
   if (unknown !== undefined) return `has an unknown keyword; ${didYouMean(unknown, Object.keys(KEYWORDS))}`;
@@ -126,7 +126,7 @@ const TOOL_SPEC: Options<ToolSpec> = options<ToolSpec>(
   { test: wrongNames },
 );
 
-/** Says which name in a tool's specification names nothing. */
+/** Reports a name in a tool's specification without a target. */
 function wrongNames(spec: ToolSpec): string | undefined {
   const params = Object.keys(spec.params);
   const ours = Object.keys(TOOLS.find(({ name }) => name === spec.of)?.inputSchema.properties ?? {});

@@ -1,19 +1,19 @@
 /**
- * Schemas for vendors that demand "strict" ones: every property required,
- * nothing else allowed, no keyword beyond types, choices and structure. What may
- * be left out becomes nullable; our tools take null for left out.
+ * Schemas for vendors that require "strict" ones: every property required, nothing else allowed,
+ * only types, choices and structure. Optional properties become nullable; the tools treat null as
+ * missing.
  */
 import type { ObjectSchema, Schema, SchemaType } from "../tools/schema.ts";
 
-/** A strict schema: in place of a list of types, one schema for each. */
+/** A strict schema: instead of a list of types, one schema for each. */
 export interface StrictSchema extends Omit<ObjectSchema, "properties" | "required"> {
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
 }
 
 /**
- * The strict form of a tool's schema. The limits that it cannot say are put into
- * words, and enforced all the same when the tool is called.
+ * Returns the strict form of a tool's schema. Limits that it cannot express are added to the
+ * descriptions, and still enforced when the tool is called.
  *
  * @example
  * const parameters = strictSchema(ws.tools[0].inputSchema);
@@ -52,13 +52,13 @@ function strict(schema: Schema, optional: boolean): Schema {
     return { ...one, ...(nullable ? { type: [one.type, "null"].flat() as SchemaType[] } : {}), ...words };
   }
   const chosen = { type, enum: choices.filter((choice) => choice !== null) };
-  // Not every family takes null among the choices of a string.
+  // Not every vendor accepts null among the choices of a string.
   return (nullable ? { ...words, anyOf: [chosen, { type: "null" }] } : { ...chosen, ...words }) as Schema;
 }
 
-/** The structure of one type, without words and limits. */
+/** Returns the structure of one type, without descriptions and limits. */
 function bare(schema: Schema, type: SchemaType): Schema {
-  // Closed, an object of unknown shape could hold nothing; our tools take its JSON text as well.
+  // A closed object of unknown shape could contain nothing; the tools accept its JSON text as well.
   if (type === "object" && schema.properties === undefined) return { type: "string" };
   if (type === "object") return strictObject({ ...schema, type });
   if (type === "array")
@@ -66,7 +66,7 @@ function bare(schema: Schema, type: SchemaType): Schema {
   return { type };
 }
 
-/** What a strict schema cannot say is said in words. */
+/** Describes constraints that a strict schema cannot express. */
 function described(schema: Schema, optional: boolean): string {
   const { description = "", minimum, maximum, default: byDefault } = schema;
   const isOpen = [schema.type].flat().includes("object") && schema.properties === undefined;

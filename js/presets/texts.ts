@@ -1,31 +1,31 @@
-/** Pieces of text that several presets share. */
+/** Text helpers that several presets share. */
 import { childOf } from "../backends/paths.ts";
 import type { FilewrightError } from "../engine/errors.ts";
 import type { Names } from "../tools/names.ts";
 import type { Call } from "../tools/tool.ts";
 
-/** A headline as another system words it, and below it what we know besides. */
+/** Returns another system's headline, followed by the canonical text. */
 export function headed(headline: string, told: string): string {
   return told === "" ? headline : `${headline}\n${told}`;
 }
 
-/** A diff without its last line end. */
+/** Returns a diff without its last line ending. */
 export function shownDiff({ diff }: { readonly diff: string }): string {
   return diff.replace(/\n$/u, "");
 }
 
-/** A path of the data as an absolute one. */
+/** Returns a path of the data as an absolute one. */
 export function absoluteIn(call: Call, path: string): string {
   return path.startsWith("/") ? path : path === "." ? call.access.cwd : childOf(call.access.cwd, path);
 }
 
-/** How often a text was found, as the refusal of an edit tells. */
+/** Returns the number of matches in the error of an edit tool. */
 export function foundTimes(error: FilewrightError): number {
   const found = error.details?.["found"];
   return typeof found === "number" ? found : 0;
 }
 
-/** The refusal of an ambiguous edit without the remedies that the reader does not have. */
+/** Returns the error about an ambiguous edit without the remedies that the reader lacks. */
 export function editRefusal(error: FilewrightError, told: string, path: string, names: Names): string {
   if (error.code !== "MATCH_NOT_UNIQUE" || names.argument("replace_all") !== undefined) return told;
   const lines = error.details?.["lines"];

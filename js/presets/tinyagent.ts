@@ -6,7 +6,7 @@ import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { headed } from "./texts.ts";
 
-/** Refusals in TinyAgent's words, ours below them. */
+/** Returns TinyAgent's error text, followed by the canonical one. */
 function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb: string) {
   return ({ code, error, path: shown, told }: Refused): string | undefined => {
     if (code === "OUTSIDE_ALLOWED")

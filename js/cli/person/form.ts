@@ -1,19 +1,19 @@
-/** The form of the output: the text that a model and a script get, or one that is made for a person. */
+/** The form of the output: the text for models and scripts, or one made for a person. */
 import process from "node:process";
 import type { Parsed } from "../../schema/command-line.node.ts";
 import { setColour } from "./style.ts";
 
 /** How results are printed. */
 export interface Form {
-  /** Laid out for a person: columns, headings, highlighted matches. */
+  /** Formatted for a person: columns, headings, highlighted matches. */
   readonly person: boolean;
-  /** The matches of a file stand below its name. */
+  /** Group the matches of a file below its name. */
   readonly heading: boolean;
-  /** What is longer than the screen goes to a pager. */
+  /** Send output longer than the screen to a pager. */
   readonly pager: boolean;
 }
 
-/** The form that a command line wants. @throws UsageError */
+/** Returns the form that a command line requests. @throws UsageError */
 export function formOf({ values }: Parsed): Form {
   const colour = setColour(values["color"]);
   const terminal = process.stdout.isTTY === true;

@@ -1,4 +1,4 @@
-/** The results of a search for a person: below the names of their files, with colour on what matched. */
+/** Formats the results of a search for a person: grouped by file, with highlighted matches. */
 import { escapeControls } from "../../engine/escape.ts";
 import type { GrepData } from "../../tools/grep_types.ts";
 import { rowsOf } from "../../tools/grep_text.ts";
@@ -6,7 +6,7 @@ import { type Pattern, type Range, rangesOf } from "./highlight.ts";
 import { styled } from "./style.ts";
 import { harmless } from "./text.ts";
 
-/** The lines of the results. `heading`: a file's name stands once, above its lines. */
+/** Returns the lines of the results. `heading`: a file's name is printed once, above its lines. */
 export function grepLines(data: GrepData, wanted: Pattern, heading: boolean): readonly string[] {
   if (data.files !== undefined) return data.files.map((path) => styled("path", escapeControls(path)));
   if (data.counts !== undefined)
@@ -34,12 +34,12 @@ export function grepLines(data: GrepData, wanted: Pattern, heading: boolean): re
   return lines;
 }
 
-/** Whether lines around the matches were asked for: then what does not follow on is set apart. */
+/** Returns true when context lines were requested: then gaps are marked. */
 function hasContext({ matches = [] }: GrepData): boolean {
   return matches.some(({ before, after }) => before !== undefined || after !== undefined);
 }
 
-/** A line with its matches in colour. `offset`: where it begins in the lines of its result. */
+/** Returns a line with highlighted matches. `offset` is its start in the lines of its result. */
 function highlighted(text: string, offset: number, ranges: readonly Range[]): string {
   let shown = "";
   let at = 0;

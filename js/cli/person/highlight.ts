@@ -1,10 +1,10 @@
 /**
- * Where the matches are within the lines that a search gives.
+ * Finds the ranges of matches within the lines of a search result.
  *
- * The engine tells of each line the column of its first match alone. The pattern is
- * therefore run once more here, as a regular expression of JavaScript, and believed
- * only where it begins at that column. JavaScript's engine may need exponential time,
- * so it runs with a time limit, after which nothing is highlighted.
+ * The engine reports only the column of the first match of a line. The pattern is therefore run
+ * once more here, as a JavaScript regular expression, and used only when it matches at that
+ * column. JavaScript's engine may need exponential time, so it runs with a time limit, after which
+ * nothing is highlighted.
  */
 import { createContext, Script } from "node:vm";
 import type { GrepMatch } from "../../tools/grep_types.ts";
@@ -21,7 +21,7 @@ export interface Pattern {
 }
 
 const TIME_LIMIT_MS = 200;
-/** More of one line tells a person nothing. */
+/** The maximum number of highlighted ranges in one line. */
 const MAX_RANGES = 100;
 
 const FIND = new Script(`lines.map((line) => {
@@ -34,7 +34,7 @@ const FIND = new Script(`lines.map((line) => {
   return ranges;
 })`);
 
-/** The ranges of each match; none where they are not known for certain. */
+/** Returns the ranges of each match; empty when they are not certain. */
 export function rangesOf(matches: readonly GrepMatch[], wanted: Pattern): readonly (readonly Range[])[] {
   const expression = expressionOf(wanted);
   const none = matches.map(() => []);
@@ -49,13 +49,13 @@ export function rangesOf(matches: readonly GrepMatch[], wanted: Pattern): readon
   }
 }
 
-/** Whether JavaScript found what the engine found. A line that was cut begins elsewhere. */
+/** Returns true when JavaScript found the same match as the engine. A truncated line begins elsewhere. */
 function isSame({ text, column }: GrepMatch, first: Range | undefined): boolean {
   if (first === undefined) return false;
   return text.startsWith("…") || [...text.slice(0, first[0])].length + 1 === column;
 }
 
-/** The pattern in JavaScript; undefined where it has no such form. */
+/** Returns the pattern in JavaScript; undefined when it has no equivalent. */
 function expressionOf({ pattern, regex, case: letters, word }: Pattern): RegExp | undefined {
   const [, inline = "", rest = pattern] =
     regex === false ? [] : (/^\(\?([ims]+)\)(.*)$/su.exec(pattern) ?? []);

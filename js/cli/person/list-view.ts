@@ -1,4 +1,4 @@
-/** Directories and paths for a person: types, sizes, times and colours. */
+/** Formats directories and paths for a person: types, sizes, times and colours. */
 import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
 import { NOT_SHOWN } from "../../tools/link-target.ts";
@@ -40,7 +40,7 @@ function nameOf({ path, type, target }: ListedEntry, directory: string): string 
   }
 }
 
-/** Paths whose directories step back behind their names. */
+/** Formats paths with dimmed directories. */
 export function pathLines(paths: readonly string[]): readonly string[] {
   return paths.map((path) => {
     const shown = escapeControls(path);

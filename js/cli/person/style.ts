@@ -1,11 +1,11 @@
-/** Colours: whether a stream gets them, and which one means what. */
+/** Colours: whether a stream supports them, and their meaning. */
 import process from "node:process";
 import util from "node:util";
 import { UsageError } from "../../schema/command-line.node.ts";
 
 type Format = Parameters<typeof util.styleText>[0];
 
-/** What a style means. */
+/** The meaning of a style. */
 export type Style =
   | "bad"
   | "good"
@@ -35,12 +35,12 @@ const STYLES: Readonly<Record<Style, Format>> = {
 
 const MODES = ["auto", "always", "never"] as const;
 
-/** When there is colour: `auto` asks the stream and the environment. */
+/** When to use colour: `auto` checks the stream and the environment. */
 export type ColourMode = (typeof MODES)[number];
 
 let mode: ColourMode = "auto";
 
-/** Takes the value of `--color`; it stands above the environment. @throws UsageError */
+/** Sets the value of `--color`; it overrides the environment. @throws UsageError */
 export function setColour(given: unknown): ColourMode {
   const found = MODES.find((one) => one === (given ?? "auto"));
   if (found === undefined) throw new UsageError(`--color must be auto, always or never, not '${given}'`);
@@ -48,7 +48,10 @@ export function setColour(given: unknown): ColourMode {
   return found;
 }
 
-/** Whether a stream gets colour: NO_COLOR and FORCE_COLOR are obeyed, else it is a terminal that can show it. */
+/**
+ * Returns true when a stream gets colour: NO_COLOR and FORCE_COLOR are obeyed, otherwise it must
+ * be a terminal with colours.
+ */
 export function colours(stream: NodeJS.WriteStream): boolean {
   if (mode !== "auto") return mode === "always";
   const { NO_COLOR: no = "", FORCE_COLOR: force = "", TERM: term } = process.env;
@@ -57,10 +60,10 @@ export function colours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && term !== "dumb";
 }
 
-/** The text in a style, where the stream has colour. */
+/** Returns the text in a style, when the stream has colour. */
 export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   if (!colours(stream) || text === "") return text;
-  // Newer releases of Node ask the stream themselves, and would take --color always for nothing.
+  // Newer releases of Node check the stream themselves, and would ignore --color always.
   const paint = util.styleText as
     | ((format: Format, text: string, options: { readonly validateStream: boolean }) => string)
     | undefined;

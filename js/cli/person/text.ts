@@ -1,12 +1,12 @@
-/** Texts for a person's eyes: sizes, times, and content that cannot steer the terminal. */
+/** Formats texts for people: sizes, times, and content that cannot control the terminal. */
 import { escapeControls } from "../../engine/escape.ts";
 
 const UNITS = ["", "K", "M", "G", "T", "P"] as const;
 const KIB = 1024;
-/** Below this a figure has one decimal. */
+/** The value below which a figure has one decimal. */
 const PRECISE_BELOW = 10;
 
-/** A number of bytes in at most four characters and a unit of 1024. */
+/** Formats a number of bytes in at most four characters and a unit of 1024. */
 export function humanBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -19,7 +19,7 @@ export function humanBytes(bytes: number): string {
   return `${tenth < PRECISE_BELOW ? tenth.toFixed(1) : Math.ceil(value)}${UNITS[unit]}`;
 }
 
-/** A time as `YYYY-MM-DD HH:MM` of this machine's time zone. */
+/** Formats a time as `YYYY-MM-DD HH:MM` in this machine's time zone. */
 export function localTime(iso: string): string {
   const time = new Date(iso);
   const two = (figure: number): string => String(figure).padStart(2, "0");
@@ -27,7 +27,7 @@ export function localTime(iso: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** A line of a file without what could steer the terminal or hide text; tabs stay. */
+/** Escapes a line of a file, so that it cannot control the terminal or hide text; tabs stay. */
 export function harmless(line: string): string {
   return line.split("\t").map(escapeControls).join("\t");
 }

@@ -1,4 +1,4 @@
-/** The result of a tool for a person. */
+/** Formats the result of a tool for a person. */
 import type { FindFilesData } from "../../tools/find_files.ts";
 import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep_types.ts";
@@ -14,7 +14,7 @@ import { listLines, pathLines } from "./list-view.ts";
 import { styled } from "./style.ts";
 import { harmless } from "./text.ts";
 
-/** The result laid out for a person; undefined where the text for models serves a person as well. */
+/** Returns the result for a person; undefined when the text for models serves as well. */
 export function personalText({ tool, args }: ToolCall, result: ToolResult, form: Form): string | undefined {
   if (!result.ok || result.data === undefined) return undefined;
   const given = args as Record<string, unknown>;
@@ -44,7 +44,7 @@ export function personalText({ tool, args }: ToolCall, result: ToolResult, form:
   }
 }
 
-/** A page of a file: its numbers in colour, and how to go on in options. */
+/** Formats a page of a file: line numbers in colour, and the option that continues. */
 function pageText(result: ToolResult, { line_numbers: style }: Record<string, unknown>): string {
   const lines = result.text.split("\n");
   const { truncated } = result.data as { readonly truncated?: boolean };
@@ -60,10 +60,10 @@ function pageText(result: ToolResult, { line_numbers: style }: Record<string, un
     .join("\n");
 }
 
-/** How many lines the rows take in the text for models. */
+/** Returns the number of lines of the rows in the text for models. */
 const plainRows = (data: GrepData): number => linesOf(data).flat().length;
 
-/** The rows, and behind them what the text for models says besides its own `count` rows. */
+/** Returns the rows, followed by the notes of the text for models after its own `count` rows. */
 function withNotes(tool: string, rows: readonly string[], text: string, count: number): string {
   const notes = text.split("\n").slice(count);
   return [...rows, ...notes.map((note) => styled("faint", commandHint(note, tool)))].join("\n");
