@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_unique_and_shouting() {
+    fn codes_are_unique_and_upper_case() {
         let mut seen = std::collections::HashSet::new();
         for code in Code::ALL {
             assert!(seen.insert(code.as_str()));

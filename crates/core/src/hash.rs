@@ -77,7 +77,7 @@ mod tests {
     use super::{HashCheckpoints, sha256};
 
     #[test]
-    fn a_hash_goes_on_where_texts_part() {
+    fn a_hash_continues_where_texts_diverge() {
         let old: Vec<u8> =
             (0..2 * HashCheckpoints::STEP_BYTES + 5).map(|at| (at % 251) as u8).collect();
         for same in [HashCheckpoints::STEP_BYTES - 1, HashCheckpoints::STEP_BYTES, old.len()] {

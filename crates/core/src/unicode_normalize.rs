@@ -80,7 +80,7 @@ mod tests {
     use super::{Form, is_stable, normalised};
 
     #[test]
-    fn what_counts_as_stable_is() {
+    fn stable_characters_do_not_change() {
         let stable = ('\0'..=char::MAX).filter(|c| is_stable(*c));
         for c in stable {
             assert_eq!(is_nfc_quick([c].into_iter()), IsNormalized::Yes, "{c:?}");

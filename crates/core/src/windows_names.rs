@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_stand_for_something_else_are_refused() {
+    fn names_with_a_special_meaning_are_refused() {
         use Code::{InvalidArgument, OutsideAllowed};
         for (path, code) in [
             ("CON", InvalidArgument),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_their_own_are_not() {
+    fn ordinary_names_are_accepted() {
         for path in [
             "",
             ".",

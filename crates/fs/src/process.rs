@@ -119,7 +119,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_number_that_was_given_out_again_is_another_process() {
+    fn a_reused_pid_is_another_process() {
         let own = ProcessName::own();
         assert!(own.started > 0);
         assert_eq!(ProcessName { started: own.started + 1, ..own.clone() }.ended(), Some(true));

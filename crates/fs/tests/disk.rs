@@ -118,7 +118,7 @@ fn a_large_file_is_replaced_again_and_again_where_there_is_room_for_two() {
 }
 
 #[test]
-fn a_read_only_disk_is_said_to_be_one() {
+fn a_read_only_disk_is_reported() {
     let world = World::new();
     if !is_root() {
         return;
@@ -240,7 +240,7 @@ fn moving_to_another_disk_keeps_owner_and_attributes_or_is_refused() {
 }
 
 #[test]
-fn where_a_rename_is_not_allowed_a_file_is_written_in_place() {
+fn a_file_is_written_in_place_if_a_rename_is_not_allowed() {
     let world = World::new();
     if !is_root() {
         return;

@@ -213,7 +213,7 @@ fn directories_that_take_no_entries_keep_their_bits_at_any_depth() {
 }
 
 #[test]
-fn what_holds_something_denied_or_protected_is_not_taken_away() {
+fn trees_with_denied_or_protected_entries_are_not_removed() {
     let policy = |world: &World| Policy {
         deny: vec!["*.key".into()],
         protect: true,

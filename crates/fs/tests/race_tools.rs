@@ -210,7 +210,7 @@ const ROWS: &[Row] = &[
 ];
 
 #[test]
-fn no_tool_is_led_out() {
+fn no_tool_leaves_the_roots() {
     let (world, base) = arena();
     let asked = std::env::var("FILEWRIGHT_ATTACK_ROUNDS").ok();
     let rounds = asked.and_then(|rounds| rounds.parse().ok()).unwrap_or(20_000_usize);

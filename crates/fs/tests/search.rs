@@ -170,7 +170,7 @@ fn paths_come_in_code_point_order() {
 }
 
 #[test]
-fn what_is_seen() {
+fn visible_entries_are_found() {
     let dir = tree(&[
         (".gitignore", "node_modules/\n*.log\n"),
         (".git/HEAD", "hit"),
@@ -412,7 +412,7 @@ fn newest_first() {
 }
 
 #[test]
-fn time_up_gives_what_is_final() {
+fn a_timeout_returns_final_results() {
     let dir = forest();
     let query = json!({ "pattern": "hit", "timeoutMs": 0 });
     let cut = grep_in(dir.path(), query);

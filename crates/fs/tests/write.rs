@@ -145,7 +145,7 @@ fn links_are_written_through_and_stay_links() {
 }
 
 #[test]
-fn other_names_keep_their_bytes() {
+fn other_hard_links_keep_their_bytes() {
     let world = World::new();
     fs::hard_link(world.at("o/s"), world.at("w/h")).unwrap();
     for roots in both(&world.policy()) {
@@ -158,7 +158,7 @@ fn other_names_keep_their_bytes() {
 }
 
 #[test]
-fn strictly_a_file_with_other_names_is_left_alone() {
+fn strict_writes_refuse_files_with_several_hard_links() {
     let world = World::new();
     fs::hard_link(world.at("o/s"), world.at("w/h")).unwrap();
     for roots in both(&world.policy()) {
@@ -174,7 +174,7 @@ fn strictly_a_file_with_other_names_is_left_alone() {
 
 /// Copies and moves over a file, alone and as part of a tree.
 #[test]
-fn strictly_a_file_with_other_names_is_not_copied_or_moved_over() {
+fn strict_copies_and_moves_refuse_files_with_several_hard_links() {
     let world = World::new();
     fs::hard_link(world.at("o/s"), world.at("w/a/b/h")).unwrap();
     fs::create_dir_all(world.at("w/t/b")).unwrap();
@@ -410,7 +410,7 @@ fn protected_places_cannot_be_written() {
 }
 
 #[test]
-fn a_single_file_as_root_is_written_and_nothing_beside_it() {
+fn a_single_file_as_root_is_the_only_writable_file() {
     let world = World::new();
     let policy = Policy {
         read: Some(vec![world.at("w").into()]),

@@ -96,7 +96,7 @@ fn cancelled_work_ends_soon_and_as_cancelled() {
 }
 
 #[test]
-fn what_indexes_hold_is_bounded_and_given_back() {
+fn memory_of_indexes_is_bounded_and_released() {
     let made: Vec<_> = (0..3)
         .map(|_| {
             let dir = tempfile::tempdir().unwrap();

@@ -70,7 +70,7 @@ mod tests {
     use filewright_fs::search::grep::GrepOptions;
 
     #[test]
-    fn a_search_is_whole_while_its_index_is_disposed_of() {
+    fn a_search_is_complete_while_its_index_is_disposed() {
         const FILES: u32 = 400;
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();

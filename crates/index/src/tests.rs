@@ -364,7 +364,7 @@ fn rounds() -> usize {
 }
 
 #[test]
-fn nothing_is_missed_by_watching() {
+fn watching_misses_no_change() {
     let mut ground = WalkRoot::new(7);
     ground.storm(rounds());
     let index = ground.index();
@@ -376,14 +376,14 @@ fn nothing_is_missed_by_watching() {
 }
 
 #[test]
-fn nothing_is_missed_by_sweeping() {
+fn revalidation_misses_no_change() {
     NO_WATCH.set(true);
     let mut ground = WalkRoot::new(11);
     ground.storm(rounds());
 }
 
 #[test]
-fn what_had_no_match_is_not_read_again_until_it_changes() {
+fn pieces_without_a_match_are_not_read_again_until_they_change() {
     let ground = WalkRoot::new(13);
     let (decoy, query) = ("cuddl uddle", r#"{"pattern":"cuddle","regex":false}"#);
     for (name, text) in [
@@ -445,7 +445,7 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
 }
 
 #[test]
-fn the_first_of_many_are_those_that_a_scan_finds() {
+fn the_first_results_equal_those_of_a_scan() {
     let ground = WalkRoot::new(17);
     ground.settle();
     let cancel = CancelToken::new();
@@ -472,7 +472,7 @@ fn has(packed: &Packed, name: &str) -> bool {
 }
 
 #[test]
-fn what_the_policy_hides_is_not_found() {
+fn entries_hidden_by_the_policy_are_not_found() {
     // Policy, hidden file, whether its name is shown, number of unread files.
     let cases = [
         (json!({ "deny": ["*.key"] }), "d1/other.key", false, 0.0),
@@ -546,7 +546,7 @@ fn whole_systems_and_homes_are_not_indexed() {
 }
 
 #[test]
-fn the_one_used_longest_ago_goes() {
+fn the_least_recently_used_index_is_released() {
     let grounds: Vec<WalkRoot> = (0..MAX_INDEXES as u64 + 2).map(WalkRoot::new).collect();
     for ground in &grounds {
         ground.settle();

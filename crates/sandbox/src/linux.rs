@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn within_goes_by_whole_names() {
+    fn is_within_compares_whole_names() {
         for (path, directory, within) in [
             ("/proc/1", "/proc", true),
             ("/proc", "/proc", true),

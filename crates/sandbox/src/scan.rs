@@ -397,7 +397,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_tree_is_told_by_what_is_hidden_protected_and_gits() {
+    fn a_scan_lists_hidden_protected_and_git_entries() {
         let tree = tempfile::tempdir().unwrap();
         let root = tree.path().to_str().unwrap().to_owned();
         for path in [

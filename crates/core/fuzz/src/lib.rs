@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use filewright_core::access::{Intent, PathRules, RulesConfig, Verdict};
-use filewright_core::diff::unified::{Format, DiffHeader, DisplayLimits, LineEndings, diff};
+use filewright_core::diff::unified::{DiffHeader, DisplayLimits, Format, LineEndings, diff};
 use filewright_core::edit::{Edit, EditOptions, Strictness, plan};
 use filewright_core::patch::set::{SetOptions, apply_all};
 use filewright_core::patch::{parse, reverse};
 use filewright_core::path::{components, decode_name, encode_name, escape_controls};
-use filewright_core::windows;
+use filewright_core::windows_names;
 
 /// Splits the input into three texts at the byte 0xff, which valid UTF-8 never contains.
 fn texts(data: &[u8]) -> [String; 3] {
@@ -74,7 +74,7 @@ pub fn path(data: &[u8]) {
     let line = escape_controls(&shown);
     assert!(!line.chars().any(char::is_control), "nothing that moves a cursor is shown");
     let text = String::from_utf8_lossy(data);
-    let on_windows = windows::check(&text);
+    let on_windows = windows_names::check(&text);
     let Ok(parsed) = components(data) else { return };
     for name in &parsed.names {
         assert!(!matches!(*name, b"" | b"." | b".."));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_bytes_break_nothing() {
+    fn generated_bytes_break_no_fuzz_target() {
         for seed in 1..2_000 {
             let data = made(seed);
             super::edit(&data);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_speak_of_keys_are_text() {
+    fn files_that_mention_keys_are_text() {
         for content in [
             "",
             "{}",

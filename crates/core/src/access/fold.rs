@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twins_are_one_name() {
+    fn spellings_of_one_name_fold_to_the_same_name() {
         for (name, twin) in [
             (".GIT", ".git"),
             ("hoo\u{212a}\u{017f}", "hooks"),

@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_directory_are_judged_at_once() {
+    fn names_of_a_directory_are_checked_in_one_call() {
         let rules = rules(&["*.key", "d/x"]);
         assert_eq!(rules.denied_names(b"/w/d", b"a/b.key/x/.key/y"), [0, 1, 1, 1, 0]);
         assert_eq!(rules.denied_names(b"/", b"w/a.key"), [0, 0]);
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_tell_what_they_are_about() {
+    fn rules_report_which_parts_are_active() {
         let some = rules(&["sec"]);
         assert!(some.denies() && some.protects() && some.hides_secrets());
         let telling = some.with_secrets_allowed();

@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn says_what_the_rules_say(names in prop::collection::vec(name(), 0..8), ups in 0usize..4) {
+        fn cursor_agrees_with_the_rules(names in prop::collection::vec(name(), 0..8), ups in 0usize..4) {
             let rules = rules(&["sec", "a/*.key"]);
             let mut trail = PathCursor::new(&rules, b"/w");
             let mut stack = vec![b"/w".to_vec()];
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn comes_back_to_the_top() {
+    fn cursor_returns_to_its_start() {
         let rules = rules(&[]);
         let mut trail = PathCursor::new(&rules, b"/");
         trail.push(b".git");

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_are_not_understood_are_refused() {
+    fn invalid_patterns_are_refused() {
         for pattern in [
             "",
             "/",

@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_not_understood_are_refused() {
+    fn invalid_host_rules_are_refused() {
         for (places, code) in [
             (&["allow .vscdoe"][..], Code::InvalidArgument),
             (&["readable src"], Code::InvalidArgument),

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_tell_a_repository() {
+    fn marks_identify_a_repository() {
         for (names, expected) in [
             (&["HEAD", "objects", "refs"][..], true),
             (&["HEAD", "commondir"], true),

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_around_a_word() {
+    fn lists_near_a_word_boundary_are_compared() {
         for length in [0, 1, 2, 63, 64, 65, 127, 128, 129, 200] {
             let list = |step: u32| -> Vec<u32> { (0..length).map(|i| i * step % 5).collect() };
             check(&list(3), &list(7));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_said_so() {
+    fn tables_that_are_too_large_return_none() {
         assert_eq!(words(0, 10), Some(0));
         assert_eq!(words(10, 65), Some(20));
         assert_eq!(words(1 << 20, 1 << 20), None);
@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_many_pairs_as_there_can_be(
+        fn number_of_pairs_is_maximal(
             before in prop::collection::vec(0u32..6, 0..150),
             after in prop::collection::vec(0u32..6, 0..150),
         ) {

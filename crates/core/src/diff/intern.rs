@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keyed_table_takes_over_in_the_middle() {
+    fn keyed_table_replaces_the_first_one_midway() {
         let mut table = TokenTable::new(2, 2);
         let first = table.token(b"a");
         table.patience = 0;
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_alike_take_places_of_their_own() {
+    fn similar_lines_hash_to_different_slots() {
         let lines: Vec<String> =
             (0..4096).map(|n| format!("    let value{n} = {};\n", n % 7)).collect();
         let places = |fold: fn(u64, u64) -> u64| {

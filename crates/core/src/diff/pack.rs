@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_means_what_it_says() {
+    fn every_flag_has_its_effect() {
         let call = |flags| DiffCall { flags, context: 3, ..DiffCall::default() };
         for (name, before, after, flags, text) in [
             ("names", "a\n", "b\n", 0, "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-a\n+b\n"),

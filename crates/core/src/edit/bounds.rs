@@ -91,7 +91,7 @@ fn work_is_proportional_to_what_was_sent() {
 }
 
 #[test]
-fn with_less_work_the_answer_is_the_same_or_a_refusal_that_says_so() {
+fn a_smaller_budget_gives_the_same_answer_or_a_refusal() {
     for (name, text, edits) in hostile() {
         let full = run(&text, &edits, &WorkBudget::of(u64::MAX)).map(|plan| plan.bytes);
         for units in [0, 200_000, 5_000_000] {

@@ -59,7 +59,7 @@ mod tests {
     use super::WorkBudget;
 
     #[test]
-    fn what_is_spent_is_spent() {
+    fn a_spent_budget_stays_spent() {
         let work = WorkBudget::of(3_000);
         assert!(work.try_spend(1_000) && work.left() == 2_000 && !work.is_spent());
         assert!(!work.try_spend(2_001) && work.is_spent());

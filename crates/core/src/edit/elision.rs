@@ -139,7 +139,7 @@ mod tests {
     use super::is_elision;
 
     #[test]
-    fn what_is_an_elision() {
+    fn elisions_are_recognised() {
         for line in [
             "...",
             "  // ...",

@@ -22,7 +22,7 @@ fn reason(error: &Error) -> &str {
 }
 
 #[test]
-fn lines_that_replace_others_are_not_taken_for_those_before_them() {
+fn replacing_lines_are_not_mistaken_for_preceding_lines() {
     let text = "f() {\n    if (ac->ev.data != NULL)\n        return REDIS_ERR;\n\n    /* Create container for context and r/w events */\n    e = (redisLibevEvents*)malloc(sizeof(*e));\n    e->context = ac;\n#if EV_MULTIPLICITY\n    e->loop = loop;\n#else\n    e->loop = NULL;\n";
     let old = "container for context and r/w events */\ne = (redisLibevEvents*)malloc(sizeof(*e));\ne->context = ac;\n#if EV_MULTIPLICITY\ne->loop = loop;\n#else";
     let new = "container for context and r/w events */\n    e = (redisLibevEvents*)hi_calloc(1, sizeof(*e));\n    if (e == NULL)\n        return REDIS_ERR;\n\n    e->context = ac;\n#if EV_MULTIPLICITY\n    e->loop = EV_A;\n#else";
@@ -32,7 +32,7 @@ fn lines_that_replace_others_are_not_taken_for_those_before_them() {
 }
 
 #[test]
-fn what_a_transport_damaged_is_mended_and_said() {
+fn transport_damage_is_repaired_and_reported() {
     for (repair, reason_told, text, old, new, result) in [
         (
             "escaped line ends",
@@ -93,7 +93,7 @@ fn what_a_transport_damaged_is_mended_and_said() {
 }
 
 #[test]
-fn new_lines_take_the_manner_of_the_file() {
+fn new_lines_take_the_style_of_the_file() {
     let tabs = format!("a\nb\n{}", "\ty\n".repeat(40));
     let spaces = format!("{}a\nb\n", "  x\n".repeat(40));
     for (name, text, old, new, result) in [
@@ -153,7 +153,7 @@ fn new_lines_take_the_manner_of_the_file() {
 }
 
 #[test]
-fn what_both_texts_leave_out_stays() {
+fn lines_that_both_texts_leave_out_stay() {
     let text = "fn a() {\n\tlet x = \u{201c}one\u{201d};\n\tlet y = 2;\n\tlet z = 3;\n\tdone(x, y, z);\n}\n";
     let old = "fn a() {\n    let x = \"one\";\n    ...\n    done(x, y, z);\n}";
     let new = "fn a() {\n    let x = \"two\";\n    ...\n    done(x, z);\n}";
@@ -171,7 +171,7 @@ fn what_both_texts_leave_out_stays() {
 }
 
 #[test]
-fn a_line_that_was_not_mentioned_is_never_lost() {
+fn an_unmentioned_line_is_never_lost() {
     let file = |amid: &str| {
         format!(
             "begin_all();\nconst alpha = make(1);\nconst beta = make(2);\n{amid}const gamma = make(3);\nconst delta = make(4);\nfinish(alpha, beta, gamma, delta);\n"
@@ -193,7 +193,7 @@ fn a_line_that_was_not_mentioned_is_never_lost() {
 }
 
 #[test]
-fn a_line_that_the_old_text_alone_forgot_is_there_once() {
+fn a_line_forgotten_only_by_the_old_text_occurs_once() {
     // Punctuation is enough to recognise a comment.
     let text = "/// # ;\n/// ```\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,\n";
     let old = "/// # ;\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,";
@@ -209,7 +209,7 @@ fn a_line_that_the_old_text_alone_forgot_is_there_once() {
 }
 
 #[test]
-fn other_signs_in_the_old_text_hide_neither_a_change_nor_a_slip() {
+fn other_punctuation_in_the_old_text_hides_neither_a_change_nor_a_typo() {
     for (name, text, old, new, result) in [
         (
             "a line that begins in the middle teaches its quotes",
@@ -238,7 +238,7 @@ fn other_signs_in_the_old_text_hide_neither_a_change_nor_a_slip() {
 }
 
 #[test]
-fn new_text_stands_as_it_is_where_the_old_text_lost_all_indentation() {
+fn new_text_is_unchanged_if_the_old_text_lost_all_indentation() {
     let text = "start(\"a name of the test\", (t, done) => {\n  plan(4)\n  listen(port, err => {\n    after(() => close())\n    done()\n  })\n})\n";
     let old: Vec<&str> = text.lines().map(str::trim).collect();
     let new = "start(\"a name of the test\", async t => {\n  plan(3)\n  await server\n  after(() => close())\n})";
@@ -246,7 +246,7 @@ fn new_text_stands_as_it_is_where_the_old_text_lost_all_indentation() {
 }
 
 #[test]
-fn a_line_is_removed_where_the_others_have_a_slip() {
+fn a_line_is_removed_although_the_others_have_a_typo() {
     let text = "    #[inline]\n    fn visit_unit(self) -> Result<Value>\n    {\n";
     let old = "#[inline]\nfn visit_unit(self) -> Rseult<Value>";
     let (made, _) = fuzzy("removed", text, old, "fn visit_unit(self) -> Result<Value>");
@@ -254,7 +254,7 @@ fn a_line_is_removed_where_the_others_have_a_slip() {
 }
 
 #[test]
-fn a_refusal_names_every_place_that_is_as_alike_as_the_best() {
+fn a_refusal_lists_every_position_as_similar_as_the_best() {
     let method = |at: usize| {
         format!(
             "     */\n    @Quiet(\"all\")\n    public static void check{at}(int a) {{\n    }}\n\n"

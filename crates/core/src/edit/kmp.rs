@@ -43,7 +43,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_are_those_of_a_look_at_each(
+        fn occurrences_equal_those_of_a_naive_search(
             hay in proptest::collection::vec(0u64..3, 0..40),
             needle in proptest::collection::vec(0u64..3, 1..5),
         ) {

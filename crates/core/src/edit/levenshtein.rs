@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn likeness() {
+    fn similarity_of_pairs() {
         assert_eq!(similarity(b"abcd", b"abxd", 0.5), 0.75);
         assert_eq!(similarity(b"abcd", b"abxd", 0.8), 0.0);
         assert_eq!(similarity(b"", b"", 0.5), 1.0);

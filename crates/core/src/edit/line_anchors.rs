@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_the_file_as_it_was_read() {
+    fn line_numbers_refer_to_the_file_as_it_was_read() {
         let text = "{\n1\n}\n{\n2\n}\n";
         let edits = [
             edit(text, (1, 1), Some(Insert::After), "x\ny\nz"),

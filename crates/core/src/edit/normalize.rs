@@ -90,7 +90,7 @@ mod tests {
     use super::{match_key, plain};
 
     #[test]
-    fn keys_hold_the_words_alone() {
+    fn keys_contain_only_words() {
         for (a, b) in [
             ("  if (x) {\t", "if(x){"),
             ("say \u{201c}hi\u{201d} \u{2013} ok", "say \"hi\" - ok"),

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn literal_matches_are_doubted_where_they_would_make_a_mess() {
+    fn exact_matches_that_would_corrupt_the_file_are_suspected() {
         use Strictness::{Exact, Fuzzy, Whitespace};
         let (file, old, new) = ("open();\nclose_all();\n", "open();\n", "open();\nclose_all();\n");
         assert_eq!(run(Whitespace, file, old, new), "refused: \"already_applied\"");

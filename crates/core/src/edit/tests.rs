@@ -18,7 +18,7 @@ fn run(text: &str, edits: &[Edit]) -> Result<Plan, Error> {
 }
 
 #[test]
-fn edits_land_where_they_belong() {
+fn edits_are_applied_at_the_right_position() {
     for (name, text, old, new, result) in [
         ("a word", "a\nb\nc\n", "b", "B", "a\nB\nc\n"),
         ("a line away", "a\nb\nc\n", "a\n", "", "b\nc\n"),
@@ -168,7 +168,7 @@ fn a_byte_order_mark_alone_is_found_nowhere() {
 }
 
 #[test]
-fn several_places_can_be_asked_for() {
+fn several_positions_can_be_requested() {
     let text = "x\ny\nx\ny\nx\n";
     for (name, edit, on_multiple, result) in [
         ("all", Edit { replace_all: true, ..edit("x", "z") }, OnMultiple::Error, "z\ny\nz\ny\nz\n"),
@@ -257,7 +257,7 @@ fn fuzzy(text: &str, old: &str, new: &str) -> String {
 /// Regression cases: each combines two mistakes, or has another text nearby that is similar to the
 /// intended one.
 #[test]
-fn mistakes_that_come_together_are_undone_together() {
+fn combined_mistakes_are_corrected_together() {
     let code = "\tfn go(a) {\n\t\tfirst_thing(a);\n\t\tsecond_thing(a);\n\t}\n";
     for (name, text, old, new, result) in [
         (
@@ -336,7 +336,7 @@ fn mistakes_that_come_together_are_undone_together() {
 }
 
 #[test]
-fn other_code_that_is_like_two_places_is_ambiguous() {
+fn code_similar_to_two_positions_is_ambiguous() {
     let text = "def a():\n    value_a1 = compute(10)\n    value_a2 = compute(10)\n";
     let (old, new) = ("    value_a3 = compute(10)", "    value_a3 = compute(11)");
     let options = EditOptions { strictness: Strictness::Fuzzy, ..options() };

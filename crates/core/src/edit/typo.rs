@@ -139,7 +139,7 @@ mod tests {
     use super::{has_word, is_typo};
 
     #[test]
-    fn slips_and_other_code() {
+    fn typos_differ_from_other_code() {
         let known = |word: &[u8]| word == b"height";
         for (sent, file, slip) in [
             ("let cofnig = 1;", "let config = 1;", true),

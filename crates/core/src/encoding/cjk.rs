@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_the_east_are_certain() {
+    fn cjk_texts_are_certain() {
         for (text, encoding) in [
             (JAPANESE, EUC_JP),
             (JAPANESE, SHIFT_JIS),

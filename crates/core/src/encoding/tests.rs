@@ -6,7 +6,7 @@ fn label(name: &str) -> Encoding {
 }
 
 #[test]
-fn where_the_first_character_beyond_ascii_stands_does_not_matter() {
+fn position_of_the_first_non_ascii_character_does_not_matter() {
     let text = "a line\n".repeat(800);
     for ascii in [0, 1, 509, 510, 511, 512, 513, 1024, 5000] {
         let start = &text.as_bytes()[..ascii];

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_matches_begin_with() {
+    fn literal_prefix_of_all_matches() {
         let cases: [(&[&str], &str); 8] = [
             (&["drivers/usb/**/*.c"], "drivers/usb"),
             (&["/a/b.c"], "a/b.c"),
@@ -567,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_are_refused_or_cheap() {
+    fn exponential_patterns_are_refused_or_cheap() {
         let bomb = "{a,b}".repeat(2000);
         let deep = format!("{}a{}", "{x,".repeat(3000), "}".repeat(3000));
         let stars = "*a".repeat(4000);

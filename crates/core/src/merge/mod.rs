@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_one_side_did_is_what_comes_out(base in texts(), other in texts()) {
+        fn a_change_of_one_side_is_the_result(base in texts(), other in texts()) {
             let plain = MergeOptions::default();
             prop_assert_eq!(run(&base, &other, &base, &plain), (other.clone(), 0));
             prop_assert_eq!(run(&base, &base, &other, &plain), (other.clone(), 0));

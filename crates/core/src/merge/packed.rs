@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_changes_are_taken_where_that_is_asked() {
+    fn adjacent_changes_are_taken_if_requested() {
         let (base, ours, theirs) = ("a\nb\n", "x\nb\n", "a\ny\n");
         assert_eq!(merged(base, ours, theirs, 0).1[0], 1.0);
         assert_eq!(merged(base, ours, theirs, 4), ("x\ny\n".to_owned(), vec![0.0]));

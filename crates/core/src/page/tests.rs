@@ -190,7 +190,7 @@ fn ten_megabytes_on_one_line() {
 }
 
 #[test]
-fn reading_goes_on_inside_a_line() {
+fn reading_continues_inside_a_line() {
     let text = format!("first\n{}\nlast\n", "漢字".repeat(3000));
     let mut request = PageRequest {
         start_line: 2,
@@ -310,7 +310,7 @@ fn requests_cross_as_json() {
 }
 
 #[test]
-fn an_index_goes_on_where_a_file_has_grown() {
+fn an_index_continues_where_a_file_has_grown() {
     let mut index = LineIndex::new(Unit::Byte, 0);
     index.extend_to_end(&mut Slice(b"a\nb\r")).unwrap();
     assert_eq!((index.total(4), index.eol(4)), (Some(2), Some(Eol::Lf)));
@@ -428,7 +428,7 @@ proptest! {
 }
 
 #[test]
-fn a_page_crosses_in_the_order_told() {
+fn page_fields_are_in_the_documented_order() {
     let packed = |bytes: &[u8], request: &PageRequest| {
         let mut packed = Packed::new();
         page(bytes, "f.txt", request).unwrap().pack(&mut packed);
@@ -450,7 +450,7 @@ fn a_page_crosses_in_the_order_told() {
 }
 
 #[test]
-fn a_deep_page_tells_the_total() {
+fn a_deep_page_reports_the_total() {
     let bytes = b"0123456789\r\n".repeat(1_800_000);
     let size = bytes.len() as u64;
     for (start_line, total) in [(1, None), (1_000, None), (1_500_000, Some(1_800_000))] {

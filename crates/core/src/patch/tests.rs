@@ -68,7 +68,7 @@ fn the_time_0_of_an_empty_side_means_that_there_is_no_file() {
 }
 
 #[test]
-fn modes_are_turned_around_too() {
+fn modes_are_reversed_too() {
     let modes = |header: &str| {
         let patch = parse(&format!("diff --git a/f b/f\n{header}"), None).unwrap();
         let back = reverse(&patch).unwrap();

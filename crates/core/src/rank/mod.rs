@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_comes_first() {
+    fn the_intended_path_ranks_first() {
         // Query, typos, best match.
         let cases = [
             ("ext4ino", None, "fs/ext4/inode.c"),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_call_is_named() {
+    fn errors_name_the_invalid_option() {
         let long = format!(r#"{{"query": "{}"}}"#, "x".repeat(MAX_QUERY_BYTES + 1));
         for (options, argument) in [
             ("{}", "query"),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_how_much_it_holds() {
+    fn reports_its_size() {
         let mut paths = PathTable::default();
         assert!(paths.is_empty());
         paths.push("src/main.rs");

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_plans_all_or_one_must_be_met() {
+    fn queries_combine_with_all_and_one() {
         let mut slices = BlockIndex::default();
         assert!(slices.is_empty());
         // A small shard ignores the low bits of a gram, so these differ in the high bits.
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_apart_on_a_long_line_is_found_together() {
+    fn distant_parts_of_a_long_line_are_found_together() {
         let mut slices = BlockIndex::default();
         let filler = "0 ".repeat(50_000);
         remember(&mut slices, 0, &format!("first{filler}second{filler}third\nanother line\n"));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_longer_than_an_overlap_is_found_across_stretches() {
+    fn a_string_longer_than_the_overlap_is_found_across_chunks() {
         let needle: String = (0..400).map(|at| format!("{at:03}x")).collect();
         let filler = "- ".repeat(20_000);
         for at in (15_000..17_000).step_by(200) {

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_signed_is_what_a_search_reads() {
+    fn indexed_content_is_the_searched_content() {
         let late = [vec![b'a'; BINARY_WINDOW], b"\0rest".to_vec()].concat();
         // Content, class, number of searched bytes.
         let cases: &[(&[u8], ContentClass, usize)] = &[
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_every_string_is_in_one_stretch() {
+    fn every_string_of_a_long_line_is_in_one_chunk() {
         let lines = "short\n".repeat(3 * BLOCK_BYTES / 6);
         let lengths = [LONG_BLOCK / 2, LONG_BLOCK + 1, 3 * STRETCH_BYTES + 7, 9 * STRETCH_BYTES];
         for length in lengths {

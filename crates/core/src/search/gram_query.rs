@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_match_is_left_out() {
+    fn blocks_without_a_match_are_excluded() {
         // Pattern, block, whether it is a candidate.
         let cases = [
             ("needle", "a needle in", true),
@@ -429,7 +429,7 @@ mod tests {
 
         /// The direct derivation for plain text gives the same result as parsing.
         #[test]
-        fn a_text_is_its_own_plan(text in "[a-zA-Z0-9 _.*(\\n\u{e9}\u{212a}]{1,40}", multiline: bool) {
+        fn plain_text_gives_the_same_query_as_parsing(text in "[a-zA-Z0-9 _.*(\\n\u{e9}\u{212a}]{1,40}", multiline: bool) {
             let options = QueryOptions { regex: false, multiline, ..options(&text) };
             prop_assert_eq!(GramQuery::and_reach(&options), GramQuery::of_parsed(&options));
         }

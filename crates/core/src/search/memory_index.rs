@@ -120,7 +120,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn whatever_matches_is_a_candidate(
+        fn every_match_is_a_candidate(
             contents in prop::collection::vec("[abc \n]{0,60}", 1..20),
             pattern in "[abc]{1,4}(\n|[bc ])?[abc]{0,3}",
             multiline: bool,

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_is_read_again_and_goes_on() {
+    fn a_saved_index_is_loaded_and_can_grow() {
         let mut before = slices();
         for shrunk in [false, true] {
             let mut bytes = Vec::new();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_makes_no_sense_is_refused() {
+    fn truncated_or_invalid_data_is_refused() {
         let mut bytes = Vec::new();
         slices().save(&mut |piece| bytes.extend_from_slice(piece));
         for cut in (0..bytes.len()).step_by(997).chain([bytes.len() - 1]) {

@@ -55,7 +55,7 @@ fn patterns() {
 }
 
 #[test]
-fn manners() {
+fn search_options() {
     let text = "foo.bar\nFOO.bar\nfoodbar\nxfoo.barx\n";
     let literal = QueryOptions { regex: false, ..options("foo.bar") };
     assert_eq!(lines(&literal, text), ["1:1:foo.bar", "4:2:xfoo.barx"]);
@@ -214,7 +214,7 @@ fn content_kinds() {
 }
 
 #[test]
-fn refusals_teach() {
+fn refusals_contain_a_remedy() {
     let refusal = |pattern: &str| Query::new(&options(pattern)).unwrap_err();
     let error = refusal("a(b");
     assert_eq!(error.code, Code::InvalidRegex);
@@ -240,7 +240,7 @@ fn refusals_teach() {
 }
 
 #[test]
-fn interrupts_are_heard() {
+fn interrupts_stop_the_search() {
     let text = "line\n".repeat(1 << 20);
     let query = Query::new(&options("nothing")).unwrap();
     let limits = Limits::default();
@@ -308,7 +308,7 @@ proptest! {
 }
 
 #[test]
-fn several_patterns_are_told_apart() {
+fn hits_name_the_matching_patterns() {
     /// Lines with the indexes of the patterns that match them.
     type Lines = &'static [(u64, &'static [u32])];
     let cases: &[(&[&str], Case, &str, Lines)] = &[

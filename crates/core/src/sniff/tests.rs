@@ -186,7 +186,7 @@ fn data_is_not_text() {
 }
 
 #[test]
-fn names_tell_kinds_of_text_apart_and_nothing_else() {
+fn names_distinguish_only_kinds_of_text() {
     for (name, content, expected) in [
         ("a.ts", &b"let a = 1;\n"[..], ("text", "text/typescript")),
         ("src/A.TS", b"let a = 1;\n", ("text", "text/typescript")),
@@ -258,7 +258,7 @@ proptest! {
 }
 
 #[test]
-fn programs_are_told_by_their_first_line() {
+fn scripts_are_recognised_by_their_first_line() {
     for (line, mime) in [
         ("#!/usr/bin/env node", "text/javascript"),
         ("#!/usr/bin/deno run", "text/javascript"),

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_a_line() {
+    fn only_lf_and_crlf_end_a_line() {
         for (text, count, eol) in [
             ("", 0, "none"),
             ("a", 1, "none"),

@@ -9,7 +9,7 @@ use crate::model;
 use crate::queue::Queue;
 
 #[test]
-fn what_is_set_by_anybody_stays_set_for_everybody() {
+fn a_set_flag_stays_set_for_all_threads() {
     model(|| {
         let flag = Arc::new(Flag::default());
         let setters = [(); 2].map(|()| {
@@ -30,7 +30,7 @@ fn what_is_set_by_anybody_stays_set_for_everybody() {
 }
 
 #[test]
-fn what_was_cancelled_before_it_was_put_is_not_begun() {
+fn a_job_cancelled_before_it_was_submitted_does_not_start() {
     model(|| {
         let queue = Arc::new(Queue::new(1));
         let begun = Arc::new(AtomicUsize::new(0));

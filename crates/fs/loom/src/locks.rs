@@ -86,11 +86,11 @@ fn never_two(killed: bool) {
 }
 
 #[test]
-fn three_processes_never_have_it_together() {
+fn three_processes_never_hold_the_lock_together() {
     never_two(false);
 }
 
 #[test]
-fn one_that_is_killed_leaves_it_to_the_next() {
+fn a_killed_holder_leaves_the_lock_to_the_next() {
     never_two(true);
 }

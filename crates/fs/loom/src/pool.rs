@@ -60,20 +60,20 @@ fn all_is_done(most: usize, first: bool, starts: [bool; 2]) {
 }
 
 #[test]
-fn everything_that_is_put_is_done_once() {
+fn every_submitted_job_runs_once() {
     all_is_done(1, false, [true, true]);
     all_is_done(2, false, [true, true]);
 }
 
 #[test]
-fn a_thread_that_cannot_be_started_takes_nothing_with_it() {
+fn a_failed_thread_start_loses_no_job() {
     all_is_done(2, false, [false, true]);
     all_is_done(2, false, [false, false]);
     all_is_done(2, true, [false, true]);
 }
 
 #[test]
-fn whoever_waits_is_woken_by_the_end() {
+fn closing_wakes_all_waiting_threads() {
     model(|| {
         let queue = Arc::new(Queue::new(2));
         let done = Arc::new(AtomicUsize::new(0));

@@ -149,7 +149,7 @@ mod tests {
     use crate::root::Policy;
 
     #[test]
-    fn a_restricted_thread_tells_a_number_that_was_given_out_again() {
+    fn a_restricted_thread_detects_a_reused_pid() {
         use crate::process::ProcessName;
         let tmp = tempfile::tempdir().unwrap();
         let roots = Roots::new(&Policy::workspace(tmp.path().to_str().unwrap())).unwrap();

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_their_maker() {
+    fn names_identify_their_process() {
         let name = fresh_name();
         assert!(is_temp_name(&name));
         assert_eq!(maker(&name).as_ref(), Some(ProcessName::own()));

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_litter_of_the_dead_is_swept() {
+    fn only_temp_files_of_ended_processes_are_swept() {
         let tmp = tempfile::tempdir().unwrap();
         let own = ProcessName::own();
         let mut child = std::process::Command::new("true").spawn().unwrap();

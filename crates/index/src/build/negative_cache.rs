@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_known_in_order_and_once() {
+    fn entries_are_sorted_and_unique() {
         let mut known = NegativeCache::default();
         known.add(&key(1), vec![piece(2, 0), piece(1, 7)]);
         known.add(&key(1), vec![piece(1, 7), piece(1, 3)]);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_longest_ago_goes() {
+    fn the_least_recently_used_query_is_dropped() {
         let mut known = NegativeCache::default();
         for number in 0..MAX_QUERIES {
             known.add(&key(number), vec![0]);

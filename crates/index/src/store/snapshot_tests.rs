@@ -64,7 +64,7 @@ impl DirPath {
 
     /// Builds an index and compares its results with a scan; returns the number of newly indexed
     /// files.
-    fn signed_anew(&self, note: &str) -> usize {
+    fn newly_indexed(&self, note: &str) -> usize {
         let session = self.process();
         let status = warm(&session, &self.path, true, &CancelToken::new()).unwrap();
         assert_eq!(status.unsigned, 0, "{note}");
@@ -94,19 +94,19 @@ fn settle() {
 }
 
 #[test]
-fn what_did_not_change_is_taken_over_and_nothing_else() {
+fn only_unchanged_files_are_restored() {
     let place = DirPath::new();
     // All of it is saved, so nothing is indexed again.
-    assert_eq!(place.signed_anew("at first"), 0);
+    assert_eq!(place.newly_indexed("at first"), 0);
     place.kept();
-    assert_eq!(place.signed_anew("unchanged"), 0);
+    assert_eq!(place.newly_indexed("unchanged"), 0);
     let top = place.tree.path();
     place.put("d1/f1.txt", "changed, and needle 7\n");
     fs::rename(top.join("d2/f2.txt"), top.join("d2/moved.txt")).unwrap();
     fs::remove_file(top.join("d3/f3.txt")).unwrap();
     settle();
     // The changed file, and the one with a new name.
-    assert_eq!(place.signed_anew("changed"), 2);
+    assert_eq!(place.newly_indexed("changed"), 2);
     // Setting a modification time back is detected.
     let old = fs::metadata(top.join("d4/f4.txt")).unwrap();
     let text = fs::read_to_string(top.join("d4/f4.txt")).unwrap().replace("needle", "moved!");
@@ -118,17 +118,17 @@ fn what_did_not_change_is_taken_over_and_nothing_else() {
         .set_modified(old.modified().unwrap())
         .unwrap();
     settle();
-    assert_eq!(place.signed_anew("set back"), 3);
+    assert_eq!(place.newly_indexed("set back"), 3);
     // Nothing is known about the files of a renamed directory.
     fs::rename(top.join("d5"), top.join("d8")).unwrap();
     settle();
-    place.signed_anew("a directory moved");
+    place.newly_indexed("a directory moved");
 }
 
 #[test]
-fn what_is_damaged_is_made_anew() {
+fn a_damaged_snapshot_is_rebuilt() {
     let place = DirPath::new();
-    place.signed_anew("at first");
+    place.newly_indexed("at first");
     let (kept, read) = (place.kept(), |path: &Path| {
         let file = fs::File::open(path).unwrap();
         let size = file.metadata().unwrap().len();
@@ -149,18 +149,18 @@ fn what_is_damaged_is_made_anew() {
     }
     fs::write(&kept, [&whole[..], b"more"].concat()).unwrap();
     assert_eq!(read(&kept), None);
-    place.signed_anew("damaged");
+    place.newly_indexed("damaged");
     // An entry that is no file is not read, and nothing waits for it.
     fs::remove_file(&kept).unwrap();
     fs::create_dir(&kept).unwrap();
-    place.signed_anew("a directory in its place");
+    place.newly_indexed("a directory in its place");
 }
 
 #[test]
-fn what_others_could_have_written_is_not_believed() {
+fn a_snapshot_writable_by_others_is_ignored() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = DirPath::new();
-    place.signed_anew("at first");
+    place.newly_indexed("at first");
     let kept = place.kept();
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o666)).unwrap();
     let shelf = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();

@@ -42,7 +42,7 @@ pub(crate) struct Dir {
     /// True if it contains an ignore file.
     pub has_rules: bool,
     /// True if the rules above changed since it was listed.
-    pub inherits_anew: bool,
+    pub rules_changed_above: bool,
     /// True if it has a `.git` directory, whose `info/exclude` applies.
     pub is_repo_root: bool,
     /// A hash of the excludes of [`Dir::is_repo_root`].
@@ -185,7 +185,7 @@ impl Dir {
             stack: Stack::new(),
             rules: None,
             has_rules: false,
-            inherits_anew: false,
+            rules_changed_above: false,
             is_repo_root: false,
             exclude: 0,
             exclude_stamp: 0,

@@ -116,7 +116,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
         entries: listed,
     } = contents;
     let dir = &mut state.tree.dirs[id as usize];
-    let new_rules = dir.rules != Some(rules) || dir.inherits_anew;
+    let new_rules = dir.rules != Some(rules) || dir.rules_changed_above;
     (dir.has_rules, dir.special) = (has_rules, special);
     let old_names = std::mem::take(&mut dir.names);
     let old_entries = std::mem::take(&mut dir.entries);
@@ -144,7 +144,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
         let below = match stays {
             Some(known) => {
                 if new_rules && is_dir && known.below != NO_NUMBER {
-                    state.inherit_anew(known.below);
+                    state.mark_rules_changed(known.below);
                 }
                 known.below
             }
@@ -177,7 +177,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
     }
     let dir = &mut state.tree.dirs[id as usize];
     (dir.names, dir.entries) = (names, entries);
-    (dir.stack, dir.rules, dir.inherits_anew) = (stack, Some(rules), false);
+    (dir.stack, dir.rules, dir.rules_changed_above) = (stack, Some(rules), false);
     (dir.ignored, dir.too_deep) = (ignored_here, too_deep);
     if changed {
         state.tree.shape += 1;

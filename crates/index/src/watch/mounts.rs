@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_a_file_that_another_is_bound_over() {
+    fn a_search_finds_a_file_bind_mounted_over_another() {
         if !rustix::process::geteuid().is_root() {
             // Only root may mount; CI runs as root.
             return;

@@ -201,8 +201,8 @@ impl State {
     }
 
     /// Records that the rules above a directory changed.
-    pub fn inherit_anew(&mut self, id: u32) {
-        self.tree.dirs[id as usize].inherits_anew = true;
+    pub fn mark_rules_changed(&mut self, id: u32) {
+        self.tree.dirs[id as usize].rules_changed_above = true;
         self.look_at(id);
     }
 

@@ -6,7 +6,7 @@ use super::plan_packed;
 use crate::error::Code;
 
 #[test]
-fn every_field_of_a_call_is_heard() {
+fn every_field_of_a_call_has_its_effect() {
     let text = "one\ntwo\none\ntwo\n";
     for (name, call, result) in [
         ("a text", json!({"edits": [{"old": "two\none", "new": "x"}]}), "one\nx\ntwo\n"),
@@ -51,7 +51,7 @@ fn every_field_of_a_call_is_heard() {
 }
 
 #[test]
-fn facts_come_in_the_order_told() {
+fn facts_are_in_the_documented_order() {
     let call = json!({
         "edits": [{"old": "b", "new": "B"}, {"old": "d ", "new": "D "}],
         "label": "f.txt",
@@ -67,7 +67,7 @@ fn facts_come_in_the_order_told() {
 }
 
 #[test]
-fn what_had_to_be_mended_is_told() {
+fn repairs_are_reported() {
     let call = json!({"edits": [{"old": "     2\tb\n     3\tc", "new": "     2\tB\n     3\tc"}],
                       "match": "fuzzy"});
     let planned = plan_packed(b"a\nb\nc\n", &call.to_string()).unwrap();
@@ -94,7 +94,7 @@ fn anchors_cross_as_text() {
 }
 
 #[test]
-fn a_call_of_another_form_is_refused_by_name() {
+fn a_malformed_call_is_refused_with_the_name_of_the_field() {
     let edit = |edit: serde_json::Value| json!({ "edits": [edit] }).to_string();
     let with = |key: &str, value: serde_json::Value| {
         let mut call = json!({"edits": [{"old": "a", "new": "b"}]});

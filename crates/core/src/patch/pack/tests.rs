@@ -27,7 +27,7 @@ fn applied(
 }
 
 #[test]
-fn what_was_read_is_told() {
+fn parsed_patches_are_reported() {
     let said = parsed(PATCH, &json!({})).unwrap();
     assert_eq!(said["paths"], json!(["src/f.txt"]));
     let file = &said["files"][0];
@@ -97,7 +97,7 @@ fn files_come_back_in_the_order_of_the_patch() {
 }
 
 #[test]
-fn how_a_hunk_was_placed_is_told() {
+fn match_method_of_a_hunk_is_reported() {
     let hunk = "--- a/f\n+++ b/f\n@@ -1,5 +1,5 @@\n a\n b\n-c\n+C\n d\n e\n";
     for (how, file) in [
         ("exact", "a\nb\nc\nd\ne\n"),
@@ -113,7 +113,7 @@ fn how_a_hunk_was_placed_is_told() {
 }
 
 #[test]
-fn a_patch_is_taken_back() {
+fn a_patch_is_reversed() {
     let (_, contents) =
         applied(&[("src/f.txt", Some("one\n2"))], PATCH, &json!({"reverse": true})).unwrap();
     assert_eq!(contents, ["one\ntwo\n"]);
@@ -130,7 +130,7 @@ fn a_patch_is_taken_back() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_refused() {
+fn irreversible_patches_are_refused() {
     let copied = "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n";
     let unchecked = "*** Begin Patch\n*** Delete File: f\n*** End Patch\n";
     for text in [copied, unchecked] {
@@ -141,7 +141,7 @@ fn what_cannot_be_taken_back_is_refused() {
 }
 
 #[test]
-fn a_call_of_another_form_is_refused() {
+fn a_malformed_call_is_refused() {
     for (call, argument) in [
         (json!({"strip": -1}), Some("strip")),
         (json!({"fuzz": "2"}), Some("fuzz")),

@@ -37,7 +37,7 @@ fn a_query_is_read_option_by_option() {
 }
 
 #[test]
-fn hits_come_in_the_order_told() {
+fn hit_fields_are_in_the_documented_order() {
     // Binary, more, hits, context; line, end line, column, cut, length of the text.
     let (nums, text) = found(&json!({"pattern": "wo"}), &json!({}));
     assert_eq!(nums, [0., 0., 2., 0., 2., 2., 2., 0., 3., 4., 4., 2., 0., 3.]);
@@ -54,7 +54,7 @@ fn hits_come_in_the_order_told() {
 }
 
 #[test]
-fn limits_are_heard() {
+fn limits_are_applied() {
     let two = json!({"pattern": "(?i)two"});
     assert_eq!(found(&two, &json!({"skipLines": 2})).0[2..5], [1., 0., 4.]);
     assert_eq!(found(&two, &json!({"count": true})), (vec![0., 0., 2., 0.], String::new()));
@@ -65,7 +65,7 @@ fn limits_are_heard() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn errors_name_the_option() {
     for (options, argument) in [
         (json!({}), "pattern"),
         (json!({"pattern": 1}), "pattern"),

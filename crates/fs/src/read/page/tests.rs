@@ -98,7 +98,7 @@ fn the_first_page_of_a_big_file_does_not_count_it() {
 }
 
 #[test]
-fn an_index_is_kept_and_goes_on_when_the_file_grows() {
+fn an_index_is_cached_and_continues_when_the_file_grows() {
     let (dir, roots) = place();
     let path = dir.path().join("log.txt");
     let bytes = lines(BIG);
@@ -118,7 +118,7 @@ fn an_index_is_kept_and_goes_on_when_the_file_grows() {
 }
 
 #[test]
-fn an_index_is_not_believed_when_the_counted_part_changed() {
+fn an_index_is_dropped_if_the_counted_part_changed() {
     let (dir, roots) = place();
     let path = dir.path().join("log.txt");
     let mut bytes = lines(BIG);
@@ -217,7 +217,7 @@ fn a_file_cut_short_while_it_is_read() {
 }
 
 #[test]
-fn a_file_that_never_stands_still() {
+fn a_file_that_always_changes_is_reported() {
     let (dir, roots) = place();
     let path = dir.path().join("f");
     std::fs::write(&path, b"line\n".repeat(100_000)).unwrap();
@@ -240,7 +240,7 @@ fn a_file_that_never_stands_still() {
 }
 
 #[test]
-fn what_is_no_text_is_refused_from_its_beginning() {
+fn binary_files_are_refused_by_their_beginning() {
     let (dir, roots) = place();
     let path = dir.path().join("zeros");
     File::create(&path).unwrap().set_len(5 << 30).unwrap();
