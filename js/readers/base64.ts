@@ -1,9 +1,9 @@
-/** Base64 of bytes, on whatever the runtime has for it. */
+/** Encodes and decodes base64 with the functions of the runtime. */
 
-/** How much is made a string at once; a multiple of 3, so that pieces join without padding. */
+/** The number of bytes encoded at once; a multiple of 3, so that the parts need no padding. */
 const PIECE = 3 * 8192;
 
-/** The base64 form, with padding. */
+/** Returns the base64 form, with padding. */
 export function base64(bytes: Uint8Array): string {
   const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
   if (Buffer !== undefined) {
@@ -16,7 +16,7 @@ export function base64(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes of a base64 form. */
+/** Decodes base64. */
 export function bytesOf(text: string): Uint8Array {
   const binary = atob(text);
   return Uint8Array.from(binary, (char) => char.charCodeAt(0));

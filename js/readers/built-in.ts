@@ -1,4 +1,4 @@
-/** The readers that come with the package. Heavy libraries are loaded by the reader that needs them, at its first file. */
+/** The readers of this package. Each loads its heavy libraries at its first file. */
 import { gzipReader, tarReader, zipReader } from "./archive/reader.ts";
 import { imageReader } from "./image/reader.ts";
 import { notebookReader } from "./notebook/reader.ts";
@@ -9,7 +9,7 @@ import { xlsxReader } from "./office/xlsx.ts";
 import { pdfReader } from "./pdf.ts";
 import type { Reader } from "./reader.ts";
 
-/** Ours, the first that knows a kind wins. */
+/** The readers of this package; the first that knows a kind wins. */
 export const builtIn: readonly Reader[] = Object.freeze([
   imageReader,
   notebookReader,

@@ -1,5 +1,5 @@
 /**
- * Readers: what renders files that are no plain text, ours and your own.
+ * Readers: renderers of files that are not plain text, built-in and custom.
  *
  * @module filewright/readers
  */

@@ -1,7 +1,6 @@
 /**
- * Readers: kinds of files that a read renders for a model: images, notebooks,
- * documents, archives, and values inside structured data. Not here: text itself,
- * telling kinds apart (both are the engine's), and paging.
+ * Readers: renderers of file types for models: images, notebooks, documents, archives, and values
+ * inside structured data. Text and type detection (both in the engine) and paging are elsewhere.
  */
 export * from "./reader.ts";
 export type { OwnReaders } from "./option-schema.ts";

@@ -1,15 +1,15 @@
-/** The tables of readers. How an option is added is told in `js/schema/option.ts`. */
+/** The option tables of readers. `js/schema/option.ts` describes how to add an option. */
 import { callback, flag, instance, list, type Options, options, required, text } from "../schema/option.ts";
 import type { Reader } from "./reader.ts";
 
-/** A reader: anything that says which kinds it reads, and reads. */
+/** A reader: any object with its kinds and a `read` function. */
 export const READER: Options<Reader> = instance<Reader>("Reader", "a reader", {
   mimes: required(list(text(), { minItems: 1 })),
   reusable: flag(),
   read: required(callback()),
 });
 
-/** The readers that a host brings. */
+/** The readers that a host supplies. */
 export interface OwnReaders {
   /** They come before all others. Default none. */
   readonly readers?: readonly Reader[] | undefined;

@@ -1,24 +1,24 @@
 /**
- * The `pages` argument: which pages of a PDF, sheets of a workbook, slides of a
- * presentation. 1-based; negative numbers count from the end.
+ * The `pages` argument: pages of a PDF, sheets of a workbook, slides of a presentation. 1-based;
+ * negative numbers count from the end.
  */
 import { badArgument } from "./refuse.ts";
 
-/** What was asked for, and how to ask for what follows. */
+/** The selected pages, and the argument that continues. */
 export interface PageChoice {
-  /** 1-based, in the order asked for, each once. */
+  /** 1-based, in the requested order, each once. */
   readonly numbers: readonly number[];
-  /** The `pages` that continue; absent where nothing is left. */
+  /** The `pages` that continue; absent when none remain. */
   readonly next?: string;
 }
 
 const PART = /^(-?\d{1,9})(?:(-)(-?\d{1,9})?)?$/;
-/** A longer argument is no list that anybody wrote. */
+/** The maximum length of the argument. */
 const MOST_CHARS = 400;
 
 /**
- * Reads `3`, `1-5`, `2-`, `-1`, `-3--1`, `1,4-6`, `all` against `count` pages. At most
- * `most` pages are chosen. @throws INVALID_ARGUMENT
+ * Parses `3`, `1-5`, `2-`, `-1`, `-3--1`, `1,4-6`, `all` against `count` pages. Selects at most
+ * `most` pages. @throws INVALID_ARGUMENT
  */
 export function choosePages(
   pages: string | undefined,
@@ -69,13 +69,13 @@ function bounds(part: string, count: number, unit: string): readonly [number, nu
   const from = number(first);
   if (dash === undefined) return [from, from];
   if (last === undefined) return [from, count];
-  // A range may reach past the end: it then stops there.
+  // A range may extend past the end: it then stops there.
   const to = Number(last) > count ? count : number(last);
   if (to < from) throw badArgument("pages", `Invalid pages '${part}': ${last} is before ${first}.`);
   return [from, to];
 }
 
-/** `[1,2,3,7]` as `1-3,7`. */
+/** Formats `[1,2,3,7]` as `1-3,7`. */
 export function rangesOf(numbers: readonly number[]): string {
   const parts: string[] = [];
   for (let at = 0; at < numbers.length; ) {

@@ -1,7 +1,6 @@
 /**
- * PDF as the text of its pages, through the optional package `unpdf`. Where
- * there is no text, the reason is told: encrypted, damaged, scanned, empty.
- * Or the file as it is, for models that read PDF themselves.
+ * PDF as the text of its pages, through the optional package `unpdf`. Without text, the reason is
+ * reported: encrypted, damaged, scanned, empty. Or the file itself, for models that read PDF.
  */
 import type { FilewrightError } from "../engine/errors.ts";
 import { base64 } from "./base64.ts";
@@ -11,10 +10,10 @@ import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";
 import { readAll } from "./source.ts";
 
 const MIME = "application/pdf";
-/** Pages of one read: unasked, and asked for. */
+/** The maximum pages of one read: by default, and with `pages`. */
 const MOST_PAGES = 20;
 const MOST_ASKED = 100;
-/** A picture inside a page that is larger is not decoded. Pixels. */
+/** The maximum size of a decoded picture inside a page. Pixels. */
 const MOST_PIXELS = 50_000_000;
 
 type Unpdf = typeof import("unpdf");
@@ -49,10 +48,10 @@ export const pdfReader: Reader = Object.freeze({
   },
 });
 
-/** A file without this mark near its end is cut short. Readers look so far back for it. */
+/** A file without this mark near its end is truncated. Readers search that far back for it. */
 const [END_MARK, MAX_BEHIND_END] = ["%%EOF", 1024];
 
-/** The file as a block. One that a model could not open is refused here, with the reason. */
+/** Returns the file as a block. One that a model could not open is refused here, with the reason. */
 async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
   const end = new TextDecoder("latin1").decode(bytes.subarray(-MAX_BEHIND_END));
   if (!end.includes(END_MARK)) throw unsupported(MIME, "is damaged or cut short", { reason: "damaged" });
@@ -73,7 +72,7 @@ async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
   };
 }
 
-/** How many pages there are; undefined where the package that tells it is not installed. */
+/** Returns the number of pages; undefined when the package is not installed. */
 async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
   const unpdf = await import(/* webpackIgnore: true */ "unpdf").catch(() => undefined);
   if (unpdf === undefined) return undefined;
@@ -87,7 +86,7 @@ async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
 
 async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
   try {
-    // A copy: the package may take the bytes for itself. And no Buffer, whose `slice` is none.
+    // A copy: the package may transfer the bytes. Not a Buffer, whose `slice` is a view.
     return await unpdf.getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, maxImageSize: MOST_PIXELS });
   } catch (cause) {
     const name = cause instanceof Error ? cause.name : "";
@@ -131,9 +130,9 @@ async function textOfPages(
     try {
       text = await textOf(document, number);
     } catch {
-      damaged.push(number); // One bad page does not take the others away.
+      damaged.push(number); // One damaged page does not prevent the others.
     }
-    // The first page is always given: the page of lines cuts it.
+    // The first page is always included: paging by lines truncates it.
     if (text.length > left && texts.length > 0) break;
     left -= text.length;
     texts.push(text);

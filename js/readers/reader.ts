@@ -1,48 +1,48 @@
 /**
- * What a reader is: one kind of file that is not plain text, rendered for a
- * model as text, and as images where it has some.
+ * The interface of a reader: it renders one kind of file that is not plain text for a model, as
+ * text and images.
  *
- * A reader sees bytes and limits. It opens nothing, knows no tool, and words its
- * refusals without the path: the workspace puts that in. Text files never come
- * here, unless a part of one is asked for (`json_pointer`).
+ * A reader gets bytes and limits. It opens nothing, is independent of tools, and words its errors
+ * without the path, which the workspace adds. Text files do not come here, except for a part of
+ * one (`json_pointer`).
  */
 import type { MaybePromise } from "../backends/backend.ts";
 
-/** Bytes that are read when they are wanted. */
+/** Bytes that are read on demand. */
 export interface ByteSource {
-  /** Bytes; known before anything is read. */
+  /** The size in bytes; known before anything is read. */
   readonly size: number;
   /**
-   * Bytes from `start` to before `end`, by default all of them; fewer only where
-   * the file ends. The array may be shared: do not change it.
+   * Returns the bytes from `start` to before `end`, by default all; fewer only at the end of the
+   * file. The array may be shared: do not change it.
    */
   read(start?: number, end?: number): MaybePromise<Uint8Array>;
 }
 
-/** How much a reader may take in. Bytes. The limits of a workspace are such limits. */
+/** The limits of a reader. Bytes. The limits of a workspace have this form. */
 export interface ReaderLimits {
   /** The largest image that is handed to a model. */
   readonly imageBytes: number;
-  /** The most base64 characters of one image in an answer. Default 5 MiB. */
+  /** The maximum base64 characters of one image in an answer. Default 5 MiB. */
   readonly imageBase64Bytes?: number;
-  /** The longest side of an image in an answer, in pixels. Default 8,000. */
+  /** The maximum side of an image in an answer, in pixels. Default 8,000. */
   readonly imagePixels?: number;
-  /** The largest file that is taken into memory as a whole. */
+  /** The largest file that is read into memory as a whole. */
   readonly wholeFileBytes: number;
   /** The largest SVG that is shown as text. */
   readonly svgBytes: number;
-  /** UTF-8 bytes of one result's text. */
+  /** The maximum UTF-8 bytes of one result's text. */
   readonly outputBytes: number;
 }
 
-/** What becomes of files that are not text. */
+/** How files that are not text are read. */
 export type NonText = "block" | "media" | "error";
 
 /** The arguments of a read that concern readers. */
 export interface ReaderOptions {
-  /** Which pages, sheets or slides: `3`, `1-5`, `-1` (the last), `2-`, lists of these. */
+  /** The selected pages, sheets or slides: `3`, `1-5`, `-1` (the last), `2-`, lists of these. */
   readonly pages?: string | undefined;
-  /** Which value of structured data, as RFC 6901 writes it. */
+  /** The selected value of structured data, in the form of RFC 6901. */
   readonly jsonPointer?: string | undefined;
   /**
    * `block` (default): images as blocks, documents as text. `media`: PDF files as blocks too,
@@ -54,7 +54,7 @@ export interface ReaderOptions {
 /** One file to render. */
 export interface ReaderInput {
   readonly source: ByteSource;
-  /** As results show it: relative to the workspace where it is inside. */
+  /** The path in results: relative to the workspace when inside it. */
   readonly path: string;
   /** From content first, the name second; without parameters. */
   readonly mime: string;
@@ -65,13 +65,13 @@ export interface ReaderInput {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An image beside the text, with the keys that vision models take. */
+/** An image in addition to the text, with the keys of vision models. */
 export interface ImageBlock {
   /** The kind of block. */
   readonly type: "image";
   /** The image itself. */
   readonly source: {
-    /** How `data` is written. */
+    /** The encoding of `data`. */
     readonly type: "base64";
     /** The media type, such as `image/png`. */
     readonly media_type: string;
@@ -80,17 +80,17 @@ export interface ImageBlock {
   };
   /** The path of its file. */
   readonly file_path: string;
-  /** Bytes of the file, or of the picture inside it. */
+  /** The size of the file, or of the picture inside it, in bytes. */
   readonly size_bytes: number;
 }
 
-/** A file as it is beside the text, for models that read its kind themselves. */
+/** An unchanged file in addition to the text, for models that read its kind themselves. */
 export interface DocumentBlock {
   /** The kind of block. */
   readonly type: "document";
   /** The file itself. */
   readonly source: {
-    /** How `data` is written. */
+    /** The encoding of `data`. */
     readonly type: "base64";
     /** The media type: `application/pdf`. */
     readonly media_type: string;
@@ -103,19 +103,19 @@ export interface DocumentBlock {
   readonly size_bytes: number;
 }
 
-/** What an answer holds beside its text. */
+/** The blocks of an answer in addition to its text. */
 export type ContentBlock = ImageBlock | DocumentBlock;
 
-/** A file made readable. */
+/** The rendering of a file. */
 export interface Rendered {
-  /** For the model; LF ends a line. May be long: whoever shows it pages it by line. */
+  /** For the model; LF ends a line. May be long, because it is paged by line. */
   readonly text: string;
-  /** The line of the file with which `text` begins, where it is a verbatim part of the file; 1-based. */
+  /** The line of the file at which `text` begins, when it is a verbatim part of the file; 1-based. */
   readonly firstLine?: number | undefined;
   readonly content?: readonly ContentBlock[] | undefined;
   /** Facts, with `snake_case` keys. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
-  /** What the reader of the result should know, in one sentence. */
+  /** A note for the reader of the result, in one sentence. */
   readonly warning?: string | undefined;
 }
 

@@ -1,10 +1,7 @@
-/**
- * Why a file is not rendered: the failures of readers, as clauses that follow
- * "P is MIME and …". The workspace adds the path.
- */
+/** The errors of readers, as clauses that follow "P is MIME and …". The workspace adds the path. */
 import { type FilewrightError, makeError } from "../engine/errors.ts";
 
-/** The kind cannot be shown, for a reason that programs can read. */
+/** Creates the error for a kind that cannot be shown, with a reason for programs. */
 export function unsupported(
   mime: string,
   clause: string,
@@ -23,7 +20,7 @@ export function unsupported(
   });
 }
 
-/** Beyond a limit, both in bytes. */
+/** Creates the error for a size beyond a limit, both in bytes. */
 export function tooLarge(size: number, limit: number, hint?: string, details?: object): FilewrightError {
   return makeError("TOO_LARGE", `${size} bytes, and the limit is ${limit}`, {
     hint,
@@ -31,7 +28,7 @@ export function tooLarge(size: number, limit: number, hint?: string, details?: o
   });
 }
 
-/** A wrong argument of the read; the sentence is complete. */
+/** Creates the error for an invalid argument of the read; the sentence is complete. */
 export function badArgument(
   argument: "pages" | "json_pointer",
   sentence: string,
@@ -40,13 +37,13 @@ export function badArgument(
   return makeError("INVALID_ARGUMENT", sentence, { complete: true, details: { argument, ...details } });
 }
 
-/** @throws CANCELLED when the signal has fired */
+/** @throws CANCELLED when the signal is aborted */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw makeError("CANCELLED", "the call was cancelled");
 }
 
 /**
- * An optional package, loaded when it is first needed.
+ * Loads an optional package on its first use.
  * @throws UNSUPPORTED_FORMAT that names the package
  */
 export async function optionalPackage<M>(name: string, mime: string, load: () => Promise<M>): Promise<M> {
@@ -63,9 +60,8 @@ export async function optionalPackage<M>(name: string, mime: string, load: () =>
 }
 
 /**
- * For `import(…).catch(absent)`: bundlers then leave a package that is not
- * installed until it is needed, instead of failing. webpack has no such rule
- * and is told by `webpackIgnore`.
+ * For `import(…).catch(absent)`: with it bundlers leave out a package that is not installed,
+ * instead of failing. webpack needs `webpackIgnore` for that.
  */
 export function absent(cause: unknown): never {
   throw cause;

@@ -1,6 +1,6 @@
 /**
- * Which reader renders a kind: those of the workspace first, then those that
- * `registerReader` added, then ours. An exact MIME type wins over a family.
+ * Selects the reader of a kind: those of the workspace first, then those added by
+ * `registerReader`, then the built-in ones. An exact MIME type wins over a family.
  */
 import type { MaybePromise } from "../backends/backend.ts";
 import { gateOf } from "../schema/option.ts";
@@ -18,12 +18,12 @@ const gateReader = gateOf("registerReader", READER);
 
 /** The readers of one workspace. */
 export interface Readers {
-  /** The reader of a MIME type, if there is one. */
+  /** Returns the reader of a MIME type, if there is one. */
   find(mime: string): Reader | undefined;
   /**
-   * Renders the file. In text-only mode everything is refused that is no text,
-   * unless `pages` asks for a document's text by name.
-   * @throws UNSUPPORTED_FORMAT and what the reader throws
+   * Renders the file. In text-only mode everything but text is refused, unless `pages` requests a
+   * document's text.
+   * @throws UNSUPPORTED_FORMAT and the reader's errors
    */
   read(input: ReaderInput): Promise<Rendered>;
 }
@@ -31,13 +31,15 @@ export interface Readers {
 let registered: readonly Reader[] = [];
 
 /**
- * Adds a reader for every workspace. The last one added wins over earlier ones
- * and over ours. Gives a function that takes it away again.
+ * Adds a reader for every workspace. The last one added wins over earlier and built-in ones.
+ * Returns a function that removes it.
  *
  * @example
- * registerReader("model/stl", async ({ source }) => ({ text: `a solid of ${source.size} bytes` }));
+ * registerReader("model/stl", async ({ source }) => ({ text: `a solid of
+ * ${source.size} bytes` }));
  *
- * @throws FilewrightError INVALID_ARGUMENT for a kind that is no text, or a reader that is no function
+ * @throws FilewrightError INVALID_ARGUMENT for a kind that is no text, or a reader that is no
+ * function
  */
 export function registerReader(mime: string | readonly string[], read: ReadFunction): () => void {
   const mimes = Array.isArray(mime) ? [...(mime as readonly string[])] : [mime as string];
@@ -48,7 +50,7 @@ export function registerReader(mime: string | readonly string[], read: ReadFunct
   };
 }
 
-/** Kinds that are remembered: more than there are, unless somebody makes them up. */
+/** The maximum number of cached kinds: more than exist, unless a caller invents them. */
 const MOST_KINDS = 1_000;
 
 function chosen(all: readonly Reader[], mime: string): Reader | undefined {
@@ -62,7 +64,7 @@ export function readersFor(options: OwnReaders = {}): Readers {
   let asOf = registered;
   const found = new Map<string, Reader | undefined>();
   const find = (mime: string): Reader | undefined => {
-    // A registration after opening counts as well.
+    // A registration after the workspace was opened counts as well.
     if (asOf !== registered || found.size > MOST_KINDS) {
       asOf = registered;
       found.clear();
@@ -93,7 +95,7 @@ export function readersFor(options: OwnReaders = {}): Readers {
   });
 }
 
-/** Kinds whose files are text, though they have a reader. */
+/** Kinds with a reader whose files are text nevertheless. */
 function isText(mime: string): boolean {
   return /^text\/|[/+](json|jsonl|json5|yaml|toml|xml|svg\+xml)$/.test(mime);
 }

@@ -1,26 +1,25 @@
-/** Sources of bytes: in memory, or a file of a backend read in pieces that belong together. */
+/** Sources of bytes: in memory, or a file of a backend, read in chunks of one version. */
 import type { FsBackend } from "../backends/backend.ts";
 import { makeError } from "../engine/errors.ts";
 import type { ByteSource } from "./reader.ts";
 import { checkSignal, tooLarge } from "./refuse.ts";
 
-/** Bytes at hand. */
+/** Bytes in memory. */
 export function sourceOf(bytes: Uint8Array): ByteSource {
   return { size: bytes.length, read: (start = 0, end = bytes.length) => bytes.subarray(start, end) };
 }
 
-/** A file as a source, and what became known of it. */
+/** A file as a source, with facts learned by reading it. */
 export interface FileSource extends ByteSource {
-  /** The version that was read; undefined before, and where the backend has none. */
+  /** The version that was read; undefined before, and for a backend without versions. */
   readonly version: string | undefined;
-  /** All bytes, where they were read at once. */
+  /** All bytes, when they were read at once. */
   readonly whole: Uint8Array | undefined;
 }
 
 /**
- * A file of a backend. Every piece must be of the version of the first one, so
- * that a file replaced meanwhile is noticed; a backend that cannot read ranges
- * is asked for the whole once.
+ * Reads a file of a backend. Every chunk must have the version of the first one, so that a
+ * replaced file is noticed; a backend without ranges is read once as a whole.
  */
 export function sourceFrom(
   fs: FsBackend,
@@ -47,7 +46,7 @@ export function sourceFrom(
       const range = { start: Math.min(start, size), end: Math.min(end, size) };
       if (range.start >= range.end) return new Uint8Array(0);
       const found = await fs.read(path, signal === undefined ? { range } : { range, signal });
-      if (found === null) return new Uint8Array(0); // null only answers `ifNoneMatch`
+      if (found === null) return new Uint8Array(0); // `null` only answers `ifNoneMatch`.
       if (version !== undefined && version !== found.version) {
         throw makeError("CONFLICT", "changed while it was read", { path, hint: "read it again" });
       }
@@ -58,19 +57,22 @@ export function sourceFrom(
   };
 }
 
-/** All bytes. @throws TOO_LARGE before any is read */
+/** Reads all bytes. @throws TOO_LARGE before any is read */
 export async function readAll(source: ByteSource, limit: number, hint?: string): Promise<Uint8Array> {
   if (source.size > limit) throw tooLarge(source.size, limit, hint);
   return await source.read();
 }
 
-/** Bytes that a reader looks at before other calls get a turn: a few milliseconds. */
+/** The number of bytes a reader processes before other tasks may run: a few milliseconds. */
 const CHUNK = 256 * 1024;
 
 const nextTurn: (run: () => void) => void =
   globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
 
-/** The bytes from `start` on, in pieces; at most one is held at a time, and after each others get a turn. */
+/**
+ * Yields the bytes from `start` on, in chunks; at most one is in memory at a time, and other tasks
+ * may run after each.
+ */
 export async function* chunks(
   source: ByteSource,
   signal?: AbortSignal,
@@ -79,7 +81,7 @@ export async function* chunks(
   for (let at = start; at < source.size; ) {
     checkSignal(signal);
     const bytes = await source.read(at, Math.min(at + CHUNK, source.size));
-    if (bytes.length === 0) return; // the file became shorter
+    if (bytes.length === 0) return; // The file became shorter.
     yield bytes;
     at += bytes.length;
     await new Promise<void>((resolve) => nextTurn(resolve));

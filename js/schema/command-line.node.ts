@@ -1,22 +1,25 @@
-/** Command lines taken apart, with complaints that say what would have been right. */
+/** Parses command lines, with errors that name the correct usage. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { nearest } from "./nearest.ts";
 
 /** The options of a command, as `node:util` takes them. */
 export type OptionTable = NonNullable<ParseArgsConfig["options"]>;
 
-/** What a command line says. */
+/** A parsed command line. */
 export interface Parsed {
   readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   readonly positionals: readonly string[];
 }
 
-/** A command line that makes no sense. */
+/** An invalid command line. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** Options that name something: an empty one, as of a variable that is not set, would silently mean something else. */
+/**
+ * Options that name something: an empty value, as of an unset variable, would silently change the
+ * meaning.
+ */
 const NAMES: readonly string[] = [
   "root",
   "preset",
@@ -40,10 +43,10 @@ const NAMES: readonly string[] = [
   "read-only-root",
 ];
 
-/** Other spellings of options, and the option that each means. */
+/** Aliases of options, and the option that each means. */
 export type Aliases = Readonly<Record<string, string>>;
 
-/** Takes a command line apart; an alias is read as the option that it means. @throws UsageError */
+/** Parses a command line; an alias is read as the option that it means. @throws UsageError */
 export function parse(argv: readonly string[], options: OptionTable, aliases: Aliases = {}): Parsed {
   const spelt = Object.entries(aliases).map(([alias, name]) => {
     const { short: _, ...option } = options[name] ?? { type: "string" as const };

@@ -1,9 +1,9 @@
-/** {@link Bytes} over a file that can be sought, and over a stream that cannot. */
+/** {@link Bytes} over a seekable file, and over a stream. */
 import type { ByteSource } from "../reader.ts";
 import { checkSignal } from "../refuse.ts";
 import type { Bytes } from "./tar.ts";
 
-/** Over a file: what is passed over is never read. */
+/** Over a file: skipped bytes are never read. */
 export function bytesOf(source: ByteSource, signal?: AbortSignal): Bytes {
   let at = 0;
   return {
@@ -20,15 +20,15 @@ export function bytesOf(source: ByteSource, signal?: AbortSignal): Bytes {
   };
 }
 
-/** Over a stream, of which at most `limit` bytes are looked at. */
+/** Over a stream, of which at most `limit` bytes are read. */
 export interface StreamBytes extends Bytes {
-  /** Bytes that came so far. */
+  /** The number of bytes received so far. */
   readonly seen: number;
-  /** Whether the limit ended it. */
+  /** True when the limit ended it. */
   readonly stopped: boolean;
 }
 
-/** @throws whatever the stream throws */
+/** @throws any error of the stream */
 export function bytesOfStream(
   stream: AsyncGenerator<Uint8Array>,
   limit: number,

@@ -1,13 +1,16 @@
 /**
- * Inflating with the platform's own `DecompressionStream`, in small steps and
- * never past a cap: a bomb costs one step.
+ * Inflates with the platform's `DecompressionStream`, in small steps and never beyond a limit: a
+ * zip bomb costs one step.
  */
 import { unsupported } from "../refuse.ts";
 
-/** Compressed bytes are fed in steps of this size; one step inflates to 16 MiB at the very most. */
+/** The number of compressed bytes per step; one step inflates to at most 16 MiB. */
 const STEP = 16 * 1024;
 
-/** The bytes in the compressed stream `input`, as they come; `deflate` is zlib's form. @throws the platform's error where it is damaged */
+/**
+ * Yields the inflated bytes of the stream `input`; `deflate` is zlib's format. @throws the
+ * platform's error for damaged data
+ */
 export async function* gunzip(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   format: "gzip" | "deflate" = "gzip",
@@ -27,7 +30,7 @@ export async function* gunzip(
     }
     await writer.close();
   })();
-  // A failure reaches the reader below; here it only must not go unheard.
+  // A failure reaches the reader below; here it must only not be an unhandled rejection.
   feed.catch((error: unknown) => writer.abort(error).catch(() => undefined));
   const reader = stream.readable.getReader();
   try {
@@ -44,11 +47,11 @@ export async function* gunzip(
 }
 
 /**
- * Inflates one raw deflate stream whose size and CRC-32 are known, as a zip tells
- * them. The CRC is checked. Null where it is damaged or longer than it says.
+ * Inflates one raw deflate stream with known size and CRC-32, as in a zip, and checks the CRC.
+ * Returns null when it is damaged or longer than declared.
  */
 export async function inflateRaw(raw: Uint8Array, size: number, crc: number): Promise<Uint8Array | null> {
-  // Not every runtime takes "deflate-raw"; a gzip frame around it is the same.
+  // Not every runtime supports "deflate-raw"; a gzip frame around it is equivalent.
   const frame = new Uint8Array(18);
   frame.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
   const trailer = new DataView(frame.buffer, 10);
@@ -63,7 +66,7 @@ export async function inflateRaw(raw: Uint8Array, size: number, crc: number): Pr
       at += chunk.length;
     }
   } catch {
-    return null; // Damaged, whichever way the platform says so.
+    return null; // Damaged, however the platform reports it.
   }
   return at === size ? out : null;
 }

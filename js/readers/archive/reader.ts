@@ -1,6 +1,6 @@
 /**
- * Archives as a list of what is in them: zip, tar, and either in gzip. Nothing
- * is ever unpacked to a place; what is compressed is looked at within a cap.
+ * Lists the members of archives: zip, tar, and either in gzip. Nothing is unpacked to disk;
+ * compressed data is read up to a limit.
  */
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -12,14 +12,14 @@ import { gunzip } from "./inflate.ts";
 import { isHeader, readTar, type TarEntry } from "./tar.ts";
 import { MOST_ENTRIES, readZip } from "./zip.ts";
 
-/** How much of a compressed archive is unpacked in passing to list it. Bytes. */
+/** The maximum bytes unpacked to list a compressed archive. */
 const MOST_UNPACKED = 512 * 1024 * 1024;
-/** Entries in `data`; the text lists them all. */
+/** The maximum number of entries in `data`; the text lists them all. */
 const DATA_ENTRIES = 1000;
-/** Text compresses well, but not like this. */
+/** The compression ratio that no ordinary text reaches. */
 const BOMB_RATIO = 200;
 const BOMB_BYTES = 1024 * 1024 * 1024;
-/** How much of a text in gzip is shown. Bytes. */
+/** The maximum bytes shown of a text in gzip. */
 const TEXT_BYTES = 1024 * 1024;
 
 /** One line of the list. */
@@ -34,14 +34,14 @@ interface Listed {
 interface Listing {
   readonly format: string;
   readonly entries: readonly Listed[];
-  /** How many there are, where that is known. */
+  /** The number of entries, when known. */
   readonly count: number;
-  /** Bytes of the archive. */
+  /** The size of the archive in bytes. */
   readonly packed: number;
   readonly problems: readonly string[];
 }
 
-/** Zip and everything that is a zip. */
+/** Zip, and all formats based on it. */
 export const zipReader: Reader = Object.freeze({
   mimes: [
     "application/zip",
@@ -79,7 +79,7 @@ export const tarReader: Reader = Object.freeze({
   },
 });
 
-/** Gzip: a tar in it is listed, a text shown. */
+/** Gzip: a tar in it is listed, a text is shown. */
 export const gzipReader: Reader = Object.freeze({
   mimes: ["application/gzip"],
   async read(input: ReaderInput): Promise<Rendered> {
@@ -145,7 +145,7 @@ async function firstBytes(stream: AsyncGenerator<Uint8Array>, count: number): Pr
   return out.subarray(0, at);
 }
 
-/** One compressed file: its text, if it is one. */
+/** Reads one compressed file: its text, if it is one. */
 async function single({ source, signal, limits }: ReaderInput): Promise<Rendered> {
   const limit = Math.min(TEXT_BYTES, limits.outputBytes);
   const head = await firstBytes(gunzip(chunks(source, signal)), limit + 1);
@@ -208,7 +208,7 @@ function shownName({ name, type, target, encrypted }: Listed): string {
   return [escapeControls(name), ...notes].join(" ");
 }
 
-/** Whether unpacking under this name could write elsewhere. */
+/** Returns true when unpacking under this name could write outside the target. */
 function leadsOut(name: string): boolean {
   return /^[/\\]|^[A-Za-z]:/.test(name) || name.split(/[/\\]/).includes("..");
 }

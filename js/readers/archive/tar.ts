@@ -1,29 +1,29 @@
-/** What is in a tar: its headers, in order. Contents are passed over. */
+/** Lists the members of a tar from its headers, in order. Contents are skipped. */
 
 /** One member. */
 export interface TarEntry {
-  /** As stored: may be hostile. */
+  /** As stored: may be malicious. */
   readonly name: string;
   /** Bytes. */
   readonly size: number;
   readonly type: "file" | "dir" | "symlink" | "hardlink" | "other";
-  /** Where a link points. */
+  /** The target of a link. */
   readonly target?: string;
 }
 
-/** Bytes in order: a file, or what a stream unpacks to. */
+/** Sequential bytes: of a file, or of an inflated stream. */
 export interface Bytes {
-  /** Exactly `count` bytes, or null where there are fewer. */
+  /** Returns exactly `count` bytes, or null when there are fewer. */
   take(count: number): Promise<Uint8Array | null>;
-  /** Passes over `count` bytes; false where they end before. */
+  /** Skips `count` bytes; returns false when they end before. */
   skip(count: number): Promise<boolean>;
 }
 
 const BLOCK = 512;
-/** Long names and their like are small; a larger one is hostile. */
+/** The maximum size of a long name or similar record; a larger one is malicious. */
 const MOST_EXTRA = 64 * 1024;
 
-/** Whether a block is a header: its own checksum is right. */
+/** Returns true for a header block, whose checksum matches. */
 export function isHeader(block: Uint8Array): boolean {
   if (block.length < BLOCK) return false;
   let sum = 0;
@@ -31,7 +31,10 @@ export function isHeader(block: Uint8Array): boolean {
   return sum === octal(block, 148, 8);
 }
 
-/** Every member, lazily. Ends at the end mark, at damage, or where the bytes end. @returns whether the end was regular */
+/**
+ * Yields every member. Ends at the end mark, at damage, or at the end of the bytes. @returns true
+ * for a regular end
+ */
 export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> {
   let longName: string | undefined;
   let longTarget: string | undefined;
@@ -97,7 +100,7 @@ function octal(bytes: Uint8Array, at: number, length: number): number {
   return digits === undefined ? 0 : Number.parseInt(digits, 8);
 }
 
-/** A number in octal, or in base 256 where the first bit says so. */
+/** Parses a number in octal, or in base 256 when the first bit is set. */
 function number(bytes: Uint8Array, at: number, length: number): number {
   if (((bytes[at] as number) & 0x80) === 0) return octal(bytes, at, length);
   let value = 0;
@@ -105,7 +108,7 @@ function number(bytes: Uint8Array, at: number, length: number): number {
   return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER - BLOCK : value;
 }
 
-/** The `length key=value` records of an extended header. */
+/** Parses the `length key=value` records of an extended header. */
 function pax(bytes: Uint8Array): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {

@@ -1,43 +1,43 @@
 /**
- * What is in a zip: its central directory, and single members within bounds.
- * Nothing is written anywhere. Reads only the parts of the file it needs.
+ * Reads the central directory of a zip, and single members within limits. Nothing is written.
+ * Reads only the needed parts of the file.
  */
 import type { ByteSource } from "../reader.ts";
 import { inflateRaw } from "./inflate.ts";
 
-/** One member as the central directory has it. */
+/** One member, as in the central directory. */
 export interface ZipEntry {
-  /** As stored: may be hostile. */
+  /** As stored: may be malicious. */
   readonly name: string;
-  /** Bytes, unpacked, as declared. */
+  /** The declared size in bytes. */
   readonly size: number;
-  /** Bytes in the archive. */
+  /** The size in the archive in bytes. */
   readonly packed: number;
   readonly method: number;
   readonly crc: number;
   readonly encrypted: boolean;
   readonly directory: boolean;
   readonly symlink: boolean;
-  /** Where its local header is. */
+  /** The offset of its local header. */
   readonly offset: number;
 }
 
 /** A zip's directory. */
 export interface ZipDirectory {
   readonly entries: readonly ZipEntry[];
-  /** How many there are; more than `entries` where there are too many. */
+  /** The number of members; more than `entries` when there are too many. */
   readonly count: number;
-  /** Why the list may not be complete. */
+  /** The reason why the list may be incomplete. */
   readonly problem?: string;
 }
 
-/** The end record and the longest comment. */
+/** The maximum length of the end record with its comment. */
 const TAIL = 22 + 0xffff;
 const DIRECTORY_BYTES = 16 * 1024 * 1024;
-/** How many members are listed at most. */
+/** The maximum number of listed members. */
 export const MOST_ENTRIES = 10_000;
 
-/** Reads the directory, or null where the bytes are no zip. */
+/** Reads the directory, or returns null when the bytes are no zip. */
 export async function readZip(source: ByteSource): Promise<ZipDirectory | null> {
   const from = Math.max(0, source.size - TAIL);
   const tail = await source.read(from, source.size);
@@ -52,7 +52,7 @@ export async function readZip(source: ByteSource): Promise<ZipDirectory | null> 
     const large = await zip64(source, end);
     if (large !== null) ({ count, size, start, end } = large);
   }
-  // Whatever stands before the archive (a program that unpacks itself) moves every offset.
+  // Data before the archive (a self-extracting program) shifts every offset.
   const shift = end - size - start;
   const first = shift >= 0 ? start + shift : start;
   if (first < 0 || first > source.size) {
@@ -71,7 +71,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The last end record whose comment ends with the file. */
+/** Returns the last end record whose comment ends with the file. */
 function endRecord(tail: Uint8Array): number {
   const view = viewOf(tail);
   for (let at = tail.length - 22; at >= 0; at--) {
@@ -98,7 +98,7 @@ async function zip64(source: ByteSource, end: number): Promise<Large | null> {
   return { count: big(record, 32), size: big(record, 40), start: big(record, 48), end: at };
 }
 
-/** A 64-bit number; one beyond what JavaScript holds exactly is as good as infinite. */
+/** Parses a 64-bit number; one that JavaScript cannot represent exactly counts as infinite. */
 function big(view: DataView, at: number): number {
   return Number(view.getBigUint64(at, true));
 }
@@ -139,7 +139,7 @@ function parse(bytes: Uint8Array, shift: number): ZipEntry[] {
   return entries;
 }
 
-/** The sizes and offset, those that did not fit from the zip64 field. */
+/** Returns the sizes and offset, with those that did not fit from the zip64 field. */
 function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
   if (!short.includes(0xffffffff)) return short;
   for (let at = 0; at + 4 <= extra.byteLength; ) {
@@ -161,7 +161,7 @@ function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
 function nameOf(raw: Uint8Array, utf8: boolean): string {
   if (!utf8) {
     try {
-      // Many writers forget the flag.
+      // Many writers do not set the flag.
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
     } catch {
       return String.fromCharCode(...raw.subarray(0, 4096));
@@ -170,10 +170,10 @@ function nameOf(raw: Uint8Array, utf8: boolean): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(raw);
 }
 
-/** Why a member cannot be had. */
+/** The reason why a member cannot be read. */
 export type MemberProblem = "missing" | "encrypted" | "too large" | "damaged" | "method";
 
-/** The bytes of a member of at most `limit` bytes, or why not. */
+/** Reads the bytes of a member of at most `limit` bytes, or returns the reason. */
 export async function readMember(
   source: ByteSource,
   entry: ZipEntry | undefined,

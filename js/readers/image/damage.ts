@@ -1,10 +1,11 @@
 /**
- * Whether an image can be decoded, as far as its form tells: one that cannot makes some providers refuse
- * every later request of the conversation. Bytes behind the end of an image are no damage.
+ * Checks whether an image can be decoded, as far as its structure tells: an undecodable one makes
+ * some providers refuse every later request of the conversation. Bytes after the end of an image
+ * are no damage.
  */
 import { gunzip } from "../archive/inflate.ts";
 
-/** Why the image cannot be decoded, as a clause; undefined where nothing speaks against it. */
+/** Returns the reason why the image cannot be decoded, as a clause; undefined for a valid one. */
 export async function findDamage(bytes: Uint8Array, mime: string): Promise<string | undefined> {
   switch (mime) {
     case "image/png":
@@ -47,14 +48,14 @@ async function pngDamage(bytes: Uint8Array): Promise<string | undefined> {
   return (await inflates(data, pixelBytes(header))) ? undefined : "its pixel data does not inflate";
 }
 
-/** Bytes of the pixels of a PNG, not interlaced; interlacing adds some. */
+/** Returns the bytes of the pixels of a PNG, not interlaced; interlacing adds some. */
 function pixelBytes(header: DataView): number {
   const [width, height] = [header.getUint32(0), header.getUint32(4)];
   const samples = [1, 0, 3, 1, 2, 0, 4][header.getUint8(9)] ?? 4;
   return height * (1 + Math.ceil((width * samples * header.getUint8(8)) / 8));
 }
 
-/** Whether zlib data inflates, up to the bytes that are wanted: what follows them no decoder looks at. */
+/** Returns true when zlib data inflates up to the needed bytes: decoders ignore the rest. */
 async function inflates(data: readonly Uint8Array[], wanted: number): Promise<boolean> {
   let inflated = 0;
   try {
@@ -63,18 +64,18 @@ async function inflates(data: readonly Uint8Array[], wanted: number): Promise<bo
       if (inflated > wanted * 2) return true;
     }
   } catch {
-    // What is complete but for its last bytes is shown by every decoder.
+    // Every decoder shows an image that only lacks its last bytes.
     return inflated >= wanted;
   }
   return true;
 }
 
-/** Goes through the segments to the first scan, and looks for the end mark from there. */
+/** Checks the segments up to the first scan, and searches for the end mark from there. */
 function jpegDamage(bytes: Uint8Array): string | undefined {
   const view = viewOf(bytes);
   let at = 2;
   while (at + 4 <= bytes.length) {
-    if (bytes[at] !== 0xff) return undefined; // Decoders look for the next mark themselves.
+    if (bytes[at] !== 0xff) return undefined; // Decoders search for the next mark themselves.
     const mark = bytes[at + 1] as number;
     if (mark === 0xff) at += 1;
     else if (mark === 0xd9) return undefined;
@@ -104,7 +105,7 @@ function gifDamage(bytes: Uint8Array): string | undefined {
       if (at <= bytes.length) pictures++;
     } else break;
   }
-  // A whole picture is shown although the mark behind it is missing.
+  // A complete picture is shown even without the mark after it.
   return pictures > 0 ? undefined : CUT_SHORT;
 }
 

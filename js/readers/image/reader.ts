@@ -1,6 +1,6 @@
 /**
- * Images as blocks for vision models. What a file is, its bytes say, never its
- * name; its size in pixels comes from the header, before anything is decoded.
+ * Images as blocks for vision models. The bytes decide about the format, never the name; the size
+ * in pixels comes from the header, before anything is decoded.
  */
 import { engine } from "../../engine/current.ts";
 import type { Inspection } from "../../engine/read.ts";
@@ -11,11 +11,11 @@ import { checkSignal, tooLarge, unsupported } from "../refuse.ts";
 import { findDamage } from "./damage.ts";
 import { MODEL_BYTES, MODEL_SIDE, type Scaled, scaleDown } from "./scale.ts";
 
-/** Enough for the header of every format; a JPEG may carry more before its frame. */
+/** The number of bytes read for the header of every format; a JPEG may have more before its frame. */
 const HEAD = 64 * 1024;
-/** Decoded, this many pixels are 400 MB. */
+/** The maximum number of pixels: 400 MB when decoded. */
 const MOST_PIXELS = 100_000_000;
-/** The longest side that clients take. Pixels. */
+/** The maximum side that clients accept. Pixels. */
 const MAX_SIDE = 8000;
 /** PNG, JPEG, GIF, WebP and BMP. */
 export const imageReader: Reader = Object.freeze({
@@ -92,12 +92,15 @@ function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** The most base64 characters that clients take. */
+/** The maximum base64 characters that clients accept. */
 function limitOf({ imageBase64Bytes: limit = MODEL_BYTES }: ReaderLimits): number {
   return limit;
 }
 
-/** Refuses what a client would not take. `why`: a clause that says why it is not scaled down. */
+/**
+ * Refuses an image that a client would not accept. `why` is a clause that says why it is not
+ * scaled down.
+ */
 function refuseLarge(
   { width, height, mime }: Inspection,
   size: number,

@@ -1,11 +1,11 @@
-/** Scaling images down to what models look at, through the optional package `sharp`. */
+/** Scales images down for models, through the optional package `sharp`. */
 
-/** What models look at: more is scaled down on their side, or refused. Pixels. */
+/** The side above which models scale an image down, or refuse it. Pixels. */
 export const MODEL_SIDE = 1568;
-/** Larger images are refused by many models. Bytes. */
+/** The size above which many models refuse an image. Bytes. */
 export const MODEL_BYTES: number = 5 * 1024 * 1024;
 
-/** An image made smaller. */
+/** A scaled image. */
 export interface Scaled {
   readonly bytes: Uint8Array;
   readonly mime: string;
@@ -16,17 +16,17 @@ export interface Scaled {
 /** Models count the base64 form, which is a third longer. */
 const TARGET_BYTES = Math.floor(MODEL_BYTES * 0.75);
 
-/** Smaller and plainer, one after another, until the bytes fit. */
+/** Settings of decreasing size and quality, tried until the bytes fit. */
 const TRIES: readonly { readonly side: number; readonly jpeg?: number }[] = [
   { side: MODEL_SIDE },
   { side: MODEL_SIDE, jpeg: 80 },
   { side: 1024, jpeg: 70 },
 ];
 
-/** Native code, and so nothing for a bundler: only where it runs can tell whether it is there. */
+/** Native code that bundlers cannot include: its presence is only known at run time. */
 const PACKAGE: string = "sharp";
 
-/** The image scaled down, or a clause that says why it cannot be. */
+/** Returns the image scaled down, or a clause that says why it cannot be. */
 export async function scaleDown(
   bytes: Uint8Array,
   mime: string,
@@ -42,7 +42,7 @@ export async function scaleDown(
   try {
     for (const { side, jpeg } of TRIES) {
       const image = sharp(bytes, { limitInputPixels: mostPixels, failOn: "truncated" })
-        .rotate() // as its EXIF says: the copy has none
+        .rotate() // Applies the EXIF orientation, which the copy lacks.
         .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true });
       const format =
         jpeg !== undefined ? "jpeg" : mime === "image/jpeg" || mime === "image/webp" ? mime.slice(6) : "png";
@@ -58,7 +58,7 @@ export async function scaleDown(
     }
     return "it is too detailed to be made small";
   } catch {
-    // Whatever sharp cannot decode: BMP, a damaged file.
+    // Formats that sharp cannot decode: BMP, a damaged file.
     return "it could not be scaled down";
   }
 }

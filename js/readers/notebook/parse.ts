@@ -1,22 +1,22 @@
 /**
- * Reads a notebook piece by piece into cells of bounded size: outputs of any
- * size cost no more than what is kept of them, and no cell is lost to them.
+ * Parses a notebook in chunks into cells of bounded size: outputs of any size use only their
+ * limit, and no cell is lost.
  */
 import type { ByteSource } from "../reader.ts";
 import { chunks } from "../source.ts";
 import { type Listener, ScanError, scanJson, unescapeJson } from "../structured/scan.ts";
 
-/** Text that may have been cut. Lengths are UTF-8 bytes as written in the file. */
+/** Text that may be truncated. Lengths are UTF-8 bytes as written in the file. */
 export interface CappedText {
   text: string;
-  /** Bytes that were not kept. */
+  /** The number of bytes that were dropped. */
   dropped: number;
 }
 
 /** A picture in an output. */
 export interface NotebookImage {
   readonly mime: string;
-  /** Base64, without white space; empty where it was too large. */
+  /** Base64, without whitespace; empty when it was too large. */
   data: string;
   dropped: number;
 }
@@ -40,7 +40,7 @@ export interface NotebookCell {
   count: string;
   readonly source: CappedText;
   readonly outputs: NotebookOutput[];
-  /** Outputs beyond those kept. */
+  /** The number of dropped outputs. */
   moreOutputs: number;
 }
 
@@ -52,7 +52,7 @@ export interface Notebook {
   readonly language: string;
 }
 
-/** What is kept at most. Bytes. */
+/** The limits on kept content. Bytes. */
 export interface NotebookCaps {
   readonly output: number;
   readonly source: number;
@@ -64,14 +64,14 @@ export interface NotebookCaps {
 
 const MOST_CELLS = 10_000;
 const MOST_OUTPUTS = 100;
-/** MIME types of one output. */
+/** The maximum number of MIME types of one output. */
 const MOST_TYPES = 20;
-/** Keys and names. */
+/** The maximum length of keys and names. */
 const SHORT = 512;
-/** Pictures that models take; others are told by their type. */
+/** Picture formats that models accept; others are only named. */
 const PICTURE = /^image\/(png|jpeg|gif|webp)$/;
 
-/** The notebook, or null where the file is none. */
+/** Returns the notebook, or null when the file is none. */
 export async function parseNotebook(
   source: ByteSource,
   caps: NotebookCaps,
@@ -85,9 +85,9 @@ export async function parseNotebook(
   let imageBudget = caps.images;
   let cell: NotebookCell | undefined;
   let output: NotebookOutput | undefined;
-  /** The containers that are open, from the root. */
+  /** The open containers, from the root. */
   const levels: { readonly kind: "object" | "array"; key: string }[] = [];
-  /** Depth at which cells stand: 2, or 4 in files of before 2015 (`worksheets/0/cells`). */
+  /** The depth of cells: 2, or 4 in files from before 2015 (`worksheets/0/cells`). */
   let cellDepth = 2;
 
   const keyAt = (depth: number): string => levels[depth]?.key ?? "";
@@ -147,7 +147,7 @@ export async function parseNotebook(
     image.data += value.replaceAll(/\s/g, "");
   };
 
-  /** Counts a value in an array, and starts a cell or an output where an object is one. */
+  /** Counts a value in an array, and starts a cell or an output for an object. */
   const count = (kind: "object" | "array" | "other"): void => {
     if (levels.at(-1)?.kind !== "array" || !inCells()) return;
     if (levels.length === cellDepth) {
@@ -183,7 +183,7 @@ export async function parseNotebook(
     },
     end() {
       levels.pop();
-      scan.keep = Math.max(scan.keep, SHORT); // keys that follow are read again
+      scan.keep = Math.max(scan.keep, SHORT); // Later keys are read again.
     },
     key(raw) {
       const top = levels.at(-1);
@@ -197,7 +197,7 @@ export async function parseNotebook(
       const top = levels.at(-1);
       count("other");
       text(unescapeJson(raw), length, length > scan.keep);
-      // A long array of lines: what is beyond the cap is not even decoded. The next key sets it anew.
+      // A long array of lines: text beyond the limit is not even decoded. The next key resets it.
       if (top?.kind === "array" && inCells() && length > 0 && full()) scan.keep = 0;
     },
     literal(word) {
@@ -230,7 +230,7 @@ export async function parseNotebook(
   return { cells, moreCells, kernel, language };
 }
 
-/** Adds to a text within its cap. */
+/** Appends to a text within its limit. */
 function add(to: CappedText, text: string, length: number, cut: boolean, cap: number): void {
   const room = Math.max(0, cap - to.text.length);
   const kept = text.length > room ? text.slice(0, room) : text;

@@ -1,6 +1,6 @@
 /**
- * Notebooks (`.ipynb`) as cells in order: source, then outputs within caps,
- * pictures as blocks. A file that is no notebook is shown as the text it is.
+ * Notebooks (`.ipynb`) as cells in order: source, then outputs within limits, pictures as blocks.
+ * A file that is no valid notebook is shown as text.
  */
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -15,18 +15,18 @@ import {
   parseNotebook,
 } from "./parse.ts";
 
-/** Bytes of one output's text, and of one cell's source. */
+/** The maximum bytes of one output's text, and of one cell's source. */
 const OUTPUT = 10_000;
 const SOURCE = 200_000;
-/** Bytes of the outputs of all cells together. */
+/** The maximum bytes of the outputs of all cells together. */
 const OUTPUTS = 200_000;
 const MOST_IMAGES = 10;
-/** Characters of one picture in base64; models take no larger ones. */
+/** The maximum base64 characters of one picture; models accept no larger ones. */
 const IMAGE_BASE64 = 5 * 1024 * 1024;
-/** The longest side of a picture that clients take. Pixels. */
+/** The maximum side of a picture that clients accept. Pixels. */
 const MAX_SIDE = 8000;
 const MOST_PIXELS = 100_000_000;
-/** Cells in `data`; the text has them all. */
+/** The maximum number of cells in `data`; the text has them all. */
 const DATA_CELLS = 1000;
 
 /** Jupyter notebooks. */
@@ -56,7 +56,7 @@ async function asText({ source, limits }: ReaderInput, encoding: string): Promis
   return { text, firstLine: 1, warning: "This is no valid notebook: shown is its text." };
 }
 
-/** The pictures that no decoder takes, as their base64. */
+/** Returns the undecodable pictures, as their base64. */
 async function damagedPictures({ cells }: Notebook): Promise<ReadonlySet<string>> {
   const damaged = new Set<string>();
   for (const { mime, data } of cells.flatMap(({ outputs }) => outputs.flatMap(({ images }) => images))) {
@@ -166,7 +166,7 @@ function factsOf(cell: NotebookCell): object {
   return { id: cell.id || null, type: cell.type, outputs: cell.outputs.length + cell.moreOutputs };
 }
 
-/** The text that stands for an output: the plainest there is. */
+/** Returns the plainest text form of an output. */
 function textOf({
   text,
   data,
@@ -184,7 +184,7 @@ function labelOf({ type, name }: NotebookOutput): string {
   return name === "" || name === "stdout" ? "" : ` ${escapeControls(name)}`;
 }
 
-/** Whether the picture is one, and of bearable size. */
+/** Returns true for a valid picture of acceptable size. */
 function fits(data: string, { imagePixels = MAX_SIDE }: ReaderLimits): boolean {
   const head = decoded(data.slice(0, 4096));
   if (head === undefined) return false;
@@ -193,7 +193,7 @@ function fits(data: string, { imagePixels = MAX_SIDE }: ReaderLimits): boolean {
   return kind === "image" && across * down <= MOST_PIXELS && Math.max(across, down) <= imagePixels;
 }
 
-/** Without the colours of a terminal. */
+/** Removes the colours of a terminal. */
 function stripAnsi(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what an escape sequence begins with
   return text.replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, "");

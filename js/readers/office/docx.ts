@@ -1,6 +1,6 @@
 /**
- * Word documents as plain Markdown: headings, lists, tables, links, notes.
- * What was deleted under change tracking is left out; looks are not kept.
+ * Word documents as plain Markdown: headings, lists, tables, links, notes. Text deleted under
+ * change tracking is omitted; formatting is dropped.
  */
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupported } from "../refuse.ts";
@@ -8,9 +8,9 @@ import { openPackage } from "./package.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
 const MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
-/** Counters of lists nest no deeper in Word. */
+/** The maximum nesting of list counters, as in Word. */
 const LEVELS = 9;
-/** Tables inside tables; those further in are read as part of the cell they are in. */
+/** The maximum nesting of tables; deeper ones are read as part of their cell. */
 const MOST_NESTED = 8;
 
 /** Word. */
@@ -37,12 +37,12 @@ export const docxReader: Reader = Object.freeze({
 interface Context {
   /** Style id → level of heading. */
   readonly headings: ReadonlyMap<string, number>;
-  /** `numId/level` of the lists that have bullets. */
+  /** `numId/level` of the lists with bullets. */
   readonly bullets: ReadonlySet<string>;
   readonly links: ReadonlyMap<string, string>;
 }
 
-/** Styles that make a paragraph a heading, by their name or outline level, in any language. */
+/** Returns the styles that make a paragraph a heading, by name or outline level, in any language. */
 function headingsOf(xml: string): Map<string, number> {
   const levels = new Map<string, number>();
   let id = "";
@@ -85,11 +85,11 @@ interface Markdown {
   readonly text: string;
   readonly paragraphs: number;
   readonly images: number;
-  /** Footnotes by id, where the part has them. */
+  /** Returns footnotes by id, when the part has them. */
   readonly notes: readonly (readonly [string, string])[];
 }
 
-/** A table that is open. */
+/** The open tables. */
 interface Table {
   readonly rows: string[][];
   cell: string[];
@@ -100,7 +100,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
   const notes: [string, string][] = [];
   const tables: Table[] = [];
   const counters = new Map<string, number[]>();
-  /** The link that is open, with an empty target where it leads to the document itself. Links do not nest. */
+  /** The open link, with an empty target when it leads to the document itself. Links do not nest. */
   let link: { readonly target: string; text: string } | undefined;
   /** Open tables beyond {@link MOST_NESTED}. */
   let beyond = 0;
@@ -110,7 +110,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
   let inList = false;
   let noteLines: string[] = [];
 
-  // Only ever appended to: slicing a growing string is quadratic in what a file may hold.
+  // Only appended to: slicing a growing string is quadratic in the file's size.
   const append = (text: string): void => {
     if (link === undefined) paragraph += text;
     else link.text += text;
@@ -140,7 +140,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
       inList = item;
       if (item) write(`${"  ".repeat(level)}${marker()} ${text.trim()}`);
       else write(heading > 0 ? `${"#".repeat(Math.min(6, heading))} ${text.trim()}` : text);
-      // Paragraphs are apart; items of one list, cells and notes are not.
+      // Paragraphs are separated by an empty line; items of one list, cells and notes are not.
       if (!item) write("");
     }
     [paragraph, style, list, level] = ["", "", "", 0];
@@ -170,7 +170,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
           inText = !token.empty;
           break;
         case "tab":
-          // Also a tab stop among the properties, where there is no text yet.
+          // This is also a tab stop among the properties, before any text.
           if (paragraph !== "" || link !== undefined) append("\t");
           break;
         case "br":
@@ -257,7 +257,7 @@ function descriptionOf(text: string | undefined): string {
   return text === undefined || text === "" ? "" : `: ${text.slice(0, 500).replaceAll(/\s+/g, " ")}`;
 }
 
-/** The rows as a table of Markdown; the first is its head. */
+/** Returns the rows as a table of Markdown; the first is its head. */
 function rowsOf(rows: readonly (readonly string[])[]): string[] {
   const lines = rows.map(
     (row) => `| ${row.map((cell) => oneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`,
@@ -275,7 +275,7 @@ function oneLine(text: string): string {
     .join(" ");
 }
 
-/** One empty line where there were several. */
+/** Collapses several empty lines to one. */
 function squeeze(lines: readonly string[]): string {
   return lines
     .join("\n")

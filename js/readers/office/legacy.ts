@@ -1,8 +1,8 @@
-/** Office files of before 2007, and encrypted ones of today: told apart from each other, not read. */
+/** Identifies Office files from before 2007, and encrypted ones of today; it does not read them. */
 import type { Reader, ReaderInput } from "../reader.ts";
 import { unsupported } from "../refuse.ts";
 
-/** How much is looked at: the directory of names is near the beginning or the end. Bytes. */
+/** The number of bytes searched: the directory of names is near the beginning or the end. */
 const LOOKED_AT = 1024 * 1024;
 
 /** OLE containers. */

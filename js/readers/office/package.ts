@@ -4,16 +4,19 @@ import type { ReaderInput } from "../reader.ts";
 import { checkSignal, unsupported } from "../refuse.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
-/** One part, unpacked, at most. Bytes. */
+/** The maximum size of one unpacked part. Bytes. */
 const MOST_PART = 64 * 1024 * 1024;
-/** All parts of one read, unpacked. Bytes. */
+/** The maximum size of all unpacked parts of one read. Bytes. */
 const MOST_ALL = 128 * 1024 * 1024;
 
 /** An opened Office file. */
 export interface OfficePackage {
-  /** A part as text, or undefined where there is none. @throws UNSUPPORTED_FORMAT where it cannot be unpacked */
+  /**
+   * Returns a part as text, or undefined when it is missing. @throws UNSUPPORTED_FORMAT when it
+   * cannot be unpacked
+   */
   part(name: string): Promise<string | undefined>;
-  /** Where the relationships of a part lead, by id; targets are names of parts or, outside, addresses. */
+  /** Returns the targets of a part's relationships, by id; names of parts or external addresses. */
   relations(of: string): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -71,7 +74,7 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder(utf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
-/** The name of a part relative to a folder; a leading slash means the package. */
+/** Returns the name of a part relative to a folder; a leading slash means the package. */
 function join(folder: string, target: string): string {
   const parts = target.startsWith("/") ? [] : folder.split("/").filter((part) => part !== "");
   for (const step of target.split("/")) {

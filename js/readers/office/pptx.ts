@@ -1,4 +1,4 @@
-/** Presentations as the text of their slides and notes. `pages` chooses slides. */
+/** Presentations as the text of their slides and notes. `pages` selects slides. */
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupported } from "../refuse.ts";
@@ -49,7 +49,7 @@ export const pptxReader: Reader = Object.freeze({
   },
 });
 
-/** The paragraphs of a slide; fields (numbers, dates) are left out. */
+/** Returns the paragraphs of a slide; fields (numbers, dates) are omitted. */
 function textOf(xml: string): string {
   const lines: string[] = [];
   let [line, inText, field] = ["", false, false];

@@ -1,7 +1,6 @@
 /**
- * Workbooks as grids: tab-separated cells under column letters, with row
- * numbers, sheet by sheet. Values as last computed; a formula only where there
- * is none. `pages` chooses sheets.
+ * Workbooks as grids: tab-separated cells under column letters, with row numbers, sheet by sheet.
+ * Values as last computed; a formula only when it has no value. `pages` selects sheets.
  */
 import { escapeControls } from "../../engine/escape.ts";
 import { choosePages } from "../pages.ts";
@@ -11,9 +10,9 @@ import { type OfficePackage, openPackage } from "./package.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
 const MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-/** Columns shown of a row. */
+/** The maximum columns shown of a row. */
 const MOST_COLUMNS = 256;
-/** Code points shown of one cell. */
+/** The maximum code points shown of one cell. */
 const MOST_CELL = 1000;
 const MOST_SHEETS = 200;
 /** Numbers of built-in formats that are dates or times. */
@@ -26,12 +25,12 @@ interface Sheet {
   readonly hidden: boolean;
 }
 
-/** What cells refer to. */
+/** The shared data that cells refer to. */
 interface Shared {
   readonly strings: readonly string[];
-  /** By style: whether the number is a date. */
+  /** By style: true when the number is a date. */
   readonly dates: readonly boolean[];
-  /** Days are counted from 1904, as old Macs did. */
+  /** True when days are counted from 1904, as on old Macs. */
   readonly from1904: boolean;
 }
 
@@ -115,7 +114,7 @@ function countsFrom1904(book: string): boolean {
   return false;
 }
 
-/** Shared strings: the text of each item, without phonetic hints. */
+/** Returns shared strings: the text of each item, without phonetic hints. */
 function stringsOf(xml: string): string[] {
   const strings: string[] = [];
   let [text, inText, phonetic] = ["", false, false];
@@ -136,7 +135,7 @@ function stringsOf(xml: string): string[] {
   return strings;
 }
 
-/** Which cell styles show dates. */
+/** Returns which cell styles show dates. */
 function datesOf(xml: string): boolean[] {
   const custom = new Map<number, boolean>();
   const dates: boolean[] = [];
@@ -162,10 +161,10 @@ function datesOf(xml: string): boolean[] {
 
 interface Grid {
   readonly text: string;
-  /** Rows that hold something. */
+  /** The rows with content. */
   readonly rows: number;
   readonly columns: number;
-  /** Whether rows are left out. */
+  /** True when rows were omitted. */
   readonly cut: boolean;
 }
 
@@ -238,17 +237,17 @@ function shown(
   return one.length > MOST_CELL ? `${one.slice(0, MOST_CELL)}... [truncated]` : one;
 }
 
-/** A day number as ISO 8601: the date, the time, or both. */
+/** Formats a day number as ISO 8601: the date, the time, or both. */
 function dateOf(days: number, from1904: boolean): string | undefined {
   if (!Number.isFinite(days) || days < 0 || days > 2_958_466) return undefined;
-  // Excel counts a 29 February 1900 that never was.
+  // Excel counts a 29 February 1900, which never existed.
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round(days * 86_400) * 1000).toISOString();
   if (days < 1) return iso.slice(11, 19);
   return days * DAY === Math.trunc(days) * DAY ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
 }
 
-/** `B7` is column 2; 0 where there is no letter. */
+/** Returns the column of a cell reference: `B7` is column 2; 0 without a letter. */
 function columnOf(reference: string): number {
   let column = 0;
   for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? "")

@@ -1,21 +1,23 @@
 /**
- * The words of an XML document, one after another: enough for Office files.
- * Namespaces are dropped, entities beyond the five (and numbers) are kept as
- * written: nothing is ever expanded or fetched.
+ * Tokenizes an XML document: enough for Office files. Namespaces are dropped; entities other than
+ * the five standard ones (and numbers) are kept as written: nothing is ever expanded or fetched.
  */
 
-/** One word. Names are local: `w:p` is `p`. */
+/** One token. Names are local: `w:p` is `p`. */
 export type XmlToken =
   | { readonly kind: "open"; readonly name: string; readonly attributes: string; readonly empty: boolean }
   | { readonly kind: "close"; readonly name: string }
   | { readonly kind: "text"; readonly text: string };
 
-/** Of one tag. UTF-16 units. */
+/** The maximum length of one tag. UTF-16 units. */
 const MOST_ATTRIBUTES = 64 * 1024;
-/** Of one attribute that is read, quotes included. */
+/** The maximum length of a read attribute, quotes included. */
 const MOST_VALUE = 4096;
 
-/** Every tag and text. Comments, declarations and instructions are passed over; damage ends the sequence. */
+/**
+ * Yields every tag and text. Comments, declarations and instructions are skipped; damage ends the
+ * sequence.
+ */
 export function* xmlTokens(xml: string): Generator<XmlToken> {
   let at = 0;
   while (at < xml.length) {
@@ -44,7 +46,10 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
   }
 }
 
-/** Where the tag that begins at `from` has its `>`, or -1: one inside quotes is none. */
+/**
+ * Returns the offset of the `>` of the tag that begins at `from`, or -1; one inside quotes does
+ * not count.
+ */
 export function tagEnd(xml: string, from: number): number {
   STOP.lastIndex = from + 1;
   while (STOP.test(xml)) {
@@ -79,7 +84,7 @@ function tag(body: string): XmlToken {
 
 const VALUE = /^\s*=\s*(?:"([^"]*)"|'([^']*)')/;
 
-/** The value of an attribute by its local name, or undefined. */
+/** Returns the value of an attribute by its local name, or undefined. */
 export function attribute(attributes: string, name: string): string | undefined {
   let at = 0;
   for (;;) {

@@ -1,9 +1,9 @@
 /**
- * Records and fields of CSV and TSV (RFC 4180), by where they stand.
+ * The positions of records and fields in CSV and TSV (RFC 4180).
  *
- * Pointers: `/3` is the record at index 3, the header line being 0; `/3/1` and
- * `/3/name` are fields of it, by index or by the header's name. A quoted field
- * may hold line breaks, so records are not lines.
+ * Pointers: `/3` is the record at index 3, the header line being 0; `/3/1` and `/3/name` are
+ * fields of it, by index or by the header's name. A quoted field may contain line breaks, so
+ * records are not lines.
  */
 import { indexOf, LISTED_KEYS, type Located, nothingAt } from "./pointer.ts";
 
@@ -15,14 +15,14 @@ export interface Field {
   readonly endLine: number;
 }
 
-/** The text of a field, without quotes. */
+/** Returns the text of a field, without quotes. */
 export function fieldText(text: string, { start, end }: Field): string {
   const raw = text.slice(start, end);
   if (!raw.startsWith('"')) return raw;
   return raw.slice(1, raw.length > 1 && raw.endsWith('"') ? -1 : undefined).replaceAll('""', '"');
 }
 
-/** The delimiter of a text: a tab, semicolon or comma, whichever its first line has most of. */
+/** Detects the delimiter of a text: a tab, semicolon or comma, whichever its first line has most of. */
 export function delimiterOf(text: string, mime: string): string {
   if (mime === "text/tab-separated-values") return "\t";
   const first = text.slice(0, 4096).split("\n", 1)[0] ?? "";
@@ -30,7 +30,7 @@ export function delimiterOf(text: string, mime: string): string {
   return [",", ";", "\t"].reduce((best, next) => (count(next) > count(best) ? next : best));
 }
 
-/** Every record, lazily. Never fails: a quote that is never closed ends with the text. */
+/** Yields every record. Never fails: an unclosed quote ends with the text. */
 export function* records(text: string, delimiter: string): Generator<readonly Field[]> {
   let at = text.startsWith("\ufeff") ? 1 : 0;
   let line = 1;
@@ -56,7 +56,7 @@ export function* records(text: string, delimiter: string): Generator<readonly Fi
       if (text[at] !== delimiter) break;
       at += 1;
     }
-    at += 1; // the line end
+    at += 1; // The line ending.
     line += 1;
     yield fields;
   }

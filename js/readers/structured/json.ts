@@ -1,9 +1,9 @@
 /**
- * Finds the value at a pointer in JSON, JSON with comments and JSON Lines, and
- * says where it stands. Nothing else of the document is kept.
+ * Locates the value at a pointer in JSON, JSON with comments and JSON Lines. The rest of the
+ * document is not kept.
  *
- * A key that occurs twice is what parsers make of it: the last one counts, and
- * a warning names both lines. So objects on the way are scanned to their end.
+ * For a duplicate key the last one counts, as in parsers, and a warning names both lines. So
+ * objects on the way are scanned to their end.
  */
 import {
   cut,
@@ -19,21 +19,24 @@ import { type Listener, type Scan, ScanError, scanJson, unescapeJson } from "./s
 
 /** A search in progress. */
 export interface JsonSearch {
-  /** Feeds the next chunk. */
+  /** Processes the next chunk. */
   push(units: Uint8Array | Uint16Array): void;
-  /** Whether nothing that follows can change the answer. */
+  /** True when nothing that follows can change the result. */
   readonly settled: boolean;
-  /** The answer. @throws INVALID_ARGUMENT where there is nothing, UNSUPPORTED_FORMAT where it is not JSON */
+  /**
+   * Returns the result. @throws INVALID_ARGUMENT when no value exists, UNSUPPORTED_FORMAT for
+   * invalid JSON
+   */
   finish(): Located;
 }
 
 /** An object or array on the way to the value. */
 interface Frame {
   readonly kind: "object" | "array";
-  /** The token, and as an index. */
+  /** The token, and its value as an index. */
   readonly token: string;
   readonly index: number;
-  /** Children so far. */
+  /** The number of children so far. */
   children: number;
   keys: string[];
   key: string | null;
@@ -51,7 +54,7 @@ interface Found {
   children: number | undefined;
 }
 
-/** Starts a search. With `lines`, the first token counts the values of JSON Lines. */
+/** Starts a search. With `lines`, the first token is the index of a value of JSON Lines. */
 export function searchJson(
   tokens: readonly string[],
   options: { readonly lines?: boolean; readonly mime?: string } = {},
@@ -59,10 +62,10 @@ export function searchJson(
   const lines = options.lines === true;
   const frames: Frame[] = [];
   const warnings: string[] = [];
-  /** Containers open, the imagined array of JSON Lines among them. */
+  /** The open containers, including a virtual array for JSON Lines. */
   let depth = 0;
   let found: Found | undefined;
-  /** Depth of the container that is being measured as the value, or -1. */
+  /** The depth of the container that is the value, or -1. */
   let measuring = -1;
   let dead: DeadEnd = { depth: 0, type: "document" };
   let problem: ScanError | undefined;
@@ -81,7 +84,7 @@ export function searchJson(
     });
   };
 
-  /** Told of every value; whether it is on the way, or the one looked for. */
+  /** Called for every value: it may be on the way, or the target. */
   const value = (): "aside" | "way" | "target" => {
     if (measuring >= 0) {
       if (depth === measuring && found !== undefined) found.children = (found.children ?? 0) + 1;
@@ -158,7 +161,7 @@ export function searchJson(
     }
   };
 
-  /** Keys are kept only where they can be meant. */
+  /** Only keys that can match are kept. */
   const watch = (): void => {
     const wanted = measuring < 0 && depth === frames.length && frames.at(-1)?.kind === "object";
     scan.keep = wanted ? keyLength : 0;
@@ -172,7 +175,7 @@ export function searchJson(
   };
 
   const scan: Scan = scanJson(listener, { lines });
-  // No longer key can be meant; a character may be written in six.
+  // No longer key can match; a character may take six units.
   const keyLength = Math.max(128, 6 * Math.max(0, ...tokens.map((token) => token.length)));
   if (lines && tokens.length > 0) {
     depth = 1;
@@ -209,7 +212,7 @@ export function searchJson(
         if (problem !== undefined) {
           throw broken(options.mime ?? "application/json", problem.message, problem.line, problem);
         }
-        while (frames.length > 0) leave(); // the imagined array of JSON Lines
+        while (frames.length > 0) leave(); // The virtual array of JSON Lines.
         throw nothingAt(tokens, dead);
       }
       if (problem !== undefined) {
@@ -223,7 +226,7 @@ export function searchJson(
 
 const BLOCK = 32 * 1024;
 
-/** Finds the value at a pointer in a text. Offsets are UTF-16 units. */
+/** Locates the value at a pointer in a text. Offsets are UTF-16 units. */
 export function locateJson(
   text: string,
   tokens: readonly string[],
@@ -243,7 +246,7 @@ export function locateJson(
   return { ...found, start: found.start + skip, end: found.end + skip };
 }
 
-/** A whole text, as the value of the empty pointer. */
+/** Returns the whole text, as the value of the empty pointer. */
 export function wholeOf(text: string, start = 0, type = "document"): Located {
   let lines = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1))

@@ -1,7 +1,4 @@
-/**
- * Where a value stands in the text of a structured file: the ground on which
- * reads of one value, and edits that splice one value, are built.
- */
+/** Locates a value in the text of a structured file, for reads and edits of one value. */
 import { locateCsv } from "./csv.ts";
 import { locateJson, wholeOf } from "./json.ts";
 import { type Located, parsePointer } from "./pointer.ts";
@@ -9,7 +6,7 @@ import { locateToml } from "./toml.ts";
 import { locateXml } from "./xml.ts";
 import { locateYaml } from "./yaml.ts";
 
-/** Formats in which a pointer means something. `json` includes comments and trailing commas. */
+/** Formats that support pointers. `json` includes comments and trailing commas. */
 export type StructuredFormat = "json" | "jsonl" | "yaml" | "toml" | "xml" | "csv" | "tsv";
 
 const FORMATS: Readonly<Record<string, StructuredFormat>> = {
@@ -27,21 +24,21 @@ const FORMATS: Readonly<Record<string, StructuredFormat>> = {
 
 const SUFFIXES: Readonly<Record<string, StructuredFormat>> = { json: "json", yaml: "yaml", xml: "xml" };
 
-/** The format of a MIME type, if pointers reach into it. */
+/** Returns the format of a MIME type, if it supports pointers. */
 export function formatOf(mime: string): StructuredFormat | undefined {
   return FORMATS[mime] ?? SUFFIXES[/\+(json|yaml|xml)$/.exec(mime)?.[1] ?? ""];
 }
 
 /**
- * The place of the value that a JSON pointer (RFC 6901) names. Offsets are UTF-16
- * units of `text`. YAML needs the optional package `yaml`.
+ * Returns the location of the value that a JSON pointer (RFC 6901) names. Offsets are UTF-16 units
+ * of `text`. YAML needs the optional package `yaml`.
  *
  * @example
  * const { start, end } = await locatePointer(text, "/scripts/test", "json");
  * text.slice(start, end); // the value as it is written there
  *
- * @throws FilewrightError INVALID_ARGUMENT where the pointer is malformed or leads nowhere,
- * UNSUPPORTED_FORMAT where the text is not of the format or the package is missing
+ * @throws FilewrightError INVALID_ARGUMENT when the pointer is malformed or has no target,
+ * UNSUPPORTED_FORMAT when the text is invalid in the format or the package is missing
  */
 export async function locatePointer(
   text: string,

@@ -1,8 +1,8 @@
-/** JSON pointers (RFC 6901), and what is said where one leads nowhere. */
+/** JSON pointers (RFC 6901), and the error for a pointer without a target. */
 import type { FilewrightError } from "../../engine/errors.ts";
 import { badArgument, unsupported } from "../refuse.ts";
 
-/** Where a value stands in its source text. Offsets are in the units of the text that was searched. */
+/** The location of a value in its source text. Offsets are in units of that text. */
 export interface Located {
   readonly start: number;
   /** Just after the value. */
@@ -11,20 +11,20 @@ export interface Located {
   readonly startLine: number;
   /** The last line that the value is on. */
   readonly endLine: number;
-  /** `object`, `array`, `string`, `number`, `boolean`, `null`, or what the format calls it. */
+  /** `object`, `array`, `string`, `number`, `boolean`, `null`, or the format's own type. */
   readonly type: string;
   /** Direct children of an object or array. */
   readonly children?: number | undefined;
-  /** Whether an alias led there, so that the value is written elsewhere and may be shared. */
+  /** True when the pointer passed an alias, so that the value is written elsewhere and may be shared. */
   readonly alias?: boolean | undefined;
   /** Whole sentences: duplicate keys, aliases, errors after the value. */
   readonly warnings: readonly string[];
 }
 
-/** The longest pointer that is looked at, in UTF-16 units. */
+/** The maximum length of a pointer, in UTF-16 units. */
 const LONGEST = 4096;
 
-/** The reference tokens of a pointer, unescaped. @throws INVALID_ARGUMENT */
+/** Returns the reference tokens of a pointer, unescaped. @throws INVALID_ARGUMENT */
 export function parsePointer(pointer: string): readonly string[] {
   const wrong = (why: string): FilewrightError =>
     badArgument("json_pointer", `Invalid json_pointer '${cut(pointer)}': ${why}.`);
@@ -46,31 +46,31 @@ export function parsePointer(pointer: string): readonly string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The pointer of some tokens. */
+/** Returns the pointer of some tokens. */
 export function pointerOf(tokens: readonly string[]): string {
   return tokens.map((token) => `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** The index that a token names in an array, or -1. */
+/** Returns the index that a token names in an array, or -1. */
 export function indexOf(token: string): number {
   return /^(?:0|[1-9]\d{0,15})$/.test(token) ? Number(token) : -1;
 }
 
-/** Where the search ended: the value that has no such child. */
+/** The end of a failed search: the value without such a child. */
 export interface DeadEnd {
-  /** How many tokens led somewhere. */
+  /** The number of tokens that were found. */
   readonly depth: number;
   readonly type: string;
-  /** The first keys there, for an object. */
+  /** The first keys of that value, for an object. */
   readonly keys?: readonly string[] | undefined;
-  /** How many children there are. */
+  /** The number of its children. */
   readonly children?: number | undefined;
 }
 
-/** How many keys a dead end lists. */
+/** The maximum number of listed keys. */
 export const LISTED_KEYS = 20;
 
-/** The failure that nothing stands at a pointer, with what could be meant instead. */
+/** Creates the error for a pointer without a target, with suggestions. */
 export function nothingAt(tokens: readonly string[], end: DeadEnd): FilewrightError {
   const reached = tokens.slice(0, end.depth);
   const at = reached.length === 0 ? "the root" : `'${cut(pointerOf(reached))}'`;
@@ -98,7 +98,7 @@ function whatThereIs({ type, keys, children = 0 }: DeadEnd): string {
   return `an object with the keys ${keys.map((key) => JSON.stringify(cut(key, 60))).join(", ")}${more}`;
 }
 
-/** The failure that a file is not what its kind promises. */
+/** Creates the error for a file that is invalid in its format. */
 export function broken(mime: string, what: string, line: number, cause?: unknown): FilewrightError {
   return unsupported(mime, `is broken at line ${line}: ${what}`, {
     reason: "syntax",
@@ -108,7 +108,7 @@ export function broken(mime: string, what: string, line: number, cause?: unknown
   });
 }
 
-/** Shortened for a message. */
+/** Shortens a text for a message. */
 export function cut(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }

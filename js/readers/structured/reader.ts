@@ -1,6 +1,6 @@
 /**
- * One value of a structured file, as it is written there, with its lines. JSON
- * of any size is searched in pieces and only the value is read.
+ * Renders one value of a structured file, as it is written there, with its lines. JSON of any size
+ * is searched in chunks and only the value is read.
  */
 import { engine } from "../../engine/current.ts";
 import type { ReaderInput, Rendered } from "../reader.ts";
@@ -32,7 +32,7 @@ export async function readValue(input: ReaderInput): Promise<Rendered> {
   return render(text.slice(found.start, found.end), found, pointer, format, {});
 }
 
-/** Files named otherwise that are JSON by their first character, such as a lock file. */
+/** Detects JSON in files with another name by the first character, such as a lock file. */
 async function formatOfText({ source, mime }: ReaderInput): Promise<StructuredFormat | undefined> {
   if (mime !== "text/plain" && mime !== "application/octet-stream") return undefined;
   const head = new TextDecoder().decode(await source.read(0, Math.min(source.size, 1024)));

@@ -1,14 +1,13 @@
 /**
- * Reads JSON piece by piece and says where everything is; values are never built.
+ * Scans JSON in chunks and reports the position of every value; values are never built.
  *
- * Takes UTF-8 bytes or UTF-16 units, in chunks of any size, and keeps no more of
- * the text than its listener asks for: a document of any size costs constant
- * memory. Comments and trailing commas are accepted, as in JSON with comments;
- * anything else that is not JSON is an error with its place. Numbers are text:
- * `1e400` and integers of fifty digits are as good as any.
+ * Takes UTF-8 bytes or UTF-16 units, in chunks of any size, and keeps no more of the text than its
+ * listener requests: a document of any size uses constant memory. Comments and trailing commas are
+ * accepted, as in JSON with comments; any other invalid JSON is an error with its position.
+ * Numbers are text: `1e400` and integers of fifty digits are valid.
  */
 
-/** What is told while scanning. Offsets are in units from the beginning of the input. */
+/** The events of a scan. Offsets are in units from the beginning of the input. */
 export interface Listener {
   /** An object or array begins; `end` follows. */
   begin(kind: "object" | "array", at: number, line: number): void;
@@ -22,7 +21,7 @@ export interface Listener {
   literal(text: string, from: number, to: number, line: number): void;
 }
 
-/** Where the input is not JSON. */
+/** The position of invalid JSON. */
 export class ScanError extends Error {
   readonly at: number;
   readonly line: number;
@@ -36,21 +35,21 @@ export class ScanError extends Error {
 
 /** A scan in progress. */
 export interface Scan {
-  /** How many units of a string are kept. May be changed whenever the listener is called. */
+  /** The number of kept units of a string. May be changed whenever the listener is called. */
   keep: number;
-  /** Feeds the next chunk. @throws ScanError */
+  /** Processes the next chunk. @throws ScanError */
   push(units: Uint8Array | Uint16Array): void;
-  /** Says that there is no more. @throws ScanError */
+  /** Ends the input. @throws ScanError */
   finish(): void;
 }
 
-/** Deeper nesting is refused. */
+/** The maximum nesting. */
 const DEEPEST = 100_000;
-/** A number or word is no longer than this. */
+/** The maximum length of a number or word. */
 const LONGEST_LITERAL = 100_000;
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-/** What may come next. Numbers, as this is looked at for every token. */
+/** The states: which token may come next. Numbers, because the state is compared for every token. */
 type Place = 0 | 1 | 2 | 3 | 4 | 5;
 const VALUE = 0;
 const VALUE_OR_END = 1;
@@ -59,7 +58,7 @@ const COLON = 3;
 const COMMA_OR_END = 4;
 const DONE = 5;
 
-/** What the scanner is in the middle of. */
+/** The token that the scanner is inside of. */
 type Inside = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
 const NOTHING = 0;
 const STRING = 1;
@@ -81,16 +80,16 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   let place: Place = VALUE;
   let inside: Inside = NOTHING;
   let asKey = false;
-  /** Units before this chunk. */
+  /** The number of units before this chunk. */
   let base = 0;
   let line = 1;
-  /** Where the string or literal began. */
+  /** The start of the string or literal. */
   let from = 0;
   let fromLine = 1;
   let kept = "";
   let length = 0;
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** Whether the decoder waits for the rest of a character. */
+  /** True when the decoder waits for the rest of a character. */
   let waiting = false;
 
   const fail = (message: string, at: number): never => {
@@ -117,7 +116,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       return text;
     }
     if (last && !waiting && end - start < 24) {
-      // Most keys and literals: short, and ASCII.
+      // The fast path for most keys and literals: short, and ASCII.
       let text = "";
       for (let at = start; at < end; at++) {
         const byte = units[at] as number;
@@ -126,7 +125,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       }
       return text;
     }
-    // A character may lie across two chunks.
+    // A character may be split across two chunks.
     waiting = !last;
     return decoder.decode(units.subarray(start, end), { stream: !last });
   };
@@ -171,7 +170,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   };
 
   const close = (kind: "object" | "array", at: number): void => {
-    // A comma may stand before the bracket: that leaves "key or end" or "value or end".
+    // A comma may precede the bracket, in the states "key or end" and "value or end".
     const may = place === COMMA_OR_END || place === KEY_OR_END || place === VALUE_OR_END;
     if (!may || kinds.at(-1) !== kind) fail(`unexpected '${kind === "object" ? "}" : "]"}'`, at);
     kinds.pop();
@@ -179,7 +178,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
     listener.end(at + 1, line);
   };
 
-  /** One unit between strings and literals; false where it begins a literal, which it belongs to. */
+  /** Processes one unit between strings and literals; returns false for the first unit of a literal. */
   const token = (unit: number, at: number): boolean => {
     switch (unit) {
       case QUOTE:
@@ -227,7 +226,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
           case STRING: {
             let to = at;
             let next = unit;
-            // Control characters other than LF are not JSON either, but harmless: kept as they are.
+            // Control characters other than LF are invalid JSON too, but harmless: kept unchanged.
             while (next !== QUOTE && next !== BACKSLASH && next !== LF && ++to < size)
               next = units[to] as number;
             if (to < size && next === LF) fail("a string is not closed on its line", base + to);
@@ -320,7 +319,7 @@ function shown(unit: number): string {
   return unit > 0x20 && unit < 0x7f ? `'${String.fromCharCode(unit)}'` : "character";
 }
 
-/** The text that a raw string stands for. Escapes that are none are kept as written. */
+/** Decodes a raw string. Invalid escapes are kept as written. */
 export function unescapeJson(raw: string): string {
   if (!raw.includes("\\")) return raw;
   return raw.replaceAll(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (all, hex: string | undefined, one: string) => {

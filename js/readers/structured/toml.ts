@@ -1,9 +1,9 @@
 /**
- * Finds values in TOML and says where they stand. Only what a pointer needs is
- * understood: tables, keys and the extent of values. Values are not checked.
+ * Locates values in TOML. Only the syntax needed for pointers is parsed: tables, keys and the
+ * extent of values. Values are not checked.
  *
- * A table is the text from its header (or first key) to its last key. Where
- * other tables stand in between, a warning says so.
+ * A table is the text from its header (or first key) to its last key. When other tables are in
+ * between, a warning says so.
  */
 import {
   broken,
@@ -21,20 +21,20 @@ const DEEPEST = 100;
 /** A number, word or date; a date and its time may have a space in between. */
 const WORD = /(?:\d{4}-\d\d-\d\d (?=\d\d:))?[^\s,[\]{}#"'=]+/y;
 
-/** What was found of the value so far: one stretch, or several that are joined. */
+/** The parts of the value found so far: one, or several that are joined. */
 interface Stretch {
   start: number;
   end: number;
   type: string;
   children: Set<string> | undefined;
-  /** Whether something else stands between its parts. */
+  /** True when other text is between its parts. */
   mixed: boolean;
 }
 
-/** Finds the value at a pointer in a TOML text. */
+/** Locates the value at a pointer in a TOML text. */
 export function locateToml(text: string, tokens: readonly string[]): Located {
   const lexer = new Lexer(text);
-  /** How many elements an array of tables has, by its pointer. */
+  /** The number of elements of each array of tables, by its pointer. */
   const arrays = new Map<string, number>();
   const warnings: string[] = [];
   let table: readonly string[] = [];
@@ -43,7 +43,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
   let dead: DeadEnd = { depth: 0, type: "object" };
   const seen: Set<string>[] = tokens.map(() => new Set());
 
-  /** Notes which keys stand beside the path, for a failure to name. */
+  /** Records the keys next to the path, for an error message. */
   const meet = (path: readonly string[]): void => {
     for (const [depth, key] of path.entries()) {
       seen[depth]?.add(key);
@@ -132,7 +132,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
   };
 }
 
-/** The full path of a header: an array of tables on the way means its last element. */
+/** Returns the full path of a header: an array of tables on the way means its last element. */
 function resolve(keys: readonly string[], arrays: Map<string, number>, many: boolean): readonly string[] {
   const path: string[] = [];
   for (const [index, key] of keys.entries()) {
@@ -188,7 +188,7 @@ function inside(lexer: Lexer, from: number, tokens: readonly string[], depth: nu
   }
 }
 
-/** Steps over TOML's words; total, and linear in the text for one value. */
+/** Tokenizes TOML; total, and linear in the text for one value. */
 class Lexer {
   at: number;
   readonly #text: string;
@@ -209,13 +209,13 @@ class Lexer {
     throw broken(MIME, what, this.lineOf(this.at));
   }
 
-  /** Skips spaces and tabs; where it stands then. */
+  /** Skips spaces and tabs; returns the position. */
   blanks(): number {
     while (this.#text[this.at] === " " || this.#text[this.at] === "\t") this.at += 1;
     return this.at;
   }
 
-  /** Skips blanks, line ends and comments. */
+  /** Skips whitespace, line endings and comments. */
   #gap(): void {
     for (;;) {
       const c = this.#text[this.blanks()];
@@ -230,7 +230,7 @@ class Lexer {
     this.at = end < 0 ? this.#text.length : end;
   }
 
-  /** The start of the next statement, or -1. */
+  /** Returns the start of the next statement, or -1. */
   next(): number {
     this.#gap();
     return this.at < this.#text.length ? this.at : -1;
@@ -250,7 +250,7 @@ class Lexer {
     this.at += word.length;
   }
 
-  /** A dotted key. */
+  /** Parses a dotted key. */
   keys(): string[] {
     const keys: string[] = [];
     do {
@@ -275,7 +275,7 @@ class Lexer {
     return this.#text.slice(start, this.at);
   }
 
-  /** A string on one line; stands after it then. */
+  /** Parses a string on one line. */
   #string(quote: string): void {
     for (this.at += 1; ; this.at++) {
       const c = this.#text[this.at];
@@ -294,11 +294,11 @@ class Lexer {
       else if (this.#text.startsWith(fence, this.at)) break;
     }
     this.at += 3;
-    // Up to two quotes may stand directly before the closing three.
+    // Up to two quotes may directly precede the closing three.
     for (let more = 0; more < 2 && this.#text[this.at] === quote; more++) this.at += 1;
   }
 
-  /** Steps over a value and tells its type; `child` is told of the direct children of a container. */
+  /** Skips a value and returns its type; `child` is called for the direct children of a container. */
   value(depth = 0, child?: (key: string, start: number) => void): string {
     if (depth > DEEPEST) this.#fail(`nested deeper than ${DEEPEST}`);
     const c = this.#text[this.at];
@@ -340,7 +340,7 @@ class Lexer {
       const [key = "", ...more] = this.keys();
       this.expect("=");
       this.blanks();
-      // A dotted key's own table is no text of its own: its value stands for it.
+      // A dotted key's own table has no text of its own: its value represents it.
       child?.(more.length === 0 ? key : [key, ...more].join("."), this.at);
       this.value(depth + 1);
       this.#gap();

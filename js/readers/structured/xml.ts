@@ -1,11 +1,10 @@
 /**
- * Finds values in XML and says where they stand, by pointers such as
- * `/project/dependencies/dependency/1/version` or `/svg/@width`: names of
- * elements from the root down, a number among elements of one name, `@` before
- * an attribute.
+ * Locates values in XML, by pointers such as `/project/dependencies/dependency/1/version` or
+ * `/svg/@width`: names of elements from the root down, a number among elements of one name, `@`
+ * before an attribute.
  *
- * The value of an element is what stands between its tags. Nothing is expanded
- * or fetched; entities stay as they are written.
+ * The value of an element is the text between its tags. Nothing is expanded or fetched; entities
+ * stay as written.
  */
 import { tagEnd } from "../office/xml.ts";
 import {
@@ -20,26 +19,26 @@ import {
 } from "./pointer.ts";
 
 const MIME = "application/xml";
-/** Each level is looked through once more. */
+/** The maximum depth: each level is scanned again. */
 const DEEPEST = 100;
 
 /** An element, by offsets in the text. */
 interface Element {
   readonly name: string;
-  /** Of `<`. */
+  /** The offset of `<`. */
   readonly start: number;
-  /** Behind the opening tag. */
+  /** The offset after the opening tag. */
   readonly open: number;
-  /** Before the closing tag; `open` where the tag closes itself. */
+  /** The offset of the closing tag; `open` for a self-closing tag. */
   readonly close: number;
-  /** Behind the closing tag. */
+  /** The offset after the closing tag. */
   readonly end: number;
 }
 
-/** Finds the value at a pointer in an XML text. */
+/** Locates the value at a pointer in an XML text. */
 export function locateXml(text: string, tokens: readonly string[]): Located {
   if (tokens.length > DEEPEST) throw broken(MIME, `a pointer deeper than ${DEEPEST}`, 1);
-  /** Elements that the tokens so far name: one, or several of one name. */
+  /** The elements that the tokens so far name: one, or several of one name. */
   let found: readonly Element[] = [{ name: "", start: 0, open: 0, close: text.length, end: text.length }];
   for (const [depth, token] of tokens.entries()) {
     const [only, ...others] = found as [Element, ...Element[]];
@@ -113,7 +112,7 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** The elements right below one. @throws UNSUPPORTED_FORMAT where tags do not pair */
+/** Returns the child elements. @throws UNSUPPORTED_FORMAT for unbalanced tags */
 function childrenOf(text: string, parent: Element): Element[] {
   const children: Element[] = [];
   const names: string[] = [];
@@ -143,7 +142,10 @@ function childrenOf(text: string, parent: Element): Element[] {
   return children;
 }
 
-/** Behind a comment, a section of characters, an instruction or a declaration; 0 where there is none, -1 where it does not end. */
+/**
+ * Returns the offset after a comment, a CDATA section, an instruction or a declaration; 0 when
+ * there is none, -1 when it does not end.
+ */
 function passOver(text: string, at: number): number {
   const next = text[at + 1];
   if (next !== "!" && next !== "?") return 0;
@@ -154,7 +156,7 @@ function passOver(text: string, at: number): number {
   if (text.startsWith("<!--", at)) return behind("-->", at + 4);
   if (text.startsWith("<![CDATA[", at)) return behind("]]>", at + 9);
   if (next === "?") return behind("?>", at + 2);
-  // A document type may hold declarations of its own in brackets.
+  // A document type may contain declarations of its own in brackets.
   const end = tagEnd(text, at);
   const bracket = text.indexOf("[", at);
   return bracket > 0 && bracket < end ? behind("]>", bracket) : end + 1;
@@ -171,7 +173,7 @@ function local(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
-/** Where the value of an attribute stands, without its quotes. */
+/** Returns the location of an attribute's value, without its quotes. */
 function attributeOf(text: string, element: Element, wanted: string): readonly [number, number] | undefined {
   for (const { name, from, to } of attributes(text, element)) {
     if (name === wanted || local(name) === wanted) return [from, to];

@@ -1,9 +1,9 @@
 /**
- * Finds values in YAML through the optional package `yaml`, and says where they
- * stand. Only the syntax tree is used: aliases are followed one at a time and
- * never expanded, so that no document grows beyond its text.
+ * Locates values in YAML through the optional package `yaml`. Only the syntax tree is used:
+ * aliases are followed one at a time and never expanded, so that no document grows beyond its
+ * text.
  *
- * A file of several documents is an array of them: the first token counts them.
+ * A file of several documents is an array of them: the first token is the index.
  */
 import type { Document, Node, Pair, ParsedNode } from "yaml";
 import { absent, optionalPackage, tooLarge } from "../refuse.ts";
@@ -19,17 +19,17 @@ import {
 } from "./pointer.ts";
 
 const MIME = "application/yaml";
-/** The package takes seconds for a mebibyte. UTF-16 units. */
+/** The maximum length: the package takes seconds for a mebibyte. UTF-16 units. */
 const LONGEST = 1024 * 1024;
 /**
- * Thousands of levels exhaust the stack of the package, and V8 then ends the
+ * The maximum depth: thousands of levels exhaust the stack of the package, and V8 then ends the
  * process (it cannot compile a regular expression without a stack).
  */
 const DEEPEST = 200;
-/** An alias of an alias, and so on, beyond which something is wrong. */
+/** The maximum chain of aliases. */
 const MOST_ALIASES = 50;
 
-/** Finds the value at a pointer in a YAML text. */
+/** Locates the value at a pointer in a YAML text. */
 export async function locateYaml(text: string, tokens: readonly string[]): Promise<Located> {
   const yaml = await optionalPackage("yaml", MIME, () =>
     import(/* webpackIgnore: true */ "yaml").catch(absent),
@@ -41,7 +41,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   try {
     const parsed = yaml.parseAllDocuments(text, {
       lineCounter: lines,
-      uniqueKeys: false, // named below instead, where they matter
+      uniqueKeys: false, // Reported below instead, where they matter.
       prettyErrors: false,
       strict: false,
       logLevel: "silent",
@@ -95,7 +95,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   if (target === null || target.range == null) throw nothingAt(tokens, { depth, type: "null" });
   const [start, end] = target.range;
   const whole = tokens.length === 0;
-  // A block collection's own range ends at the next token: without the blank lines in between.
+  // A block collection's own range ends at the next token: this excludes the blank lines in between.
   const trimmed = start + text.slice(start, end).trimEnd().length;
   return {
     start: whole ? 0 : start,
@@ -147,11 +147,11 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   }
 }
 
-/** At least how deep the text may nest, by brackets, indentation and markers; quotes are not looked at. */
+/** Returns a lower bound of the nesting, by brackets, indentation and markers; quotes are ignored. */
 function nesting(text: string): number {
   let flow = 0;
   let deepest = 0;
-  /** Columns at which block collections that are open begin. */
+  /** The columns at which open block collections begin. */
   const columns: number[] = [];
   for (const line of text.split("\n")) {
     let markers = 0;
