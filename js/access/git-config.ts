@@ -11,15 +11,15 @@ export interface GitVariable {
 }
 
 /** The maximum length of a configuration file, in UTF-16 units. */
-const MAX_LENGTH = 1 << 20;
-const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
-const NAME = /^([A-Za-z][A-Za-z0-9-]*)\s*/;
+const MAX_CONFIG_LENGTH = 1 << 20;
+const SECTION_HEADER = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
+const VARIABLE_NAME = /^([A-Za-z][A-Za-z0-9-]*)\s*/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
 /** Returns the variables of a file, in their order. A syntax error ends its line only. */
 export function parseGitConfig(text: string): readonly GitVariable[] {
   const variables: GitVariable[] = [];
-  if (text.length > MAX_LENGTH) return variables;
+  if (text.length > MAX_CONFIG_LENGTH) return variables;
   const lines = text
     .replace(/^\uFEFF/, "")
     .replaceAll("\r\n", "\n")
@@ -27,14 +27,14 @@ export function parseGitConfig(text: string): readonly GitVariable[] {
   let section = "";
   for (let index = 0; index < lines.length; index++) {
     let line = (lines[index] as string).trim();
-    const head = SECTION.exec(line);
+    const head = SECTION_HEADER.exec(line);
     if (head !== null) {
       const [whole, name = "", subsection] = head;
       section = name.toLowerCase();
       if (subsection !== undefined) section += `.${subsection.replace(/\\(.)/g, "$1")}`;
       line = line.slice(whole.length).trim();
     }
-    const named = NAME.exec(line);
+    const named = VARIABLE_NAME.exec(line);
     if (named === null || section === "") continue;
     const key = `${section}.${(named[1] as string).toLowerCase()}`;
     const rest = line.slice(named[0].length);

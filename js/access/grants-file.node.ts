@@ -59,10 +59,10 @@ export interface GrantsFile extends GrantStore {
 }
 
 /** The maximum number of attempts to write when another program without the lock writes first. */
-const MAX_TRIES = 20;
+const MAX_WRITE_ATTEMPTS = 20;
 /** The maximum size of the file in bytes. */
-const MAX_BYTES = 16 * 1024 * 1024;
-const EMPTY: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
+const MAX_GRANTS_FILE_BYTES = 16 * 1024 * 1024;
+const NO_GRANTS: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
 
 /** The default path of the command line's grants: in the user's state directory. */
 export function defaultGrantsFile(): string {
@@ -88,7 +88,7 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
 
   const read = (): GrantsText => {
     const facts = lstatSync(file, { throwIfNoEntry: false });
-    if (facts === undefined) seen = { stamp: "", text: EMPTY };
+    if (facts === undefined) seen = { stamp: "", text: NO_GRANTS };
     else if (seen?.stamp !== stampOf(facts)) seen = load(file);
     return seen.text;
   };
@@ -112,7 +112,7 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
           seen = undefined;
           return true;
         } catch (error) {
-          if (tries === MAX_TRIES || !isRace(error)) throw error;
+          if (tries === MAX_WRITE_ATTEMPTS || !isRace(error)) throw error;
         }
       }
     } finally {
@@ -164,7 +164,7 @@ function load(file: string): { readonly stamp: string; readonly text: GrantsText
 /** Returns the reason why a file is not trusted: other users could have written it. */
 function whyNot(facts: Stats): string | undefined {
   if (!facts.isFile()) return "it is not a regular file";
-  if (facts.size > MAX_BYTES) return `it is larger than ${MAX_BYTES} bytes`;
+  if (facts.size > MAX_GRANTS_FILE_BYTES) return `it is larger than ${MAX_GRANTS_FILE_BYTES} bytes`;
   if (process.getuid === undefined) return undefined; // On this platform permissions are not in the mode.
   if (facts.uid !== process.getuid() && facts.uid !== 0) return "it belongs to another user";
   return (facts.mode & 0o022) !== 0 ? "others may write it (chmod 600 mends that)" : undefined;

@@ -171,13 +171,13 @@ function entryOf(entry: unknown, index: number): Grant {
   try {
     if (typeof entry !== "object" || entry === null) throw corrupt("it is not an object");
     // The defaults of entries without time or access, from older files.
-    return checkGrant({ ...LEGACY, ...entry } as Grant);
+    return checkGrant({ ...LEGACY_DEFAULTS, ...entry } as Grant);
   } catch (error) {
     throw corrupt(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-const LEGACY = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
+const LEGACY_DEFAULTS = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
 
 /** Normalises a grant. @throws FilewrightError INVALID_ARGUMENT */
 export function checkGrant(grant: Grant): Grant {

@@ -325,10 +325,10 @@ function remember(refusals: Map<string, number>, dir: string, at: number): void 
   refusals.delete(dir);
   refusals.set(dir, at);
   const oldest = refusals.keys().next();
-  if (refusals.size > MAX_REFUSALS && oldest.done !== true) refusals.delete(oldest.value);
+  if (refusals.size > MAX_KEPT_REFUSALS && oldest.done !== true) refusals.delete(oldest.value);
 }
 
-const MAX_REFUSALS = 1000;
+const MAX_KEPT_REFUSALS = 1000;
 
 /** Waits for an answer no longer than the call lasts. */
 async function answerTo(one: Pending, signal: AbortSignal | undefined): Promise<boolean> {
@@ -365,12 +365,13 @@ async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promi
         : new Set([parentOf(at), parentOf(real)]);
     } catch (error) {
       // When a path cannot be resolved, the last directory that exists counts.
-      if (at === "/" || !(error instanceof FilewrightError) || !OBSTACLES.has(error.code)) throw error;
+      if (at === "/" || !(error instanceof FilewrightError) || !UNRESOLVABLE_CODES.has(error.code))
+        throw error;
     }
   }
 }
 
-const OBSTACLES: ReadonlySet<string> = new Set([
+const UNRESOLVABLE_CODES: ReadonlySet<string> = new Set([
   "NOT_FOUND",
   "NOT_DIRECTORY",
   "LOOP",

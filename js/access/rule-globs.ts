@@ -12,7 +12,7 @@ import { inBothForms } from "./glob-forms.ts";
 import { literalGlob, type SandboxPolicy } from "./policy.ts";
 
 /** The maximum number of globs from the braces of one rule. */
-const MAX_EXPANDED = 256;
+const MAX_EXPANDED_GLOBS = 256;
 
 /** The globs of a rule's path. */
 export interface RuleGlobs {
@@ -99,8 +99,8 @@ function expandBraces(path: string): readonly string[] {
     }
     const { start, end, choices } = brace;
     for (const choice of choices) pending.push(pattern.slice(0, start) + choice + pattern.slice(end));
-    if (done.length + pending.length > MAX_EXPANDED)
-      throw invalid(`stands for more than ${MAX_EXPANDED} globs`);
+    if (done.length + pending.length > MAX_EXPANDED_GLOBS)
+      throw invalid(`stands for more than ${MAX_EXPANDED_GLOBS} globs`);
   }
   return done;
 }

@@ -158,7 +158,7 @@ const checkHooks = gateOf(
 const gatePreset = gateOf("toAmplifierHooks", PRESET_CHOICE);
 
 /** The tools that change files, for readable paths that are not writable. */
-const WRITES = ["write_file", "edit_file"] as const;
+const WRITING_TOOLS = ["write_file", "edit_file"] as const;
 
 /**
  * Mounts the file tools at the mount point `tools`. Returns a function that unmounts them and
@@ -199,7 +199,7 @@ function opened(coordinator: AmplifierCoordinator, config: AmplifierConfig): Pro
   const session = coordinator.get_capability?.("session.working_dir");
   const cwd = working_dir ?? (typeof session === "string" && session !== "" ? session : ".");
   const denied = (config.denied_write_paths ?? []).flatMap((path) =>
-    WRITES.map(
+    WRITING_TOOLS.map(
       (tool) => ({ tool, path: path.replaceAll(/[\\*?[\]{}!()]/gu, "\\$&"), decision: "deny" }) as const,
     ),
   );

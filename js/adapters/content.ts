@@ -55,9 +55,22 @@ export type OpenAIChatContent =
 /** A part of a message in Google's API. */
 export type GeminiContent = { text: string } | { inlineData: { mimeType: string; data: string } };
 
-const PDF = "application/pdf";
-const WEB: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp", PDF];
-const GEMINI: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF];
+const PDF_MEDIA_TYPE = "application/pdf";
+const WEB_MEDIA_TYPES: readonly string[] = [
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  PDF_MEDIA_TYPE,
+];
+const GEMINI_MEDIA_TYPES: readonly string[] = [
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "image/heic",
+  "image/heif",
+  PDF_MEDIA_TYPE,
+];
 
 /**
  * For the Model Context Protocol, whose clients decide which blocks they show.
@@ -90,10 +103,10 @@ function workspaceUri(path: string): string {
  * const block = { type: "tool_result", tool_use_id, is_error: !result.ok, content: toAnthropicContent(result) };
  */
 export function toAnthropicContent(shown: Shown): AnthropicBlock[] {
-  return parts<AnthropicBlock>(shown, WEB, asText, ({ type, source: { media_type, data } }) =>
+  return parts<AnthropicBlock>(shown, WEB_MEDIA_TYPES, asText, ({ type, source: { media_type, data } }) =>
     type === "image"
       ? { type, source: { type: "base64", media_type: media_type as AnthropicMediaType, data } }
-      : { type, source: { type: "base64", media_type: PDF, data } },
+      : { type, source: { type: "base64", media_type: PDF_MEDIA_TYPE, data } },
   );
 }
 
@@ -106,7 +119,7 @@ export function toAnthropicContent(shown: Shown): AnthropicBlock[] {
 export function toOpenAIContent(shown: Shown): OpenAIContent[] {
   return parts<OpenAIContent>(
     shown,
-    WEB,
+    WEB_MEDIA_TYPES,
     (text) => ({ type: "input_text", text }),
     ({ type, source, file_path }) =>
       type === "image"
@@ -124,7 +137,7 @@ export function toOpenAIContent(shown: Shown): OpenAIContent[] {
  * const shown = { role: "user", content: toOpenAIChatContent(result) };
  */
 export function toOpenAIChatContent(shown: Shown): OpenAIChatContent[] {
-  return parts<OpenAIChatContent>(shown, WEB, asText, ({ type, source, file_path }) =>
+  return parts<OpenAIChatContent>(shown, WEB_MEDIA_TYPES, asText, ({ type, source, file_path }) =>
     type === "image"
       ? { type: "image_url", image_url: { url: dataUrl(source) } }
       : { type: "file", file: { filename: nameOf(file_path), file_data: dataUrl(source) } },
@@ -140,7 +153,7 @@ export function toOpenAIChatContent(shown: Shown): OpenAIChatContent[] {
 export function toGeminiContent(shown: Shown): GeminiContent[] {
   return parts<GeminiContent>(
     shown,
-    GEMINI,
+    GEMINI_MEDIA_TYPES,
     (text) => ({ text }),
     ({ source: { media_type, data } }) => ({ inlineData: { mimeType: media_type, data } }),
   );

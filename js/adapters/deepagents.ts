@@ -98,7 +98,7 @@ export interface DeepAgentsSandbox extends DeepAgentsBackend {
 }
 
 /** The maximum lines of a search or a listing, which must be complete. */
-const ALL = 10_000;
+const MAX_RESULTS = 10_000;
 
 /**
  * A workspace as the backend of `createDeepAgent`.
@@ -115,7 +115,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
 
   return {
     async ls(path) {
-      const result = await call("list_directory", { path: inside(path), limit: ALL });
+      const result = await call("list_directory", { path: inside(path), limit: MAX_RESULTS });
       if (!result.ok) return told(result);
       const files = result.data.entries.map((entry): DeepAgentsFile => {
         const isDir = entry.type === "dir";
@@ -192,7 +192,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
         pattern,
         path: inside(path ?? "/"),
         regex: false,
-        max_results: maxCount ?? ALL,
+        max_results: maxCount ?? MAX_RESULTS,
         ...(glob === undefined || glob === null ? {} : { glob }),
       });
       if (!result.ok) return told(result);
@@ -207,7 +207,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       const result = await call("glob", {
         pattern: pattern.replace(/^\/+/u, ""),
         path: inside(path),
-        limit: ALL,
+        limit: MAX_RESULTS,
       });
       if (!result.ok) return told(result);
       return {

@@ -42,7 +42,7 @@ export interface HostFiles {
 }
 
 /** With these codes a text read fails only after the file passed the policy. */
-const READABLE: ReadonlySet<string> = new Set([
+const READABLE_CODES: ReadonlySet<string> = new Set([
   "BINARY_FILE",
   "ENCODING_ERROR",
   "UNSUPPORTED_FORMAT",
@@ -69,7 +69,7 @@ export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
     run: (command) => any("run_command", { command, shell: true }),
     async bytes(path) {
       const looked = await call("read_file", { path, max_lines: 1, non_text: "error" });
-      if (!looked.ok && !READABLE.has(looked.error.code)) return looked;
+      if (!looked.ok && !READABLE_CODES.has(looked.error.code)) return looked;
       const info = await call("access_info", {});
       if (!info.ok) return info;
       const data = await ws.fs.readBytes(joinPath(info.data.cwd, path));

@@ -28,7 +28,7 @@ export interface InProcessServer {
   close(): Promise<void>;
 }
 
-const LATEST = "2025-11-25";
+const LATEST_PROTOCOL_VERSION = "2025-11-25";
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
@@ -42,7 +42,7 @@ export function inProcessServer(
 
   const answers: Readonly<Record<string, (message: Message) => unknown>> = {
     initialize: ({ params }) => ({
-      protocolVersion: params?.["protocolVersion"] ?? LATEST,
+      protocolVersion: params?.["protocolVersion"] ?? LATEST_PROTOCOL_VERSION,
       capabilities: { tools: {} },
       serverInfo: info,
     }),

@@ -95,8 +95,8 @@ export interface MastraFilesystem {
 }
 
 /** The maximum entries and levels of a listing. */
-const ALL = 100_000;
-const DEEPEST = 32;
+const MAX_LISTED_ENTRIES = 100_000;
+const MAX_LISTED_LEVELS = 32;
 
 /**
  * A workspace as the filesystem of a Mastra workspace.
@@ -206,9 +206,9 @@ export function toMastraFilesystem(
       settle(await call("delete", { path: inside(path), recursive, missing_ok: force }), path, true);
     },
 
-    async readdir(path, { recursive = false, extension, maxDepth = DEEPEST } = {}) {
-      const depth = recursive ? Math.min(maxDepth, DEEPEST) : 1;
-      const result = await call("list_directory", { path: inside(path), depth, limit: ALL });
+    async readdir(path, { recursive = false, extension, maxDepth = MAX_LISTED_LEVELS } = {}) {
+      const depth = recursive ? Math.min(maxDepth, MAX_LISTED_LEVELS) : 1;
+      const result = await call("list_directory", { path: inside(path), depth, limit: MAX_LISTED_ENTRIES });
       if (!result.ok) throw fail(result, path, true);
       const wanted = extension === undefined ? [] : [extension].flat();
       const cut = result.data.path === "." ? 0 : result.data.path.length + 1;

@@ -2,7 +2,7 @@
 import { failure } from "../backends/failure.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 
-const CODES: Readonly<Record<string, Code>> = {
+const CODE_OF_ERRNO: Readonly<Record<string, Code>> = {
   ENOENT: "NOT_FOUND",
   EEXIST: "ALREADY_EXISTS",
   EISDIR: "IS_DIRECTORY",
@@ -25,7 +25,7 @@ export async function translated<T>(path: string, operation: () => Promise<T>): 
     return await operation();
   } catch (error) {
     if (error instanceof FilewrightError) throw error;
-    throw failure(CODES[codeOf(error)] ?? "IO_ERROR", path, undefined, { cause: error });
+    throw failure(CODE_OF_ERRNO[codeOf(error)] ?? "IO_ERROR", path, undefined, { cause: error });
   }
 }
 

@@ -76,7 +76,7 @@ async function approve({ positionals, values }: Parsed): Promise<number> {
 }
 
 /** The polling interval while waiting. Milliseconds. */
-const WATCH_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /** Shows each new question once; at a terminal it is asked. Ends with Ctrl-C. */
 async function watch(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
@@ -96,7 +96,7 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
         print(json ? JSON.stringify(question) : shown(question));
         if (lines !== undefined) await answer(question, lines, at, headers, stop.signal);
       }
-      await setTimeout(WATCH_MS, undefined, { signal: stop.signal });
+      await setTimeout(POLL_INTERVAL_MS, undefined, { signal: stop.signal });
     }
   } catch (error) {
     if (!stop.signal.aborted) throw error;

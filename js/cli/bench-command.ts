@@ -9,7 +9,7 @@ import { print, printJson } from "./output.ts";
 import { type Parsed, UsageError, whole } from "../schema/command-line.node.ts";
 import { tableOf } from "./table.ts";
 
-const ROUNDS = 20;
+const BENCH_ROUNDS = 20;
 
 /** The command. */
 export const BENCH_COMMAND: Command = {
@@ -19,7 +19,7 @@ export const BENCH_COMMAND: Command = {
   about:
     "Runs common calls on DIR, which is only read, and edits in a directory of its own that is removed afterwards. Prints the middle and the worst time of each. Against other tools compares `npm run bench` of a checkout.",
   options: { rounds: { type: "string" } },
-  help: [["--rounds N", `how often each call is made (${ROUNDS})`]],
+  help: [["--rounds N", `how often each call is made (${BENCH_ROUNDS})`]],
   examples: [["filewright bench ~/project", "on a directory of yours"]],
   takes: [0, 1],
   run: bench,
@@ -27,7 +27,7 @@ export const BENCH_COMMAND: Command = {
 
 async function bench(parsed: Parsed): Promise<number> {
   const { positionals, values } = parsed;
-  const rounds = whole(values["rounds"], "rounds") ?? ROUNDS;
+  const rounds = whole(values["rounds"], "rounds") ?? BENCH_ROUNDS;
   if (rounds < 1) throw new UsageError("--rounds must be 1 or more");
   const named = positionals[0] ?? String(values["root"] ?? ".");
   assertRoot(named, parsed);

@@ -14,9 +14,9 @@ import { colourDiff, print, printError } from "./output.ts";
 import { styled } from "./person/style.ts";
 
 /** The maximum lines shown of each answer. */
-const SHOWN_LINES = 8;
-const SHOWN_DIFF_LINES = 16;
-const SHOWN_CHARS = 140;
+const MAX_SHOWN_LINES = 8;
+const MAX_SHOWN_DIFF_LINES = 16;
+const MAX_SHOWN_CHARS = 140;
 
 /** Runs the session on a directory; returns the exit status. */
 export async function demo(directory: string): Promise<number> {
@@ -118,8 +118,8 @@ function shorten(tool: string, result: ToolResult): string {
   if (!result.ok) return styled("bad", result.text);
   const lines = result.text.split("\n");
   const shown = lines
-    .slice(0, tool === "edit_file" ? SHOWN_DIFF_LINES : SHOWN_LINES)
-    .map((line) => (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line));
+    .slice(0, tool === "edit_file" ? MAX_SHOWN_DIFF_LINES : MAX_SHOWN_LINES)
+    .map((line) => (line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line));
   const rest = lines.length - shown.length;
   const text = shown.join("\n");
   return `${tool === "edit_file" ? colourDiff(text) : text}${rest > 0 ? `\n${styled("faint", `… and ${rest} more lines`)}` : ""}`;

@@ -33,7 +33,7 @@ export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
 type Sentence = readonly [tool: RegExp, command: string];
 
 /** Remedies with another wording for people; by command. */
-const SENTENCES: Readonly<Record<string, readonly Sentence[]>> = {
+const REMEDIES_OF_COMMAND: Readonly<Record<string, readonly Sentence[]>> = {
   write: [[/set overwrite: ?true to replace it/u, "leave out --no-overwrite to replace it"]],
   mkdir: [
     [/set exist_ok: ?true if that is fine/u, "leave out --new if that is fine"],
@@ -43,7 +43,7 @@ const SENTENCES: Readonly<Record<string, readonly Sentence[]>> = {
 };
 
 /** Remedies of every command. */
-const EVERYWHERE: readonly Sentence[] = [
+const COMMON_REMEDIES: readonly Sentence[] = [
   [/set regex: ?false to search (?:for )?the text as it is/u, "add -F to search for the text as it is"],
   [/set regex: ?false/u, "add -F"],
   [/send regex: false/u, "add -F"],
@@ -73,7 +73,7 @@ const EVERYWHERE: readonly Sentence[] = [
 ];
 
 /** Quoted paths and texts must not be reworded. */
-const QUOTED = /('(?:[^'\\]|\\.)*')/u;
+const QUOTED_TEXT = /('(?:[^'\\]|\\.)*')/u;
 const IDENTIFIER = /(?<!-)\b[a-z]+(?:_[a-z]+)+\b(?:: ?true\b)?/gu;
 
 /** Rewords a text of a tool for the command line. `tool` is the one that was called. */
@@ -88,11 +88,11 @@ export function commandHint(text: string, tool?: string): string {
 }
 
 function inCommands(line: string, command: Command | undefined): string {
-  const own = command === undefined ? [] : (SENTENCES[command.name] ?? []);
-  const sentences = [...own, ...EVERYWHERE];
+  const own = command === undefined ? [] : (REMEDIES_OF_COMMAND[command.name] ?? []);
+  const sentences = [...own, ...COMMON_REMEDIES];
   const worded = sentences.reduce((said, [from, to]) => said.replace(from, to), line);
   return worded
-    .split(QUOTED)
+    .split(QUOTED_TEXT)
     .map((part, at) => (at % 2 === 1 ? part : part.replace(IDENTIFIER, (name) => named(name, command))))
     .join("");
 }

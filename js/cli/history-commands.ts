@@ -15,9 +15,9 @@ import { harmless } from "./person/text.ts";
 import { tableOf } from "./table.ts";
 
 /** The default number of listed changes. */
-const SHOWN = 20;
+const DEFAULT_SHOWN_CHANGES = 20;
 /** The maximum number of named paths of one change. */
-const SHOWN_PATHS = 4;
+const MAX_SHOWN_PATHS = 4;
 
 /** `history` and `undo`. */
 export const HISTORY_COMMANDS: readonly Command[] = [
@@ -29,7 +29,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       "The newest first: the id that undo takes, the time in UTC, the tool with the agent that called it, the lines added and removed, the paths. What agents changed that worked in this directory is listed, too. Lines are counted where the contents are still known. show prints the diff of one change; the beginning of an ID will do.",
     options: { limit: value, path: value, since: value },
     help: [
-      ["--limit N", `how many (default: ${SHOWN})`],
+      ["--limit N", `how many (default: ${DEFAULT_SHOWN_CHANGES})`],
       ["--agent NAME", "only the changes of this agent"],
       ["--path PATH", "only changes of this file, or below this directory"],
       ["--since WHEN", "only later ones: 30m, 2h, 3d, a time of today (13:00), or a date"],
@@ -44,7 +44,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     pages: true,
     async report(ws, parsed) {
       const { positionals, values } = parsed;
-      const limit = Number(values["limit"] ?? SHOWN);
+      const limit = Number(values["limit"] ?? DEFAULT_SHOWN_CHANGES);
       if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
       const all = await ws.history();
       if (positionals[0] !== undefined) return showOne(ws, all, positionals);
@@ -191,6 +191,6 @@ function cellsOf(
 }
 
 function named(paths: readonly string[]): string {
-  const names = paths.slice(0, SHOWN_PATHS).map(escapeControls).join(", ");
-  return paths.length > SHOWN_PATHS ? `${names} and ${paths.length - SHOWN_PATHS} more` : names;
+  const names = paths.slice(0, MAX_SHOWN_PATHS).map(escapeControls).join(", ");
+  return paths.length > MAX_SHOWN_PATHS ? `${names} and ${paths.length - MAX_SHOWN_PATHS} more` : names;
 }

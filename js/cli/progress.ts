@@ -3,8 +3,8 @@ import process from "node:process";
 import type { CallOptions } from "../workspace/index.ts";
 
 /** The time before progress is shown. Milliseconds. */
-const PATIENCE_MS = 400;
-const PACE_MS = 100;
+const PROGRESS_DELAY_MS = 400;
+const REDRAW_INTERVAL_MS = 100;
 
 /** A progress display. */
 export interface ShownProgress {
@@ -45,8 +45,8 @@ export function showProgress(what: string): ShownProgress {
   let timer: NodeJS.Timeout | undefined;
   const first = setTimeout(() => {
     draw();
-    timer = setInterval(draw, PACE_MS);
-  }, PATIENCE_MS);
+    timer = setInterval(draw, REDRAW_INTERVAL_MS);
+  }, PROGRESS_DELAY_MS);
   return {
     onProgress({ done, total }) {
       latest = { done, total };

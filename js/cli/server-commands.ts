@@ -39,7 +39,7 @@ const SERVER_HELP: readonly OptionHelp[] = [
   ["--yes", "serve / or the home directory, if it is really meant"],
 ];
 
-const MOST_DIRS = 1000;
+const MAX_DIRECTORIES = 1000;
 
 /** The options of `serve`. */
 const SERVE_OPTIONS: OptionTable = {
@@ -93,7 +93,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
         "answers as the filesystem server gives them, to the letter",
       ],
     ],
-    takes: [0, MOST_DIRS],
+    takes: [0, MAX_DIRECTORIES],
     own: true,
     // Reached only for its help: `main.node.ts` starts the server.
     run: async () => 0,
@@ -127,7 +127,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
         "for others, read-only",
       ],
     ],
-    takes: [0, MOST_DIRS],
+    takes: [0, MAX_DIRECTORIES],
     own: true,
     run: serve,
   },

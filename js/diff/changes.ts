@@ -1,6 +1,6 @@
 /** The differences between texts as a list of parts: by lines, words, characters and other tokens. */
 import { textEngine } from "../engine/current.ts";
-import { type Bounds, edits, ofHunks, type Stretch, stretches } from "./tokens.ts";
+import { type Bounds, edits, ofHunks, type ChangedRun, stretches } from "./tokens.ts";
 
 /** A part of a text. `count` is in tokens: lines, words or characters. */
 export interface ChangeObject<T = string> {
@@ -132,7 +132,7 @@ export function changes(
 
 /** Adds the values to parts; common parts have the new side's text, or the one that `kept` selects. */
 export function valued<Token, Value>(
-  list: readonly Stretch[],
+  list: readonly ChangedRun[],
   olds: readonly Token[],
   news: readonly Token[],
   { oneChangePerToken }: Pick<TokenOptions, "oneChangePerToken">,

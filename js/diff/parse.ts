@@ -8,10 +8,10 @@ type Draft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: Structu
 
 const GIT = /^diff --git /u;
 /** The first line of a file's part: git's line, Mercurial's, Subversion's. */
-const FILE = /^(?:diff --git |Index:\s|diff(?: -r \w+)+\s)/u;
-const NAME = /^(?:---|\+\+\+)\s/u;
+const FILE_START = /^(?:diff --git |Index:\s|diff(?: -r \w+)+\s)/u;
+const NAME_LINE = /^(?:---|\+\+\+)\s/u;
 const HUNK = /^@@\s/u;
-const NUMBERS = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
+const HUNK_NUMBERS = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
 
 /** Parses the patches in a unified diff. @throws Error for a hunk that contradicts its header */
 export function parsePatch(uniDiff: string): StructuredPatch[] {
@@ -34,8 +34,8 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
   let isOpen = false;
   for (; at < lines.length; at++) {
     const line = lines[at] as string;
-    if (NAME.test(line) || HUNK.test(line)) break;
-    if (!FILE.test(line)) {
+    if (NAME_LINE.test(line) || HUNK.test(line)) break;
+    if (!FILE_START.test(line)) {
       if (draft.isGit === true) extend(draft, line);
       continue;
     }
@@ -45,7 +45,8 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
     if (GIT.test(line)) Object.assign(draft, { isGit: true }, gitNames(line.slice("diff --git ".length)));
     else draft.index = line.replace(/^(?:Index:|diff(?: -r \w+)+)\s+/u, "").trim();
   }
-  for (let names = 0; names < 2 && NAME.test(lines[at] ?? ""); names++) nameIn(draft, lines[at++] as string);
+  for (let names = 0; names < 2 && NAME_LINE.test(lines[at] ?? ""); names++)
+    nameIn(draft, lines[at++] as string);
   const { oldFileName, newFileName } = draft;
   if ((oldFileName === undefined) !== (newFileName === undefined)) {
     const missing = oldFileName === undefined ? '"--- ..."' : '"+++ ..."';
@@ -53,7 +54,7 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
   }
   while (at < lines.length) {
     const line = lines[at] as string;
-    if (FILE.test(line) || NAME.test(line) || line.startsWith("=".repeat(67))) break;
+    if (FILE_START.test(line) || NAME_LINE.test(line) || line.startsWith("=".repeat(67))) break;
     // Other programs write further text: notes on properties, signatures of mails.
     if (!HUNK.test(line)) at++;
     else {
@@ -122,7 +123,7 @@ function hunkAt(
   lines: readonly string[],
   at: number,
 ): { readonly hunk: StructuredPatchHunk; readonly next: number } {
-  const header = NUMBERS.exec(lines[at] as string);
+  const header = HUNK_NUMBERS.exec(lines[at] as string);
   if (header === null) throw new Error(`Unknown line ${at + 1} ${JSON.stringify(lines[at])}`);
   let [oldStart, oldLines, newStart, newLines] = header.slice(1).map((digits) => Number(digits ?? 1)) as [
     number,
@@ -161,7 +162,7 @@ function hunkAt(
     throw new Error(`${what}; expected ${expected} but got ${got}`);
   }
   const after = lines[next] ?? "";
-  if (/^[+ -]/u.test(after) && !NAME.test(after)) {
+  if (/^[+ -]/u.test(after) && !NAME_LINE.test(after)) {
     const sides = `expected ${oldLines} old lines and ${newLines} new lines`;
     throw new Error(`Hunk at line ${at + 1} has more lines than expected (${sides})`);
   }

@@ -8,10 +8,10 @@
 import { textEngine } from "../engine/current.ts";
 
 /** The maximum number of changes for which the minimum is searched. */
-const MOST_EDITS = 1000;
+const MAX_EDITS = 1000;
 
 /** Consecutive tokens with the same kind of change. */
-export interface Stretch {
+export interface ChangedRun {
   readonly fate: "kept" | "added" | "removed";
   readonly count: number;
 }
@@ -24,14 +24,14 @@ export interface Bounds {
   readonly timeout?: number | undefined;
 }
 
-interface Run extends Stretch {
-  readonly before: Run | undefined;
+interface TokenRun extends ChangedRun {
+  readonly before: TokenRun | undefined;
 }
 
 /** The progress of one path: `at` tokens of the old list are behind it. */
-interface Way {
+interface EditPath {
   readonly at: number;
-  readonly run: Run | undefined;
+  readonly run: TokenRun | undefined;
 }
 
 /** Returns true when a token of the old side equals one of the new side. */
@@ -43,17 +43,17 @@ export function stretches<Token>(
   news: readonly Token[],
   { maxEditLength = Infinity, timeout = Infinity }: Bounds,
   isSame: IsSame<Token> = (old, made) => old === made,
-): Stretch[] | undefined {
+): ChangedRun[] | undefined {
   const until = Date.now() + timeout;
   const most = Math.min(olds.length + news.length, maxEditLength);
-  const found = fewest(olds, news, isSame, Math.min(most, MOST_EDITS), until);
-  if (found !== undefined || most <= MOST_EDITS || Date.now() > until) return found;
+  const found = fewest(olds, news, isSame, Math.min(most, MAX_EDITS), until);
+  if (found !== undefined || most <= MAX_EDITS || Date.now() > until) return found;
   const many = byEngine(olds, news, isSame);
   return edits(many) <= maxEditLength ? many : undefined;
 }
 
 /** Returns the added and removed tokens. */
-export function edits(list: readonly Stretch[]): number {
+export function edits(list: readonly ChangedRun[]): number {
   return list.reduce((sum, { fate, count }) => sum + (fate === "kept" ? 0 : count), 0);
 }
 
@@ -64,15 +64,15 @@ function fewest<Token>(
   isSame: IsSame<Token>,
   most: number,
   until: number,
-): Stretch[] | undefined {
-  const ways = new Map<number, Way>();
-  const follow = (at: number, diagonal: number, run: Run | undefined): Way => {
+): ChangedRun[] | undefined {
+  const ways = new Map<number, EditPath>();
+  const follow = (at: number, diagonal: number, run: TokenRun | undefined): EditPath => {
     let to = at;
     const ends = Math.min(olds.length, news.length + diagonal);
     while (to < ends && isSame(olds[to] as Token, news[to - diagonal] as Token)) to++;
     return { at: to, run: to === at ? run : { fate: "kept", count: to - at, before: run } };
   };
-  const isEnd = (way: Way, diagonal: number): boolean =>
+  const isEnd = (way: EditPath, diagonal: number): boolean =>
     way.at >= olds.length && way.at - diagonal >= news.length;
   const start = follow(0, 0, undefined);
   if (isEnd(start, 0)) return listOf(start.run);
@@ -90,7 +90,7 @@ function fewest<Token>(
         continue;
       }
       const adds = canAdd && (!canRemove || less.at < more.at);
-      const base = (adds ? more : less) as Way;
+      const base = (adds ? more : less) as EditPath;
       const way = follow(adds ? base.at : base.at + 1, k, one(adds ? "added" : "removed", base.run));
       if (isEnd(way, k)) return listOf(way.run);
       ways.set(k, way);
@@ -101,14 +101,14 @@ function fewest<Token>(
   return undefined;
 }
 
-function one(fate: Run["fate"], before: Run | undefined): Run {
+function one(fate: TokenRun["fate"], before: TokenRun | undefined): TokenRun {
   return before?.fate === fate
     ? { fate, count: before.count + 1, before: before.before }
     : { fate, count: 1, before };
 }
 
-function listOf(last: Run | undefined): Stretch[] {
-  const list: Stretch[] = [];
+function listOf(last: TokenRun | undefined): ChangedRun[] {
+  const list: ChangedRun[] = [];
   for (let run = last; run !== undefined; run = run.before) list.push({ fate: run.fate, count: run.count });
   return list.reverse();
 }
@@ -117,7 +117,11 @@ function listOf(last: Run | undefined): Stretch[] {
  * The engine compares lines, so each token becomes a line with its number. A token of the new side
  * has the number of the first equal one of the old side.
  */
-function byEngine<Token>(olds: readonly Token[], news: readonly Token[], isSame: IsSame<Token>): Stretch[] {
+function byEngine<Token>(
+  olds: readonly Token[],
+  news: readonly Token[],
+  isSame: IsSame<Token>,
+): ChangedRun[] {
   const numbers = new Map<Token, number>();
   const known: Token[] = [];
   const numbered = (tokens: readonly Token[], find: (token: Token) => number): string => {
@@ -152,9 +156,9 @@ export function ofHunks(
     readonly newLines: number;
   }[],
   oldCount: number,
-): Stretch[] {
-  const list: Stretch[] = [];
-  const push = (fate: Stretch["fate"], count: number): void => {
+): ChangedRun[] {
+  const list: ChangedRun[] = [];
+  const push = (fate: ChangedRun["fate"], count: number): void => {
     if (count > 0) list.push({ fate, count });
   };
   let at = 0;

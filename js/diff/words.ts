@@ -19,7 +19,7 @@ export interface WordOptions<T = ChangeObject[]> extends TokenOptions<T> {
   readonly ignoreWhitespace?: boolean | undefined;
 }
 
-const WORDS = new RegExp(`[${LETTERS}]+|\\s+|[^${LETTERS}]`, "gu");
+const WORD_TOKENS = new RegExp(`[${LETTERS}]+|\\s+|[^${LETTERS}]`, "gu");
 
 /** Compares word by word; differences in whitespace alone are ignored. */
 export function diffWords<O extends WordOptions | Callback<ChangeObject[]> = WordOptions>(
@@ -44,7 +44,7 @@ function trimmed(word: string): string {
 
 /** Splits words and marks, each with the whitespace on both sides of it. */
 function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] {
-  const parts = segmenter === undefined ? (text.match(WORDS) ?? []) : segments(text, segmenter);
+  const parts = segmenter === undefined ? (text.match(WORD_TOKENS) ?? []) : segments(text, segmenter);
   const words: string[] = [];
   let previous: string | undefined;
   for (const part of parts) {

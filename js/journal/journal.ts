@@ -98,12 +98,12 @@ export interface Journal {
 
 const MIB = 1024 * 1024;
 /** The limits of a single operation, and of a change that must be atomic. */
-const LIMITS = Object.freeze({
+const TRANSACTION_LIMITS = Object.freeze({
   try: { maxBytes: 64 * MIB, maxSteps: 2000 },
   always: { maxBytes: 256 * MIB, maxSteps: 20_000 },
 });
 /** The maximum number of paths whose final state is recorded; a change of more paths cannot be undone. */
-const MAX_FINALS = 5000;
+const MAX_RECORDED_PATHS = 5000;
 
 /** Creates the journal of a workspace. */
 export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptions): Journal {
@@ -136,7 +136,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     if (!keep && !required) return run(fs);
     let log: Log | undefined;
     const transaction = new Transaction(fs, {
-      ...LIMITS[about.takeBack],
+      ...TRANSACTION_LIMITS[about.takeBack],
       required,
       contents: keep,
       sink: async (steps, notes) => {
@@ -306,7 +306,7 @@ async function finalsOf(fs: FsBackend, transaction: Transaction): Promise<Finals
       known.set(step.path, { ...step.after, ...given });
   }
   const paths = pathsOf(transaction.steps);
-  if (paths.length > MAX_FINALS) return null;
+  if (paths.length > MAX_RECORDED_PATHS) return null;
   const finals: (readonly [string, PreImage | null])[] = [];
   for (const path of paths) {
     const image = known.get(path);

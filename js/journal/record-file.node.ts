@@ -16,7 +16,7 @@ export const MAC_BYTES = 32;
 /** The hash of an empty content, as in most records. */
 const EMPTY_HASH = crypto.createHash("sha256").digest();
 /** The block size of SHA-256 in bytes. */
-const BLOCK = 64;
+const SHA256_BLOCK_BYTES = 64;
 
 /** The records of a file. */
 export interface RecordFile {
@@ -92,7 +92,7 @@ function padsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
   const known = pads.get(key);
   if (known !== undefined) return known;
   const mixed = (byte: number): Buffer => {
-    const block = Buffer.alloc(BLOCK, byte);
+    const block = Buffer.alloc(SHA256_BLOCK_BYTES, byte);
     for (const [at, each] of key.entries()) block[at] = each ^ byte;
     return block;
   };

@@ -28,14 +28,14 @@ export interface Recovery {
 export type Locked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
 
 /** An incomplete rollback of this process. */
-interface Unfinished {
+interface UnfinishedRollback {
   readonly transaction: Transaction;
   readonly log: Log | undefined;
 }
 
 /** The incomplete rollbacks of this process, for all workspaces of one store. */
 export class Retries {
-  readonly #unfinished = new Set<Unfinished>();
+  readonly #unfinished = new Set<UnfinishedRollback>();
 
   get isEmpty(): boolean {
     return this.#unfinished.size === 0;
@@ -72,7 +72,7 @@ export function retriesOf(store: JournalStore): Retries {
 }
 
 /** The input of a recovery. */
-interface Task {
+interface RecoveryTask {
   readonly store: JournalStore;
   readonly storage: string | undefined;
   readonly retries: Retries;
@@ -82,7 +82,7 @@ interface Task {
 }
 
 /** Rolls back the unfinished changes that belong to this workspace. */
-export async function recoverAll(task: Task): Promise<Recovery> {
+export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
   const { store, retries, fs, mine, locked } = task;
   await retries.run(fs, (paths) => paths.every(mine), locked);
   let [rolledBack, ignored, damaged] = [0, 0, 0];
@@ -114,7 +114,7 @@ export async function recoverAll(task: Task): Promise<Recovery> {
 async function finish(
   log: StoredLog,
   header: Header | undefined,
-  { storage, fs, mine, locked }: Task,
+  { storage, fs, mine, locked }: RecoveryTask,
 ): Promise<{ readonly rolledBack: boolean; readonly conflicts: readonly string[] } | undefined> {
   const nothing = { rolledBack: false, conflicts: [] };
   const { steps, given } = readSteps(log.entries);

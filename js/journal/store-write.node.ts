@@ -5,12 +5,12 @@ import { failure } from "../backends/failure.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
 /** The size above which records are written on another thread. */
-const OFF_LOOP_BYTES = 256 * 1024;
+const MIN_BACKGROUND_WRITE_BYTES = 256 * 1024;
 
 /** Appends buffers; with `durable`, returns after they are flushed to the disk. */
 export function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-  if (size > OFF_LOOP_BYTES) return writeLater(fd, buffers, durable);
+  if (size > MIN_BACKGROUND_WRITE_BYTES) return writeLater(fd, buffers, durable);
   // Not concatenated: a record contains old file contents, and copies of them accumulate between garbage
   // collections.
   for (let left = buffers; left.length > 0; ) left = after(left, fs.writevSync(fd, left));
@@ -43,7 +43,7 @@ async function writeLater(fd: number, buffers: readonly Uint8Array[], durable: b
 }
 
 /** Converts an error of the journal's disk to one of this package. */
-export function notKept(directory: string, error: unknown): unknown {
+export function journalWriteError(directory: string, error: unknown): unknown {
   const { code, errno = 0 } = error as NodeJS.ErrnoException;
   if (error instanceof FilewrightError || code === undefined) return error;
   // On that platform a quota error has a number but no name.

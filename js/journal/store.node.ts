@@ -12,15 +12,21 @@ import { join } from "node:path";
 import { failure } from "../backends/failure.ts";
 import { readOrMakeKey } from "../backends/key-file.node.ts";
 import { decodeRecord, encodeRecord, MAC_BYTES, type RecordFile } from "./record-file.node.ts";
-import { isClosed, notKept, writeAll } from "./store-write.node.ts";
-import { type JournalStore, KEPT_BYTES, KEPT_RECORDS, type Log, type StoredLog } from "./store.ts";
+import { isClosed, journalWriteError, writeAll } from "./store-write.node.ts";
+import {
+  type JournalStore,
+  MAX_BYTES_PER_GROUP,
+  MAX_RECORDS_PER_GROUP,
+  type Log,
+  type StoredLog,
+} from "./store.ts";
 
 /** A lock between processes that is released when its holder ends. */
 export type TryLock = (name: string) => { release(): void } | null;
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 /** The number of changes between two removals of old records. */
-const PRUNE_EVERY = 32;
+const CHANGES_PER_PRUNE = 32;
 
 /** A journal in the directory `journal` of a state directory. */
 export class FileJournal implements JournalStore {
@@ -46,7 +52,7 @@ export class FileJournal implements JournalStore {
     try {
       return this.#begin(id);
     } catch (error) {
-      throw notKept(this.#directory, error);
+      throw journalWriteError(this.#directory, error);
     }
   }
 
@@ -69,7 +75,7 @@ export class FileJournal implements JournalStore {
         held = entry.entry === "begin" ? all : [];
         if (held.length > 0) return undefined;
         const fails = (error: unknown): never => {
-          throw notKept(this.#directory, error);
+          throw journalWriteError(this.#directory, error);
         };
         try {
           return writeAll(fd, all, durable)?.catch(fails);
@@ -206,7 +212,7 @@ export class FileJournal implements JournalStore {
       fs.mkdirSync(folder, { mode: 0o700 });
       fs.renameSync(path, `${folder}/${id}`);
     }
-    if (this.#closed++ % PRUNE_EVERY === 0) this.#prune(folder);
+    if (this.#closed++ % CHANGES_PER_PRUNE === 0) this.#prune(folder);
   }
 
   /** Removes the oldest records beyond the limits. */
@@ -220,7 +226,7 @@ export class FileJournal implements JournalStore {
         // Records in the history are never written again.
         const size = known?.get(name) ?? fs.lstatSync(path).size;
         bytes += size;
-        if (index >= KEPT_RECORDS || bytes > KEPT_BYTES) fs.rmSync(path, { force: true });
+        if (index >= MAX_RECORDS_PER_GROUP || bytes > MAX_BYTES_PER_GROUP) fs.rmSync(path, { force: true });
         else sizes.set(name, size);
       } catch {
         // Another process was faster.

@@ -37,10 +37,10 @@ export interface JournalStore {
 }
 
 /** The maximum number of kept records of one group. */
-export const KEPT_RECORDS = 200;
+export const MAX_RECORDS_PER_GROUP = 200;
 
 /** The maximum total size of kept records of one group, in bytes. */
-export const KEPT_BYTES: number = 128 * 1024 * 1024;
+export const MAX_BYTES_PER_GROUP: number = 128 * 1024 * 1024;
 
 /** A journal that lives as long as the object. */
 export class MemoryJournal implements JournalStore {
@@ -75,7 +75,7 @@ export class MemoryJournal implements JournalStore {
     this.#groups.set(group, kept.set(id, frames));
     let bytes = [...kept.values()].reduce((sum, each) => sum + sizeOf(each), 0);
     for (const [oldest, each] of kept) {
-      if (kept.size <= KEPT_RECORDS && bytes <= KEPT_BYTES) break;
+      if (kept.size <= MAX_RECORDS_PER_GROUP && bytes <= MAX_BYTES_PER_GROUP) break;
       bytes -= sizeOf(each);
       kept.delete(oldest);
     }
@@ -90,12 +90,12 @@ function sizeOf(frames: readonly Frame[]): number {
 }
 
 function stored(frames: readonly Frame[]): StoredLog {
-  const entries = frames.map(({ json, blobs }) => fromFrame(json, joined(blobs)) as Entry);
+  const entries = frames.map(({ json, blobs }) => fromFrame(json, concatBytes(blobs)) as Entry);
   return { entries, damaged: false, close: () => undefined, leave: () => undefined };
 }
 
 /** Concatenates several buffers. */
-function joined(blobs: readonly Uint8Array[]): Uint8Array {
+function concatBytes(blobs: readonly Uint8Array[]): Uint8Array {
   const [only] = blobs;
   if (only !== undefined && blobs.length === 1) return only;
   const whole = new Uint8Array(blobs.reduce((sum, blob) => sum + blob.length, 0));

@@ -8,7 +8,7 @@ import type { Param, Preset, Refused, ToolSpec } from "./preset.ts";
 import { absoluteIn, headed } from "./texts.ts";
 
 /** The maximum entries of one listing, unless the output limit ends it. */
-const MOST = 100_000;
+const MAX_LISTED_ENTRIES = 100_000;
 
 const place = (what: string): Schema =>
   text(`${what}; absolute, or relative to the workspace.`, { minLength: 1 });
@@ -148,7 +148,7 @@ export const mcp: Preset = definePreset({
         "Lists a directory by name, one entry a line, marked [FILE], [DIR] or [LINK]. To find files anywhere below it use search_files.",
       params: { path: param("path", place("The directory to list")) },
       required: ["path"],
-      fixed: { sort: "name", limit: MOST },
+      fixed: { sort: "name", limit: MAX_LISTED_ENTRIES },
       brief: true,
       refuse,
     }),
@@ -162,7 +162,7 @@ export const mcp: Preset = definePreset({
         sortBy: param(null, choice("What to sort by.", ["name", "size"], "name")),
       },
       required: ["path"],
-      fixed: { limit: MOST },
+      fixed: { limit: MAX_LISTED_ENTRIES },
       arrange: (args, { sortBy }) => ({
         ...args,
         ...(sortBy === "size" ? { sort: "size", order: "desc" } : { sort: "name" }),
@@ -177,7 +177,7 @@ export const mcp: Preset = definePreset({
         "Gives everything below a directory as JSON: name, type (file or directory) and, for directories, children. Leave out large directories such as node_modules with excludePatterns.",
       params: { path: param("path", place("The directory")), excludePatterns: { ...exclude, to: "ignore" } },
       required: ["path"],
-      fixed: { depth: 32, sort: "name", limit: MOST },
+      fixed: { depth: 32, sort: "name", limit: MAX_LISTED_ENTRIES },
       brief: true,
       json: true,
       text: treeText,
@@ -210,7 +210,7 @@ export const mcp: Preset = definePreset({
         excludePatterns: exclude,
       },
       required: ["path", "pattern"],
-      fixed: { type: "any", respect_ignore: false, limit: MOST },
+      fixed: { type: "any", respect_ignore: false, limit: MAX_LISTED_ENTRIES },
       text({ data, args, call, plain }) {
         if (data.matches.length === 0) return "No matches found";
         // An absolute path gets an answer with absolute paths.

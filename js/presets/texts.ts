@@ -29,8 +29,8 @@ export function foundTimes(error: FilewrightError): number {
 export function editRefusal(error: FilewrightError, told: string, path: string, names: Names): string {
   if (error.code !== "MATCH_NOT_UNIQUE" || names.argument("replace_all") !== undefined) return told;
   const lines = error.details?.["lines"];
-  const at = Array.isArray(lines) ? ` (lines ${lines.slice(0, MOST_LINES).join(", ")})` : "";
+  const at = Array.isArray(lines) ? ` (lines ${lines.slice(0, MAX_LINES_SHOWN).join(", ")})` : "";
   return `${names.argument("old_text") ?? "The text"} occurs ${foundTimes(error)} times in ${path}${at}. Add surrounding lines to say which.`;
 }
 
-const MOST_LINES = 20;
+const MAX_LINES_SHOWN = 20;

@@ -1,7 +1,7 @@
 /** Encodes and decodes base64 with the functions of the runtime. */
 
 /** The number of bytes encoded at once; a multiple of 3, so that the parts need no padding. */
-const PIECE = 3 * 8192;
+const BYTES_PER_CHUNK = 3 * 8192;
 
 /** Returns the base64 form, with padding. */
 export function base64(bytes: Uint8Array): string {
@@ -10,8 +10,8 @@ export function base64(bytes: Uint8Array): string {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   }
   let text = "";
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + PIECE)));
+  for (let at = 0; at < bytes.length; at += BYTES_PER_CHUNK) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + BYTES_PER_CHUNK)));
   }
   return text;
 }

@@ -12,9 +12,9 @@ export interface PageChoice {
   readonly next?: string;
 }
 
-const PART = /^(-?\d{1,9})(?:(-)(-?\d{1,9})?)?$/;
+const PAGE_RANGE = /^(-?\d{1,9})(?:(-)(-?\d{1,9})?)?$/;
 /** The maximum length of the argument. */
-const MOST_CHARS = 400;
+const MAX_ARGUMENT_CHARS = 400;
 
 /**
  * Parses `3`, `1-5`, `2-`, `-1`, `-3--1`, `1,4-6`, `all` against `count` pages. Selects at most
@@ -28,8 +28,8 @@ export function choosePages(
 ): PageChoice {
   const wanted: number[] = [];
   const text = pages?.replaceAll(/\s/g, "") ?? "";
-  if (text.length > MOST_CHARS)
-    throw badArgument("pages", `Invalid pages: longer than ${MOST_CHARS} characters.`);
+  if (text.length > MAX_ARGUMENT_CHARS)
+    throw badArgument("pages", `Invalid pages: longer than ${MAX_ARGUMENT_CHARS} characters.`);
   if (text === "" || text === "all") {
     for (let n = 1; n <= count; n++) wanted.push(n);
   } else {
@@ -45,7 +45,7 @@ export function choosePages(
 }
 
 function bounds(part: string, count: number, unit: string): readonly [number, number] {
-  const [match, first, dash, last] = PART.exec(part) ?? [];
+  const [match, first, dash, last] = PAGE_RANGE.exec(part) ?? [];
   if (match === undefined || first === undefined) {
     throw badArgument(
       "pages",

@@ -9,31 +9,35 @@ import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";
 import { readAll } from "./source.ts";
 
-const MIME = "application/pdf";
+const PDF_MIME = "application/pdf";
 /** The maximum pages of one read: by default, and with `pages`. */
-const MOST_PAGES = 20;
-const MOST_ASKED = 100;
+const DEFAULT_MAX_PAGES = 20;
+const MAX_REQUESTED_PAGES = 100;
 /** The maximum size of a decoded picture inside a page. Pixels. */
-const MOST_PIXELS = 50_000_000;
+const MAX_DECODED_PIXELS = 50_000_000;
 
 type Unpdf = typeof import("unpdf");
 type Document = Awaited<ReturnType<Unpdf["getDocumentProxy"]>>;
 
 /** PDF. */
 export const pdfReader: Reader = Object.freeze({
-  mimes: [MIME],
+  mimes: [PDF_MIME],
   reusable: true,
   async read({ source, path, limits, options, signal }: ReaderInput): Promise<Rendered> {
     const bytes = await readAll(source, limits.wholeFileBytes, "split the document");
     if (options.nonText === "media" && options.pages === undefined) return whole(bytes, path);
-    const unpdf = await optionalPackage("unpdf", MIME, () =>
+    const unpdf = await optionalPackage("unpdf", PDF_MIME, () =>
       import(/* webpackIgnore: true */ "unpdf").catch(absent),
     );
     const document = await open(unpdf, bytes);
     try {
       const count = document.numPages;
       if (count === 0) throw noText("has no pages", "empty", 0);
-      const choice = choosePages(options.pages, count, options.pages === undefined ? MOST_PAGES : MOST_ASKED);
+      const choice = choosePages(
+        options.pages,
+        count,
+        options.pages === undefined ? DEFAULT_MAX_PAGES : MAX_REQUESTED_PAGES,
+      );
       const pages = await textOfPages(document, choice, limits.outputBytes, signal);
       if (options.pages === undefined && pages.texts.every((text) => text === "")) {
         const scanned = await hasPictures(unpdf, document, choice.numbers[0] ?? 1);
@@ -54,16 +58,16 @@ const [END_MARK, MAX_BEHIND_END] = ["%%EOF", 1024];
 /** Returns the file as a block. One that a model could not open is refused here, with the reason. */
 async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
   const end = new TextDecoder("latin1").decode(bytes.subarray(-MAX_BEHIND_END));
-  if (!end.includes(END_MARK)) throw unsupported(MIME, "is damaged or cut short", { reason: "damaged" });
+  if (!end.includes(END_MARK)) throw unsupported(PDF_MIME, "is damaged or cut short", { reason: "damaged" });
   const count = await pageCount(bytes);
   const size = bytes.length;
   const pages = count === undefined ? "" : `, ${count} ${count === 1 ? "page" : "pages"}`;
   return {
-    text: `[PDF: ${path} (${MIME}, ${size} bytes${pages})]`,
+    text: `[PDF: ${path} (${PDF_MIME}, ${size} bytes${pages})]`,
     content: [
       {
         type: "document",
-        source: { type: "base64", media_type: MIME, data: base64(bytes) },
+        source: { type: "base64", media_type: PDF_MIME, data: base64(bytes) },
         file_path: path,
         size_bytes: size,
       },
@@ -87,21 +91,24 @@ async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
 async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
   try {
     // A copy: the package may transfer the bytes. Not a Buffer, whose `slice` is a view.
-    return await unpdf.getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, maxImageSize: MOST_PIXELS });
+    return await unpdf.getDocumentProxy(new Uint8Array(bytes), {
+      verbosity: 0,
+      maxImageSize: MAX_DECODED_PIXELS,
+    });
   } catch (cause) {
     const name = cause instanceof Error ? cause.name : "";
     throw name === "PasswordException"
-      ? unsupported(MIME, "is encrypted with a password", {
+      ? unsupported(PDF_MIME, "is encrypted with a password", {
           reason: "encrypted",
           hint: "decrypt it first, for example with qpdf",
           cause,
         })
-      : unsupported(MIME, "is damaged or cut short", { reason: "damaged", cause });
+      : unsupported(PDF_MIME, "is damaged or cut short", { reason: "damaged", cause });
   }
 }
 
 function noText(clause: string, reason: string, pageCount: number): FilewrightError {
-  return unsupported(MIME, clause, {
+  return unsupported(PDF_MIME, clause, {
     reason,
     hint: "make images of its pages and read those",
     details: { page_count: pageCount },

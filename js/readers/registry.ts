@@ -51,7 +51,7 @@ export function registerReader(mime: string | readonly string[], read: ReadFunct
 }
 
 /** The maximum number of cached kinds: more than exist, unless a caller invents them. */
-const MOST_KINDS = 1_000;
+const MAX_CACHED_KINDS = 1_000;
 
 function chosen(all: readonly Reader[], mime: string): Reader | undefined {
   const family = `${mime.split("/", 1)[0]}/*`;
@@ -65,7 +65,7 @@ export function readersFor(options: OwnReaders = {}): Readers {
   const found = new Map<string, Reader | undefined>();
   const find = (mime: string): Reader | undefined => {
     // A registration after the workspace was opened counts as well.
-    if (asOf !== registered || found.size > MOST_KINDS) {
+    if (asOf !== registered || found.size > MAX_CACHED_KINDS) {
       asOf = registered;
       found.clear();
     }

@@ -64,7 +64,7 @@ export async function readAll(source: ByteSource, limit: number, hint?: string):
 }
 
 /** The number of bytes a reader processes before other tasks may run: a few milliseconds. */
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 const nextTurn: (run: () => void) => void =
   globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
@@ -80,7 +80,7 @@ export async function* chunks(
 ): AsyncGenerator<Uint8Array> {
   for (let at = start; at < source.size; ) {
     checkSignal(signal);
-    const bytes = await source.read(at, Math.min(at + CHUNK, source.size));
+    const bytes = await source.read(at, Math.min(at + CHUNK_BYTES, source.size));
     if (bytes.length === 0) return; // The file became shorter.
     yield bytes;
     at += bytes.length;

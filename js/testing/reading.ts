@@ -2,7 +2,7 @@
 import { equal, fails, frozen, ok } from "./assert.ts";
 import type { ContractCase } from "./subject.ts";
 
-const NAMES = [
+const UNUSUAL_NAMES = [
   "é.txt",
   "日本.txt",
   "\u{1f600}.txt",
@@ -101,10 +101,11 @@ export const reading: readonly ContractCase[] = [
   {
     name: "names: whatever a name is made of, it is the same name again",
     run: async ({ backend, at, root }) => {
-      for (const name of NAMES) await backend.writeText(at(name), name);
-      for (const name of NAMES) equal(await backend.readText(at(name)), name, `the content of ${name}`);
+      for (const name of UNUSUAL_NAMES) await backend.writeText(at(name), name);
+      for (const name of UNUSUAL_NAMES)
+        equal(await backend.readText(at(name)), name, `the content of ${name}`);
       const listed = (await backend.listDir(root)).map((entry) => entry.name).sort();
-      equal(listed, [...NAMES].sort(), "the names in the listing");
+      equal(listed, [...UNUSUAL_NAMES].sort(), "the names in the listing");
     },
   },
   {

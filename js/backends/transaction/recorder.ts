@@ -24,7 +24,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type Budget, capture, captureFile, imageOf, type PreImage, tooMuch } from "./pre-image.ts";
 import { factsOf, givenOf } from "./rollback.ts";
-import type { Given, NewStep, PathStepKind, Step } from "./step.ts";
+import type { StepResult, NewStep, PathStepKind, Step } from "./step.ts";
 
 /** Records the steps of a change. */
 export interface Recording {
@@ -47,16 +47,19 @@ export interface Recording {
   step<T>(
     plan: () => Promise<readonly NewStep[]>,
     act: (steps: readonly Step[]) => Promise<T>,
-    gave: (result: T, step: Step) => Given | Promise<Given>,
+    gave: (result: T, step: Step) => StepResult | Promise<StepResult>,
   ): Promise<T>;
   /** Runs an operation that makes several steps at once, whose results are known beforehand. */
-  appear<T>(steps: readonly (readonly [step: NewStep, given: Given])[], act: () => Promise<T>): Promise<T>;
+  appear<T>(
+    steps: readonly (readonly [step: NewStep, given: StepResult])[],
+    act: () => Promise<T>,
+  ): Promise<T>;
   /** Runs several steps, all or none. */
   nested<T>(run: () => Promise<T>): Promise<T>;
 }
 
 /** The operations of a backend that change files. */
-type Changing = Required<
+type ChangingMethods = Required<
   Pick<
     FsBackend,
     | "writeText"
@@ -112,7 +115,7 @@ class Recorder {
     this.#recording = recording;
   }
 
-  changing(): Changing {
+  changing(): ChangingMethods {
     return {
       writeBytes: (path, bytes, options) => this.#write(path, bytes, options),
       writeText: (path, content, options) =>
@@ -349,7 +352,7 @@ class Recorder {
             }
           },
           async (steps) => {
-            const removeTree = this.#inner.removeTree as Changing["removeTree"];
+            const removeTree = this.#inner.removeTree as ChangingMethods["removeTree"];
             return removeTree.call(this.#inner, path, { ...options, ...asideOf(steps.at(-1)) });
           },
           () => ({}),
@@ -384,7 +387,7 @@ class Recorder {
   async #copyTree(
     from: string,
     to: string,
-    options: Parameters<Changing["copyTree"]>[2] = {},
+    options: Parameters<ChangingMethods["copyTree"]>[2] = {},
   ): Promise<TreeCounts> {
     const source = await lstatOrNull(this.#inner, from);
     const target = await lstatOrNull(this.#inner, to);
@@ -398,7 +401,10 @@ class Recorder {
     return this.#recording.step(
       () => this.#copySteps(from, to, options.signal),
       async () =>
-        (this.#inner.copyTree as Changing["copyTree"]).call(this.#inner, from, to, { ...options, onMade }),
+        (this.#inner.copyTree as ChangingMethods["copyTree"]).call(this.#inner, from, to, {
+          ...options,
+          onMade,
+        }),
       (_, step) => {
         const result = made.get((step.kind === "move" ? step.to : step.path).slice(top.length));
         return result?.version === undefined ? this.#now(step) : givenOf(result);
@@ -413,7 +419,7 @@ class Recorder {
   async #copyStaged(
     from: string,
     to: string,
-    options: Parameters<Changing["copyTree"]>[2],
+    options: Parameters<ChangingMethods["copyTree"]>[2],
   ): Promise<TreeCounts> {
     const inner = this.#inner;
     const real = await entryPathVia(inner, to);
@@ -429,10 +435,12 @@ class Recorder {
       const counts = await this.#recording.step(
         async () => [scratch],
         async () =>
-          (inner.copyTree as Changing["copyTree"]).call(inner, from, stage, { signal: options?.signal }),
+          (inner.copyTree as ChangingMethods["copyTree"]).call(inner, from, stage, {
+            signal: options?.signal,
+          }),
         () => ({}),
       );
-      const made: (readonly [NewStep, Given])[] = [];
+      const made: (readonly [NewStep, StepResult])[] = [];
       for (const { path } of await entriesOf(inner, stage, this.#recording.maxEntries)) {
         const stat = await lstatVia(inner, path);
         const at = real + path.slice(stage.length);
@@ -514,7 +522,7 @@ class Recorder {
     }
   }
 
-  async #now(step: Step): Promise<Given> {
+  async #now(step: Step): Promise<StepResult> {
     const stat = await lstatOrNull(this.#inner, step.kind === "move" ? step.to : step.path);
     return stat === null ? {} : givenOf(stat);
   }

@@ -12,7 +12,7 @@ import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../walk-tree.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { hasContentOf, isImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
-import type { Given, MoveStep, PathStep, Step } from "./step.ts";
+import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";
 
 /** The result of a rollback. */
 export interface RollbackOutcome {
@@ -30,10 +30,10 @@ export interface RollbackOutcome {
 }
 
 /** The result of one step. */
-type Ending = "settled" | "conflict" | "failed";
+type StepOutcome = "settled" | "conflict" | "failed";
 
 /** Codes for another entry at the path, or for which a retry is useless. */
-const FINAL: ReadonlySet<string> = new Set([
+const FINAL_CODES: ReadonlySet<string> = new Set([
   "CONFLICT",
   "ALREADY_EXISTS",
   "NOT_EMPTY",
@@ -46,7 +46,7 @@ const FINAL: ReadonlySet<string> = new Set([
 export async function rollBack(
   fs: FsBackend,
   steps: readonly Step[],
-  given: ReadonlyMap<number, Given>,
+  given: ReadonlyMap<number, StepResult>,
 ): Promise<RollbackOutcome> {
   const run = new Rollback(fs, given);
   for (const step of steps.toReversed()) await run.step(step);
@@ -54,7 +54,7 @@ export async function rollBack(
 }
 
 /** `same` when an entry is in the recorded directory, and no link redirects its path. */
-type Place = "same" | "other";
+type ParentMatch = "same" | "other";
 
 class Rollback {
   readonly #fs: FsBackend;
@@ -63,15 +63,15 @@ class Rollback {
    * about them.
    */
   readonly #trusted: FsBackend;
-  readonly #given: ReadonlyMap<number, Given>;
+  readonly #given: ReadonlyMap<number, StepResult>;
   /** The results of this rollback at each path, with the state that the rolled-back step had recorded. */
-  readonly #restored = new Map<string, { readonly found: Given; readonly now: Given }>();
+  readonly #restored = new Map<string, { readonly found: StepResult; readonly now: StepResult }>();
   readonly #settled: number[] = [];
   readonly #conflicts = new Set<string>();
   readonly #failed = new Set<string>();
   readonly #remade = new Set<string>();
 
-  constructor(fs: FsBackend, given: ReadonlyMap<number, Given>) {
+  constructor(fs: FsBackend, given: ReadonlyMap<number, StepResult>) {
     this.#fs = fs;
     this.#trusted = fs.trusted?.() ?? fs;
     this.#given = given;
@@ -94,7 +94,7 @@ class Rollback {
     if (ending === "conflict") this.#conflicts.add(path);
   }
 
-  async #end(step: Step): Promise<Ending> {
+  async #end(step: Step): Promise<StepOutcome> {
     const paths = step.kind === "move" ? [step.from, step.to] : [step.path];
     // After a later step that could not be rolled back, the path does not have this step's state.
     if (paths.some((path) => this.#isBlocked(path))) return "failed";
@@ -102,7 +102,7 @@ class Rollback {
       return (await (step.kind === "move" ? this.#move(step) : this.#path(step))) ? "settled" : "conflict";
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
-      return FINAL.has(error.code) ? "conflict" : "failed";
+      return FINAL_CODES.has(error.code) ? "conflict" : "failed";
     }
   }
 
@@ -159,7 +159,7 @@ class Rollback {
     return isOld ? stat : undefined;
   }
 
-  async #isOurs(step: PathStep, stat: FsStat | null, given: Given | undefined): Promise<boolean> {
+  async #isOurs(step: PathStep, stat: FsStat | null, given: StepResult | undefined): Promise<boolean> {
     const { path, after } = step;
     const expected = this.#expected(path, given);
     if (expected === undefined) return isImage(this.#fs, path, stat, after);
@@ -213,7 +213,7 @@ class Rollback {
     else if (one !== null && other === null) await this.#trusted.rename?.(aside, path, { overwrite: false });
   }
 
-  #isMoved(target: FsStat, moved: PreImage, given: Given | undefined): boolean {
+  #isMoved(target: FsStat, moved: PreImage, given: StepResult | undefined): boolean {
     if (target.type !== moved.type) return false;
     if (given?.version !== undefined && given.version === target.version) return true;
     if (moved.fileId !== undefined) return isSameEntry(target, moved);
@@ -237,7 +237,7 @@ class Rollback {
   }
 
   /** Compares the directory of a path with the recorded one. */
-  async #place(path: string, parent: string | undefined): Promise<Place> {
+  async #place(path: string, parent: string | undefined): Promise<ParentMatch> {
     const directory = parentOf(path);
     if ((await entryPathVia(this.#fs, path)) !== path) return "other";
     const expected = this.#restored.get(directory)?.now.fileId ?? parent;
@@ -250,7 +250,7 @@ class Rollback {
    * Returns the state that a path must have: the step's result, or what this rollback has restored
    * there.
    */
-  #expected(path: string, given: Given | undefined): Given | undefined {
+  #expected(path: string, given: StepResult | undefined): StepResult | undefined {
     const restored = this.#restored.get(path);
     if (restored === undefined || given === undefined) return given;
     const { found, now } = restored;
@@ -269,7 +269,7 @@ class Rollback {
 }
 
 /** Returns the result of an operation from facts. */
-export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">): Given {
+export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">): StepResult {
   return {
     ...(version === undefined ? {} : { version }),
     ...(fileId === undefined ? {} : { fileId }),

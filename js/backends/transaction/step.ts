@@ -58,14 +58,14 @@ type WithoutId<S> = S extends Step ? Omit<S, "id"> : never;
 export type NewStep = WithoutId<Step>;
 
 /** The result of a step's operation. */
-export interface Given {
+export interface StepResult {
   readonly version?: string;
   readonly fileId?: string;
 }
 
 /** Changes of steps since they were recorded. */
 export interface Notes {
-  readonly done: readonly (readonly [id: number, given: Given])[];
+  readonly done: readonly (readonly [id: number, given: StepResult])[];
   /** Steps that never happened, or have been rolled back. */
   readonly dropped: readonly number[];
 }
@@ -152,10 +152,10 @@ const ENTRIES: ReadonlySet<unknown> = new Set(["begin", "steps", "commit"]);
 /** Returns the steps of a record, and their results. */
 export function readSteps(entries: readonly Entry[]): {
   readonly steps: readonly Step[];
-  readonly given: ReadonlyMap<number, Given>;
+  readonly given: ReadonlyMap<number, StepResult>;
 } {
   const steps: Step[] = [];
-  const given = new Map<number, Given>();
+  const given = new Map<number, StepResult>();
   const dropped = new Set<number>();
   for (const entry of entries) {
     if (entry.entry === "begin") continue;

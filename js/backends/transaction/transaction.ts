@@ -9,7 +9,7 @@ import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { tooMuch } from "./pre-image.ts";
 import { journaled, type Recording } from "./recorder.ts";
 import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";
-import type { Given, NewStep, Notes, Step } from "./step.ts";
+import type { StepResult, NewStep, Notes, Step } from "./step.ts";
 
 /** Options of a transaction. */
 export interface TransactionOptions {
@@ -29,7 +29,7 @@ export interface TransactionOptions {
 }
 
 /** Codes after which it is unknown whether the operation happened. */
-const UNCERTAIN: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
+const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
 
 /** The transaction of each journaled backend. */
 const transactions = new WeakMap<FsBackend, Transaction>();
@@ -44,8 +44,8 @@ export class Transaction {
   readonly #options: TransactionOptions;
   #steps: Step[] = [];
   #nextId = 0;
-  readonly #given = new Map<number, Given>();
-  #done: (readonly [id: number, given: Given])[] = [];
+  readonly #given = new Map<number, StepResult>();
+  #done: (readonly [id: number, given: StepResult])[] = [];
   #dropped: number[] = [];
 
   constructor(fs: FsBackend, options: TransactionOptions) {
@@ -74,7 +74,7 @@ export class Transaction {
   }
 
   /** Returns the result of a step's operation, when it is done. */
-  given(step: Step): Given | undefined {
+  given(step: Step): StepResult | undefined {
     return this.#given.get(step.id);
   }
 
@@ -122,7 +122,7 @@ export class Transaction {
   async #step<T>(
     plan: () => Promise<readonly NewStep[]>,
     act: (steps: readonly Step[]) => Promise<T>,
-    gave: (result: T, step: Step) => Given | Promise<Given>,
+    gave: (result: T, step: Step) => StepResult | Promise<StepResult>,
   ): Promise<T> {
     let steps: readonly Step[] = [];
     let planned: readonly NewStep[] = [];
@@ -151,7 +151,7 @@ export class Transaction {
 
   /** Records steps with their expected results, and makes them all at once. */
   async #appear<T>(
-    planned: readonly (readonly [step: NewStep, given: Given])[],
+    planned: readonly (readonly [step: NewStep, given: StepResult])[],
     act: () => Promise<T>,
   ): Promise<T> {
     const steps = await this.#intend(planned.map(([step]) => step));
@@ -194,7 +194,7 @@ export class Transaction {
     this.#dropped.push(...steps.map(({ id }) => id));
   }
 
-  #noteDone(step: Step, given: Given): void {
+  #noteDone(step: Step, given: StepResult): void {
     this.#given.set(step.id, given);
     this.#done.push([step.id, given]);
   }
@@ -207,7 +207,7 @@ async function remove(fs: FsBackend, path: string): Promise<void> {
 
 /** Returns true when an operation with this error never happened. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof FilewrightError && !UNCERTAIN.has(error.code);
+  return error instanceof FilewrightError && !UNCERTAIN_CODES.has(error.code);
 }
 
 /**
@@ -219,7 +219,7 @@ function isGradual(steps: readonly Step[]): boolean {
 }
 
 /** A few steps of one operation, in memory only. */
-const BRIEF: TransactionOptions = {
+const IN_MEMORY_OPTIONS: TransactionOptions = {
   required: false,
   contents: false,
   maxBytes: 256 * 1024 * 1024,
@@ -235,7 +235,7 @@ const BRIEF: TransactionOptions = {
 export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise<T>): Promise<T> {
   const open = transactions.get(fs);
   if (open !== undefined) return open.nested(() => run(fs));
-  const own = new Transaction(fs, BRIEF);
+  const own = new Transaction(fs, IN_MEMORY_OPTIONS);
   const result = await own.nested(() => run(own.backend));
   await own.finish();
   return result;

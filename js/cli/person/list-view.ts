@@ -6,7 +6,7 @@ import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.
 import { styled } from "./style.ts";
 import { humanBytes, localTime } from "./text.ts";
 
-const TYPES = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;
+const TYPE_LABELS = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;
 const TYPE_WIDTH = 5;
 const SIZE_WIDTH = 5;
 const TIME_WIDTH = "2000-01-01 00:00".length;
@@ -17,7 +17,7 @@ export function listLines(data: ListDirectoryData): readonly string[] {
     const size = entry.type === "file" && entry.size !== undefined ? humanBytes(entry.size) : "-";
     const time = entry.modified === undefined ? "-" : localTime(entry.modified);
     return [
-      styled("faint", TYPES[entry.type].padEnd(TYPE_WIDTH)),
+      styled("faint", TYPE_LABELS[entry.type].padEnd(TYPE_WIDTH)),
       styled("good", size.padStart(SIZE_WIDTH)),
       styled("faint", time.padEnd(TIME_WIDTH)),
       nameOf(entry, data.path),

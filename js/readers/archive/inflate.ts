@@ -5,7 +5,7 @@
 import { unsupported } from "../refuse.ts";
 
 /** The number of compressed bytes per step; one step inflates to at most 16 MiB. */
-const STEP = 16 * 1024;
+const BYTES_PER_STEP = 16 * 1024;
 
 /**
  * Yields the inflated bytes of the stream `input`; `deflate` is zlib's format. @throws the
@@ -24,8 +24,8 @@ export async function* gunzip(
   const writer = stream.writable.getWriter();
   const feed = (async () => {
     for await (const chunk of input) {
-      for (let at = 0; at < chunk.length; at += STEP) {
-        await writer.write(chunk.subarray(at, at + STEP) as Uint8Array<ArrayBuffer>);
+      for (let at = 0; at < chunk.length; at += BYTES_PER_STEP) {
+        await writer.write(chunk.subarray(at, at + BYTES_PER_STEP) as Uint8Array<ArrayBuffer>);
       }
     }
     await writer.close();

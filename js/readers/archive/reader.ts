@@ -10,17 +10,17 @@ import { chunks } from "../source.ts";
 import { bytesOf, bytesOfStream } from "./bytes.ts";
 import { gunzip } from "./inflate.ts";
 import { isHeader, readTar, type TarEntry } from "./tar.ts";
-import { MOST_ENTRIES, readZip } from "./zip.ts";
+import { MAX_LISTED_MEMBERS, readZip } from "./zip.ts";
 
 /** The maximum bytes unpacked to list a compressed archive. */
-const MOST_UNPACKED = 512 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
 /** The maximum number of entries in `data`; the text lists them all. */
-const DATA_ENTRIES = 1000;
+const MAX_DATA_ENTRIES = 1000;
 /** The compression ratio that no ordinary text reaches. */
-const BOMB_RATIO = 200;
+const MAX_TEXT_RATIO = 200;
 const BOMB_BYTES = 1024 * 1024 * 1024;
 /** The maximum bytes shown of a text in gzip. */
-const TEXT_BYTES = 1024 * 1024;
+const MAX_TEXT_BYTES = 1024 * 1024;
 
 /** One line of the list. */
 interface Listed {
@@ -87,7 +87,7 @@ export const gzipReader: Reader = Object.freeze({
     try {
       const head = await firstBytes(gunzip(chunks(source, signal)), 512);
       if (!isHeader(head)) return await single(input);
-      const bytes = bytesOfStream(gunzip(chunks(source, signal)), MOST_UNPACKED, signal);
+      const bytes = bytesOfStream(gunzip(chunks(source, signal)), MAX_UNPACKED_BYTES, signal);
       const { entries, count, problems } = await collect(readTar(bytes));
       if (bytes.stopped) {
         problems.splice(
@@ -120,8 +120,8 @@ async function collect(
         if (!next.value) problems.push("The archive is damaged or cut short: the list may not be complete.");
         break;
       }
-      if (entries.length === MOST_ENTRIES) {
-        problems.push(`Only the first ${MOST_ENTRIES} entries are listed.`);
+      if (entries.length === MAX_LISTED_MEMBERS) {
+        problems.push(`Only the first ${MAX_LISTED_MEMBERS} entries are listed.`);
         break;
       }
       entries.push(next.value);
@@ -147,7 +147,7 @@ async function firstBytes(stream: AsyncGenerator<Uint8Array>, count: number): Pr
 
 /** Reads one compressed file: its text, if it is one. */
 async function single({ source, signal, limits }: ReaderInput): Promise<Rendered> {
-  const limit = Math.min(TEXT_BYTES, limits.outputBytes);
+  const limit = Math.min(MAX_TEXT_BYTES, limits.outputBytes);
   const head = await firstBytes(gunzip(chunks(source, signal)), limit + 1);
   const cut = head.length > limit;
   const shown = cut ? head.subarray(0, head.lastIndexOf(0x0a, limit - 1) + 1 || limit) : head;
@@ -165,7 +165,7 @@ function render({ format, entries, count, packed, problems }: Listing): Rendered
   const unpacked = entries.reduce((sum, { size }) => sum + size, 0);
   const ratio = packed === 0 ? 0 : unpacked / packed;
   const warnings = [...problems];
-  if (ratio > BOMB_RATIO || unpacked > BOMB_BYTES * 16) {
+  if (ratio > MAX_TEXT_RATIO || unpacked > BOMB_BYTES * 16) {
     warnings.push(
       `It would unpack to ${unpacked} bytes, ${Math.round(ratio)} times its size: do not unpack it unchecked.`,
     );
@@ -186,7 +186,7 @@ function render({ format, entries, count, packed, problems }: Listing): Rendered
       packed_bytes: packed,
       unpacked_bytes: unpacked,
       ratio: Math.round(ratio * 10) / 10,
-      entries: entries.slice(0, DATA_ENTRIES).map(({ name, size, type, target }) => ({
+      entries: entries.slice(0, MAX_DATA_ENTRIES).map(({ name, size, type, target }) => ({
         name: escapeControls(name),
         size,
         type,

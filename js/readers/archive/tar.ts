@@ -19,15 +19,15 @@ export interface Bytes {
   skip(count: number): Promise<boolean>;
 }
 
-const BLOCK = 512;
+const TAR_BLOCK_BYTES = 512;
 /** The maximum size of a long name or similar record; a larger one is malicious. */
-const MOST_EXTRA = 64 * 1024;
+const MAX_EXTRA_RECORD_BYTES = 64 * 1024;
 
 /** Returns true for a header block, whose checksum matches. */
 export function isHeader(block: Uint8Array): boolean {
-  if (block.length < BLOCK) return false;
+  if (block.length < TAR_BLOCK_BYTES) return false;
   let sum = 0;
-  for (let at = 0; at < BLOCK; at++) sum += at >= 148 && at < 156 ? 0x20 : (block[at] as number);
+  for (let at = 0; at < TAR_BLOCK_BYTES; at++) sum += at >= 148 && at < 156 ? 0x20 : (block[at] as number);
   return sum === octal(block, 148, 8);
 }
 
@@ -40,15 +40,15 @@ export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> 
   let longTarget: string | undefined;
   let longSize: number | undefined;
   for (;;) {
-    const block = await bytes.take(BLOCK);
+    const block = await bytes.take(TAR_BLOCK_BYTES);
     if (block === null) return false;
     if (block.every((byte) => byte === 0)) return true;
     if (!isHeader(block)) return false;
     const size = longSize ?? number(block, 124, 12);
     const flag = String.fromCharCode(block[156] as number);
-    const padded = Math.ceil(size / BLOCK) * BLOCK;
+    const padded = Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
     if (flag === "L" || flag === "K" || flag === "x" || flag === "g") {
-      if (size > MOST_EXTRA) return false;
+      if (size > MAX_EXTRA_RECORD_BYTES) return false;
       const extra = await bytes.take(padded);
       if (extra === null) return false;
       if (flag === "x") {
@@ -105,7 +105,7 @@ function number(bytes: Uint8Array, at: number, length: number): number {
   if (((bytes[at] as number) & 0x80) === 0) return octal(bytes, at, length);
   let value = 0;
   for (let n = at + 1; n < at + length; n++) value = value * 256 + (bytes[n] as number);
-  return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER - BLOCK : value;
+  return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER - TAR_BLOCK_BYTES : value;
 }
 
 /** Parses the `length key=value` records of an extended header. */

@@ -32,14 +32,14 @@ export interface ZipDirectory {
 }
 
 /** The maximum length of the end record with its comment. */
-const TAIL = 22 + 0xffff;
-const DIRECTORY_BYTES = 16 * 1024 * 1024;
+const MAX_END_RECORD_BYTES = 22 + 0xffff;
+const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024;
 /** The maximum number of listed members. */
-export const MOST_ENTRIES = 10_000;
+export const MAX_LISTED_MEMBERS = 10_000;
 
 /** Reads the directory, or returns null when the bytes are no zip. */
 export async function readZip(source: ByteSource): Promise<ZipDirectory | null> {
-  const from = Math.max(0, source.size - TAIL);
+  const from = Math.max(0, source.size - MAX_END_RECORD_BYTES);
   const tail = await source.read(from, source.size);
   const at = endRecord(tail);
   if (at < 0) return null;
@@ -58,10 +58,10 @@ export async function readZip(source: ByteSource): Promise<ZipDirectory | null> 
   if (first < 0 || first > source.size) {
     return { entries: [], count, problem: "its directory is not where it says" };
   }
-  const bytes = await source.read(first, Math.min(first + size, first + DIRECTORY_BYTES, source.size));
+  const bytes = await source.read(first, Math.min(first + size, first + MAX_DIRECTORY_BYTES, source.size));
   const entries = parse(bytes, Math.max(0, shift));
-  const complete = entries.length === count || entries.length === MOST_ENTRIES;
-  const actual = entries.length === MOST_ENTRIES ? Math.max(count, entries.length) : entries.length;
+  const complete = entries.length === count || entries.length === MAX_LISTED_MEMBERS;
+  const actual = entries.length === MAX_LISTED_MEMBERS ? Math.max(count, entries.length) : entries.length;
   return complete
     ? { entries, count: actual }
     : { entries, count: actual, problem: "its directory is damaged, or larger than it says" };
@@ -106,7 +106,7 @@ function big(view: DataView, at: number): number {
 function parse(bytes: Uint8Array, shift: number): ZipEntry[] {
   const view = viewOf(bytes);
   const entries: ZipEntry[] = [];
-  for (let at = 0; at + 46 <= bytes.length && entries.length < MOST_ENTRIES; ) {
+  for (let at = 0; at + 46 <= bytes.length && entries.length < MAX_LISTED_MEMBERS; ) {
     if (view.getUint32(at, true) !== 0x02014b50) break;
     const nameLength = view.getUint16(at + 28, true);
     const extraLength = view.getUint16(at + 30, true);

@@ -12,9 +12,9 @@ import { findDamage } from "./damage.ts";
 import { MODEL_BYTES, MODEL_SIDE, type Scaled, scaleDown } from "./scale.ts";
 
 /** The number of bytes read for the header of every format; a JPEG may have more before its frame. */
-const HEAD = 64 * 1024;
+const IMAGE_HEADER_BYTES = 64 * 1024;
 /** The maximum number of pixels: 400 MB when decoded. */
-const MOST_PIXELS = 100_000_000;
+const MAX_DECODED_PIXELS = 100_000_000;
 /** The maximum side that clients accept. Pixels. */
 const MAX_SIDE = 8000;
 /** PNG, JPEG, GIF, WebP and BMP. */
@@ -25,7 +25,7 @@ export const imageReader: Reader = Object.freeze({
     if (size > limits.imageBytes) {
       throw tooLarge(size, limits.imageBytes, "make a smaller copy of the image", { mime });
     }
-    const head = await source.read(0, Math.min(size, HEAD));
+    const head = await source.read(0, Math.min(size, IMAGE_HEADER_BYTES));
     let facts = engine().inspect(head, { name: path, partial: size > head.length });
     refuseBomb(facts);
     const bytes = size > head.length ? await source.read() : head;
@@ -44,7 +44,7 @@ export const imageReader: Reader = Object.freeze({
       base64Length(size) > limitOf(limits);
     let scaled: Scaled | undefined;
     if (large) {
-      const tried = await scaleDown(bytes, mime, MOST_PIXELS);
+      const tried = await scaleDown(bytes, mime, MAX_DECODED_PIXELS);
       checkSignal(signal);
       const was = `The image is large (${describe(facts, size)})`;
       if (typeof tried === "string") {
@@ -124,10 +124,10 @@ function refuseLarge(
 }
 
 function refuseBomb({ width, height, mime }: Inspection): void {
-  if (width === null || height === null || width * height <= MOST_PIXELS) return;
-  throw makeError("TOO_LARGE", `${width}x${height} pixels, and the limit is ${MOST_PIXELS}`, {
-    hint: `its header declares ${width}x${height} pixels, and the limit is ${MOST_PIXELS}`,
-    details: { mime, width, height, limit_pixels: MOST_PIXELS },
+  if (width === null || height === null || width * height <= MAX_DECODED_PIXELS) return;
+  throw makeError("TOO_LARGE", `${width}x${height} pixels, and the limit is ${MAX_DECODED_PIXELS}`, {
+    hint: `its header declares ${width}x${height} pixels, and the limit is ${MAX_DECODED_PIXELS}`,
+    details: { mime, width, height, limit_pixels: MAX_DECODED_PIXELS },
   });
 }
 

@@ -17,14 +17,14 @@ export interface Scaled {
 const TARGET_BYTES = Math.floor(MODEL_BYTES * 0.75);
 
 /** Settings of decreasing size and quality, tried until the bytes fit. */
-const TRIES: readonly { readonly side: number; readonly jpeg?: number }[] = [
+const SCALE_SETTINGS: readonly { readonly side: number; readonly jpeg?: number }[] = [
   { side: MODEL_SIDE },
   { side: MODEL_SIDE, jpeg: 80 },
   { side: 1024, jpeg: 70 },
 ];
 
 /** Native code that bundlers cannot include: its presence is only known at run time. */
-const PACKAGE: string = "sharp";
+const SHARP_PACKAGE: string = "sharp";
 
 /** Returns the image scaled down, or a clause that says why it cannot be. */
 export async function scaleDown(
@@ -33,14 +33,14 @@ export async function scaleDown(
   mostPixels: number,
 ): Promise<Scaled | string> {
   const sharp = await (
-    import(/* @vite-ignore */ /* webpackIgnore: true */ PACKAGE) as Promise<typeof import("sharp")>
+    import(/* @vite-ignore */ /* webpackIgnore: true */ SHARP_PACKAGE) as Promise<typeof import("sharp")>
   ).then(
     (module) => module.default,
     () => undefined,
   );
   if (sharp === undefined) return "to have it scaled down, npm install sharp";
   try {
-    for (const { side, jpeg } of TRIES) {
+    for (const { side, jpeg } of SCALE_SETTINGS) {
       const image = sharp(bytes, { limitInputPixels: mostPixels, failOn: "truncated" })
         .rotate() // Applies the EXIF orientation, which the copy lacks.
         .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true });

@@ -62,14 +62,14 @@ export interface NotebookCaps {
   readonly images: number;
 }
 
-const MOST_CELLS = 10_000;
-const MOST_OUTPUTS = 100;
+const MAX_CELLS = 10_000;
+const MAX_OUTPUTS_PER_CELL = 100;
 /** The maximum number of MIME types of one output. */
-const MOST_TYPES = 20;
+const MAX_TYPES_PER_OUTPUT = 20;
 /** The maximum length of keys and names. */
-const SHORT = 512;
+const MAX_KEY_BYTES = 512;
 /** Picture formats that models accept; others are only named. */
-const PICTURE = /^image\/(png|jpeg|gif|webp)$/;
+const PICTURE_TYPE = /^image\/(png|jpeg|gif|webp)$/;
 
 /** Returns the notebook, or null when the file is none. */
 export async function parseNotebook(
@@ -120,10 +120,10 @@ export async function parseNotebook(
     else if (field === "traceback" && below <= 1) add(to.text, `${value}\n`, length, cut, caps.output);
     else if (field === "data" && below >= 1 && below <= 2) {
       const mime = keyAt(cellDepth + 3);
-      if (PICTURE.test(mime)) picture(to, mime, value, length, cut);
+      if (PICTURE_TYPE.test(mime)) picture(to, mime, value, length, cut);
       else {
         let part = to.data.get(mime);
-        if (part === undefined && to.data.size < MOST_TYPES) {
+        if (part === undefined && to.data.size < MAX_TYPES_PER_OUTPUT) {
           part = { text: "", dropped: 0 };
           to.data.set(mime, part);
         }
@@ -154,7 +154,7 @@ export async function parseNotebook(
       cell = undefined;
       output = undefined;
       if (kind !== "object") return;
-      if (cells.length === MOST_CELLS) moreCells += 1;
+      if (cells.length === MAX_CELLS) moreCells += 1;
       else {
         cell = { id: "", type: "", count: "", source: { text: "", dropped: 0 }, outputs: [], moreOutputs: 0 };
         cells.push(cell);
@@ -162,7 +162,7 @@ export async function parseNotebook(
     } else if (levels.length === cellDepth + 2 && keyAt(cellDepth) === "outputs") {
       output = undefined;
       if (kind !== "object" || cell === undefined) return;
-      if (cell.outputs.length === MOST_OUTPUTS) cell.moreOutputs += 1;
+      if (cell.outputs.length === MAX_OUTPUTS_PER_CELL) cell.moreOutputs += 1;
       else {
         output = { type: "", name: "", text: { text: "", dropped: 0 }, data: new Map(), images: [] };
         cell.outputs.push(output);
@@ -183,14 +183,14 @@ export async function parseNotebook(
     },
     end() {
       levels.pop();
-      scan.keep = Math.max(scan.keep, SHORT); // Later keys are read again.
+      scan.keep = Math.max(scan.keep, MAX_KEY_BYTES); // Later keys are read again.
     },
     key(raw) {
       const top = levels.at(-1);
       if (top === undefined) return;
       top.key = raw === null ? "" : unescapeJson(raw);
-      scan.keep = PICTURE.test(top.key)
-        ? Math.max(SHORT, Math.min(caps.image, imageBudget))
+      scan.keep = PICTURE_TYPE.test(top.key)
+        ? Math.max(MAX_KEY_BYTES, Math.min(caps.image, imageBudget))
         : keepOf(top.key);
     },
     string(raw, _from, _to, _line, length) {
@@ -214,11 +214,11 @@ export async function parseNotebook(
     output.text.dropped > 0;
   const keepOf = (key: string): number => {
     if (key === "source" || key === "input") return caps.source;
-    return key === "text" || key === "traceback" || key.includes("/") ? caps.output : SHORT;
+    return key === "text" || key === "traceback" || key.includes("/") ? caps.output : MAX_KEY_BYTES;
   };
 
   const scan = scanJson(listener);
-  scan.keep = SHORT;
+  scan.keep = MAX_KEY_BYTES;
   try {
     for await (const chunk of chunks(source, signal)) scan.push(chunk);
     scan.finish();

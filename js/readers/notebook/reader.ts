@@ -16,18 +16,18 @@ import {
 } from "./parse.ts";
 
 /** The maximum bytes of one output's text, and of one cell's source. */
-const OUTPUT = 10_000;
-const SOURCE = 200_000;
+const MAX_OUTPUT_BYTES = 10_000;
+const MAX_SOURCE_BYTES = 200_000;
 /** The maximum bytes of the outputs of all cells together. */
-const OUTPUTS = 200_000;
-const MOST_IMAGES = 10;
+const MAX_OUTPUTS_BYTES = 200_000;
+const MAX_IMAGES = 10;
 /** The maximum base64 characters of one picture; models accept no larger ones. */
-const IMAGE_BASE64 = 5 * 1024 * 1024;
+const MAX_IMAGE_BASE64 = 5 * 1024 * 1024;
 /** The maximum side of a picture that clients accept. Pixels. */
 const MAX_SIDE = 8000;
-const MOST_PIXELS = 100_000_000;
+const MAX_DECODED_PIXELS = 100_000_000;
 /** The maximum number of cells in `data`; the text has them all. */
-const DATA_CELLS = 1000;
+const MAX_DATA_CELLS = 1000;
 
 /** Jupyter notebooks. */
 export const notebookReader: Reader = Object.freeze({
@@ -36,9 +36,12 @@ export const notebookReader: Reader = Object.freeze({
   async read(input: ReaderInput): Promise<Rendered> {
     const { source, limits, signal, encoding = "utf-8" } = input;
     const caps = {
-      output: OUTPUT,
-      source: SOURCE,
-      image: Math.min(limits.imageBase64Bytes ?? IMAGE_BASE64, Math.ceil((limits.imageBytes * 4) / 3) + 4),
+      output: MAX_OUTPUT_BYTES,
+      source: MAX_SOURCE_BYTES,
+      image: Math.min(
+        limits.imageBase64Bytes ?? MAX_IMAGE_BASE64,
+        Math.ceil((limits.imageBytes * 4) / 3) + 4,
+      ),
       images: Math.ceil((limits.imageBytes * 4) / 3) + 4,
     };
     const notebook = encoding === "utf-8" ? await parseNotebook(source, caps, signal) : null;
@@ -80,7 +83,7 @@ function render(
   damaged: ReadonlySet<string>,
 ): Rendered {
   const images: ImageBlock[] = [];
-  let budget = Math.min(OUTPUTS, limits.outputBytes);
+  let budget = Math.min(MAX_OUTPUTS_BYTES, limits.outputBytes);
   let imageBudget = limits.imageBytes;
   let left = 0;
 
@@ -91,7 +94,7 @@ function render(
       left += 1;
       return `[${mime}, ${size} bytes: damaged, left out]`;
     }
-    if (data === "" || images.length === MOST_IMAGES || size > imageBudget || !fits(data, limits)) {
+    if (data === "" || images.length === MAX_IMAGES || size > imageBudget || !fits(data, limits)) {
       left += 1;
       return `[${mime}, ${size} bytes: left out]`;
     }
@@ -153,7 +156,7 @@ function render(
       cell_count: count,
       kernel: notebook.kernel || null,
       language: notebook.language || null,
-      cells: notebook.cells.slice(0, DATA_CELLS).map(factsOf),
+      cells: notebook.cells.slice(0, MAX_DATA_CELLS).map(factsOf),
     },
     warning:
       left === 0
@@ -190,7 +193,7 @@ function fits(data: string, { imagePixels = MAX_SIDE }: ReaderLimits): boolean {
   if (head === undefined) return false;
   const { kind, width, height } = engine().inspect(head, { partial: true });
   const [across, down] = [width ?? 0, height ?? 0];
-  return kind === "image" && across * down <= MOST_PIXELS && Math.max(across, down) <= imagePixels;
+  return kind === "image" && across * down <= MAX_DECODED_PIXELS && Math.max(across, down) <= imagePixels;
 }
 
 /** Removes the colours of a terminal. */

@@ -7,20 +7,20 @@ import { unsupported } from "../refuse.ts";
 import { openPackage } from "./package.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
-const MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const DOCX_MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 /** The maximum nesting of list counters, as in Word. */
-const LEVELS = 9;
+const MAX_LIST_LEVELS = 9;
 /** The maximum nesting of tables; deeper ones are read as part of their cell. */
-const MOST_NESTED = 8;
+const MAX_NESTED_TABLES = 8;
 
 /** Word. */
 export const docxReader: Reader = Object.freeze({
-  mimes: [MIME],
+  mimes: [DOCX_MIME],
   reusable: true,
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const body = await parts.part("word/document.xml");
-    if (body === undefined) throw unsupported(MIME, "has no document in it", { reason: "damaged" });
+    if (body === undefined) throw unsupported(DOCX_MIME, "has no document in it", { reason: "damaged" });
     const context: Context = {
       headings: headingsOf((await parts.part("word/styles.xml")) ?? ""),
       bullets: bulletsOf((await parts.part("word/numbering.xml")) ?? ""),
@@ -102,7 +102,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
   const counters = new Map<string, number[]>();
   /** The open link, with an empty target when it leads to the document itself. Links do not nest. */
   let link: { readonly target: string; text: string } | undefined;
-  /** Open tables beyond {@link MOST_NESTED}. */
+  /** Open tables beyond {@link MAX_NESTED_TABLES}. */
   let beyond = 0;
   let [paragraph, style, list, level, note] = ["", "", "", 0, ""];
   let [paragraphs, images] = [0, 0];
@@ -187,7 +187,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
           list = value("val") === "0" ? "" : (value("val") ?? "");
           break;
         case "ilvl":
-          level = Math.min(LEVELS, Math.max(0, Math.trunc(Number(value("val")) || 0)));
+          level = Math.min(MAX_LIST_LEVELS, Math.max(0, Math.trunc(Number(value("val")) || 0)));
           break;
         case "hyperlink":
           if (!token.empty) link ??= { target: links.get(value("id") ?? "") ?? "", text: "" };
@@ -200,7 +200,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
           append(`[image${descriptionOf(value("descr"))}]`);
           break;
         case "tbl":
-          if (tables.length < MOST_NESTED) tables.push({ rows: [], cell: [] });
+          if (tables.length < MAX_NESTED_TABLES) tables.push({ rows: [], cell: [] });
           else beyond += 1;
           break;
         case "tr":

@@ -3,14 +3,14 @@ import type { Reader, ReaderInput } from "../reader.ts";
 import { unsupported } from "../refuse.ts";
 
 /** The number of bytes searched: the directory of names is near the beginning or the end. */
-const LOOKED_AT = 1024 * 1024;
+const SEARCHED_BYTES = 1024 * 1024;
 
 /** OLE containers. */
 export const legacyReader: Reader = Object.freeze({
   mimes: ["application/x-ole-storage"],
   async read({ source, mime }: ReaderInput): Promise<never> {
-    const head = await source.read(0, Math.min(source.size, LOOKED_AT));
-    const tail = await source.read(Math.max(0, source.size - LOOKED_AT), source.size);
+    const head = await source.read(0, Math.min(source.size, SEARCHED_BYTES));
+    const tail = await source.read(Math.max(0, source.size - SEARCHED_BYTES), source.size);
     const decoder = new TextDecoder("utf-16le");
     const names = [head, tail].map((bytes) => decoder.decode(bytes)).join();
     if (names.includes("EncryptedPackage")) {

@@ -5,9 +5,9 @@ import { checkSignal, unsupported } from "../refuse.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
 /** The maximum size of one unpacked part. Bytes. */
-const MOST_PART = 64 * 1024 * 1024;
+const MAX_PART_BYTES = 64 * 1024 * 1024;
 /** The maximum size of all unpacked parts of one read. Bytes. */
-const MOST_ALL = 128 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
 
 /** An opened Office file. */
 export interface OfficePackage {
@@ -25,12 +25,12 @@ export async function openPackage({ source, mime, signal }: ReaderInput): Promis
   const directory = await readZip(source);
   if (directory === null) throw unsupported(mime, "is damaged or cut short", { reason: "damaged" });
   const entries = new Map(directory.entries.map((entry) => [entry.name.toLowerCase(), entry]));
-  let left = MOST_ALL;
+  let left = MAX_UNPACKED_BYTES;
   const part = async (name: string): Promise<string | undefined> => {
     checkSignal(signal);
     const entry = entries.get(name.toLowerCase());
     if (entry === undefined) return undefined;
-    const bytes = await readMember(source, entry, Math.min(MOST_PART, left));
+    const bytes = await readMember(source, entry, Math.min(MAX_PART_BYTES, left));
     if (typeof bytes === "string") throw unreadable(mime, bytes, entry.size);
     left -= bytes.length;
     return textOf(bytes);
@@ -61,7 +61,7 @@ function unreadable(mime: string, problem: MemberProblem, size: number): Error {
   if (problem === "too large") {
     return unsupported(mime, "unpacks to too much", {
       reason: "bomb",
-      details: { unpacked_bytes: size, limit: MOST_PART },
+      details: { unpacked_bytes: size, limit: MAX_PART_BYTES },
     });
   }
   if (problem === "encrypted")

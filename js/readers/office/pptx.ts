@@ -5,17 +5,17 @@ import { unsupported } from "../refuse.ts";
 import { openPackage } from "./package.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
-const MIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
-const MOST_SLIDES = 500;
+const PPTX_MIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+const MAX_SLIDES = 500;
 
 /** PowerPoint. */
 export const pptxReader: Reader = Object.freeze({
-  mimes: [MIME],
+  mimes: [PPTX_MIME],
   reusable: true,
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const show = await parts.part("ppt/presentation.xml");
-    if (show === undefined) throw unsupported(MIME, "has no presentation in it", { reason: "damaged" });
+    if (show === undefined) throw unsupported(PPTX_MIME, "has no presentation in it", { reason: "damaged" });
     const targets = await parts.relations("ppt/presentation.xml");
     const slides: string[] = [];
     for (const token of xmlTokens(show)) {
@@ -23,7 +23,7 @@ export const pptxReader: Reader = Object.freeze({
       const target = targets.get(/:id\s*=\s*["']([^"']*)/.exec(token.attributes)?.[1] ?? "");
       if (target !== undefined) slides.push(target);
     }
-    const { numbers, next } = choosePages(input.options.pages, slides.length, MOST_SLIDES, "slide");
+    const { numbers, next } = choosePages(input.options.pages, slides.length, MAX_SLIDES, "slide");
     const blocks: string[] = [];
     for (const number of numbers) {
       const slide = slides[number - 1] as string;

@@ -9,15 +9,15 @@ import { unsupported } from "../refuse.ts";
 import { type OfficePackage, openPackage } from "./package.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
-const MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 /** The maximum columns shown of a row. */
-const MOST_COLUMNS = 256;
+const MAX_COLUMNS = 256;
 /** The maximum code points shown of one cell. */
-const MOST_CELL = 1000;
-const MOST_SHEETS = 200;
+const MAX_CELL_CHARS = 1000;
+const MAX_SHEETS = 200;
 /** Numbers of built-in formats that are dates or times. */
 const DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 interface Sheet {
   readonly name: string;
@@ -36,19 +36,19 @@ interface Shared {
 
 /** Excel. */
 export const xlsxReader: Reader = Object.freeze({
-  mimes: [MIME],
+  mimes: [XLSX_MIME],
   reusable: true,
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const book = await parts.part("xl/workbook.xml");
-    if (book === undefined) throw unsupported(MIME, "has no workbook in it", { reason: "damaged" });
+    if (book === undefined) throw unsupported(XLSX_MIME, "has no workbook in it", { reason: "damaged" });
     const sheets = await sheetsOf(book, parts);
     const shared: Shared = {
       strings: stringsOf((await parts.part("xl/sharedStrings.xml")) ?? ""),
       dates: datesOf((await parts.part("xl/styles.xml")) ?? ""),
       from1904: countsFrom1904(book),
     };
-    const { numbers, next } = choosePages(input.options.pages, sheets.length, MOST_SHEETS, "sheet");
+    const { numbers, next } = choosePages(input.options.pages, sheets.length, MAX_SHEETS, "sheet");
     const blocks: string[] = [];
     const facts: object[] = [];
     const left: number[] = [];
@@ -82,7 +82,7 @@ export const xlsxReader: Reader = Object.freeze({
       data: {
         format: "xlsx",
         sheet_count: sheets.length,
-        names: sheets.slice(0, MOST_SHEETS).map(({ name }) => name),
+        names: sheets.slice(0, MAX_SHEETS).map(({ name }) => name),
         sheets: facts,
         ...(rest === "" ? {} : { next_pages: rest }),
       },
@@ -203,7 +203,7 @@ function gridOf(xml: string, shared: Shared, budget: number): Grid {
       inside = "";
       if (token.name === "c") {
         const text = shown(value, formula, cell, shared);
-        if (column <= MOST_COLUMNS && text !== "") cells[column - 1] = text;
+        if (column <= MAX_COLUMNS && text !== "") cells[column - 1] = text;
       } else if (token.name === "row") endRow();
       continue;
     }
@@ -234,7 +234,7 @@ function shown(
     text = dateOf(Number(value), from1904) ?? value;
   if (text === "" && formula !== "") text = `=${formula}`;
   const one = text.replaceAll(/[\t\r\n]+/g, " ");
-  return one.length > MOST_CELL ? `${one.slice(0, MOST_CELL)}... [truncated]` : one;
+  return one.length > MAX_CELL_CHARS ? `${one.slice(0, MAX_CELL_CHARS)}... [truncated]` : one;
 }
 
 /** Formats a day number as ISO 8601: the date, the time, or both. */
@@ -244,7 +244,7 @@ function dateOf(days: number, from1904: boolean): string | undefined {
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round(days * 86_400) * 1000).toISOString();
   if (days < 1) return iso.slice(11, 19);
-  return days * DAY === Math.trunc(days) * DAY ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
+  return days * DAY_MS === Math.trunc(days) * DAY_MS ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
 }
 
 /** Returns the column of a cell reference: `B7` is column 2; 0 without a letter. */

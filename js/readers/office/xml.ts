@@ -10,9 +10,9 @@ export type XmlToken =
   | { readonly kind: "text"; readonly text: string };
 
 /** The maximum length of one tag. UTF-16 units. */
-const MOST_ATTRIBUTES = 64 * 1024;
+const MAX_TAG_LENGTH = 64 * 1024;
 /** The maximum length of a read attribute, quotes included. */
-const MOST_VALUE = 4096;
+const MAX_VALUE_LENGTH = 4096;
 
 /**
  * Yields every tag and text. Comments, declarations and instructions are skipped; damage ends the
@@ -78,7 +78,7 @@ function tag(body: string): XmlToken {
     kind: "open",
     name,
     empty,
-    attributes: space < 0 ? "" : body.slice(space, space + MOST_ATTRIBUTES),
+    attributes: space < 0 ? "" : body.slice(space, space + MAX_TAG_LENGTH),
   };
 }
 
@@ -92,7 +92,7 @@ export function attribute(attributes: string, name: string): string | undefined 
     if (at < 0) return undefined;
     const end = at + name.length;
     if (/[\s:]/.test(attributes[at - 1] ?? " ")) {
-      const rest = VALUE.exec(attributes.slice(end, end + MOST_VALUE));
+      const rest = VALUE.exec(attributes.slice(end, end + MAX_VALUE_LENGTH));
       if (rest !== null) return unescapeXml(rest[1] ?? rest[2] ?? "");
     }
     at = end;

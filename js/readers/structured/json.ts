@@ -45,7 +45,7 @@ interface Frame {
   takenLine: number;
 }
 
-interface Found {
+interface FoundValue {
   start: number;
   end: number;
   startLine: number;
@@ -64,7 +64,7 @@ export function searchJson(
   const warnings: string[] = [];
   /** The open containers, including a virtual array for JSON Lines. */
   let depth = 0;
-  let found: Found | undefined;
+  let found: FoundValue | undefined;
   /** The depth of the container that is the value, or -1. */
   let measuring = -1;
   let dead: DeadEnd = { depth: 0, type: "document" };
@@ -224,7 +224,7 @@ export function searchJson(
   return search;
 }
 
-const BLOCK = 32 * 1024;
+const BLOCK_UNITS = 32 * 1024;
 
 /** Locates the value at a pointer in a text. Offsets are UTF-16 units. */
 export function locateJson(
@@ -236,9 +236,9 @@ export function locateJson(
   const skip = text.startsWith("\ufeff") ? 1 : 0;
   if (tokens.length === 0 && options.lines === true) return wholeOf(text, skip);
   const search = searchJson(tokens, options);
-  const block = new Uint16Array(Math.min(BLOCK, text.length));
-  for (let from = skip; from < text.length && !search.settled; from += BLOCK) {
-    const size = Math.min(BLOCK, text.length - from);
+  const block = new Uint16Array(Math.min(BLOCK_UNITS, text.length));
+  for (let from = skip; from < text.length && !search.settled; from += BLOCK_UNITS) {
+    const size = Math.min(BLOCK_UNITS, text.length - from);
     for (let at = 0; at < size; at++) block[at] = text.charCodeAt(from + at);
     search.push(size === block.length ? block : block.subarray(0, size));
   }

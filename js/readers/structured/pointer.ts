@@ -22,13 +22,13 @@ export interface Located {
 }
 
 /** The maximum length of a pointer, in UTF-16 units. */
-const LONGEST = 4096;
+const MAX_POINTER_LENGTH = 4096;
 
 /** Returns the reference tokens of a pointer, unescaped. @throws INVALID_ARGUMENT */
 export function parsePointer(pointer: string): readonly string[] {
   const wrong = (why: string): FilewrightError =>
     badArgument("json_pointer", `Invalid json_pointer '${cut(pointer)}': ${why}.`);
-  if (pointer.length > LONGEST) throw wrong(`longer than ${LONGEST} characters`);
+  if (pointer.length > MAX_POINTER_LENGTH) throw wrong(`longer than ${MAX_POINTER_LENGTH} characters`);
   let plain = pointer;
   if (pointer.startsWith("#")) {
     try {

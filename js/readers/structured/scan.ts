@@ -44,13 +44,13 @@ export interface Scan {
 }
 
 /** The maximum nesting. */
-const DEEPEST = 100_000;
+const MAX_JSON_DEPTH = 100_000;
 /** The maximum length of a number or word. */
-const LONGEST_LITERAL = 100_000;
+const MAX_LITERAL_LENGTH = 100_000;
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 /** The states: which token may come next. Numbers, because the state is compared for every token. */
-type Place = 0 | 1 | 2 | 3 | 4 | 5;
+type ScanState = 0 | 1 | 2 | 3 | 4 | 5;
 const VALUE = 0;
 const VALUE_OR_END = 1;
 const KEY_OR_END = 2;
@@ -59,11 +59,11 @@ const COMMA_OR_END = 4;
 const DONE = 5;
 
 /** The token that the scanner is inside of. */
-type Inside = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
-const NOTHING = 0;
+type TokenState = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
+const BETWEEN_TOKENS = 0;
 const STRING = 1;
 const ESCAPE = 2;
-const WORD = 3;
+const LITERAL_TOKEN = 3;
 const SLASH = 4;
 const LINE_COMMENT = 5;
 const BLOCK_COMMENT = 6;
@@ -77,8 +77,8 @@ const LF = 0x0a;
 export function scanJson(listener: Listener, options: { readonly lines?: boolean } = {}): Scan {
   const many = options.lines === true;
   const kinds: ("object" | "array")[] = [];
-  let place: Place = VALUE;
-  let inside: Inside = NOTHING;
+  let place: ScanState = VALUE;
+  let inside: TokenState = BETWEEN_TOKENS;
   let asKey = false;
   /** The number of units before this chunk. */
   let base = 0;
@@ -130,7 +130,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
     return decoder.decode(units.subarray(start, end), { stream: !last });
   };
 
-  const start = (what: Inside, at: number): void => {
+  const start = (what: TokenState, at: number): void => {
     inside = what;
     from = at;
     fromLine = line;
@@ -141,7 +141,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   };
 
   const endString = (at: number): void => {
-    inside = NOTHING;
+    inside = BETWEEN_TOKENS;
     if (asKey) {
       place = COLON;
       listener.key(length > scan.keep ? null : kept, from, fromLine);
@@ -152,7 +152,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   };
 
   const endLiteral = (at: number): void => {
-    inside = NOTHING;
+    inside = BETWEEN_TOKENS;
     if (!LITERAL.test(kept)) {
       const shown = kept.length > 20 ? `${kept.slice(0, 20)}…` : kept;
       line = fromLine;
@@ -163,7 +163,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   };
 
   const open = (kind: "object" | "array", at: number): void => {
-    if (kinds.length === DEEPEST) fail(`nested deeper than ${DEEPEST}`, at);
+    if (kinds.length === MAX_JSON_DEPTH) fail(`nested deeper than ${MAX_JSON_DEPTH}`, at);
     kinds.push(kind);
     place = kind === "object" ? KEY_OR_END : VALUE_OR_END;
     listener.begin(kind, at, line);
@@ -209,7 +209,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
         if (unit === 0x2f) inside = SLASH;
         else {
           if (place > VALUE_OR_END) fail(`unexpected ${shown(unit)}`, at);
-          start(WORD, at);
+          start(LITERAL_TOKEN, at);
           return false;
         }
     }
@@ -245,11 +245,11 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
             inside = STRING;
             at += 1;
             break;
-          case WORD: {
+          case LITERAL_TOKEN: {
             let to = at;
             while (to < size && !endsLiteral(units[to] as number)) to += 1;
             kept += textOf(units, at, to, true);
-            if (kept.length > LONGEST_LITERAL) fail("a number is too long", from);
+            if (kept.length > MAX_LITERAL_LENGTH) fail("a number is too long", from);
             at = to;
             if (to < size) endLiteral(base + to);
             break;
@@ -261,7 +261,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
             break;
           case LINE_COMMENT:
             if (unit === LF) {
-              inside = NOTHING;
+              inside = BETWEEN_TOKENS;
               line += 1;
             }
             at += 1;
@@ -269,7 +269,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
           case BLOCK_COMMENT:
           case STAR:
             if (unit === LF) line += 1;
-            if (inside === STAR && unit === 0x2f) inside = NOTHING;
+            if (inside === STAR && unit === 0x2f) inside = BETWEEN_TOKENS;
             else inside = unit === 0x2a ? STAR : BLOCK_COMMENT;
             at += 1;
             break;
@@ -282,7 +282,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       base += size;
     },
     finish() {
-      if (inside === WORD) endLiteral(base);
+      if (inside === LITERAL_TOKEN) endLiteral(base);
       if (inside === STRING || inside === ESCAPE) {
         line = fromLine;
         fail("a string is never closed", from);

@@ -16,13 +16,13 @@ import {
   pointerOf,
 } from "./pointer.ts";
 
-const MIME = "application/toml";
-const DEEPEST = 100;
+const TOML_MIME = "application/toml";
+const MAX_TOML_DEPTH = 100;
 /** A number, word or date; a date and its time may have a space in between. */
-const WORD = /(?:\d{4}-\d\d-\d\d (?=\d\d:))?[^\s,[\]{}#"'=]+/y;
+const BARE_VALUE = /(?:\d{4}-\d\d-\d\d (?=\d\d:))?[^\s,[\]{}#"'=]+/y;
 
 /** The parts of the value found so far: one, or several that are joined. */
-interface Stretch {
+interface ValuePart {
   start: number;
   end: number;
   type: string;
@@ -38,7 +38,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
   const arrays = new Map<string, number>();
   const warnings: string[] = [];
   let table: readonly string[] = [];
-  let found: Stretch | undefined;
+  let found: ValuePart | undefined;
   let elsewhere = false;
   let dead: DeadEnd = { depth: 0, type: "object" };
   const seen: Set<string>[] = tokens.map(() => new Set());
@@ -118,7 +118,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
       children: dead.children ?? keys?.length,
     });
   }
-  const { start, end, type, children, mixed } = found as Stretch;
+  const { start, end, type, children, mixed } = found as ValuePart;
   if (mixed)
     warnings.push("Other tables stand between the parts of this one: the lines shown hold them too.");
   return {
@@ -206,7 +206,7 @@ class Lexer {
   }
 
   #fail(what: string): never {
-    throw broken(MIME, what, this.lineOf(this.at));
+    throw broken(TOML_MIME, what, this.lineOf(this.at));
   }
 
   /** Skips spaces and tabs; returns the position. */
@@ -255,7 +255,7 @@ class Lexer {
     const keys: string[] = [];
     do {
       if (keys.length > 0) this.at += 1; // the dot
-      if (keys.length === DEEPEST) this.#fail(`a key of more than ${DEEPEST} parts`);
+      if (keys.length === MAX_TOML_DEPTH) this.#fail(`a key of more than ${MAX_TOML_DEPTH} parts`);
       this.blanks();
       keys.push(this.#key());
     } while (this.#text[this.blanks()] === ".");
@@ -300,7 +300,7 @@ class Lexer {
 
   /** Skips a value and returns its type; `child` is called for the direct children of a container. */
   value(depth = 0, child?: (key: string, start: number) => void): string {
-    if (depth > DEEPEST) this.#fail(`nested deeper than ${DEEPEST}`);
+    if (depth > MAX_TOML_DEPTH) this.#fail(`nested deeper than ${MAX_TOML_DEPTH}`);
     const c = this.#text[this.at];
     if (c === '"' || c === "'") {
       if (this.#text.startsWith(c.repeat(3), this.at)) this.#multiline(c);
@@ -309,8 +309,8 @@ class Lexer {
     }
     if (c === "[") return this.#array(depth, child);
     if (c === "{") return this.#inlineTable(depth, child);
-    WORD.lastIndex = this.at;
-    const word = WORD.exec(this.#text)?.[0] ?? "";
+    BARE_VALUE.lastIndex = this.at;
+    const word = BARE_VALUE.exec(this.#text)?.[0] ?? "";
     this.at += word.length;
     if (word === "") this.#fail("a value is missing");
     if (word === "true" || word === "false") return "boolean";

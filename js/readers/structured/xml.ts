@@ -18,9 +18,9 @@ import {
   pointerOf,
 } from "./pointer.ts";
 
-const MIME = "application/xml";
+const XML_MIME = "application/xml";
 /** The maximum depth: each level is scanned again. */
-const DEEPEST = 100;
+const MAX_XML_DEPTH = 100;
 
 /** An element, by offsets in the text. */
 interface Element {
@@ -37,7 +37,7 @@ interface Element {
 
 /** Locates the value at a pointer in an XML text. */
 export function locateXml(text: string, tokens: readonly string[]): Located {
-  if (tokens.length > DEEPEST) throw broken(MIME, `a pointer deeper than ${DEEPEST}`, 1);
+  if (tokens.length > MAX_XML_DEPTH) throw broken(XML_MIME, `a pointer deeper than ${MAX_XML_DEPTH}`, 1);
   /** The elements that the tokens so far name: one, or several of one name. */
   let found: readonly Element[] = [{ name: "", start: 0, open: 0, close: text.length, end: text.length }];
   for (const [depth, token] of tokens.entries()) {
@@ -119,16 +119,16 @@ function childrenOf(text: string, parent: Element): Element[] {
   let [start, open] = [0, 0];
   for (let at = text.indexOf("<", parent.open); at >= 0 && at < parent.close; at = text.indexOf("<", at)) {
     const passed = passOver(text, at);
-    if (passed < 0) throw broken(MIME, "a tag or comment does not end", lineAt(text, at));
+    if (passed < 0) throw broken(XML_MIME, "a tag or comment does not end", lineAt(text, at));
     if (passed > 0) {
       at = passed;
       continue;
     }
     const end = tagEnd(text, at);
-    if (end < 0) throw broken(MIME, "a tag does not end", lineAt(text, at));
+    if (end < 0) throw broken(XML_MIME, "a tag does not end", lineAt(text, at));
     const name = nameAt(text, at);
     if (text[at + 1] === "/") {
-      if (names.pop() !== name) throw broken(MIME, `</${cut(name)}> closes nothing`, lineAt(text, at));
+      if (names.pop() !== name) throw broken(XML_MIME, `</${cut(name)}> closes nothing`, lineAt(text, at));
       if (names.length === 0) children.push({ name, start, open, close: at, end: end + 1 });
     } else {
       if (names.length === 0) [start, open] = [at, end + 1];
@@ -138,7 +138,7 @@ function childrenOf(text: string, parent: Element): Element[] {
     at = end + 1;
   }
   const unclosed = names.at(-1);
-  if (unclosed !== undefined) throw broken(MIME, `<${cut(unclosed)}> is not closed`, lineAt(text, start));
+  if (unclosed !== undefined) throw broken(XML_MIME, `<${cut(unclosed)}> is not closed`, lineAt(text, start));
   return children;
 }
 
@@ -163,11 +163,11 @@ function passOver(text: string, at: number): number {
 }
 
 function nameAt(text: string, at: number): string {
-  NAME.lastIndex = at;
-  return NAME.exec(text)?.[1] ?? "";
+  TAG_NAME.lastIndex = at;
+  return TAG_NAME.exec(text)?.[1] ?? "";
 }
 
-const NAME = /<\/?([^\s/>]{0,1000})/y;
+const TAG_NAME = /<\/?([^\s/>]{0,1000})/y;
 
 function local(name: string): string {
   return name.slice(name.indexOf(":") + 1);

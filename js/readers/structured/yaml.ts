@@ -18,24 +18,25 @@ import {
   pointerOf,
 } from "./pointer.ts";
 
-const MIME = "application/yaml";
+const YAML_MIME = "application/yaml";
 /** The maximum length: the package takes seconds for a mebibyte. UTF-16 units. */
-const LONGEST = 1024 * 1024;
+const MAX_YAML_LENGTH = 1024 * 1024;
 /**
  * The maximum depth: thousands of levels exhaust the stack of the package, and V8 then ends the
  * process (it cannot compile a regular expression without a stack).
  */
-const DEEPEST = 200;
+const MAX_YAML_DEPTH = 200;
 /** The maximum chain of aliases. */
-const MOST_ALIASES = 50;
+const MAX_ALIAS_CHAIN = 50;
 
 /** Locates the value at a pointer in a YAML text. */
 export async function locateYaml(text: string, tokens: readonly string[]): Promise<Located> {
-  const yaml = await optionalPackage("yaml", MIME, () =>
+  const yaml = await optionalPackage("yaml", YAML_MIME, () =>
     import(/* webpackIgnore: true */ "yaml").catch(absent),
   );
-  if (text.length > LONGEST) throw tooLarge(text.length, LONGEST, "read it as text, without json_pointer");
-  if (nesting(text) > DEEPEST) throw broken(MIME, `nested deeper than ${DEEPEST}`, 1);
+  if (text.length > MAX_YAML_LENGTH)
+    throw tooLarge(text.length, MAX_YAML_LENGTH, "read it as text, without json_pointer");
+  if (nesting(text) > MAX_YAML_DEPTH) throw broken(YAML_MIME, `nested deeper than ${MAX_YAML_DEPTH}`, 1);
   const lines = new yaml.LineCounter();
   let documents: Document.Parsed[];
   try {
@@ -49,7 +50,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
     documents = Array.isArray(parsed) ? (parsed as Document.Parsed[]) : [];
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw broken(MIME, "nested too deeply", 1, cause);
+    throw broken(YAML_MIME, "nested too deeply", 1, cause);
   }
   const lineOf = (offset: number): number => lines.linePos(offset).line;
   const warnings: string[] = [];
@@ -65,14 +66,15 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   }
   const document = documents[0];
   const error = document?.errors[0];
-  if (error !== undefined) throw broken(MIME, cut(firstLine(error.message)), lineOf(error.pos[0]), error);
+  if (error !== undefined)
+    throw broken(YAML_MIME, cut(firstLine(error.message)), lineOf(error.pos[0]), error);
   let node: Node | null = document?.contents ?? null;
   if (document === undefined || node === null) throw nothingAt(tokens, { depth: 0, type: "document" });
 
   const follow = (start: Node | null, at: number): Node | null => {
     let target = start;
     for (let hops = 0; yaml.isAlias(target); hops++) {
-      if (hops === MOST_ALIASES) return null;
+      if (hops === MAX_ALIAS_CHAIN) return null;
       const name = target.source;
       alias = true;
       warnings.push(
