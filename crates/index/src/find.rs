@@ -33,10 +33,10 @@ pub fn find_indexed(
     }
     let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
     stop.cancel.check()?;
-    let ground = WalkRoot::open(&session.roots, path, options.walk.ignore.as_deref())?;
+    let walk_root = WalkRoot::open(&session.roots, path, options.walk.ignore.as_deref())?;
     let finder = Finder { options };
     let all = |listed: MatchedNames| -> Result<(Vec<DirMatches>, Summary)> {
-        let hidden = walk_ignored(&ground, &options.walk, &stop, &finder, listed.ignored_dirs)?;
+        let hidden = walk_ignored(&walk_root, &options.walk, &stop, &finder, listed.ignored_dirs)?;
         let summary = Summary {
             unreadable: listed.unreadable + hidden.unreadable,
             ignored: listed.ignored + hidden.ignored,
@@ -51,13 +51,13 @@ pub fn find_indexed(
             page.take_path(path, ascii);
         };
         let walk = &options.walk;
-        if let Some(listed) = files(session, &ground, walk, &finder, &stop, &mut take) {
+        if let Some(listed) = files(session, &walk_root, walk, &finder, &stop, &mut take) {
             return Ok(page.pack(total, &all(listed)?.1));
         }
-    } else if let Some(listed) = names(session, &ground, &options.walk, &finder, &stop) {
+    } else if let Some(listed) = names(session, &walk_root, &options.walk, &finder, &stop) {
         let (mut groups, summary) = all(listed)?;
         if options.sort != Sort::Path {
-            mtimes::ask(&ground, &mut groups, &stop);
+            mtimes::ask(&walk_root, &mut groups, &stop);
             stop.cancel.check()?;
         }
         if options.sort == Sort::Path || !stop.now() {
@@ -66,10 +66,10 @@ pub fn find_indexed(
     }
     stop.cancel.check()?;
     let begun = Instant::now();
-    let packed = find_from_disk(&ground, options, &stop)?;
+    let packed = find_from_disk(&walk_root, options, &stop)?;
     if begun.elapsed() >= MIN_SCAN_TIME {
         let ignore = options.walk.ignore.as_deref();
-        make(session, &ground, ignore, options.index == IndexMode::Anywhere, false);
+        make(session, &walk_root, ignore, options.index == IndexMode::Anywhere, false);
     }
     Ok(packed)
 }

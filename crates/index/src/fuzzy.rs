@@ -59,27 +59,30 @@ pub fn find_files(
 ) -> Result<Packed> {
     let stop = StopSignal { cancel, deadline: Deadline::default() };
     let names = options.names.as_deref();
-    let ground = WalkRoot::open(&session.roots, path, names)?;
+    let walk_root = WalkRoot::open(&session.roots, path, names)?;
     for _ in 0..2 {
         stop.cancel.check()?;
-        if let Some(packed) = from_tree(session, &ground, options, &stop) {
+        if let Some(packed) = from_tree(session, &walk_root, options, &stop) {
             return Ok(packed);
         }
         // A tree of names only, which is built as fast as a walk.
-        let real = crate::path_of(&ground.real);
+        let real = crate::path_of(&walk_root.real);
         if !options.anywhere && !is_of_use(real) {
             break;
         }
         if let Some(index) = register(session, real, names) {
-            index.build(&ground, false, &stop);
+            index.build(&walk_root, false, &stop);
         }
     }
     stop.cancel.check()?;
     // The index may not be cached, or another call is building it.
-    let index = crate::Index::new(crate::Key::of(&ground, names).ok_or_else(gone)?, &session.shelf);
-    index.build(&ground, false, &stop);
+    let index = crate::Index::new(
+        crate::Key::of(&walk_root, names).ok_or_else(gone)?,
+        &session.index_store,
+    );
+    index.build(&walk_root, false, &stop);
     stop.cancel.check()?;
-    Ok(rank(&index, &ground, &ground, options, &stop).unwrap_or_default())
+    Ok(rank(&index, &walk_root, &walk_root, options, &stop).unwrap_or_default())
 }
 
 fn gone() -> filewright_core::Error {
@@ -88,24 +91,24 @@ fn gone() -> filewright_core::Error {
 
 fn from_tree(
     session: &Arc<Session>,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &FuzzyOptions,
     stop: &StopSignal<'_>,
 ) -> Option<Packed> {
-    let (index, opened) = find(session, ground, options.names.as_deref())?;
-    let base = opened.as_ref().unwrap_or(ground);
+    let (index, opened) = find(session, walk_root, options.names.as_deref())?;
+    let base = opened.as_ref().unwrap_or(walk_root);
     drop(refreshed(session, &index, base, options.names.as_deref(), false, stop)?);
-    rank(&index, base, ground, options, stop)
+    rank(&index, base, walk_root, options, stop)
 }
 
 fn rank(
     index: &crate::Index,
     base: &WalkRoot<'_>,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &FuzzyOptions,
     stop: &StopSignal<'_>,
 ) -> Option<Packed> {
-    let below = ground.real.get(base.real.len()..)?;
+    let below = walk_root.real.get(base.real.len()..)?;
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
     let (span, cut) = {
         let mut state = index.lock();

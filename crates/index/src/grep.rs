@@ -27,25 +27,27 @@ pub fn grep_indexed(
     cancel: &CancelToken,
 ) -> Result<Vec<Packed>> {
     let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
-    let ground = start(&session.roots, path, options, &stop)?;
+    let walk_root = start(&session.roots, path, options, &stop)?;
     let by_index = !matches!(options.index, IndexMode::Off | IndexMode::Strict);
-    if let Some(ground) = &ground
+    if let Some(walk_root) = &walk_root
         && by_index
     {
-        let search = Search::below(options, ground);
-        if let Some(seen) = search_index(session, ground, options, &stop, &search) {
+        let search = Search::below(options, walk_root);
+        if let Some(seen) = search_index(session, walk_root, options, &stop, &search) {
             stop.cancel.check()?;
             let QueryStats { unreadable, ignored, stopped_at, fresh } = seen;
             return Ok(search.results(unreadable, ignored, stopped_at.as_deref(), fresh));
         }
     }
-    let Some(ground) = &ground else { return scan(&session.roots, path, None, options, &stop) };
+    let Some(walk_root) = &walk_root else {
+        return scan(&session.roots, path, None, options, &stop);
+    };
     let begun = std::time::Instant::now();
-    let alone = || scan(&session.roots, path, Some(ground), options, &stop);
+    let alone = || scan(&session.roots, path, Some(walk_root), options, &stop);
     let results = shared_walk::search(&session.walks, &session.roots, path, options, &stop, alone)?;
     if by_index && begun.elapsed() >= MIN_SCAN_TIME {
         let names = options.walk.ignore.as_deref();
-        make(session, ground, names, options.index == IndexMode::Anywhere, true);
+        make(session, walk_root, names, options.index == IndexMode::Anywhere, true);
     }
     Ok(results)
 }

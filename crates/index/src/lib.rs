@@ -114,21 +114,21 @@ struct Key {
 }
 
 impl Key {
-    fn of(ground: &WalkRoot<'_>, names: Option<&[String]>) -> Option<Self> {
-        let id = state::id_of(ground)?;
-        let (real, names) = (ground.real.clone(), names.map(<[String]>::to_vec));
+    fn of(walk_root: &WalkRoot<'_>, names: Option<&[String]>) -> Option<Self> {
+        let id = state::id_of(walk_root)?;
+        let (real, names) = (walk_root.real.clone(), names.map(<[String]>::to_vec));
         let mounts = mounts::below(&real);
-        Some(Self { real, names, top: ground.top, rules: ground.rules, id, mounts })
+        Some(Self { real, names, top: walk_root.top, rules: walk_root.rules, id, mounts })
     }
 }
 
 /// An index of one tree.
 pub(crate) struct Index {
     key: Key,
-    shelf: Arc<OnceLock<Arc<IndexStore>>>,
+    index_store: Arc<OnceLock<Arc<IndexStore>>>,
     /// True once the first listing is done.
     listed: AtomicBool,
-    signing: AtomicBool,
+    is_indexing: AtomicBool,
     closed: AtomicBool,
     full: AtomicBool,
     /// The memory use in bytes when it was last measured.
@@ -139,7 +139,7 @@ pub(crate) struct Index {
     users: readers::Readers,
     state: Mutex<State>,
     views: Mutex<Views>,
-    ruled_out: Mutex<NegativeCache>,
+    misses: Mutex<NegativeCache>,
     /// The paths of the files in a layout for scoring.
     paths: Mutex<path_columns::PathColumns>,
     /// True if a caller waited for this index.
@@ -170,13 +170,13 @@ pub struct Status {
 }
 
 impl Index {
-    fn new(key: Key, shelf: &Arc<OnceLock<Arc<IndexStore>>>) -> Arc<Self> {
+    fn new(key: Key, index_store: &Arc<OnceLock<Arc<IndexStore>>>) -> Arc<Self> {
         let off = || AtomicBool::new(false);
         Arc::new(Self {
             key,
-            shelf: Arc::clone(shelf),
+            index_store: Arc::clone(index_store),
             listed: off(),
-            signing: off(),
+            is_indexing: off(),
             closed: off(),
             full: off(),
             memory_bytes: AtomicUsize::default(),
@@ -184,7 +184,7 @@ impl Index {
             users: readers::Readers::default(),
             state: Mutex::new(State::default()),
             views: Mutex::default(),
-            ruled_out: Mutex::default(),
+            misses: Mutex::default(),
             paths: Mutex::default(),
             requested: off(),
             load_started: off(),
@@ -197,8 +197,8 @@ impl Index {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ruled_out(&self) -> MutexGuard<'_, NegativeCache> {
-        self.ruled_out.lock().unwrap_or_else(PoisonError::into_inner)
+    fn misses(&self) -> MutexGuard<'_, NegativeCache> {
+        self.misses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_closed(&self) -> bool {
@@ -211,29 +211,29 @@ impl Index {
 
     /// Updates the memory use, which stops indexing when it is exceeded.
     fn update_memory_use(&self, state: &State) {
-        let bytes = state.tree.slices.bytes();
+        let bytes = state.tree.block_index.bytes();
         self.full.store(bytes > MAX_INDEX_BYTES, Ordering::Relaxed);
         self.memory_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// Requests the snapshot of an earlier process, once.
     fn ask(&self) {
-        if let Some(shelf) = self.shelf.get()
+        if let Some(index_store) = self.index_store.get()
             && !self.load_started.swap(true, Ordering::AcqRel)
         {
             *self.pending_load.lock().unwrap_or_else(PoisonError::into_inner) =
-                shelf.load(&self.key);
+                index_store.load(&self.key);
         }
     }
 
     /// Restores the requested snapshot.
-    fn take_kept(&self, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) {
+    fn restore_saved(&self, walk_root: &WalkRoot<'_>, stop: &StopSignal<'_>) {
         let pending_load = self.pending_load.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(pending_load) = pending_load else { return };
         loop {
             match pending_load.recv_timeout(LOCK_POLL_INTERVAL * 10) {
                 Ok(Some(kept)) => {
-                    return restore::restore_unchanged(self, ground, kept, stop);
+                    return restore::restore_unchanged(self, walk_root, kept, stop);
                 }
                 Err(RecvTimeoutError::Timeout) if !stop.now() && !self.is_closed() => {}
                 Ok(None) | Err(_) => return,
@@ -243,7 +243,7 @@ impl Index {
 
     /// Saves the index for later processes if enough files were indexed since the last save.
     fn keep(&self) {
-        let Some(shelf) = self.shelf.get() else { return };
+        let Some(index_store) = self.index_store.get() else { return };
         let small = self.corpus.load(Ordering::Relaxed) < MIN_SAVED_CORPUS_BYTES;
         if small && !self.requested.load(Ordering::Relaxed) {
             return;
@@ -261,7 +261,7 @@ impl Index {
         self.files_since_save.store(0, Ordering::Relaxed);
         let snapshot = snapshot::Snapshot::of(&state.tree);
         drop(state);
-        shelf.save(&self.key, snapshot);
+        index_store.save(&self.key, snapshot);
     }
 
     fn count_bytes(&self, bytes: u64) {
@@ -281,33 +281,33 @@ impl Index {
         *self.lock() = State::default();
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) =
             path_columns::PathColumns::default();
-        *self.ruled_out() = NegativeCache::default();
+        *self.misses() = NegativeCache::default();
     }
 
     fn status(&self) -> Status {
         let laid = self.paths.lock().map_or(0, |laid| laid.bytes());
-        let ruled_out = self.ruled_out().bytes();
+        let misses = self.misses().bytes();
         let state = self.lock();
         Status {
             files: state.tree.live_files as u64,
             unsigned: state.tree.dirty.len() as u64,
             corpus_bytes: self.corpus.load(Ordering::Relaxed),
-            memory_bytes: (state.tree.bytes() + laid + ruled_out) as u64,
+            memory_bytes: (state.tree.bytes() + laid + misses) as u64,
             watches: state.watched() as u64,
-            ready: self.listed.load(Ordering::Acquire) && !self.signing.load(Ordering::Acquire),
+            ready: self.listed.load(Ordering::Acquire) && !self.is_indexing.load(Ordering::Acquire),
         }
     }
 
     /// Lists the tree and, if contents are needed, indexes its files.
-    fn build(&self, ground: &WalkRoot<'_>, contents: bool, stop: &StopSignal<'_>) {
+    fn build(&self, walk_root: &WalkRoot<'_>, contents: bool, stop: &StopSignal<'_>) {
         if contents {
             self.ask();
         }
         {
             let mut state = self.lock();
             *state = State::new();
-            let sight = ScanContext { ground, names: self.key.names.as_deref(), stop };
-            if state.refresh(&sight, false).is_err() || !state.is_settled() {
+            let context = ScanContext { walk_root, names: self.key.names.as_deref(), stop };
+            if state.refresh(&context, false).is_err() || !state.is_settled() {
                 drop(state);
                 self.close();
                 return;
@@ -319,7 +319,7 @@ impl Index {
             self.listed.store(true, Ordering::Release);
         }
         if contents {
-            indexer::index_files(self, ground, stop);
+            indexer::index_files(self, walk_root, stop);
         }
     }
 }

@@ -14,21 +14,22 @@ use filewright_fs::walk::{StopSignal, WalkRoot};
 /// Starts building an index in the background, for the root that a search was in.
 pub(crate) fn make(
     session: &Arc<Session>,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     names: Option<&[String]>,
     anywhere: bool,
     contents: bool,
 ) {
-    let root = session.roots.index_root(path_of(&ground.real), |path| anywhere || is_of_use(path));
+    let root =
+        session.roots.index_root(path_of(&walk_root.real), |path| anywhere || is_of_use(path));
     let Some(root) = root else { return };
     let Some(index) = register(session, root, names) else { return };
-    index.signing.store(true, Ordering::Release);
+    index.is_indexing.store(true, Ordering::Release);
     let (session, root) = (Arc::clone(session), root.to_vec());
     start(&index, move |index| {
-        if let Ok(ground) = WalkRoot::open(&session.roots, &root, index.key.names.as_deref()) {
+        if let Ok(walk_root) = WalkRoot::open(&session.roots, &root, index.key.names.as_deref()) {
             let cancel = CancelToken::new();
             let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
-            index.build(&ground, contents, &stop);
+            index.build(&walk_root, contents, &stop);
         }
     });
 }
@@ -47,18 +48,18 @@ pub fn warm(
     let names: Vec<String> =
         filewright_core::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
     let names = respect_ignore.then_some(&names[..]);
-    let ground = WalkRoot::open(&session.roots, path, names)?;
-    if let Some((index, _)) = find(session, &ground, names) {
+    let walk_root = WalkRoot::open(&session.roots, path, names)?;
+    if let Some((index, _)) = find(session, &walk_root, names) {
         return Ok(index.status());
     }
-    let Some(index) = register(session, path_of(&ground.real), names) else {
+    let Some(index) = register(session, path_of(&walk_root.real), names) else {
         return Ok(Status::default());
     };
-    index.signing.store(true, Ordering::Release);
+    index.is_indexing.store(true, Ordering::Release);
     index.requested.store(true, Ordering::Relaxed);
     let stop = StopSignal { cancel, deadline: Deadline::default() };
-    index.build(&ground, true, &stop);
-    index.signing.store(false, Ordering::Release);
+    index.build(&walk_root, true, &stop);
+    index.is_indexing.store(false, Ordering::Release);
     if cancel.is_cancelled() {
         forget(session, &index);
         cancel.check()?;
@@ -71,9 +72,9 @@ pub fn warm(
 /// Sets the state directory in which the indexes of a set of roots are saved for later processes.
 /// Must be called by a thread without kernel restrictions.
 pub fn set_state_dir(session: &Session, state: &[u8]) {
-    if let Some(shelf) = IndexStore::new(state) {
+    if let Some(index_store) = IndexStore::new(state) {
         // Only the first call has an effect.
-        let _ = session.shelf.set(shelf);
+        let _ = session.index_store.set(index_store);
     }
 }
 
@@ -100,15 +101,15 @@ pub(crate) fn register(
     root: &[u8],
     names: Option<&[String]>,
 ) -> Option<Arc<Index>> {
-    let ground = WalkRoot::open(&session.roots, root, names).ok()?;
-    let key = Key::of(&ground, names)?;
+    let walk_root = WalkRoot::open(&session.roots, root, names).ok()?;
+    let key = Key::of(&walk_root, names)?;
     let index = {
         let mut indexes = session.indexes.lock();
         indexes.retain(|index| !index.is_closed());
         if indexes.iter().any(|index| index.key == key) {
             return None;
         }
-        let index = Index::new(key, &session.shelf);
+        let index = Index::new(key, &session.index_store);
         indexes.push(Arc::clone(&index));
         index
     };
@@ -117,17 +118,17 @@ pub(crate) fn register(
 }
 
 pub(crate) fn index_again(session: &Arc<Session>, index: &Arc<Index>) {
-    if index.is_over_budget() || index.signing.swap(true, Ordering::AcqRel) {
+    if index.is_over_budget() || index.is_indexing.swap(true, Ordering::AcqRel) {
         return;
     }
     let session = Arc::clone(session);
     start(index, move |index| {
         let names = index.key.names.as_deref();
-        if let Ok(ground) = WalkRoot::open(&session.roots, path_of(&index.key.real), names) {
+        if let Ok(walk_root) = WalkRoot::open(&session.roots, path_of(&index.key.real), names) {
             let cancel = CancelToken::new();
             indexer::index_files(
                 index,
-                &ground,
+                &walk_root,
                 &StopSignal { cancel: &cancel, deadline: Deadline::default() },
             );
         }
@@ -143,7 +144,7 @@ fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
             indexer::lower_priority();
             // A panic discards the index, but does not fail the search.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&worked)));
-            worked.signing.store(false, Ordering::Release);
+            worked.is_indexing.store(false, Ordering::Release);
             if done.is_err() {
                 worked.close();
             } else {
@@ -156,7 +157,7 @@ fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
             }
         });
     if started.is_err() {
-        index.signing.store(false, Ordering::Release);
+        index.is_indexing.store(false, Ordering::Release);
     }
 }
 

@@ -27,17 +27,17 @@ pub fn list_tree(
     let stop = StopSignal { cancel, deadline: Deadline::default() };
     stop.cancel.check()?;
     let names = options.walk.ignore.as_deref();
-    let ground = WalkRoot::open(&session.roots, path, names)?;
+    let walk_root = WalkRoot::open(&session.roots, path, names)?;
     let by_index = names.is_some() && options.index != IndexMode::Off;
-    let known = by_index.then(|| outline(session, &ground, options, &stop)).flatten();
+    let known = by_index.then(|| outline(session, &walk_root, options, &stop)).flatten();
     stop.cancel.check()?;
     if let Some(page) = known {
-        return describe_all(&ground, page, options.facts, &stop);
+        return describe_all(&walk_root, page, options.facts, &stop);
     }
     let begun = Instant::now();
-    let page = list_from_disk(&ground, options, &stop)?;
+    let page = list_from_disk(&walk_root, options, &stop)?;
     if by_index && begun.elapsed() >= MIN_SCAN_TIME {
-        make(session, &ground, names, options.index == IndexMode::Anywhere, false);
+        make(session, &walk_root, names, options.index == IndexMode::Anywhere, false);
     }
     Ok(page)
 }

@@ -32,7 +32,7 @@ pub(crate) fn refreshed<'i>(
     if !index.listed.load(Ordering::Acquire) {
         return None;
     }
-    match state.refresh(&ScanContext { ground: base, names, stop }, strict) {
+    match state.refresh(&ScanContext { walk_root: base, names, stop }, strict) {
         Ok(fresh) if state.is_settled() => Some((state, fresh)),
         Ok(_) => None,
         Err(_) => {
@@ -47,7 +47,7 @@ pub(crate) fn refreshed<'i>(
 /// differs.
 pub(crate) fn find<'r>(
     session: &'r Session,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     names: Option<&[String]>,
 ) -> Option<(Arc<Index>, Option<WalkRoot<'r>>)> {
     let index = {
@@ -55,8 +55,8 @@ pub(crate) fn find<'r>(
         let knows = |index: &&Arc<Index>| {
             let key = &index.key;
             key.names.as_deref() == names
-                && key.top == ground.top
-                && ground.real.starts_with(&key.real)
+                && key.top == walk_root.top
+                && walk_root.real.starts_with(&key.real)
         };
         Arc::clone(indexes.iter().filter(knows).max_by_key(|index| index.key.real.len())?)
     };
@@ -67,12 +67,12 @@ pub(crate) fn find<'r>(
     if !index.listed.load(Ordering::Acquire) {
         return None;
     }
-    let opened = if ground.real == index.key.real {
+    let opened = if walk_root.real == index.key.real {
         None
     } else {
         Some(WalkRoot::open(&session.roots, path_of(&index.key.real), names).ok()?)
     };
-    if Key::of(opened.as_ref().unwrap_or(ground), names).as_ref() != Some(&index.key) {
+    if Key::of(opened.as_ref().unwrap_or(walk_root), names).as_ref() != Some(&index.key) {
         // It is another directory now, or has other rules above it.
         forget(session, &index);
         return None;

@@ -24,20 +24,20 @@ pub(crate) struct MatchedNames {
 /// ASCII.
 pub(crate) fn files(
     session: &Arc<Session>,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &WalkOptions,
     visitor: &impl Visitor,
     stop: &StopSignal<'_>,
     take: &mut impl FnMut(&str, bool),
 ) -> Option<MatchedNames> {
     let names = options.ignore.as_deref();
-    let (index, opened) = find(session, ground, names)?;
-    let base = opened.as_ref().unwrap_or(ground);
+    let (index, opened) = find(session, walk_root, names)?;
+    let base = opened.as_ref().unwrap_or(walk_root);
     drop(refreshed(session, &index, base, names, false, stop)?);
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
     let (span, start, cut, cut_raw) = {
         let mut state = index.lock();
-        let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
+        let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
         state.tree.arrange();
         if !laid.update(&state.tree, stop) {
             return None;
@@ -112,16 +112,16 @@ fn has_dot(path: &[u8]) -> bool {
 /// Returns the matching entries as a walk would, or `None` if no index contains the tree.
 pub(crate) fn names(
     session: &Arc<Session>,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &WalkOptions,
     visitor: &impl Visitor,
     stop: &StopSignal<'_>,
 ) -> Option<MatchedNames> {
     let names = options.ignore.as_deref();
-    let (index, opened) = find(session, ground, names)?;
-    let base = opened.as_ref().unwrap_or(ground);
+    let (index, opened) = find(session, walk_root, names)?;
+    let base = opened.as_ref().unwrap_or(walk_root);
     let (mut state, _) = refreshed(session, &index, base, names, false, stop)?;
-    let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
+    let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
     state.tree.arrange();
     let tree = &state.tree;
     let span = tree.order.span(start)?;

@@ -17,15 +17,15 @@ use filewright_fs::walk::{DirPath, StopSignal, WalkRoot};
 /// Returns a page of a listing with ignore files, or `None` if no index contains all of it.
 pub(crate) fn outline(
     session: &Arc<Session>,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &TreeOptions,
     stop: &StopSignal<'_>,
 ) -> Option<TreeOutline> {
     let names = options.walk.ignore.as_deref();
-    let (index, opened) = find(session, ground, names)?;
-    let base = opened.as_ref().unwrap_or(ground);
+    let (index, opened) = find(session, walk_root, names)?;
+    let base = opened.as_ref().unwrap_or(walk_root);
     let (state, _) = refreshed(session, &index, base, names, false, stop)?;
-    let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
+    let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
     let mut known = IndexSource { tree: &state.tree, start, options, is_short: false };
     let outline = filewright_fs::walk::list_tree::outline(&mut known, options, stop).ok()?;
     (!known.is_short).then_some(outline)

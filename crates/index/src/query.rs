@@ -23,19 +23,19 @@ pub(crate) struct QueryStats {
 /// Searches with an index; returns `None` if there is none for the tree.
 pub(crate) fn search(
     session: &Arc<Session>,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &GrepOptions,
     stop: &StopSignal<'_>,
     search: &Search<'_>,
 ) -> Option<QueryStats> {
     let names = options.walk.ignore.as_deref();
-    let (index, opened) = find(session, ground, names)?;
+    let (index, opened) = find(session, walk_root, names)?;
     // Candidates are looked up one after another, so the index must not be emptied before the last.
-    let _lease = ReadGuard::of(&index)?;
-    let base = opened.as_ref().unwrap_or(ground);
+    let _guard = ReadGuard::of(&index)?;
+    let base = opened.as_ref().unwrap_or(walk_root);
     let query = options.query.key();
-    let ruled_out = index.ruled_out().of(query);
-    let below = &ground.real[base.real.len()..];
+    let misses = index.misses().of(query);
+    let below = &walk_root.real[base.real.len()..];
     let (mut from, mut begins) = (options.walk.from.clone(), search.has_limit());
     loop {
         let (work, next, cut, seen) = {
@@ -46,11 +46,11 @@ pub(crate) fn search(
             let view = views.get(&state.tree, start, search);
             // If some matches suffice and most files have one, selecting files takes longer than
             // reading the first ones.
-            begins = begins && state.tree.slices.is_unselective(options.query.plan());
+            begins = begins && state.tree.block_index.is_unselective(options.query.plan());
             let (work, next) = if begins {
                 CandidateSet::first(&state.tree, view, options, &from)
             } else {
-                (CandidateSet::of(&state.tree, view, options, &from, &ruled_out), None)
+                (CandidateSet::of(&state.tree, view, options, &from, &misses), None)
             };
             let (unreadable, ignored) = (view.unreadable, view.ignored);
             let cut = state.tree.dirs[start as usize].shown.len();
@@ -60,7 +60,7 @@ pub(crate) fn search(
             (work, next, cut, QueryStats { unreadable, ignored, stopped_at: None, fresh })
         };
         let verified = verify::verify(&index, base, cut, &work, search, stop);
-        index.ruled_out().add(query, verified.ruled_out);
+        index.misses().add(query, verified.misses);
         let stopped_at = verified.stopped_at;
         let all = !verified.bounded && stopped_at.is_none();
         if all {

@@ -18,7 +18,7 @@ pub struct Session {
     pub(crate) walks: Arc<SharedWalks>,
     pub(crate) indexes: Indexes,
     /// The store in which indexes are saved for later processes.
-    pub(crate) shelf: Arc<OnceLock<Arc<IndexStore>>>,
+    pub(crate) index_store: Arc<OnceLock<Arc<IndexStore>>>,
 }
 
 impl Session {
@@ -28,7 +28,7 @@ impl Session {
             roots: Arc::new(roots),
             walks: Arc::default(),
             indexes: Indexes::default(),
-            shelf: Arc::default(),
+            index_store: Arc::default(),
         }
     }
 
@@ -40,8 +40,8 @@ impl Session {
     pub fn renewed(&self) -> Result<Option<Self>> {
         let Renewed::Anew(roots) = self.roots.renewed()? else { return Ok(None) };
         let session = Self::new(*roots);
-        if let Some(shelf) = self.shelf.get() {
-            let _ = session.shelf.set(Arc::clone(shelf));
+        if let Some(index_store) = self.index_store.get() {
+            let _ = session.index_store.set(Arc::clone(index_store));
         }
         Ok(Some(session))
     }

@@ -94,16 +94,16 @@ impl WalkRoot {
         fs::create_dir_all(top.join(".git/info")).unwrap();
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let session = session_of(&top, json!({}));
-        let mut ground =
+        let mut walk_root =
             Self { dir, top, session, random, by_index: 0, load_started: 0, listed: 0 };
         for number in 0..200 {
-            let path = ground.some_path();
+            let path = walk_root.some_path();
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let text = ground.text(number);
+            let text = walk_root.text(number);
             let _ = fs::write(path, text);
         }
-        ground.write(".gitignore", "*.log\nd3/x*\n");
-        ground
+        walk_root.write(".gitignore", "*.log\nd3/x*\n");
+        walk_root
     }
 
     fn below(&mut self, end: usize) -> usize {
@@ -177,15 +177,15 @@ impl WalkRoot {
             return;
         };
         let names = index.key.names.as_deref();
-        let ground =
+        let walk_root =
             filewright_fs::walk::WalkRoot::open(&self.session.roots, &self.path(), names).unwrap();
-        while index.signing.load(Ordering::Acquire) {
+        while index.is_indexing.load(Ordering::Acquire) {
             std::thread::sleep(Duration::from_millis(5));
         }
         // One pass: files that are too recent are read by every query, which is tested too.
         let cancel = CancelToken::new();
         let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
-        indexer::pass(&index, &ground, 0, &stop);
+        indexer::pass(&index, &walk_root, 0, &stop);
     }
 
     /// Makes one change of the tree; occasionally in another process.
@@ -304,11 +304,11 @@ impl WalkRoot {
         options.push('}');
         let options = TreeOptions::from_json(&options).unwrap();
         let names = options.walk.ignore.as_deref();
-        let ground =
+        let walk_root =
             filewright_fs::walk::WalkRoot::open(&self.session.roots, &path, names).unwrap();
         let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
         self.listed +=
-            u32::from(outline::outline(&self.session, &ground, &options, &stop).is_some());
+            u32::from(outline::outline(&self.session, &walk_root, &options, &stop).is_some());
     }
 
     fn storm(&mut self, rounds: usize) {
@@ -365,26 +365,26 @@ fn rounds() -> usize {
 
 #[test]
 fn watching_misses_no_change() {
-    let mut ground = WalkRoot::new(7);
-    ground.storm(rounds());
-    let index = ground.index();
+    let mut walk_root = WalkRoot::new(7);
+    walk_root.storm(rounds());
+    let index = walk_root.index();
     // On systems that support watching.
     if let Some(index) = index {
         assert!(index.status().watches > 0);
     }
-    drop(ground.dir);
+    drop(walk_root.dir);
 }
 
 #[test]
 fn revalidation_misses_no_change() {
     NO_WATCH.set(true);
-    let mut ground = WalkRoot::new(11);
-    ground.storm(rounds());
+    let mut walk_root = WalkRoot::new(11);
+    walk_root.storm(rounds());
 }
 
 #[test]
 fn pieces_without_a_match_are_not_read_again_until_they_change() {
-    let ground = WalkRoot::new(13);
+    let walk_root = WalkRoot::new(13);
     let (decoy, query) = ("cuddl uddle", r#"{"pattern":"cuddle","regex":false}"#);
     for (name, text) in [
         ("decoy.rs", decoy.to_owned()),
@@ -392,21 +392,21 @@ fn pieces_without_a_match_are_not_read_again_until_they_change() {
         ("long.rs", format!("{0}{decoy}{0}{decoy}{0}cuddle{0}", "~".repeat(100_000))),
         ("other.rs", "cuddle\n".to_owned()),
     ] {
-        ground.write(name, &text);
+        walk_root.write(name, &text);
     }
-    ground.settle();
-    let index = ground.index().unwrap();
+    walk_root.settle();
+    let index = walk_root.index().unwrap();
     let cancel = CancelToken::new();
     let ask = |query: &str| {
         let options = GrepOptions::from_json(query).unwrap();
         let found =
-            split(grep_indexed(&ground.session, &ground.path(), &options, &cancel).unwrap());
+            split(grep_indexed(&walk_root.session, &walk_root.path(), &options, &cancel).unwrap());
         assert_eq!(found.0, Freshness::Watch);
         let scanned =
-            split(grep(&ground.session.roots, &ground.path(), &options, &cancel).unwrap()).1;
+            split(grep(&walk_root.session.roots, &walk_root.path(), &options, &cancel).unwrap()).1;
         // The head contains counts that differ from those of a later scan.
         assert_eq!(found.1[1..], scanned[1..], "{query}");
-        let known = index.ruled_out().of(options.query.key());
+        let known = index.misses().of(options.query.key());
         let (state, mut views) = (index.lock(), index.views.lock().unwrap());
         let view =
             views.get(&state.tree, 0, &filewright_fs::search::searcher::Search::new(&options));
@@ -437,26 +437,28 @@ fn pieces_without_a_match_are_not_read_again_until_they_change() {
 
     let changed = ["cuddle at last", decoy, "cuddle again"];
     for text in changed {
-        ground.write("decoy.rs", text);
+        walk_root.write("decoy.rs", text);
         ask(query);
-        ground.settle();
+        walk_root.settle();
         ask(query);
     }
 }
 
 #[test]
 fn the_first_results_equal_those_of_a_scan() {
-    let ground = WalkRoot::new(17);
-    ground.settle();
+    let walk_root = WalkRoot::new(17);
+    walk_root.settle();
     let cancel = CancelToken::new();
     for max in [1, 2, 10, 60, 300, 2_000, 100_000] {
         for more in ["", r#","output":"files""#, r#","glob":"*.rs""#, r#","hidden":false"#] {
             let query = format!(r#"{{"pattern":"filler","maxResults":{max}{more}}}"#);
             let options = GrepOptions::from_json(&query).unwrap();
-            let scanned =
-                split(grep(&ground.session.roots, &ground.path(), &options, &cancel).unwrap());
-            let found =
-                split(grep_indexed(&ground.session, &ground.path(), &options, &cancel).unwrap());
+            let scanned = split(
+                grep(&walk_root.session.roots, &walk_root.path(), &options, &cancel).unwrap(),
+            );
+            let found = split(
+                grep_indexed(&walk_root.session, &walk_root.path(), &options, &cancel).unwrap(),
+            );
             assert_eq!(found.0, Freshness::Watch);
             assert_eq!(found.1[1..], scanned.1[1..], "{query}");
             // All fields after the counts of read files: the reason, and where to continue.
@@ -481,12 +483,12 @@ fn entries_hidden_by_the_policy_are_not_found() {
         (json!({ "secrets": "grant" }), "d1/.ssh/id_rsa", true, 1.0),
     ];
     for (policy, hidden, told, unread) in cases {
-        let ground = WalkRoot::new(3);
+        let walk_root = WalkRoot::new(3);
         let name = hidden.rsplit('/').next().unwrap();
-        let (cancel, path) = (CancelToken::new(), ground.path());
-        let session = session_of(&ground.top, policy);
+        let (cancel, path) = (CancelToken::new(), walk_root.path());
+        let session = session_of(&walk_root.top, policy);
         let put = |path: &str| {
-            let path = ground.top.join(path);
+            let path = walk_root.top.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "the hidden word\n").unwrap();
         };
@@ -513,10 +515,10 @@ fn entries_hidden_by_the_policy_are_not_found() {
         assert_eq!(ask("once it is there"), (told, told, unread), "{hidden}");
         // Moved in from elsewhere, and hidden by its directory's new name.
         put("d2/free.txt");
-        fs::rename(ground.top.join("d2/free.txt"), ground.top.join(hidden)).unwrap();
+        fs::rename(walk_root.top.join("d2/free.txt"), walk_root.top.join(hidden)).unwrap();
         assert_eq!(ask("from elsewhere"), (told, told, unread), "{hidden}");
         let below = hidden.split('/').next().unwrap();
-        fs::rename(ground.top.join(below), ground.top.join("moved")).unwrap();
+        fs::rename(walk_root.top.join(below), walk_root.top.join("moved")).unwrap();
         if !hidden.starts_with("d9") {
             assert_eq!(ask("moved"), (told, told, unread), "{hidden}");
         }
@@ -525,16 +527,16 @@ fn entries_hidden_by_the_policy_are_not_found() {
 
 #[test]
 fn a_start_that_is_another_directory_is_not_answered_from_memory() {
-    let mut ground = WalkRoot::new(5);
-    ground.settle();
-    ground.compare(QUERIES[0], "nothing");
-    fs::rename(&ground.top, ground.top.with_file_name("old")).unwrap();
-    fs::create_dir(&ground.top).unwrap();
-    ground.write("a.rs", "needle of another tree\n");
-    let session = session_of(&ground.top, json!({}));
-    ground.compare(QUERIES[0], "the move");
-    ground.session = session;
-    ground.compare(QUERIES[0], "the move");
+    let mut walk_root = WalkRoot::new(5);
+    walk_root.settle();
+    walk_root.compare(QUERIES[0], "nothing");
+    fs::rename(&walk_root.top, walk_root.top.with_file_name("old")).unwrap();
+    fs::create_dir(&walk_root.top).unwrap();
+    walk_root.write("a.rs", "needle of another tree\n");
+    let session = session_of(&walk_root.top, json!({}));
+    walk_root.compare(QUERIES[0], "the move");
+    walk_root.session = session;
+    walk_root.compare(QUERIES[0], "the move");
 }
 
 #[test]
@@ -548,10 +550,11 @@ fn whole_systems_and_homes_are_not_indexed() {
 #[test]
 fn the_least_recently_used_index_is_released() {
     let grounds: Vec<WalkRoot> = (0..MAX_INDEXES as u64 + 2).map(WalkRoot::new).collect();
-    for ground in &grounds {
-        ground.settle();
+    for walk_root in &grounds {
+        walk_root.settle();
     }
-    let open =
-        grounds.iter().filter(|ground| ground.index().is_some_and(|index| !index.is_closed()));
+    let open = grounds
+        .iter()
+        .filter(|walk_root| walk_root.index().is_some_and(|index| !index.is_closed()));
     assert!(open.count() <= MAX_INDEXES);
 }

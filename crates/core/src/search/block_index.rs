@@ -11,7 +11,7 @@ use super::shards::Shards;
 /// rows take more memory.
 const ROWS_OF_BLOCKS: usize = 118;
 /// The same for a chunk, whose check is cheaper than opening a file.
-const ROWS_OF_STRETCHES: usize = 90;
+const ROWS_OF_CHUNKS: usize = 90;
 
 /// A part of a text that consists of whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,13 +42,13 @@ pub struct BlockIndex {
     /// Blocks that are indexed in chunks.
     pub(super) long: Vec<Block>,
     /// The chunks; the owner of each is the index of its block in `long`.
-    pub(super) stretches: Shards,
+    pub(super) chunks: Shards,
 }
 
 impl BlockIndex {
     /// Adds a block with its distinct grams, or one chunk of a block with the grams of the chunk.
-    pub fn push(&mut self, grams: &[u32], block: Block, stretch: Option<Chunk>) {
-        let Some(Chunk { offset, len }) = stretch else {
+    pub fn push(&mut self, grams: &[u32], block: Block, chunk: Option<Chunk>) {
+        let Some(Chunk { offset, len }) = chunk else {
             return self.whole.push(grams, block, ROWS_OF_BLOCKS);
         };
         // The first chunk of a block has the block's offset. For a later chunk, the block is one of
@@ -59,8 +59,8 @@ impl BlockIndex {
         if place == self.long.len() {
             self.long.push(block);
         }
-        let stretch = Block { owner: place as u32, offset, len, line: block.line };
-        self.stretches.push(grams, stretch, ROWS_OF_STRETCHES);
+        let chunk = Block { owner: place as u32, offset, len, line: block.line };
+        self.chunks.push(grams, chunk, ROWS_OF_CHUNKS);
     }
 
     /// Returns the number of blocks.
@@ -75,13 +75,13 @@ impl BlockIndex {
 
     /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
-        self.whole.bytes() + self.stretches.bytes() + self.long.capacity() * size_of::<Block>()
+        self.whole.bytes() + self.chunks.bytes() + self.long.capacity() * size_of::<Block>()
     }
 
     /// Releases unused capacity.
     pub fn shrink(&mut self) {
         self.whole.shrink();
-        self.stretches.shrink();
+        self.chunks.shrink();
         self.long.shrink_to_fit();
     }
 
@@ -91,7 +91,7 @@ impl BlockIndex {
         if self.long.is_empty() {
             return;
         }
-        match owners(plan, self.long.len(), &|grams, found| self.stretches.blocks(grams, found)) {
+        match owners(plan, self.long.len(), &|grams, found| self.chunks.blocks(grams, found)) {
             None => self.long.iter().for_each(found),
             Some(set) => {
                 let is_in = |place: usize| set[place / 64] >> (place & 63) & 1 == 1;
@@ -109,7 +109,7 @@ impl BlockIndex {
         found: &mut dyn FnMut(&Block, Option<Chunk>),
     ) {
         self.whole.blocks(plan, &mut |block| found(block, None));
-        self.stretches.blocks(plan, &mut |&Block { owner, offset, len, .. }| {
+        self.chunks.blocks(plan, &mut |&Block { owner, offset, len, .. }| {
             if let Some(block) = self.long.get(owner as usize) {
                 found(block, Some(Chunk { offset, len }));
             }
@@ -195,67 +195,67 @@ mod tests {
 
     #[test]
     fn every_block_is_found_again_by_its_grams() {
-        let mut slices = BlockIndex::default();
+        let mut block_index = BlockIndex::default();
         let grams_of = |owner: u32| -> Vec<u32> {
             // Sizes differ widely, so that there are several shards.
             (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
         };
         for owner in 0..500 {
-            slices.push(&grams_of(owner), block(owner), None);
+            block_index.push(&grams_of(owner), block(owner), None);
         }
-        slices.shrink();
-        assert_eq!(slices.len(), 500);
+        block_index.shrink();
+        assert_eq!(block_index.len(), 500);
         for owner in 0..500 {
             let plan = GramQuery::Grams(grams_of(owner));
             let mut found = Vec::new();
-            slices.blocks(&plan, &mut |block| found.push(block.owner));
+            block_index.blocks(&plan, &mut |block| found.push(block.owner));
             assert!(found.contains(&owner), "{owner}");
-            let set = slices.owners(&plan, 500).unwrap();
+            let set = block_index.owners(&plan, 500).unwrap();
             assert!(set[owner as usize / 64] >> (owner & 63) & 1 == 1, "{owner}");
         }
         let mut all = 0;
-        slices.blocks(&GramQuery::Any, &mut |_| all += 1);
-        assert_eq!((all, slices.owners(&GramQuery::Any, 500)), (500, None));
+        block_index.blocks(&GramQuery::Any, &mut |_| all += 1);
+        assert_eq!((all, block_index.owners(&GramQuery::Any, 500)), (500, None));
         assert!(
-            slices.is_unselective(&GramQuery::Any)
+            block_index.is_unselective(&GramQuery::Any)
                 && !BlockIndex::default().is_unselective(&GramQuery::Any)
         );
-        assert!(!slices.is_unselective(&GramQuery::Grams(grams_of(6))), "which few have");
+        assert!(!block_index.is_unselective(&GramQuery::Grams(grams_of(6))), "which few have");
     }
 
     #[test]
     fn queries_combine_with_all_and_one() {
-        let mut slices = BlockIndex::default();
-        assert!(slices.is_empty());
+        let mut block_index = BlockIndex::default();
+        assert!(block_index.is_empty());
         // A small shard ignores the low bits of a gram, so these differ in the high bits.
         let apart = |grams: &[u32]| -> Vec<u32> {
             grams.iter().map(|gram| gram << (HASH_BITS - 4)).collect()
         };
         for (owner, grams) in [(0, &[1, 2][..]), (1, &[2, 3]), (2, &[4])] {
-            slices.push(&apart(grams), block(owner), None);
+            block_index.push(&apart(grams), block(owner), None);
         }
-        slices.shrink();
-        assert!(!slices.is_empty() && slices.bytes() > 0);
+        block_index.shrink();
+        assert!(!block_index.is_empty() && block_index.bytes() > 0);
         let of = |grams: &[u32]| GramQuery::Grams(apart(grams));
         for (name, plan, expected) in [
             ("all", GramQuery::All(vec![of(&[1]), of(&[2])]), 0b001),
             ("one", GramQuery::One(vec![of(&[1]), of(&[4])]), 0b101),
             ("all that say something", GramQuery::All(vec![GramQuery::Any, of(&[3])]), 0b010),
         ] {
-            assert_eq!(slices.owners(&plan, 3).unwrap()[0] & 0b111, expected, "{name}");
+            assert_eq!(block_index.owners(&plan, 3).unwrap()[0] & 0b111, expected, "{name}");
             let mut found = 0;
-            slices.blocks(&plan, &mut |block| found |= 1 << block.owner);
+            block_index.blocks(&plan, &mut |block| found |= 1 << block.owner);
             assert_eq!(found & expected, expected, "{name}");
         }
         let one_of_any = GramQuery::One(vec![of(&[1]), GramQuery::Any]);
-        assert!(slices.owners(&one_of_any, 3).is_none(), "any of them may be meant");
+        assert!(block_index.owners(&one_of_any, 3).is_none(), "any of them may be meant");
     }
 
     /// Indexes a text, in chunks where needed.
-    fn remember(slices: &mut BlockIndex, owner: u32, text: &str) {
-        let mut signer = GramExtractor::default();
-        for BlockRange { block, stretch, bytes } in cuts(text.as_bytes()) {
-            slices.push(signer.grams(bytes), Block { owner, ..block }, stretch);
+    fn remember(block_index: &mut BlockIndex, owner: u32, text: &str) {
+        let mut extractor = GramExtractor::default();
+        for BlockRange { block, chunk, bytes } in cuts(text.as_bytes()) {
+            block_index.push(extractor.grams(bytes), Block { owner, ..block }, chunk);
         }
     }
 
@@ -265,12 +265,12 @@ mod tests {
 
     #[test]
     fn distant_parts_of_a_long_line_are_found_together() {
-        let mut slices = BlockIndex::default();
+        let mut block_index = BlockIndex::default();
         let filler = "0 ".repeat(50_000);
-        remember(&mut slices, 0, &format!("first{filler}second{filler}third\nanother line\n"));
-        remember(&mut slices, 1, "second and third\n");
+        remember(&mut block_index, 0, &format!("first{filler}second{filler}third\nanother line\n"));
+        remember(&mut block_index, 1, "second and third\n");
         // Pattern, owners that may match, whether one chunk may match.
-        for (pattern, owners, in_a_stretch) in [
+        for (pattern, owners, in_a_chunk) in [
             ("first", 0b01, true),
             ("second", 0b11, true),
             ("third.*absent|first.*third", 0b01, false),
@@ -279,20 +279,24 @@ mod tests {
             ("another line", 0b01, false),
         ] {
             let plan = GramQuery::of(&options(pattern));
-            let (mut found, mut stretches) = (0, 0);
-            slices.blocks(&plan, &mut |block| found |= 1 << block.owner);
+            let (mut found, mut chunks) = (0, 0);
+            block_index.blocks(&plan, &mut |block| found |= 1 << block.owner);
             assert_eq!(found, owners, "{pattern}");
-            let set = slices.owners(&plan, 2).unwrap();
+            let set = block_index.owners(&plan, 2).unwrap();
             assert_eq!(set[0] & 0b11, owners, "{pattern}");
-            slices.candidates_with_chunks(&plan, &mut |block, stretch| {
-                assert!(stretch.is_none() || block.owner == 0, "{pattern}");
-                stretches += u32::from(stretch.is_some());
+            block_index.candidates_with_chunks(&plan, &mut |block, chunk| {
+                assert!(chunk.is_none() || block.owner == 0, "{pattern}");
+                chunks += u32::from(chunk.is_some());
             });
-            assert_eq!(stretches > 0, in_a_stretch, "{pattern}");
+            assert_eq!(chunks > 0, in_a_chunk, "{pattern}");
         }
         let mut all = 0;
-        slices.blocks(&GramQuery::Any, &mut |_| all += 1);
-        assert_eq!((all, slices.len()), (3, 3), "the long line, the one after it, the other text");
+        block_index.blocks(&GramQuery::Any, &mut |_| all += 1);
+        assert_eq!(
+            (all, block_index.len()),
+            (3, 3),
+            "the long line, the one after it, the other text"
+        );
     }
 
     #[test]
@@ -300,10 +304,10 @@ mod tests {
         let needle: String = (0..400).map(|at| format!("{at:03}x")).collect();
         let filler = "- ".repeat(20_000);
         for at in (15_000..17_000).step_by(200) {
-            let mut slices = BlockIndex::default();
-            remember(&mut slices, 0, &format!("{}{needle}{filler}", &filler[..at]));
+            let mut block_index = BlockIndex::default();
+            remember(&mut block_index, 0, &format!("{}{needle}{filler}", &filler[..at]));
             let mut found = false;
-            slices.blocks(&GramQuery::of(&options(&needle)), &mut |_| found = true);
+            block_index.blocks(&GramQuery::of(&options(&needle)), &mut |_| found = true);
             assert!(found, "{at}");
         }
     }
@@ -332,18 +336,18 @@ mod tests {
                 text.insert_str(at, word);
             }
             let query = Query::new(&QueryOptions { word, ..options(pattern) }).unwrap();
-            let mut slices = BlockIndex::default();
-            remember(&mut slices, 0, &text);
+            let mut block_index = BlockIndex::default();
+            remember(&mut block_index, 0, &text);
             let (mut found, mut candidates_with_chunks) = (false, false);
-            slices.blocks(query.plan(), &mut |_| found = true);
-            slices.candidates_with_chunks(query.plan(), &mut |_, stretch| {
-                let (at, len) = stretch.map_or((0, text.len()), |s| (s.offset as usize, s.len as usize));
+            block_index.blocks(query.plan(), &mut |_| found = true);
+            block_index.candidates_with_chunks(query.plan(), &mut |_, chunk| {
+                let (at, len) = chunk.map_or((0, text.len()), |s| (s.offset as usize, s.len as usize));
                 candidates_with_chunks |= query.may_match(&text.as_bytes()[at..at + len]);
             });
             let mut ignore = |_: &Hit<'_>| ControlFlow::Continue(());
             let outcome = query.search(text.as_bytes(), &Limits::default(), &|| false, &mut ignore);
             prop_assert!(found || outcome.hits == 0, "{}", pattern);
-            prop_assert!(candidates_with_chunks || outcome.hits == 0 || !query.fits_stretch(), "{}", pattern);
+            prop_assert!(candidates_with_chunks || outcome.hits == 0 || !query.fits_chunk(), "{}", pattern);
         }
     }
 }

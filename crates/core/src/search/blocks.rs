@@ -9,7 +9,7 @@ const BLOCK_BYTES: usize = 10 * 1024;
 /// A longer block contains a line that is indexed in chunks.
 const LONG_BLOCK: usize = 32 * 1024;
 /// The distance between the starts of chunks.
-const STRETCH_BYTES: usize = 16 * 1024;
+const CHUNK_STRIDE_BYTES: usize = 16 * 1024;
 /// The maximum length in bytes of a string whose grams are required together. Chunks overlap by as
 /// much, so that one of them contains the string completely.
 pub(super) const MAX_STRING_BYTES: usize = 256;
@@ -29,7 +29,7 @@ pub enum ContentClass {
 }
 
 /// Returns how a content can be searched, and the part of it that is searched.
-pub fn signable(content: &[u8]) -> (ContentClass, &[u8]) {
+pub fn classify(content: &[u8]) -> (ContentClass, &[u8]) {
     let marked = match bom(content) {
         None => false,
         Some(encoding) if encoding == Encoding::UTF_8 => true,
@@ -51,7 +51,7 @@ pub struct BlockRange<'t> {
     /// The block, without its owner.
     pub block: Block,
     /// The indexed part of the block; `None` for the whole block.
-    pub stretch: Option<Chunk>,
+    pub chunk: Option<Chunk>,
     /// The bytes to index.
     pub bytes: &'t [u8],
 }
@@ -61,13 +61,13 @@ pub struct BlockRange<'t> {
 pub fn cuts(text: &[u8]) -> impl Iterator<Item = BlockRange<'_>> {
     blocks(text).flat_map(|(block, content)| {
         let long = content.len() > LONG_BLOCK;
-        let step = if long { STRETCH_BYTES } else { content.len() };
+        let step = if long { CHUNK_STRIDE_BYTES } else { content.len() };
         // The last bytes are within the overlap, so they need no chunk of their own.
         let begins = (0..content.len().saturating_sub(MAX_STRING_BYTES).max(1)).step_by(step);
         begins.map(move |begin| {
             let bytes = &content[begin..content.len().min(begin + step + MAX_STRING_BYTES)];
-            let stretch = Chunk { offset: block.offset + begin as u32, len: bytes.len() as u32 };
-            BlockRange { block, stretch: long.then_some(stretch), bytes }
+            let chunk = Chunk { offset: block.offset + begin as u32, len: bytes.len() as u32 };
+            BlockRange { block, chunk: long.then_some(chunk), bytes }
         })
     })
 }
@@ -112,7 +112,7 @@ mod tests {
             (&late, ContentClass::Whole, BINARY_WINDOW),
         ];
         for (content, how, bytes) in cases {
-            let (signed, text) = signable(content);
+            let (signed, text) = classify(content);
             assert_eq!(
                 (signed, text.len()),
                 (*how, *bytes),
@@ -125,18 +125,19 @@ mod tests {
     #[test]
     fn every_string_of_a_long_line_is_in_one_chunk() {
         let lines = "short\n".repeat(3 * BLOCK_BYTES / 6);
-        let lengths = [LONG_BLOCK / 2, LONG_BLOCK + 1, 3 * STRETCH_BYTES + 7, 9 * STRETCH_BYTES];
+        let lengths =
+            [LONG_BLOCK / 2, LONG_BLOCK + 1, 3 * CHUNK_STRIDE_BYTES + 7, 9 * CHUNK_STRIDE_BYTES];
         for length in lengths {
             let long: Vec<u8> = (0..length).map(|at| b'a' + (at % 23) as u8).collect();
             let text = [lines.as_bytes(), &long, b"\n", lines.as_bytes()].concat();
-            let (mut places, mut stretches) = (Vec::new(), 0);
-            for BlockRange { block, stretch, bytes } in cuts(&text) {
-                let part = stretch.unwrap_or(Chunk { offset: block.offset, len: block.len });
+            let (mut places, mut chunks) = (Vec::new(), 0);
+            for BlockRange { block, chunk, bytes } in cuts(&text) {
+                let part = chunk.unwrap_or(Chunk { offset: block.offset, len: block.len });
                 let (begin, end) = (part.offset as usize, (part.offset + part.len) as usize);
                 assert_eq!(bytes, &text[begin..end]);
                 assert!(block.offset <= part.offset && end <= (block.offset + block.len) as usize);
                 places.push(begin..end);
-                stretches += usize::from(stretch.is_some());
+                chunks += usize::from(chunk.is_some());
             }
             for at in lines.len()..=lines.len() + length - MAX_STRING_BYTES {
                 let has_it = |place: &std::ops::Range<usize>| {
@@ -144,7 +145,7 @@ mod tests {
                 };
                 assert!(places.iter().any(has_it), "{at} of {length}");
             }
-            assert_eq!(stretches > 1, length > LONG_BLOCK, "{stretches} of {length}");
+            assert_eq!(chunks > 1, length > LONG_BLOCK, "{chunks} of {length}");
         }
     }
 

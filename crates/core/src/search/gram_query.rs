@@ -361,13 +361,13 @@ mod tests {
 
     /// Reports whether an index of one block selects it as a candidate.
     fn candidate(options: &QueryOptions<'_>, block: &str) -> bool {
-        let mut slices = BlockIndex::default();
-        let mut signer = GramExtractor::default();
-        let grams = signer.grams(block.as_bytes());
+        let mut block_index = BlockIndex::default();
+        let mut extractor = GramExtractor::default();
+        let grams = extractor.grams(block.as_bytes());
         // Uses the lowest density, so that false candidates are very rare.
-        slices.push(grams, Block { owner: 7, offset: 0, len: 1, line: 1 }, None);
+        block_index.push(grams, Block { owner: 7, offset: 0, len: 1, line: 1 }, None);
         let mut found = false;
-        slices.blocks(&GramQuery::of(options), &mut |block| found |= block.owner == 7);
+        block_index.blocks(&GramQuery::of(options), &mut |block| found |= block.owner == 7);
         found
     }
 

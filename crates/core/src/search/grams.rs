@@ -80,8 +80,8 @@ pub(super) const fn sort_of(byte: u8) -> u8 {
 /// Returns a fingerprint of the gram definition and the chunk overlap, so that grams stored by
 /// another version are detected.
 pub(super) fn fingerprint() -> u64 {
-    let mut signer = super::GramExtractor::default();
-    let grams = signer.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
+    let mut extractor = super::GramExtractor::default();
+    let grams = extractor.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
     let sizes = u64::from(HASH_BITS) | (MAX_STRING_BYTES as u64) << 32;
     grams.iter().fold(sizes, |sum, gram| {
         sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*gram)

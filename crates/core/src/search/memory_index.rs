@@ -6,15 +6,15 @@
 
 use super::{
     Block, BlockIndex, BlockRange, ContentClass, GramExtractor, GramQuery, Query, QueryOptions,
-    cuts, signable,
+    classify, cuts,
 };
 use crate::options::Options;
 
 /// Maps grams to the contents that can match.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
-    slices: BlockIndex,
-    signer: GramExtractor,
+    block_index: BlockIndex,
+    extractor: GramExtractor,
     owners: u32,
 }
 
@@ -22,7 +22,7 @@ impl MemoryIndex {
     /// Indexes a content. Returns its number, counted from 0 and never reused, or the reason why it
     /// has none.
     pub fn sign(&mut self, content: &[u8]) -> Indexed {
-        let (how, text) = signable(content);
+        let (how, text) = classify(content);
         match how {
             ContentClass::Always => return Indexed::Always,
             ContentClass::Binary => return Indexed::Binary,
@@ -34,27 +34,27 @@ impl MemoryIndex {
         }
         let owner = self.owners;
         self.owners += 1;
-        for BlockRange { block, stretch, bytes } in cuts(text) {
-            self.slices.push(self.signer.grams(bytes), Block { owner, ..block }, stretch);
+        for BlockRange { block, chunk, bytes } in cuts(text) {
+            self.block_index.push(self.extractor.grams(bytes), Block { owner, ..block }, chunk);
         }
         Indexed::Text(owner)
     }
 
     /// Returns the numbers of the contents that can match, as one bit each; `None` means all.
     pub fn candidates(&self, query: &Query) -> Option<Vec<u64>> {
-        self.slices.owners(query.plan(), self.owners as usize)
+        self.block_index.owners(query.plan(), self.owners as usize)
     }
 
     /// The same from the options of a query of one pattern that is compiled elsewhere: parsing
     /// takes a fraction of the time of compiling. Also `None` for invalid options.
     pub fn candidates_of(&self, options: &Options) -> Option<Vec<u64>> {
         let plan = GramQuery::of(&QueryOptions::read(options).ok()?);
-        self.slices.owners(&plan, self.owners as usize)
+        self.block_index.owners(&plan, self.owners as usize)
     }
 
     /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
-        self.slices.bytes()
+        self.block_index.bytes()
     }
 }
 

@@ -20,7 +20,7 @@ mod serialize;
 mod shards;
 
 pub use block_index::{Block, BlockIndex, Chunk};
-pub use blocks::{BlockRange, ContentClass, cuts, signable};
+pub use blocks::{BlockRange, ContentClass, classify, cuts};
 pub use gram_extractor::GramExtractor;
 pub use gram_query::GramQuery;
 pub use memory_index::{Indexed, MemoryIndex};

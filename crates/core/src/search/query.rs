@@ -200,16 +200,16 @@ impl Query {
     }
 
     /// Reports whether each match, with its surroundings, lies within one [`Chunk`](super::Chunk).
-    pub fn fits_stretch(&self) -> bool {
+    pub fn fits_chunk(&self) -> bool {
         let fits = |reach| reach + 2 * MAX_LOOKAROUND_BYTES <= MAX_STRING_BYTES;
         self.way == Strategy::Buffer && self.reach.is_some_and(fits)
     }
 
     /// Reports whether a chunk can have a match. A result of false is certain.
-    pub fn may_match(&self, stretch: &[u8]) -> bool {
+    pub fn may_match(&self, chunk: &[u8]) -> bool {
         match self.matcher.candidate_line() {
-            Some(lines) => first_line(lines, stretch).is_some(),
-            None => self.matcher.is_match(stretch),
+            Some(lines) => first_line(lines, chunk).is_some(),
+            None => self.matcher.is_match(chunk),
         }
     }
 

@@ -27,7 +27,7 @@ impl BlockIndex {
         self.whole.save(sink);
         sink(&(self.long.len() as u32).to_le_bytes());
         save_blocks(&self.long, sink);
-        self.stretches.save(sink);
+        self.chunks.save(sink);
     }
 
     /// Reads the output of [`BlockIndex::save`]; returns `None` if it is invalid.
@@ -35,7 +35,7 @@ impl BlockIndex {
         let whole = Shards::load(source)?;
         let long = number(source)?;
         let long = load_blocks(long as usize, source)?;
-        Some(Self { whole, long, stretches: Shards::load(source)? })
+        Some(Self { whole, long, chunks: Shards::load(source)? })
     }
 }
 
@@ -134,22 +134,23 @@ mod tests {
     use super::super::gram_query::GramQuery;
     use super::*;
 
-    fn slices() -> BlockIndex {
-        let mut slices = BlockIndex::default();
+    fn block_index() -> BlockIndex {
+        let mut block_index = BlockIndex::default();
         for owner in 0..300_u32 {
             let grams: Vec<u32> =
                 (0..=(owner % 5) * 200).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect();
-            let stretch = (owner % 7 == 0).then_some(Chunk { offset: owner, len: 1 });
-            slices.push(&grams, Block { owner, offset: owner, len: 1, line: 1 }, stretch);
+            let chunk = (owner % 7 == 0).then_some(Chunk { offset: owner, len: 1 });
+            block_index.push(&grams, Block { owner, offset: owner, len: 1, line: 1 }, chunk);
         }
-        slices
+        block_index
     }
 
-    fn found(slices: &BlockIndex) -> Vec<Vec<Block>> {
+    fn found(block_index: &BlockIndex) -> Vec<Vec<Block>> {
         (0..300_u32)
             .map(|gram| {
                 let mut found = Vec::new();
-                slices.blocks(&GramQuery::Grams(vec![gram * 31]), &mut |block| found.push(*block));
+                block_index
+                    .blocks(&GramQuery::Grams(vec![gram * 31]), &mut |block| found.push(*block));
                 found
             })
             .collect()
@@ -169,15 +170,15 @@ mod tests {
 
     #[test]
     fn a_saved_index_is_loaded_and_can_grow() {
-        let mut before = slices();
+        let mut before = block_index();
         for shrunk in [false, true] {
             let mut bytes = Vec::new();
             before.save(&mut |piece| bytes.extend_from_slice(piece));
             let mut after = load(&bytes).unwrap();
             assert_eq!((after.len(), found(&after)), (before.len(), found(&before)), "{shrunk}");
-            for slices in [&mut before, &mut after] {
+            for block_index in [&mut before, &mut after] {
                 for owner in 300..700 {
-                    slices.push(
+                    block_index.push(
                         &[31, 62, owner],
                         Block { owner, offset: 0, len: 1, line: 1 },
                         None,
@@ -185,7 +186,7 @@ mod tests {
                 }
             }
             assert_eq!(found(&after), found(&before), "{shrunk}");
-            before = slices();
+            before = block_index();
             before.shrink();
         }
     }
@@ -193,7 +194,7 @@ mod tests {
     #[test]
     fn truncated_or_invalid_data_is_refused() {
         let mut bytes = Vec::new();
-        slices().save(&mut |piece| bytes.extend_from_slice(piece));
+        block_index().save(&mut |piece| bytes.extend_from_slice(piece));
         for cut in (0..bytes.len()).step_by(997).chain([bytes.len() - 1]) {
             assert!(load(&bytes[..cut]).is_none(), "{cut}");
         }

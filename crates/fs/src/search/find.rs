@@ -115,8 +115,8 @@ pub fn find(
 ) -> Result<Packed> {
     let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
     stop.cancel.check()?;
-    let ground = WalkRoot::open(roots, path, options.walk.ignore.as_deref())?;
-    find_from_disk(&ground, options, &stop)
+    let walk_root = WalkRoot::open(roots, path, options.walk.ignore.as_deref())?;
+    find_from_disk(&walk_root, options, &stop)
 }
 
 /// Like [`find`], below an open directory.
@@ -124,11 +124,11 @@ pub fn find(
 /// # Errors
 /// Like [`find`].
 pub fn find_from_disk(
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &FindOptions,
     stop: &StopSignal<'_>,
 ) -> Result<Packed> {
-    let (summary, groups) = walk(ground, &options.walk, stop, &Finder { options })?;
+    let (summary, groups) = walk(walk_root, &options.walk, stop, &Finder { options })?;
     Ok(pack(groups.into_iter().flatten().collect(), &summary, options))
 }
 

@@ -161,8 +161,8 @@ pub fn grep(
     cancel: &CancelToken,
 ) -> Result<Vec<Packed>> {
     let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
-    let ground = start(roots, path, options, &stop)?;
-    scan(roots, path, ground.as_ref(), options, &stop)
+    let walk_root = start(roots, path, options, &stop)?;
+    scan(roots, path, walk_root.as_ref(), options, &stop)
 }
 
 /// Opens the directory to search; returns `None` if it is a file.
@@ -175,7 +175,7 @@ pub fn start<'r>(
     stop.cancel.check()?;
     match WalkRoot::open(roots, path, options.walk.ignore.as_deref()) {
         Err(error) if error.code == Code::NotDirectory && path.last() != Some(&b'/') => Ok(None),
-        ground => ground.map(Some),
+        walk_root => walk_root.map(Some),
     }
 }
 
@@ -186,17 +186,17 @@ pub fn start<'r>(
 pub fn scan(
     roots: &Roots,
     path: &[u8],
-    ground: Option<&WalkRoot<'_>>,
+    walk_root: Option<&WalkRoot<'_>>,
     options: &GrepOptions,
     stop: &StopSignal<'_>,
 ) -> Result<Vec<Packed>> {
-    let search = match ground {
-        Some(ground) => Search::below(options, ground),
+    let search = match walk_root {
+        Some(walk_root) => Search::below(options, walk_root),
         None => Search::new(options),
     };
-    let (unreadable, ignored, stopped_at) = match ground {
-        Some(ground) => {
-            let (summary, _) = walk(ground, &options.walk, stop, &search)?;
+    let (unreadable, ignored, stopped_at) = match walk_root {
+        Some(walk_root) => {
+            let (summary, _) = walk(walk_root, &options.walk, stop, &search)?;
             (summary.unreadable, summary.ignored, summary.stopped_at)
         }
         None => (0, 0, search.named_file(roots, path, stop)?),

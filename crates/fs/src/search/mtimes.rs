@@ -13,7 +13,7 @@ use crate::walk::{Opener, StopSignal, WalkRoot, threads};
 const MIN_GROUPS_FOR_THREADS: usize = 64;
 
 /// Reads the modification times of all entries. If it is stopped early, some are missing.
-pub fn ask(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
+pub fn ask(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let threads = if groups.len() < MIN_GROUPS_FOR_THREADS { 1 } else { threads() };
     std::thread::scope(|scope| {
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
@@ -21,18 +21,18 @@ pub fn ask(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'
         for part in parts {
             // If the thread cannot be started, the part is done below.
             let _ = std::thread::Builder::new()
-                .spawn_scoped(scope, move || ask_part(ground, part, stop));
+                .spawn_scoped(scope, move || ask_part(walk_root, part, stop));
         }
         if let Some(part) = first {
-            ask_part(ground, part, stop);
+            ask_part(walk_root, part, stop);
         }
     });
-    ask_part(ground, groups, stop);
+    ask_part(walk_root, groups, stop);
     groups.iter_mut().for_each(|group| group.times.resize(group.ends.len(), 0.0));
 }
 
-fn ask_part(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
-    let mut opener = Opener::new(ground, stop);
+fn ask_part(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
+    let mut opener = Opener::new(walk_root, stop);
     for group in groups {
         if stop.now() || !group.times.is_empty() {
             continue;

@@ -30,7 +30,7 @@ pub struct Search<'a> {
     /// The parsed options of the search.
     pub options: &'a GrepOptions,
     /// The directory below which files are searched, if files that contain keys are hidden.
-    ground: Option<&'a WalkRoot<'a>>,
+    walk_root: Option<&'a WalkRoot<'a>>,
     pub(super) found: Mutex<Vec<FileMatches>>,
     /// The number of hits or files that count towards `max_results`.
     pub(super) units: AtomicU64,
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         let zero = AtomicU64::default;
         Self {
             options,
-            ground: None,
+            walk_root: None,
             found: Mutex::default(),
             units: zero(),
             searched: zero(),
@@ -155,19 +155,19 @@ impl<'a> Search<'a> {
     }
 
     /// Creates a search below a directory, where files that contain keys have no matches.
-    pub fn below(options: &'a GrepOptions, ground: &'a WalkRoot<'a>) -> Self {
-        let hides = ground.roots.rules().hides_secrets();
-        Self { ground: hides.then_some(ground), ..Self::new(options) }
+    pub fn below(options: &'a GrepOptions, walk_root: &'a WalkRoot<'a>) -> Self {
+        let hides = walk_root.roots.rules().hides_secrets();
+        Self { walk_root: hides.then_some(walk_root), ..Self::new(options) }
     }
 
     /// Reports whether the matches of a file are hidden because it contains a key. Only called for
     /// files that match; the result looks like a file without a match.
     fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
-        self.ground.is_some_and(|ground| {
+        self.walk_root.is_some_and(|walk_root| {
             holds_secret() && {
                 let name = String::from_utf8_lossy(path);
-                let real = [&ground.real[..], &decode_name(&name)].concat();
-                ground.roots.rules().asks_content(&real)
+                let real = [&walk_root.real[..], &decode_name(&name)].concat();
+                walk_root.roots.rules().asks_content(&real)
             }
         })
     }

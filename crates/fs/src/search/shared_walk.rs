@@ -161,16 +161,16 @@ impl Drop for Walking {
 /// Runs one walk for several searches. A search that cannot be served sees its channel close.
 fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
     let first = &waiting[0].options;
-    let Ok(ground) = WalkRoot::open(roots, path, first.walk.ignore.as_deref()) else { return };
+    let Ok(walk_root) = WalkRoot::open(roots, path, first.walk.ignore.as_deref()) else { return };
     let earliest = waiting.iter().filter_map(|one| one.deadline.left()).min();
     let cancel = CancelToken::new();
     let stop = StopSignal {
         cancel: &cancel,
         deadline: Deadline::after(earliest.map(|left| left.as_millis() as u64)),
     };
-    let members = waiting.iter().map(|one| Member::new(one, &ground, &stop)).collect();
+    let members = waiting.iter().map(|one| Member::new(one, &walk_root, &stop)).collect();
     let together = Together { members, options: &first.walk, all: &cancel };
-    let Ok((summary, _)) = walk(&ground, together.options, &stop, &together) else { return };
+    let Ok((summary, _)) = walk(&walk_root, together.options, &stop, &together) else { return };
     for member in together.members {
         // The time limit of another search was reached: this one has time left and runs again by
         // itself.
@@ -192,9 +192,9 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    fn new(waiting: &'a WaitingSearch, ground: &'a WalkRoot<'a>, stop: &StopSignal<'a>) -> Self {
+    fn new(waiting: &'a WaitingSearch, walk_root: &'a WalkRoot<'a>, stop: &StopSignal<'a>) -> Self {
         let stop = StopSignal { cancel: &waiting.cancel, deadline: stop.deadline };
-        let search = Search::below(&waiting.options, ground);
+        let search = Search::below(&waiting.options, walk_root);
         Self { waiting, search, stop, bound: Mutex::default() }
     }
 
@@ -358,8 +358,8 @@ mod tests {
         cancel: &CancelToken,
     ) -> Results {
         let stop = StopSignal { cancel, deadline: Deadline::default() };
-        let ground = start(roots, path, options, &stop)?;
-        let alone = || scan(roots, path, ground.as_ref(), options, &stop);
+        let walk_root = start(roots, path, options, &stop)?;
+        let alone = || scan(roots, path, walk_root.as_ref(), options, &stop);
         search(walks, roots, path, options, &stop, alone)
     }
 

@@ -97,8 +97,8 @@ pub fn list_tree(
 ) -> Result<TreePage> {
     let stop = StopSignal { cancel, deadline: Deadline::default() };
     stop.cancel.check()?;
-    let ground = WalkRoot::open(roots, path, options.walk.ignore.as_deref())?;
-    list_from_disk(&ground, options, &stop)
+    let walk_root = WalkRoot::open(roots, path, options.walk.ignore.as_deref())?;
+    list_from_disk(&walk_root, options, &stop)
 }
 
 /// Returns the page of [`list_tree`] below an open directory.
@@ -106,12 +106,12 @@ pub fn list_tree(
 /// # Errors
 /// Like [`list_tree`].
 pub fn list_from_disk(
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &TreeOptions,
     stop: &StopSignal<'_>,
 ) -> Result<TreePage> {
-    let page = outline(&mut Disk::new(ground, options, stop), options, stop)?;
-    describe_all(ground, page, options.facts, stop)
+    let page = outline(&mut Disk::new(walk_root, options, stop), options, stop)?;
+    describe_all(walk_root, page, options.facts, stop)
 }
 
 /// A source of the entries of directories.
@@ -269,12 +269,12 @@ fn below(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>)
 /// # Errors
 /// `CANCELLED`.
 pub fn describe_all(
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     outline: TreeOutline,
     facts: bool,
     stop: &StopSignal<'_>,
 ) -> Result<TreePage> {
-    let mut opener = Opener::new(ground, stop);
+    let mut opener = Opener::new(walk_root, stop);
     let mut page =
         TreePage { entries: Vec::with_capacity(outline.given.len()), total: outline.total };
     for ListedEntry { raw, name, path, kind } in outline.given {
@@ -296,7 +296,7 @@ pub fn describe_all(
 
 /// The directories on the disk.
 struct Disk<'a> {
-    ground: &'a WalkRoot<'a>,
+    walk_root: &'a WalkRoot<'a>,
     options: &'a WalkOptions,
     opener: Opener<'a>,
     listing: Listing,
@@ -305,9 +305,13 @@ struct Disk<'a> {
 }
 
 impl<'a> Disk<'a> {
-    fn new(ground: &'a WalkRoot<'a>, options: &'a TreeOptions, stop: &'a StopSignal<'a>) -> Self {
-        let (opener, stacks) = (Opener::new(ground, stop), vec![ground.stack.clone()]);
-        Self { ground, options: &options.walk, opener, listing: Listing::default(), stacks }
+    fn new(
+        walk_root: &'a WalkRoot<'a>,
+        options: &'a TreeOptions,
+        stop: &'a StopSignal<'a>,
+    ) -> Self {
+        let (opener, stacks) = (Opener::new(walk_root, stop), vec![walk_root.stack.clone()]);
+        Self { walk_root, options: &options.walk, opener, listing: Listing::default(), stacks }
     }
 }
 
@@ -320,12 +324,12 @@ impl EntrySource for Disk<'_> {
     }
 
     fn entries(&mut self, above: u32, place: &DirPath, into: &mut Entries<u32>) -> Result<()> {
-        let Self { ground, options, opener, listing, stacks } = self;
+        let Self { walk_root, options, opener, listing, stacks } = self;
         let fd = opener.open(&place.raw).map_err(os)?;
         listing.read(fd.as_fd()).map_err(os)?;
         let mut own = above;
         if let Some(names) = &options.ignore {
-            let directory = [&ground.real[ground.top..], &place.raw].concat();
+            let directory = [&walk_root.real[walk_root.top..], &place.raw].concat();
             stacks.truncate(above as usize + 1);
             let stack =
                 parent_rules::enter(&stacks[above as usize], fd, listing, names, &directory).0;
@@ -333,22 +337,23 @@ impl EntrySource for Disk<'_> {
             own = above + 1;
         }
         let stack = &stacks[own as usize];
-        let mut path = [&ground.real[..], &place.raw].concat();
+        let mut path = [&walk_root.real[..], &place.raw].concat();
         let base = path.len();
-        let denies = ground.roots.rules().denies();
+        let denies = walk_root.roots.rules().denies();
         let sees = VisibilityFilter::new(options, place);
         for index in 0..listing.len() {
             let (name, kind) = (listing.name(index), listing.kind(index));
             path.truncate(base);
             path.extend_from_slice(name);
-            if denies && ground.roots.rules().denied_entry(&path) {
+            if denies && walk_root.roots.rules().denied_entry(&path) {
                 continue;
             }
             // Ignore files do not apply to special files.
             let ignored = options.ignore.is_some()
                 && kind != Kind::Other
                 && (name == b".git"
-                    || !stack.is_empty() && stack.ignored(&path[ground.top..], kind == Kind::Dir));
+                    || !stack.is_empty()
+                        && stack.ignored(&path[walk_root.top..], kind == Kind::Dir));
             if !ignored && sees.sees(name, kind, listing.is_plain(index)) {
                 into.push(name, kind, listing.is_plain(index), own);
             }

@@ -204,12 +204,12 @@ impl<'r> WalkRoot<'r> {
 /// # Errors
 /// `CANCELLED`. Reaching the deadline is no error: see [`Summary::stopped_at`].
 pub fn walk<V: Visitor>(
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &WalkOptions,
     stop: &StopSignal<'_>,
     visitor: &V,
 ) -> Result<(Summary, Vec<V::Local>)> {
-    walk_queue(ground, options, stop, visitor, WalkQueue::new(ground.stack.clone()))
+    walk_queue(walk_root, options, stop, visitor, WalkQueue::new(walk_root.stack.clone()))
 }
 
 /// Counts the matching entries hidden in ignored directories.
@@ -217,7 +217,7 @@ pub fn walk<V: Visitor>(
 /// # Errors
 /// Like [`walk`].
 pub fn walk_ignored<V: Visitor>(
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &WalkOptions,
     stop: &StopSignal<'_>,
     visitor: &V,
@@ -226,18 +226,18 @@ pub fn walk_ignored<V: Visitor>(
     if places.is_empty() {
         return Ok(Summary::default());
     }
-    Ok(walk_queue(ground, options, stop, visitor, WalkQueue::of_ignored(places))?.0)
+    Ok(walk_queue(walk_root, options, stop, visitor, WalkQueue::of_ignored(places))?.0)
 }
 
 fn walk_queue<V: Visitor>(
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     options: &WalkOptions,
     stop: &StopSignal<'_>,
     visitor: &V,
     queue: WalkQueue,
 ) -> Result<(Summary, Vec<V::Local>)> {
     let counters = Counters::default();
-    let worker = || Worker::new(ground, options, stop, visitor, &queue, &counters);
+    let worker = || Worker::new(walk_root, options, stop, visitor, &queue, &counters);
     let mut locals = Vec::new();
     std::thread::scope(|scope| {
         let mut helpers = Vec::new();

@@ -19,7 +19,7 @@ const MAX_RETRIES: u32 = 400;
 /// Opens the directories of a walk and keeps the last one open, because the next is nearly always
 /// the same or below it.
 pub struct Opener<'a> {
-    ground: &'a WalkRoot<'a>,
+    walk_root: &'a WalkRoot<'a>,
     stop: &'a StopSignal<'a>,
     last: Option<(Arc<[u8]>, OwnedFd)>,
     /// A buffer for joining paths.
@@ -28,8 +28,8 @@ pub struct Opener<'a> {
 
 impl<'a> Opener<'a> {
     /// Creates an opener without an open directory.
-    pub fn new(ground: &'a WalkRoot<'a>, stop: &'a StopSignal<'a>) -> Self {
-        Self { ground, stop, last: None, path: Vec::new() }
+    pub fn new(walk_root: &'a WalkRoot<'a>, stop: &'a StopSignal<'a>) -> Self {
+        Self { walk_root, stop, last: None, path: Vec::new() }
     }
 
     /// Opens the directory with that path below the start (with a final slash; empty for the start
@@ -40,7 +40,7 @@ impl<'a> Opener<'a> {
         if !same {
             let opened = match known {
                 Some((known, fd)) => self.below(fd.as_fd(), &path[known.len()..]),
-                None => self.below(self.ground.fd.as_fd(), path),
+                None => self.below(self.walk_root.fd.as_fd(), path),
             };
             // The old descriptor is closed first, so that no more than one is open.
             self.last = None;
@@ -60,7 +60,7 @@ impl<'a> Opener<'a> {
         name: &CStr,
         left: bool,
     ) -> rustix::io::Result<Option<OwnedFd>> {
-        let one_call = self.ground.resolver == Resolver::Kernel;
+        let one_call = self.walk_root.resolver == Resolver::Kernel;
         let length = directory.len() + name.count_bytes();
         let is_open = self.last.as_ref().is_some_and(|(known, _)| known == directory);
         if !left || is_open || !one_call || directory.is_empty() || length > PATH_MAX {
@@ -70,7 +70,7 @@ impl<'a> Opener<'a> {
         self.path.clear();
         self.path.extend_from_slice(directory);
         self.path.extend_from_slice(name.to_bytes());
-        let from = self.ground.fd.as_fd();
+        let from = self.walk_root.fd.as_fd();
         or_other(self.retry_out_of_fds(|| open_path(from, &self.path, PLAIN_FLAGS)))
     }
 
@@ -79,7 +79,7 @@ impl<'a> Opener<'a> {
         if path.is_empty() {
             return self.retry_out_of_fds(|| open_directory(from, b"."));
         }
-        let one_call = self.ground.resolver == Resolver::Kernel;
+        let one_call = self.walk_root.resolver == Resolver::Kernel;
         let mut rest = path;
         let mut at: Option<OwnedFd> = None;
         loop {

@@ -19,7 +19,7 @@ use crate::dir::stat::Kind;
 const FILES_PER_TASK: usize = 64;
 
 pub(super) struct Worker<'a, V: Visitor> {
-    ground: &'a WalkRoot<'a>,
+    walk_root: &'a WalkRoot<'a>,
     options: &'a WalkOptions,
     stop: &'a StopSignal<'a>,
     visitor: &'a V,
@@ -48,7 +48,7 @@ impl Drop for Done<'_> {
 
 impl<'a, V: Visitor> Worker<'a, V> {
     pub fn new(
-        ground: &'a WalkRoot<'a>,
+        walk_root: &'a WalkRoot<'a>,
         options: &'a WalkOptions,
         stop: &'a StopSignal<'a>,
         visitor: &'a V,
@@ -56,13 +56,13 @@ impl<'a, V: Visitor> Worker<'a, V> {
         counters: &'a Counters,
     ) -> Self {
         Self {
-            ground,
+            walk_root,
             options,
             stop,
             visitor,
             queue,
             counters,
-            opener: Opener::new(ground, stop),
+            opener: Opener::new(walk_root, stop),
             listing: Listing::default(),
             local: visitor.local(),
             path: Vec::new(),
@@ -101,7 +101,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
     }
 
     fn list(&mut self, place: &DirPath, stack: Stack, depth: usize, ignored: bool) {
-        let Self { ground, options, visitor, counters, .. } = *self;
+        let Self { walk_root, options, visitor, counters, .. } = *self;
         let listed = self.opener.open(&place.raw).and_then(|fd| {
             self.listing.read(fd)?;
             Ok(fd)
@@ -113,7 +113,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         let listing = &self.listing;
         let stack = match &options.ignore {
             Some(names) if !ignored => {
-                let directory = [&ground.real[ground.top..], &place.raw].concat();
+                let directory = [&walk_root.real[walk_root.top..], &place.raw].concat();
                 parent_rules::enter(&stack, fd, listing, names, &directory).0
             }
             _ => stack,
@@ -123,10 +123,10 @@ impl<'a, V: Visitor> Worker<'a, V> {
             counters.ignored_seen.fetch_add(seen, Ordering::Relaxed);
         }
         self.path.clear();
-        self.path.extend_from_slice(&ground.real);
+        self.path.extend_from_slice(&walk_root.real);
         self.path.extend_from_slice(&place.raw);
-        let (start, base) = (ground.real.len(), self.path.len());
-        let denies = ground.roots.rules().denies();
+        let (start, base) = (walk_root.real.len(), self.path.len());
+        let denies = walk_root.roots.rules().denies();
         let mut hidden_by_rules = 0;
         self.wanted.clear();
         for index in 0..listing.len() {
@@ -137,7 +137,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             self.path.truncate(base);
             self.path.extend_from_slice(name);
             let relative = &self.path[start..];
-            if denies && ground.roots.rules().denied_entry(&self.path) {
+            if denies && walk_root.roots.rules().denied_entry(&self.path) {
                 continue;
             }
             let is_dir = kind == Kind::Dir;
@@ -149,7 +149,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 continue;
             }
             let ignored =
-                ignored || !stack.is_empty() && stack.ignored(&self.path[ground.top..], is_dir);
+                ignored || !stack.is_empty() && stack.ignored(&self.path[walk_root.top..], is_dir);
             if enter && (!ignored || options.count_ignored) {
                 if depth == MAX_DEPTH {
                     Counters::add(&counters.unreadable, 1);
@@ -164,7 +164,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             if ignored {
                 hidden_by_rules += u64::from(wanted || !options.count_ignored);
             } else if wanted {
-                if V::OPENS_FILES && ground.roots.rules().secret(&self.path) {
+                if V::OPENS_FILES && walk_root.roots.rules().secret(&self.path) {
                     Counters::add(&counters.unreadable, 1);
                     continue;
                 }

@@ -13,7 +13,7 @@ pub(crate) struct CandidateSet {
     pub items: Vec<Item>,
     pub blocks: Vec<Block>,
     /// Chunks of blocks that need not be read if none of them matches.
-    pub doubts: Vec<UncertainChunk>,
+    pub uncertain_chunks: Vec<UncertainChunk>,
     /// The selected pieces, so that those without a match can be recorded.
     pub pieces: Vec<Piece>,
     /// A lower bound of the bytes to read.
@@ -27,7 +27,7 @@ pub(crate) struct CandidateSet {
 pub(crate) struct Item {
     pub file: u32,
     pub blocks: (u32, u32),
-    pub doubts: (u32, u32),
+    pub uncertain_chunks: (u32, u32),
     pub pieces: (u32, u32),
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Item {
 #[derive(Clone, Copy)]
 pub(crate) struct UncertainChunk {
     pub block: Block,
-    pub stretch: Chunk,
+    pub chunk: Chunk,
 }
 
 /// The maximum number of files that are read before the index is queried; smaller in tests, whose
@@ -81,7 +81,7 @@ impl CandidateSet {
         view: &View,
         options: &GrepOptions,
         from: &[u8],
-        ruled_out: &[Piece],
+        misses: &[Piece],
     ) -> Self {
         let (query, max_bytes) = (&options.query, options.max_file_bytes);
         let from = tree.first_at(from, view);
@@ -95,11 +95,11 @@ impl CandidateSet {
             }
         };
         let mut blocks: Vec<(u32, Block)> = Vec::new();
-        let mut doubts: Vec<(u32, UncertainChunk)> = Vec::new();
+        let mut uncertain_chunks: Vec<(u32, UncertainChunk)> = Vec::new();
         let mut pieces: Vec<(u32, Piece)> = Vec::new();
         // Reports whether a piece must be read, and records it if there is space.
         let mut passes = |file: u32, piece: Piece| {
-            let passes = ruled_out.binary_search(&piece).is_err();
+            let passes = misses.binary_search(&piece).is_err();
             if passes && pieces.len() < MAX_CHUNKS_PER_QUERY {
                 pieces.push((order.rank[file as usize], piece));
             }
@@ -114,7 +114,8 @@ impl CandidateSet {
                     }
                 }
             }
-            plan if query.crosses_lines() => match tree.slices.owners(plan, tree.owners.len()) {
+            plan if query.crosses_lines() => match tree.block_index.owners(plan, tree.owners.len())
+            {
                 Some(owners) => {
                     for owner in bits(&owners) {
                         let file = tree.owner(owner);
@@ -126,66 +127,68 @@ impl CandidateSet {
             plan => {
                 let whole = options.limits.has_context();
                 // If most blocks must be read, reading whole files is faster.
-                let most = tree.slices.len() / 4 + 64;
-                let mut take = |block: &Block, stretch: Option<Chunk>| {
+                let most = tree.block_index.len() / 4 + 64;
+                let mut take = |block: &Block, chunk: Option<Chunk>| {
                     let Some(file) = tree.owner_of(block) else { return };
-                    let offset = stretch.map_or(block.offset, |stretch| stretch.offset);
+                    let offset = chunk.map_or(block.offset, |chunk| chunk.offset);
                     if !passes(file, piece(block.owner, offset)) {
                         return;
                     }
                     add(file);
-                    if whole || blocks.len().max(doubts.len()) > most {
+                    if whole || blocks.len().max(uncertain_chunks.len()) > most {
                         return;
                     }
                     let rank = order.rank[file as usize];
-                    match stretch {
+                    match chunk {
                         None => blocks.push((rank, *block)),
-                        Some(stretch) => {
-                            doubts.push((rank, UncertainChunk { block: *block, stretch }))
+                        Some(chunk) => {
+                            uncertain_chunks.push((rank, UncertainChunk { block: *block, chunk }))
                         }
                     }
                 };
-                if query.fits_stretch() {
-                    tree.slices.candidates_with_chunks(plan, &mut take);
+                if query.fits_chunk() {
+                    tree.block_index.candidates_with_chunks(plan, &mut take);
                 } else {
-                    tree.slices.blocks(plan, &mut |block| take(block, None));
+                    tree.block_index.blocks(plan, &mut |block| take(block, None));
                 }
-                if blocks.len().max(doubts.len()) > most {
+                if blocks.len().max(uncertain_chunks.len()) > most {
                     blocks.clear();
-                    doubts.clear();
+                    uncertain_chunks.clear();
                 }
             }
         }
         tree.dirty.iter().chain(&tree.always).copied().for_each(&mut add);
         blocks.sort_unstable_by_key(|(rank, block)| (*rank, block.offset));
-        doubts.sort_unstable_by_key(|(rank, doubt)| (*rank, doubt.stretch.offset));
+        uncertain_chunks.sort_unstable_by_key(|(rank, doubt)| (*rank, doubt.chunk.offset));
         pieces.sort_unstable();
 
         let mut work = CandidateSet { passed, ..CandidateSet::default() };
-        let (mut blocks, mut doubts, mut pieces) = (&blocks[..], &doubts[..], &pieces[..]);
+        let (mut blocks, mut uncertain_chunks, mut pieces) =
+            (&blocks[..], &uncertain_chunks[..], &pieces[..]);
         for rank in bits(&set).filter(|rank| *rank >= from && view.sees(*rank as usize)) {
             let file = order.files[rank as usize];
             passed.add(tree, file, max_bytes, u64::MAX);
-            let (blocks, doubts) = (of_rank(&mut blocks, rank), of_rank(&mut doubts, rank));
+            let (blocks, uncertain_chunks) =
+                (of_rank(&mut blocks, rank), of_rank(&mut uncertain_chunks, rank));
             let pieces = of_rank(&mut pieces, rank);
             let begins = work.sizes();
             let known = &tree.files[file as usize];
             let read = blocks.iter().map(|(_, block)| u64::from(block.len));
-            let looked_at = doubts.iter().map(|(_, doubt)| u64::from(doubt.stretch.len));
+            let looked_at = uncertain_chunks.iter().map(|(_, doubt)| u64::from(doubt.chunk.len));
             let bytes: u64 = read.chain(looked_at).sum();
             let some =
                 bytes > 0 && bytes * 2 < u64::from(known.size) && known.state == FileState::Text;
             work.bytes += if some { bytes } else { known.size.into() };
             if some {
                 work.blocks.extend(blocks.iter().map(|(_, block)| *block));
-                work.doubts.extend(doubts.iter().map(|(_, doubt)| *doubt));
+                work.uncertain_chunks.extend(uncertain_chunks.iter().map(|(_, doubt)| *doubt));
             }
             work.pieces.extend(pieces.iter().map(|(_, piece)| *piece));
             let ends = work.sizes();
             work.items.push(Item {
                 file,
                 blocks: (begins.0, ends.0),
-                doubts: (begins.1, ends.1),
+                uncertain_chunks: (begins.1, ends.1),
                 pieces: (begins.2, ends.2),
             });
         }
@@ -195,7 +198,7 @@ impl CandidateSet {
 
     /// Returns the number of blocks, uncertain chunks and pieces.
     fn sizes(&self) -> (u32, u32, u32) {
-        (self.blocks.len() as u32, self.doubts.len() as u32, self.pieces.len() as u32)
+        (self.blocks.len() as u32, self.uncertain_chunks.len() as u32, self.pieces.len() as u32)
     }
 }
 

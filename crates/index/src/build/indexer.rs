@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use filewright_core::search::{
-    Block, BlockRange, Chunk, ContentClass, GramExtractor, cuts, signable,
+    Block, BlockRange, Chunk, ContentClass, GramExtractor, classify, cuts,
 };
 
 use crate::Index;
@@ -35,11 +35,11 @@ const MAX_PASSES: u32 = 8;
 const PASS_INTERVAL: Duration = Duration::from_millis(150);
 
 /// Indexes the dirty files until almost none are left.
-pub(crate) fn index_files(index: &Index, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) {
+pub(crate) fn index_files(index: &Index, walk_root: &WalkRoot<'_>, stop: &StopSignal<'_>) {
     index.ask();
-    index.take_kept(ground, stop);
+    index.restore_saved(walk_root, stop);
     for number in 0..MAX_PASSES {
-        if !pass(index, ground, number, stop) {
+        if !pass(index, walk_root, number, stop) {
             break;
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn index_files(index: &Index, ground: &WalkRoot<'_>, stop: &StopSigna
 /// Indexes the dirty files once; returns false if there were too few.
 pub(crate) fn pass(
     index: &Index,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     number: u32,
     stop: &StopSignal<'_>,
 ) -> bool {
@@ -78,7 +78,7 @@ pub(crate) fn pass(
         }
     }
     let next = AtomicUsize::new(0);
-    let run = || Indexer::new(index, ground, stop).run(&dirty, &next);
+    let run = || Indexer::new(index, walk_root, stop).run(&dirty, &next);
     std::thread::scope(|scope| {
         for _ in 1..threads().min(MAX_THREADS).min(dirty.len().div_ceil(FILES_PER_BATCH)) {
             // If no thread can be started, this one does everything. Threads inherit the priority:
@@ -99,7 +99,7 @@ pub(crate) fn lower_priority() {
 
 struct Indexer<'a> {
     index: &'a Index,
-    ground: &'a WalkRoot<'a>,
+    walk_root: &'a WalkRoot<'a>,
     stop: &'a StopSignal<'a>,
     signer: GramExtractor,
     buffer: Vec<u8>,
@@ -111,7 +111,7 @@ struct Indexer<'a> {
 /// A block or chunk, and the end of its grams.
 struct IndexedFile {
     block: Block,
-    stretch: Option<Chunk>,
+    chunk: Option<Chunk>,
     end: usize,
 }
 
@@ -124,13 +124,13 @@ struct PendingFile {
 }
 
 impl<'a> Indexer<'a> {
-    fn new(index: &'a Index, ground: &'a WalkRoot<'a>, stop: &'a StopSignal<'a>) -> Self {
+    fn new(index: &'a Index, walk_root: &'a WalkRoot<'a>, stop: &'a StopSignal<'a>) -> Self {
         let (buffer, grams, signed) = (Vec::new(), Vec::new(), Vec::new());
-        Self { index, ground, stop, signer: GramExtractor::default(), buffer, grams, signed }
+        Self { index, walk_root, stop, signer: GramExtractor::default(), buffer, grams, signed }
     }
 
     fn run(&mut self, dirty: &[u32], next: &AtomicUsize) {
-        let mut opener = Opener::new(self.ground, self.stop);
+        let mut opener = Opener::new(self.walk_root, self.stop);
         loop {
             let begin = next.fetch_add(FILES_PER_BATCH, Ordering::Relaxed);
             let end = (begin + FILES_PER_BATCH).min(dirty.len());
@@ -218,11 +218,11 @@ impl<'a> Indexer<'a> {
     /// Indexes the content of the buffer, and adds all but the last blocks to the index.
     fn content(&mut self, todo: &PendingFile, owner: &mut u32) -> FileState {
         let content = std::mem::take(&mut self.buffer);
-        let (how, text) = signable(&content);
-        for BlockRange { block, stretch, bytes } in cuts(text) {
+        let (how, text) = classify(&content);
+        for BlockRange { block, chunk, bytes } in cuts(text) {
             self.grams.extend_from_slice(self.signer.grams(bytes));
             // The owner is set when the blocks are added to the index.
-            self.signed.push(IndexedFile { block, stretch, end: self.grams.len() });
+            self.signed.push(IndexedFile { block, chunk, end: self.grams.len() });
             if self.signed.len() == MAX_FILES_PER_HANDOVER {
                 let tree = &mut self.index.lock().tree;
                 if self.is_over() {
@@ -255,8 +255,8 @@ fn hand_over(
         tree.owners.push(file);
     }
     let mut begin = 0;
-    for IndexedFile { block, stretch, end } in signed.drain(..) {
-        tree.slices.push(&grams[begin..end], Block { owner: *owner, ..block }, stretch);
+    for IndexedFile { block, chunk, end } in signed.drain(..) {
+        tree.block_index.push(&grams[begin..end], Block { owner: *owner, ..block }, chunk);
         begin = end;
     }
 }

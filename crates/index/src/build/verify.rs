@@ -43,13 +43,13 @@ pub(crate) struct Verified {
     /// True if there were more results than requested.
     pub bounded: bool,
     /// The pieces without a match.
-    pub ruled_out: Vec<Piece>,
+    pub misses: Vec<Piece>,
 }
 
 /// Reads and searches the candidates.
 pub(crate) fn verify(
     index: &Index,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     cut: usize,
     work: &CandidateSet,
     search: &Search<'_>,
@@ -62,16 +62,16 @@ pub(crate) fn verify(
         search,
         stop,
         next: AtomicUsize::new(0),
-        chunk: match work.items.len() / (BATCHES_PER_THREAD * threads()) {
+        batch_size: match work.items.len() / (BATCHES_PER_THREAD * threads()) {
             _ if search.has_limit() => MIN_FILES_PER_BATCH,
             share => share.clamp(MIN_FILES_PER_BATCH, MAX_FILES_PER_BATCH),
         },
         bounded: AtomicBool::new(false),
         bound: Mutex::default(),
         undone: Mutex::default(),
-        ruled_out: Mutex::default(),
+        misses: Mutex::default(),
     };
-    let run = || Verifier::new(&shared, ground).run();
+    let run = || Verifier::new(&shared, walk_root).run();
     if work.items.len() as u64 + work.bytes / BYTES_PER_FILE_COST <= MIN_FILES_PER_THREAD as u64 {
         run();
     } else {
@@ -86,7 +86,7 @@ pub(crate) fn verify(
     Verified {
         stopped_at: shared.undone.into_inner().unwrap_or_else(PoisonError::into_inner),
         bounded: shared.bounded.into_inner(),
-        ruled_out: shared.ruled_out.into_inner().unwrap_or_else(PoisonError::into_inner),
+        misses: shared.misses.into_inner().unwrap_or_else(PoisonError::into_inner),
     }
 }
 
@@ -98,12 +98,12 @@ struct VerifyContext<'a> {
     search: &'a Search<'a>,
     stop: &'a StopSignal<'a>,
     next: AtomicUsize,
-    chunk: usize,
+    batch_size: usize,
     bounded: AtomicBool,
     /// Paths that sort after this one are not needed.
     bound: Mutex<Option<Box<[u8]>>>,
     undone: Mutex<Option<Box<[u8]>>>,
-    ruled_out: Mutex<Vec<Piece>>,
+    misses: Mutex<Vec<Piece>>,
 }
 
 fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
@@ -120,7 +120,7 @@ struct Candidate {
     path: Vec<u8>,
     stamp: u64,
     blocks: Range<usize>,
-    doubts: Range<usize>,
+    uncertain_chunks: Range<usize>,
     pieces: Range<usize>,
 }
 
@@ -130,28 +130,28 @@ struct Verifier<'a> {
     local: Local,
     parts: Vec<Part>,
     /// The pieces without a match, of all files and of the chunks of the current one.
-    ruled_out: Vec<Piece>,
+    misses: Vec<Piece>,
     cleared: Vec<Piece>,
 }
 
 impl<'a> Verifier<'a> {
-    fn new(shared: &'a VerifyContext<'a>, ground: &'a WalkRoot<'a>) -> Self {
-        let opener = Opener::new(ground, shared.stop);
-        let (parts, ruled_out, cleared) = (Vec::new(), Vec::new(), Vec::new());
-        Self { shared, opener, local: shared.search.local(), parts, ruled_out, cleared }
+    fn new(shared: &'a VerifyContext<'a>, walk_root: &'a WalkRoot<'a>) -> Self {
+        let opener = Opener::new(walk_root, shared.stop);
+        let (parts, misses, cleared) = (Vec::new(), Vec::new(), Vec::new());
+        Self { shared, opener, local: shared.search.local(), parts, misses, cleared }
     }
 
     fn run(mut self) {
         self.search_all();
-        let place = &self.shared.ruled_out;
-        place.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.ruled_out);
+        let place = &self.shared.misses;
+        place.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.misses);
     }
 
     fn search_all(&mut self) {
         let shared = self.shared;
         loop {
-            let begin = shared.next.fetch_add(shared.chunk, Ordering::Relaxed);
-            let end = (begin + shared.chunk).min(shared.work.items.len());
+            let begin = shared.next.fetch_add(shared.batch_size, Ordering::Relaxed);
+            let end = (begin + shared.batch_size).min(shared.work.items.len());
             if begin >= end {
                 return;
             }
@@ -168,7 +168,7 @@ impl<'a> Verifier<'a> {
                 self.local.found_nothing = false;
                 let next = self.search(candidate, left);
                 if self.local.found_nothing {
-                    self.ruled_out.extend(&shared.work.pieces[candidate.pieces.clone()]);
+                    self.misses.extend(&shared.work.pieces[candidate.pieces.clone()]);
                 }
                 match next {
                     Next::Continue => {}
@@ -211,7 +211,8 @@ impl<'a> Verifier<'a> {
                     path: path.get(self.shared.cut..)?.into(),
                     stamp: file.stamp,
                     blocks: item.blocks.0 as usize..item.blocks.1 as usize,
-                    doubts: item.doubts.0 as usize..item.doubts.1 as usize,
+                    uncertain_chunks: item.uncertain_chunks.0 as usize
+                        ..item.uncertain_chunks.1 as usize,
                     pieces: item.pieces.0 as usize..item.pieces.1 as usize,
                 })
             })
@@ -229,12 +230,12 @@ impl<'a> Verifier<'a> {
             }
         };
         let blocks = &work.blocks[candidate.blocks.clone()];
-        let doubts = &work.doubts[candidate.doubts.clone()];
-        if !(blocks.is_empty() && doubts.is_empty())
-            && let Some(recheck) = self.recheck(&fd, doubts)
+        let uncertain_chunks = &work.uncertain_chunks[candidate.uncertain_chunks.clone()];
+        if !(blocks.is_empty() && uncertain_chunks.is_empty())
+            && let Some(recheck) = self.recheck(&fd, uncertain_chunks)
             && self.read_parts(&fd, &in_order(blocks, recheck), candidate.stamp)
         {
-            self.ruled_out.append(&mut self.cleared);
+            self.misses.append(&mut self.cleared);
             return search.parts(&mut self.local, &candidate.path, &self.parts, &fd, stop);
         }
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
@@ -250,22 +251,22 @@ impl<'a> Verifier<'a> {
     }
 
     /// Returns the blocks of which a chunk may match, or `None` if the file is shorter.
-    fn recheck(&mut self, fd: &OwnedFd, doubts: &[UncertainChunk]) -> Option<Vec<Block>> {
+    fn recheck(&mut self, fd: &OwnedFd, uncertain_chunks: &[UncertainChunk]) -> Option<Vec<Block>> {
         let mut blocks: Vec<Block> = Vec::new();
         self.cleared.clear();
-        for UncertainChunk { block, stretch } in doubts {
+        for UncertainChunk { block, chunk } in uncertain_chunks {
             if blocks.last() == Some(block) {
                 continue;
             }
-            let len = stretch.len as usize;
+            let len = chunk.len as usize;
             let bytes = room(&mut self.local.parts, len);
-            if !read_at(fd, bytes, stretch.offset.into()) {
+            if !read_at(fd, bytes, chunk.offset.into()) {
                 return None;
             }
             if self.local.query.may_match(bytes) {
                 blocks.push(*block);
             } else {
-                self.cleared.push(piece(block.owner, stretch.offset));
+                self.cleared.push(piece(block.owner, chunk.offset));
             }
         }
         Some(blocks)

@@ -54,16 +54,16 @@ impl IndexStore {
     /// Loads a saved index in the background.
     pub(crate) fn load(self: &Arc<Self>, key: &Key) -> Option<Receiver<Option<SavedIndex>>> {
         let name = key.file_name();
-        let (shelf, (told, tell)) = (Arc::clone(self), sync_channel(1));
-        let job = move || drop(told.send(shelf.read(&name)));
+        let (index_store, (told, tell)) = (Arc::clone(self), sync_channel(1));
+        let job = move || drop(told.send(index_store.read(&name)));
         self.thread.send(Box::new(job)).ok().map(|()| tell)
     }
 
     /// Saves an index in the background.
     pub(crate) fn save(self: &Arc<Self>, key: &Key, snapshot: Snapshot) {
-        let (shelf, name) = (Arc::clone(self), key.file_name());
+        let (index_store, name) = (Arc::clone(self), key.file_name());
         // An index that cannot be saved will be built again.
-        let _ = self.thread.send(Box::new(move || shelf.write(&name, &snapshot)));
+        let _ = self.thread.send(Box::new(move || index_store.write(&name, &snapshot)));
     }
 
     fn dir(&self) -> Option<&OwnedFd> {

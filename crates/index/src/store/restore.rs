@@ -20,12 +20,12 @@ const DIRS_PER_BATCH: usize = 64;
 /// Restores a saved index if no file was indexed yet.
 pub(crate) fn restore_unchanged(
     index: &Index,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     kept: SavedIndex,
     stop: &StopSignal<'_>,
 ) {
     let mut state = index.lock();
-    let same = same(&state.tree, &kept, ground, stop);
+    let same = same(&state.tree, &kept, walk_root, stop);
     let bytes = same.iter().map(|same| u64::from(same.size)).sum();
     if state.tree.restore(kept, &same) > 0 {
         index.count_bytes(bytes);
@@ -37,12 +37,12 @@ pub(crate) fn restore_unchanged(
 fn same(
     tree: &Tree,
     kept: &SavedIndex,
-    ground: &WalkRoot<'_>,
+    walk_root: &WalkRoot<'_>,
     stop: &StopSignal<'_>,
 ) -> Vec<UnchangedFile> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let run = || {
-        let (mut opener, mut mine) = (Opener::new(ground, stop), Vec::new());
+        let (mut opener, mut mine) = (Opener::new(walk_root, stop), Vec::new());
         loop {
             let begin = next.fetch_add(DIRS_PER_BATCH, Ordering::Relaxed);
             let end = (begin + DIRS_PER_BATCH).min(tree.order.dirs.len());

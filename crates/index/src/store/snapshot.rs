@@ -21,14 +21,14 @@ const MAX_SNAPSHOT_BYTES: u64 = 1 << 30;
 /// The data of an index to be saved.
 pub(crate) struct Snapshot {
     head: Vec<u8>,
-    slices: BlockIndex,
+    block_index: BlockIndex,
 }
 
 /// The data of a saved index.
 pub(crate) struct SavedIndex {
     /// The files of each directory, in name order.
     pub dirs: HashMap<Box<[u8]>, Vec<SavedFile>>,
-    pub slices: BlockIndex,
+    pub block_index: BlockIndex,
     /// The number of owners of the blocks.
     pub owners: usize,
 }
@@ -71,7 +71,7 @@ impl Snapshot {
                 put(&file.stamp.to_le_bytes());
             }
         }
-        Self { head, slices: tree.slices.clone() }
+        Self { head, block_index: tree.block_index.clone() }
     }
 
     /// Writes everything to a new file.
@@ -87,7 +87,7 @@ impl Snapshot {
         put(&MAGIC);
         put(&format().to_le_bytes());
         put(&self.head);
-        self.slices.save(&mut put);
+        self.block_index.save(&mut put);
         failed?;
         writer.end()
     }
@@ -116,8 +116,8 @@ impl SavedIndex {
             }
             dirs.insert(raw, files);
         }
-        let slices = BlockIndex::load(&mut |piece| reader.fill(piece).is_some())?;
-        reader.is_whole().then_some(Self { dirs, slices, owners })
+        let block_index = BlockIndex::load(&mut |piece| reader.fill(piece).is_some())?;
+        reader.is_whole().then_some(Self { dirs, block_index, owners })
     }
 }
 
@@ -310,7 +310,7 @@ impl Tree {
     /// Restores the entries of unchanged files; returns their number. Restores nothing if the
     /// snapshot is inconsistent.
     pub fn restore(&mut self, kept: SavedIndex, same: &[UnchangedFile]) -> usize {
-        if !self.slices.is_empty() || kept.owners > 2 * self.live_files + 5_000 {
+        if !self.block_index.is_empty() || kept.owners > 2 * self.live_files + 5_000 {
             return 0;
         }
         let mut owners = vec![NO_NUMBER; kept.owners];
@@ -320,7 +320,7 @@ impl Tree {
                 _ => return 0,
             }
         }
-        (self.owners, self.slices) = (owners, kept.slices);
+        (self.owners, self.block_index) = (owners, kept.block_index);
         for same in same {
             self.settle_as(same);
         }

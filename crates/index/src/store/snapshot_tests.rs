@@ -163,20 +163,20 @@ fn a_snapshot_writable_by_others_is_ignored() {
     place.newly_indexed("at first");
     let kept = place.kept();
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o666)).unwrap();
-    let shelf = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();
+    let index_store = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();
     let session = place.process();
     let names = filewright_core::ignore::FILE_NAMES.map(str::to_owned);
-    let ground = WalkRoot::open(&session.roots, &place.path, Some(&names)).unwrap();
-    let ask = |shelf: &Arc<IndexStore>| {
-        let key = Key::of(&ground, Some(&names)).unwrap();
-        shelf.load(&key).unwrap().recv().unwrap().is_some()
+    let walk_root = WalkRoot::open(&session.roots, &place.path, Some(&names)).unwrap();
+    let ask = |index_store: &Arc<IndexStore>| {
+        let key = Key::of(&walk_root, Some(&names)).unwrap();
+        index_store.load(&key).unwrap().recv().unwrap().is_some()
     };
-    assert!(!ask(&shelf));
+    assert!(!ask(&index_store));
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(ask(&shelf));
+    assert!(ask(&index_store));
     // The same holds if the directory is writable for others.
     let open = place.state.path().join("indexes");
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
-    let shelf = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();
-    assert!(!ask(&shelf));
+    let index_store = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();
+    assert!(!ask(&index_store));
 }

@@ -135,7 +135,7 @@ impl Hasher for NumberHasher {
 pub(crate) struct Tree {
     pub dirs: Vec<Dir>,
     pub files: Vec<FileRecord>,
-    pub slices: BlockIndex,
+    pub block_index: BlockIndex,
     /// The files of the block owners.
     pub owners: Vec<u32>,
     pub dirty: NumberSet,
@@ -267,7 +267,7 @@ impl Tree {
     }
 
     /// Adds a secret, whose content must not be read.
-    pub fn add_kept(&mut self, dir: u32) -> u32 {
+    pub fn add_secret(&mut self, dir: u32) -> u32 {
         let file = self.add_file(dir);
         self.dirty.remove(&file);
         self.files[file as usize].state = FileState::Secret;
@@ -346,7 +346,7 @@ impl Tree {
 
     /// Releases unused capacity.
     pub fn shrink(&mut self) {
-        self.slices.shrink();
+        self.block_index.shrink();
         self.dirs.shrink_to_fit();
         self.order.shrink();
         self.files.shrink_to_fit();
@@ -364,7 +364,7 @@ impl Tree {
                     + size_of::<Dir>()
             })
             .sum();
-        self.slices.bytes()
+        self.block_index.bytes()
             + entries
             + self.files.capacity() * size_of::<FileRecord>()
             + self.owners.capacity() * 4

@@ -48,15 +48,15 @@ pub(crate) fn look(
     tree: &Tree,
     watch: Option<&Watch>,
     dirs: &[u32],
-    sight: &ScanContext<'_>,
+    context: &ScanContext<'_>,
 ) -> Vec<ScanResult> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(dirs.len())));
     let run = || {
         let mut looker = DirScanner {
             tree,
             watch,
-            sight,
-            opener: Opener::new(sight.ground, sight.stop),
+            context,
+            opener: Opener::new(context.walk_root, context.stop),
             listing: Listing::default(),
             devices: HashMap::new(),
         };
@@ -87,7 +87,7 @@ pub(crate) fn look(
 struct DirScanner<'a> {
     tree: &'a Tree,
     watch: Option<&'a Watch>,
-    sight: &'a ScanContext<'a>,
+    context: &'a ScanContext<'a>,
     opener: Opener<'a>,
     listing: Listing,
     /// For each device, whether its file system reports changes.
@@ -96,12 +96,12 @@ struct DirScanner<'a> {
 
 impl DirScanner<'_> {
     fn at(&mut self, id: u32) -> ScanResult {
-        let found = (!self.sight.stop.now()).then(|| self.found(id));
+        let found = (!self.context.stop.now()).then(|| self.found(id));
         ScanResult { id, found }
     }
 
     fn found(&mut self, id: u32) -> Result<ScannedDir, Errno> {
-        let (dir, sight) = (&self.tree.dirs[id as usize], self.sight);
+        let (dir, context) = (&self.tree.dirs[id as usize], self.context);
         let fd = self.opener.open(&dir.raw)?;
         let stat = Stat::of(fd)?;
         let tells = *self.devices.entry(stat.dev).or_insert_with(|| tells(fd));
@@ -115,10 +115,10 @@ impl DirScanner<'_> {
         }
         let racy = is_racy(&stat, tells);
         let above = match dir.parent {
-            NO_NUMBER => &sight.ground.stack,
+            NO_NUMBER => &context.walk_root.stack,
             parent => &self.tree.dirs[parent as usize].stack,
         };
-        let contents = Contents::of(dir, above, fd, &self.listing, sight);
+        let contents = Contents::of(dir, above, fd, &self.listing, context);
         Ok(ScannedDir { stat, racy, tells, watch, contents })
     }
 }

@@ -70,20 +70,20 @@ impl Watch {
     }
 
     /// Reports all events since the last call.
-    pub fn drain(&self, drain_events: &mut dyn FnMut(Event<'_>)) {
+    pub fn drain(&self, on_event: &mut dyn FnMut(Event<'_>)) {
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut reader = Reader::new(&self.queue, &mut buffer);
         loop {
             match reader.next() {
                 Ok(event) => {
                     if let Some(event) = Event::of(&event) {
-                        drain_events(event);
+                        on_event(event);
                     }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 // An unreadable event counts as lost.
-                Err(_) => return drain_events(Event::Overflow),
+                Err(_) => return on_event(Event::Overflow),
             }
         }
     }

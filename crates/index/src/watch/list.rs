@@ -49,28 +49,28 @@ impl Contents {
         above: &Stack,
         fd: BorrowedFd<'_>,
         listing: &Listing,
-        sight: &ScanContext<'_>,
+        context: &ScanContext<'_>,
     ) -> Self {
-        let ground = sight.ground;
-        let directory = [&ground.real[ground.top..], &dir.raw].concat();
-        let (stack, rules) = match sight.names {
+        let walk_root = context.walk_root;
+        let directory = [&walk_root.real[walk_root.top..], &dir.raw].concat();
+        let (stack, rules) = match context.names {
             Some(names) => parent_rules::enter(above, fd, listing, names, &directory),
             None => (above.clone(), 0),
         };
-        let is_repo_root = sight.names.is_some()
+        let is_repo_root = context.names.is_some()
             && (0..listing.len())
                 .any(|index| listing.name(index) == b".git" && listing.kind(index) == Kind::Dir);
-        let has_rules = sight.names.is_some_and(|names| {
+        let has_rules = context.names.is_some_and(|names| {
             (0..listing.len())
                 .any(|index| names.iter().any(|name| name.as_bytes() == listing.name(index)))
         });
         let mut places: Vec<usize> = (0..listing.len()).collect();
         places.sort_unstable_by(|&a, &b| listing.name(a).cmp(listing.name(b)));
         let (mut names, mut entries) = (Vec::new(), Vec::with_capacity(places.len()));
-        let mut path = [&ground.real[..], &dir.raw].concat();
+        let mut path = [&walk_root.real[..], &dir.raw].concat();
         let base = path.len();
         let mut special = false;
-        let policy = ground.roots.rules();
+        let policy = walk_root.roots.rules();
         let denies = policy.denies();
         for place in places {
             let (name, kind) = (listing.name(place), listing.kind(place));
@@ -84,7 +84,7 @@ impl Contents {
                 continue;
             }
             let is_dir = kind == Kind::Dir;
-            let ignored = !stack.is_empty() && stack.ignored(&path[ground.top..], is_dir);
+            let ignored = !stack.is_empty() && stack.ignored(&path[walk_root.top..], is_dir);
             entries.push(ScannedEntry {
                 at: names.len() as u32,
                 len: name.len() as u16,
@@ -120,7 +120,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
     (dir.has_rules, dir.special) = (has_rules, special);
     let old_names = std::mem::take(&mut dir.names);
     let old_entries = std::mem::take(&mut dir.entries);
-    state.mark_border(id, is_repo_root, exclude);
+    state.mark_repo_root(id, is_repo_root, exclude);
     let name_of = |entry: &IndexEntry| &old_names[entry.at as usize..][..usize::from(entry.len)];
     let mut old = old_entries.iter().peekable();
     let mut entries = Vec::with_capacity(listed.len());
@@ -155,7 +155,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
                 }
                 match kind {
                     _ if ignored || deep => NO_NUMBER,
-                    Kind::File if secret => state.tree.add_kept(id),
+                    Kind::File if secret => state.tree.add_secret(id),
                     Kind::File => {
                         let links = |fd| Stat::at(fd, name).is_ok_and(|stat: Stat| stat.nlink > 1);
                         state.hard_link_added |= state.begun && fd.is_none_or(links);

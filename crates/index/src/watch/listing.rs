@@ -12,22 +12,22 @@ use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::Opener;
 
 impl State {
-    pub(crate) fn list_stale(&mut self, sight: &ScanContext<'_>) {
+    pub(crate) fn list_stale(&mut self, context: &ScanContext<'_>) {
         if !self.begun {
-            self.list_at_first(sight);
+            self.list_at_first(context);
         }
-        let mut opener = Opener::new(sight.ground, sight.stop);
+        let mut opener = Opener::new(context.walk_root, context.stop);
         while let Some((depth, id)) = self.stale.pop_first() {
-            if sight.stop.now() {
+            if context.stop.now() {
                 self.stale.insert((depth, id));
                 return;
             }
-            self.list(id, sight, &mut opener);
+            self.list(id, context, &mut opener);
         }
     }
 
     /// Lists the directories of a new tree, all of one depth in parallel.
-    pub(crate) fn list_at_first(&mut self, sight: &ScanContext<'_>) {
+    pub(crate) fn list_at_first(&mut self, context: &ScanContext<'_>) {
         while let Some(&(depth, _)) = self.stale.first() {
             let level =
                 self.stale.range((depth, 0)..=(depth, NO_NUMBER)).take(dir_scan::MAX_PENDING_DIRS);
@@ -37,19 +37,19 @@ impl State {
                 return;
             }
             if dirs.len() < dir_scan::MIN_DIRS_FOR_THREADS {
-                let mut opener = Opener::new(sight.ground, sight.stop);
+                let mut opener = Opener::new(context.walk_root, context.stop);
                 for id in dirs {
-                    if sight.stop.now() {
+                    if context.stop.now() {
                         return;
                     }
                     self.stale.remove(&(depth, id));
-                    self.list(id, sight, &mut opener);
+                    self.list(id, context, &mut opener);
                 }
                 continue;
             }
             let mut ended = false;
             for ScanResult { id, found } in
-                dir_scan::look(&self.tree, self.watch.as_ref(), &dirs, sight)
+                dir_scan::look(&self.tree, self.watch.as_ref(), &dirs, context)
             {
                 let Some(found) = found else {
                     ended = true;
@@ -64,7 +64,7 @@ impl State {
                         self.is_watched(id, watch);
                         self.take(id, &stat, racy, contents, None);
                     }
-                    Err(_) => self.give_up(id),
+                    Err(_) => self.mark_unreadable(id),
                 }
             }
             if ended {
@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    pub(crate) fn list(&mut self, id: u32, sight: &ScanContext<'_>, opener: &mut Opener<'_>) {
+    pub(crate) fn list(&mut self, id: u32, context: &ScanContext<'_>, opener: &mut Opener<'_>) {
         let dir = &self.tree.dirs[id as usize];
         if !dir.alive {
             return;
@@ -82,7 +82,7 @@ impl State {
         let mut listing = std::mem::take(&mut self.listing);
         let listed = opener.open(&raw).and_then(|fd| {
             let stat = Stat::of(fd)?;
-            self.attend(id, fd, &stat);
+            self.ensure_watched(id, fd, &stat);
             listing.read(fd)?;
             Ok((fd, stat))
         });
@@ -91,11 +91,11 @@ impl State {
                 let racy = self.is_racy(&stat);
                 let dir = &self.tree.dirs[id as usize];
                 let above = self.tree.dirs.get(dir.parent as usize).map(|parent| &parent.stack);
-                let above = above.unwrap_or(&sight.ground.stack);
-                let contents = Contents::of(dir, above, fd, &listing, sight);
+                let above = above.unwrap_or(&context.walk_root.stack);
+                let contents = Contents::of(dir, above, fd, &listing, context);
                 self.take(id, &stat, racy, contents, Some(fd));
             }
-            Err(_) => self.give_up(id),
+            Err(_) => self.mark_unreadable(id),
         }
         self.listing = listing;
     }
@@ -119,7 +119,7 @@ impl State {
     }
 
     /// Handles a directory that cannot be read.
-    pub(crate) fn give_up(&mut self, id: u32) {
+    pub(crate) fn mark_unreadable(&mut self, id: u32) {
         self.forget_entries(id);
         let dir = &mut self.tree.dirs[id as usize];
         if !std::mem::replace(&mut dir.unreadable, true) {
@@ -129,7 +129,7 @@ impl State {
     }
 
     /// Ensures that a directory is watched before it is listed.
-    pub(crate) fn attend(&mut self, id: u32, fd: BorrowedFd<'_>, stat: &Stat) {
+    pub(crate) fn ensure_watched(&mut self, id: u32, fd: BorrowedFd<'_>, stat: &Stat) {
         let dir = &mut self.tree.dirs[id as usize];
         let now = (stat.dev, stat.ino);
         if dir.id != now {

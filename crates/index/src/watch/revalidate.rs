@@ -11,13 +11,13 @@ use filewright_fs::walk::{Opener, parent_rules};
 
 impl State {
     /// Checks directories and their files for changes.
-    pub(crate) fn sweep(&mut self, sight: &ScanContext<'_>, mut dirs: Vec<u32>) {
+    pub(crate) fn sweep(&mut self, context: &ScanContext<'_>, mut dirs: Vec<u32>) {
         // Sorted by creation, so that neighbours are adjacent.
         dirs.sort_unstable();
         dirs.dedup();
-        let mut opener = Opener::new(sight.ground, sight.stop);
+        let mut opener = Opener::new(context.walk_root, context.stop);
         for (done, &id) in dirs.iter().enumerate() {
-            if sight.stop.now() {
+            if context.stop.now() {
                 self.pending_checks.extend(&dirs[done..]);
                 return;
             }
@@ -55,7 +55,7 @@ impl State {
     }
 
     /// Checks the files with several hard links for changes.
-    pub(crate) fn revalidate_hard_links(&mut self, sight: &ScanContext<'_>) {
+    pub(crate) fn revalidate_hard_links(&mut self, context: &ScanContext<'_>) {
         let mut linked: Vec<(u32, u32)> = self
             .tree
             .linked
@@ -63,7 +63,7 @@ impl State {
             .map(|&file| (self.tree.files[file as usize].dir, file))
             .collect();
         linked.sort_unstable();
-        let mut opener = Opener::new(sight.ground, sight.stop);
+        let mut opener = Opener::new(context.walk_root, context.stop);
         for (dir, id) in linked {
             let (dir, file) = (&self.tree.dirs[dir as usize], &self.tree.files[id as usize]);
             let name = dir.name(&dir.entries[file.entry as usize]);
@@ -75,12 +75,12 @@ impl State {
     }
 
     /// Checks whether the excludes of repositories changed, because `.git` is not watched.
-    pub(crate) fn revalidate_repo_roots(&mut self, sight: &ScanContext<'_>) {
-        let mut opener = Opener::new(sight.ground, sight.stop);
+    pub(crate) fn revalidate_repo_roots(&mut self, context: &ScanContext<'_>) {
+        let mut opener = Opener::new(context.walk_root, context.stop);
         let borders: Vec<u32> = self.borders.iter().copied().collect();
         for id in borders {
             let dir = &self.tree.dirs[id as usize];
-            let top = sight.ground.fd.as_fd();
+            let top = context.walk_root.fd.as_fd();
             let fd = if dir.raw.is_empty() { Ok(top) } else { opener.open(&dir.raw) };
             // Read before the content, so that a change in between is detected the next time.
             let stat = fd.and_then(exclude_stat);

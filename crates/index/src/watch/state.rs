@@ -17,7 +17,7 @@ use filewright_fs::walk::{Listing, StopSignal, WalkRoot};
 
 /// The directory and the limits for accessing the disk.
 pub(crate) struct ScanContext<'a> {
-    pub ground: &'a WalkRoot<'a>,
+    pub walk_root: &'a WalkRoot<'a>,
     pub names: Option<&'a [String]>,
     pub stop: &'a StopSignal<'a>,
 }
@@ -70,7 +70,7 @@ impl State {
     /// directory.
     pub fn refresh(
         &mut self,
-        sight: &ScanContext<'_>,
+        context: &ScanContext<'_>,
         strict: bool,
     ) -> Result<Freshness, Invalidated> {
         let overflow = self.drain_events()?;
@@ -80,20 +80,20 @@ impl State {
         } else {
             dirs.extend(&self.unwatched);
         }
-        self.sweep(sight, dirs);
+        self.sweep(context, dirs);
         if !strict {
-            self.revalidate_hard_links(sight);
+            self.revalidate_hard_links(context);
         }
-        self.revalidate_repo_roots(sight);
+        self.revalidate_repo_roots(context);
         let depth = |state: &Self, id: u32| (state.tree.dirs[id as usize].depth, id);
         let again: Vec<_> = self.unreadable.iter().map(|&id| depth(self, id)).collect();
         self.stale.extend(again);
-        self.list_stale(sight);
+        self.list_stale(context);
         if std::mem::take(&mut self.hard_link_added) {
             // The change of the other names was not reported; from now on they are checked each
             // time.
-            self.sweep(sight, (0..self.tree.dirs.len() as u32).collect());
-            self.list_stale(sight);
+            self.sweep(context, (0..self.tree.dirs.len() as u32).collect());
+            self.list_stale(context);
         }
         self.replaced.clear();
         if self.tree.is_worn() {
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// Records whether a directory is a repository root, and the hash of its excludes.
-    pub fn mark_border(&mut self, id: u32, is_repo_root: bool, exclude: u64) {
+    pub fn mark_repo_root(&mut self, id: u32, is_repo_root: bool, exclude: u64) {
         let dir = &mut self.tree.dirs[id as usize];
         (dir.is_repo_root, dir.exclude) = (is_repo_root, exclude);
         if is_repo_root {
@@ -248,6 +248,6 @@ impl State {
 }
 
 /// Returns the device and inode of the directory in which a search starts.
-pub(crate) fn id_of(ground: &WalkRoot<'_>) -> Option<(u64, u64)> {
-    Stat::of(ground.fd.as_fd()).ok().map(|stat| (stat.dev, stat.ino))
+pub(crate) fn id_of(walk_root: &WalkRoot<'_>) -> Option<(u64, u64)> {
+    Stat::of(walk_root.fd.as_fd()).ok().map(|stat| (stat.dev, stat.ino))
 }
