@@ -20,7 +20,7 @@ const MAX_DIFFERING_LINES: usize = 6;
 /// The maximum product of sent lines and file lines that are compared.
 const MAX_COMPARED_PAIRS: usize = 1_000_000;
 /// The maximum number of characters of a differing line.
-const MAX_SHOWN_CHARS: usize = 100;
+const MAX_DIFFERENCE_CHARS: usize = 100;
 
 /// Returns positions of the file (lines, 0-based), the best first. `sent` is the text to compare
 /// them with.
@@ -76,7 +76,7 @@ fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
     }
     for change in changes_between(sent, lines) {
         let there = change.after.clone().map(|at| at as usize);
-        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), MAX_SHOWN_CHARS);
+        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), MAX_DIFFERENCE_CHARS);
         told.extend(change.before.map(|at| line("- ".to_owned(), sent[at as usize])));
         told.extend(there.map(|at| line(format!("+ {}: ", first + at + 1), lines[at])));
         if told.len() > MAX_DIFFERING_LINES {

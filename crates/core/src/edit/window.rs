@@ -8,7 +8,7 @@ use super::needle::{LINE_COST, LineKind, Needle, weight};
 use super::normalize::push_key;
 
 /// The maximum length of all keys in a window. Bytes.
-const MAX_KEY_BYTES: usize = 1 << 25;
+const MAX_WINDOW_KEY_BYTES: usize = 1 << 25;
 
 pub(super) struct Window {
     first: usize,
@@ -27,7 +27,7 @@ impl Window {
         let held =
             |line: usize| (hay.lens[line] as usize <= MAX_SIMILAR_BYTES).then_some(hay.lens[line]);
         let bytes: usize = lines.clone().filter_map(held).map(|len| len as usize).sum();
-        if bytes > MAX_KEY_BYTES || !hay.work.try_spend(2 * bytes + 40 * lines.len()) {
+        if bytes > MAX_WINDOW_KEY_BYTES || !hay.work.try_spend(2 * bytes + 40 * lines.len()) {
             return None;
         }
         let mut window = Self {

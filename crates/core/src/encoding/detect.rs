@@ -84,7 +84,7 @@ fn glance(bytes: &[u8]) -> ByteClasses {
     const ODD: u8 = 1;
     const ESCAPE: u8 = 2;
     const HIGH: u8 = 0x80;
-    const BYTES_PER_STEP: usize = 512;
+    const BYTES_PER_GLANCE: usize = 512;
     // Branch-free, like the test for odd controls. Most chunks are plain, which is cheaper to test.
     let plain = |byte: u8| (byte as i8 >= 0x20) | matches!(byte, b'\t'..=b'\r');
     let mark = |byte: u8| {
@@ -93,7 +93,7 @@ fn glance(bytes: &[u8]) -> ByteClasses {
         (byte & HIGH) | escape | odd
     };
     let (mut marks, mut ascii) = (0, 0);
-    for chunk in bytes.chunks(BYTES_PER_STEP) {
+    for chunk in bytes.chunks(BYTES_PER_GLANCE) {
         if !chunk.iter().fold(true, |all, &byte| all & plain(byte)) {
             marks |= chunk.iter().fold(0, |all, &byte| all | mark(byte));
         }

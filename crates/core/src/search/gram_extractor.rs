@@ -19,7 +19,7 @@ const GRAMS_PER_STEP: usize = 4;
 /// space for other data.
 const SETS: usize = 2;
 /// The number of bytes whose grams are computed at once.
-const BYTES_PER_STEP: usize = 512;
+const BYTES_PER_BATCH: usize = 512;
 /// The number of preceding bytes that a gram can include.
 const MAX_PRECEDING_BYTES: usize = 4;
 /// The number of bytes that are checked for digits at once.
@@ -41,32 +41,32 @@ pub struct GramExtractor {
 /// A batch of bytes and the grams that end at each byte.
 struct Lanes {
     /// The folded bytes; the last bytes of the previous batch come first.
-    bytes: [u16; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
+    bytes: [u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
     /// Like `bytes`, with all digits replaced by the same byte.
-    classes: [u16; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
+    classes: [u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
     /// The kinds of grams longer than three bytes that the byte can be part of.
-    sorts: [u8; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
-    grams: [u16; BYTES_PER_STEP],
+    sorts: [u8; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
+    grams: [u16; BYTES_PER_BATCH],
     /// The grams of four and of five bytes.
-    fours: [u16; BYTES_PER_STEP],
-    fives: [u16; BYTES_PER_STEP],
+    fours: [u16; BYTES_PER_BATCH],
+    fives: [u16; BYTES_PER_BATCH],
     /// The grams of `classes`, which are the same where there is no digit.
-    class_grams: [u16; BYTES_PER_STEP],
+    class_grams: [u16; BYTES_PER_BATCH],
     /// Not 0 where `grams` and `class_grams` differ.
-    differ: [u8; BYTES_PER_STEP],
+    differ: [u8; BYTES_PER_BATCH],
 }
 
 impl Default for GramExtractor {
     fn default() -> Self {
         let lanes = Lanes {
-            bytes: [0; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
-            classes: [0; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
-            sorts: [0; BYTES_PER_STEP + MAX_PRECEDING_BYTES],
-            grams: [0; BYTES_PER_STEP],
-            fours: [0; BYTES_PER_STEP],
-            fives: [0; BYTES_PER_STEP],
-            class_grams: [0; BYTES_PER_STEP],
-            differ: [0; BYTES_PER_STEP],
+            bytes: [0; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
+            classes: [0; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
+            sorts: [0; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
+            grams: [0; BYTES_PER_BATCH],
+            fours: [0; BYTES_PER_BATCH],
+            fives: [0; BYTES_PER_BATCH],
+            class_grams: [0; BYTES_PER_BATCH],
+            differ: [0; BYTES_PER_BATCH],
         };
         Self {
             seen: Box::new([[0; WORDS_PER_SET]; SETS]),
@@ -87,18 +87,18 @@ impl Lanes {
     /// Starts as after the end of a line.
     #[inline(always)]
     fn begin(&mut self) {
-        self.bytes[BYTES_PER_STEP..].fill(LINE_END);
-        self.classes[BYTES_PER_STEP..].fill(LINE_END);
-        self.sorts[BYTES_PER_STEP..].fill(0);
+        self.bytes[BYTES_PER_BATCH..].fill(LINE_END);
+        self.classes[BYTES_PER_BATCH..].fill(LINE_END);
+        self.sorts[BYTES_PER_BATCH..].fill(0);
     }
 
-    /// Processes the next bytes, at most [`BYTES_PER_STEP`], and computes their grams.
+    /// Processes the next bytes, at most [`BYTES_PER_BATCH`], and computes their grams.
     #[inline(always)]
     fn take(&mut self, bytes: &[u8]) {
         let Self { bytes: lanes, classes, sorts, grams, fours, fives, class_grams, differ } = self;
-        lanes.copy_within(BYTES_PER_STEP.., 0);
-        classes.copy_within(BYTES_PER_STEP.., 0);
-        sorts.copy_within(BYTES_PER_STEP.., 0);
+        lanes.copy_within(BYTES_PER_BATCH.., 0);
+        classes.copy_within(BYTES_PER_BATCH.., 0);
+        sorts.copy_within(BYTES_PER_BATCH.., 0);
         let places =
             lanes[MAX_PRECEDING_BYTES..].iter_mut().zip(&mut classes[MAX_PRECEDING_BYTES..]);
         for ((lane, any_digit), &byte) in places.zip(bytes) {
@@ -108,12 +108,12 @@ impl Lanes {
             *sort = sort_of(fold(byte));
         }
         // No operation depends on the data, so the compiler vectorises the loop.
-        for at in 0..BYTES_PER_STEP {
+        for at in 0..BYTES_PER_BATCH {
             grams[at] = gram(lanes, at);
             class_grams[at] = gram(classes, at);
             differ[at] = u8::from(grams[at] != class_grams[at]);
         }
-        for at in 0..BYTES_PER_STEP {
+        for at in 0..BYTES_PER_BATCH {
             let of_four = sorts[at + 1] & sorts[at + 2] & sorts[at + 3] & sorts[at + 4];
             let of_five = sorts[at] & of_four;
             let four = hash_four(lanes[at + 1], grams[at]);
@@ -128,7 +128,7 @@ impl Lanes {
 
 /// Returns the gram of the three lanes from `at + 2`.
 #[inline(always)]
-fn gram(lanes: &[u16; BYTES_PER_STEP + MAX_PRECEDING_BYTES], at: usize) -> u16 {
+fn gram(lanes: &[u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES], at: usize) -> u16 {
     let [a, b, c] = [lanes[at + 2], lanes[at + 3], lanes[at + 4]];
     if a == LINE_END || b == LINE_END || c == LINE_END { NO_GRAM } else { hash(a, b, c) }
 }
@@ -193,7 +193,7 @@ impl GramExtractor {
             }
         }
         lanes.begin();
-        for bytes in block.chunks(BYTES_PER_STEP) {
+        for bytes in block.chunks(BYTES_PER_BATCH) {
             lanes.take(bytes);
             add(seen, &lanes.grams[..bytes.len()]);
             add(seen, &lanes.fours[..bytes.len()]);

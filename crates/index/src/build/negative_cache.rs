@@ -16,7 +16,7 @@ pub(crate) const MAX_CHUNKS_PER_QUERY: usize = 16 << 10;
 /// The maximum number of pieces of all queries.
 const MAX_CHUNKS: usize = 32 << 10;
 /// Longer queries are not cached. Bytes.
-const MAX_KEY_BYTES: usize = 1 << 10;
+const MAX_QUERY_KEY_BYTES: usize = 1 << 10;
 
 /// A unit that is read and searched at once, identified by its owner and its offset: a block, a
 /// chunk of one, or a whole file.
@@ -50,7 +50,7 @@ impl NegativeCache {
 
     /// Adds pieces without a match.
     pub fn add(&mut self, query: &Arc<str>, mut found: Vec<Piece>) {
-        if found.is_empty() || query.len() > MAX_KEY_BYTES {
+        if found.is_empty() || query.len() > MAX_QUERY_KEY_BYTES {
             return;
         }
         let before = self.of(query);
@@ -111,8 +111,10 @@ mod tests {
         }
         assert_eq!(known.of("1009").len(), MAX_CHUNKS_PER_QUERY, "it begins anew");
         assert!(known.of("0").is_empty());
-        assert!(known.bytes() <= MAX_CHUNKS * size_of::<Piece>() + MAX_QUERIES * MAX_KEY_BYTES);
-        known.add(&"x".repeat(MAX_KEY_BYTES + 1).into(), vec![0]);
+        assert!(
+            known.bytes() <= MAX_CHUNKS * size_of::<Piece>() + MAX_QUERIES * MAX_QUERY_KEY_BYTES
+        );
+        known.add(&"x".repeat(MAX_QUERY_KEY_BYTES + 1).into(), vec![0]);
         assert_eq!(known.of("1009").len(), MAX_CHUNKS_PER_QUERY);
     }
 }
