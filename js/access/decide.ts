@@ -1,13 +1,12 @@
 /**
- * The one decision about a call: allowed, denied, or to be asked about.
+ * The decision about a call: allowed, denied, or to be asked about.
  *
- * Sources are asked in order, and the first that has an opinion decides: the
- * path policy, then the call rules. Grants, remembered approvals and the default
- * are still asked by the pipeline itself.
+ * Sources are evaluated in order, and the first with an opinion decides: the path policy, then the
+ * call rules. The pipeline itself evaluates grants, stored approvals and the default.
  *
- * A call is what it names and what it reaches: the entries below a directory
- * that it deletes, moves or copies, the places where they would come to lie, and
- * what it does besides (a patch that deletes a file is a deletion).
+ * A decision covers every path that a call names or reaches: the entries below a directory that it
+ * deletes, moves or copies, their destinations, and its additional effects (a patch that deletes a
+ * file is a deletion).
  */
 import type { Resolver } from "./resolve.ts";
 import { type CallRules, type Decision, type Place, type Rules, strictest } from "./rules.ts";

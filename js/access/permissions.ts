@@ -1,11 +1,10 @@
 /**
- * Asking for directories: a path may be used when its directory was granted, or
- * when somebody grants it now.
+ * Permissions for directories: a path may be used when its directory was granted, or when a person
+ * grants it now.
  *
- * Two directories are looked at: the one the path names and the one it really
- * lies in, so that a link neither lends nor borrows rights. Whatever is not a
- * plain yes denies: another answer, an error, nobody to ask. A refusal is not
- * remembered. Only the policy's own refusals come before a question.
+ * Two directories need the grant: the one the path names and its real one, so that a link does not
+ * extend rights. Any answer other than a plain yes denies: another value, an error, no approver.
+ * Refusals are not stored. Only the policy's own refusals come before a question.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback.ts";

@@ -22,7 +22,7 @@ import { inBothForms } from "./glob-forms.ts";
 
 export type { FollowSymlinks, Intent } from "../backends/policy.ts";
 
-/** Who may touch what. Frozen plain data. */
+/** The access rules of a workspace. Frozen plain data. */
 export type SandboxPolicy = Policy;
 
 /** Options of a policy's factories. */

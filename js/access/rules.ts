@@ -1,11 +1,10 @@
 /**
- * Call rules: an ordered list; the first rule that matches decides.
+ * Call rules: an ordered list; the first matching rule decides.
  *
- * A rule's path is held against the path as the call names it and against the
- * place it really leads to: a restriction is met by either, a permission must
- * cover both, so that no link goes around a rule. It covers the directory that
- * it names and everything below. Each path that a call reaches is decided by
- * itself, and the strictest decision counts.
+ * A rule's path is compared with the path as the call names it and with its real path: a
+ * restriction matches either, a permission must cover both, so that a link cannot circumvent a
+ * rule. It covers the named directory and everything below. Each path that a call reaches is
+ * decided separately, and the strictest decision wins.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
@@ -137,8 +136,9 @@ export function compileRules(
 }
 
 /**
- * Refuses rules that can never match: for tools that do not exist, or about arguments that their tool does not have.
- * `tools`: the names beside `*`; what arguments those have that are not ours nobody knows.
+ * Refuses rules that can never match: for tools that do not exist, or about arguments that their
+ * tool does not have. `tools` are the names in addition to `*`; the arguments of other packages'
+ * tools are unknown.
  * @throws FilewrightError INVALID_ARGUMENT naming the nearest tool or argument
  */
 export function assertRules(

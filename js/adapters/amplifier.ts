@@ -1,10 +1,11 @@
 /**
- * The filesystem module of Amplifier: `mount` puts its tools where a coordinator mounts tools, over a workspace that
- * it opens from the module's config, or over one of the host. Nothing of Amplifier is imported.
+ * The filesystem module of Amplifier: `mount` adds its tools to a coordinator, over a workspace
+ * that it opens from the module's config, or over one of the host. Nothing of Amplifier is
+ * imported.
  *
- * A loop that tells `tool:pre` and `tool:post` itself, as Amplifier's orchestrators do, needs nothing more. For one
- * that does not, {@link toAmplifierHooks} makes hooks of them: handlers may deny a call, change its input, have
- * somebody asked, and add to what the model is told.
+ * A loop that itself sends `tool:pre` and `tool:post`, as Amplifier's orchestrators do, needs
+ * nothing more. For other loops {@link toAmplifierHooks} converts the handlers to hooks: they may
+ * deny a call, change its input, require an approval, and add text for the model.
  *
  * @module filewright/amplifier
  */

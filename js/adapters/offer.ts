@@ -20,7 +20,7 @@ import {
 import { PRESET_OPTION } from "../presets/index.ts";
 import { type ToolDefinition, toolsFor, type ToolResult, type Workspace } from "../workspace/index.ts";
 
-/** Which tools an agent is given. */
+/** The options that select and name the tools of an agent. */
 export interface AdapterOptions {
   /** Whose names, parameters and texts the tools have. Default: those the workspace was opened with. */
   readonly preset?: PresetName | Preset | undefined;
@@ -52,7 +52,7 @@ export type Approve =
   | "always"
   | ((question: ApprovalQuestion) => boolean | Promise<boolean>);
 
-/** For frameworks that can ask somebody. */
+/** Options for frameworks with approvals. */
 export interface ApprovingOptions extends AdapterOptions {
   /** Default `never`: the rules and hooks of the workspace decide. */
   readonly approve?: Approve | undefined;

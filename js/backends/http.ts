@@ -23,7 +23,7 @@ import { type HttpFile, type HttpManifest, indexOf, type ManifestIndex } from ".
 import { checkPath, normalise, sortCodePoints } from "./paths.ts";
 import { decodeText } from "./text.ts";
 
-/** Where the files are, and how they are asked for. */
+/** The address of the files, and how to request them. */
 export interface HttpOptions {
   /** What every path is relative to. */
   readonly url: string | URL;

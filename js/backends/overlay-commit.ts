@@ -78,7 +78,7 @@ export async function commitLayer(
       checkSignal(signal, path);
       await commitOne(layer, lower, path, layer.upper.get(path) ?? null, counts);
     }
-    // Once they are full, the innermost first: a directory may be one that nobody writes to.
+    // Sets modes after the content is written, innermost first, because a directory may be read-only.
     for (const path of sortCodePoints([...layer.modes.keys()]).reverse()) {
       const mode = layer.modes.get(path);
       if (mode !== undefined && (await layer.below(path))?.mode !== mode) await chmodVia(lower, path, mode);

@@ -1,9 +1,9 @@
 /**
- * What differs between two lists of tokens, as jsdiff finds it: the fewest tokens added and removed, and of
- * several such ways the one that removes first.
+ * Computes the differences between two lists of tokens like jsdiff: with the fewest tokens added
+ * and removed, and among several such results the one that removes first.
  *
- * The search for the fewest takes time that grows with the square of the changes, so texts with more than
- * `MOST_EDITS` changes are compared by the engine, whose work is bounded.
+ * The search takes time quadratic in the number of changes, so the engine, whose work is bounded,
+ * compares texts with more than `MAX_EDITS` changes.
  */
 import { textEngine } from "../engine/current.ts";
 

@@ -2,8 +2,8 @@
  * Encoders for encodings older than Unicode. The platform only decodes them, so each code is
  * decoded once and the table inverted, on first use.
  *
- * Where several codes encode one character, the one of the WHATWG Encoding Standard is used, so
- * that every engine writes the same bytes.
+ * If several codes encode one character, the one of the WHATWG Encoding Standard is used, so that
+ * every engine writes the same bytes.
  */
 
 type CodeTable = ReadonlyMap<string, readonly number[]>;

@@ -58,7 +58,7 @@ export interface WalkQuery {
   /** The time in milliseconds after which the partial result is returned. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether an index is used, on a backend with an index: the answers are the same. `auto`: a slow
+   * The use of an index, on a backend with an index; the answers are the same. `auto`: a slow
    * search starts building an index in the background for later searches; never of a whole file
    * system or a home directory unless `anywhere`. `strict`: only for names; the contents of every
    * file are read, which also finds what a program stored through a memory map before it closes

@@ -4,7 +4,7 @@ import { listen } from "../http/server.node.ts";
 import { gateOf, integer, list, type Options, options, text } from "../schema/option.ts";
 import type { ApprovalDesk } from "./desk.ts";
 
-/** Where a desk is served, and from where it is asked. */
+/** The address of a served approval queue, and its allowed origins. */
 export interface DeskServerOptions {
   /** Default 0: any free one. */
   readonly port?: number | undefined;

@@ -16,7 +16,7 @@ import type { Approver } from "./approver.ts";
 import type { Confirmation, ConfirmReply } from "./confirm.ts";
 import { type Choice, choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
 
-/** Where and how the terminal asks. */
+/** The streams and settings of a terminal approver. */
 export interface TerminalOptions {
   /** Default: the process's standard input. */
   readonly input?: ReadStream | undefined;

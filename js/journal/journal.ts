@@ -63,7 +63,7 @@ export interface HistoryRecord {
 /** The state of one path before a change. */
 export interface FoundBefore {
   readonly path: string;
-  /** With its content, when that is kept; null for no entry. */
+  /** With its content, if that was recorded; null for no entry. */
   readonly image: PreImage | null;
   /**
    * The state after the change, without its content; null for no entry, undefined when it is not

@@ -1,10 +1,9 @@
 /**
- * The check of a value against a schema, compiled to functions.
+ * Checks values against schemas, which are compiled to functions.
  *
- * Arguments of tools come from models: integers, numbers and booleans as
- * strings, `null` for an argument left out, and a list written as the JSON text
- * of a list are forgiven (`coerce`). Options come from programs: nothing is
- * forgiven. An unknown key is refused in both.
+ * Arguments of tools come from models: integers, numbers and booleans as strings, `null` for a
+ * missing argument, and a list written as its JSON text are accepted (`coerce`). Options come from
+ * programs, whose mistakes are errors. An unknown key is refused in both.
  */
 import { escapeControls } from "../engine/escape.ts";
 import type { HostSchema, HostType, ObjectSchema, Schema } from "./json-schema.ts";

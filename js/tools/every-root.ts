@@ -1,7 +1,9 @@
 /**
- * Calls without a path, where several roots are listed: they cover all of them, the working directory first.
+ * Calls without a path in a workspace with several roots: they cover all roots, the working
+ * directory first.
  *
- * A cursor of such a call says in which root it goes on: `r1.` before the cursor of that root's own search.
+ * A cursor of such a call names the root in which it continues: `r1.` before the cursor of that
+ * root's own search.
  */
 import { childOf } from "../backends/paths.ts";
 import { grepBackend } from "../backends/search.ts";
@@ -58,7 +60,7 @@ export function rootCursor(index: number, cursor = ""): string {
   return index === 0 ? cursor : `r${index}.${cursor}`;
 }
 
-/** The root in which a call goes on, and the cursor there. */
+/** Returns the root in which a call continues, and the cursor there. */
 function cursorIn(cursor: string | undefined): { readonly index: number; readonly cursor?: string } {
   const [, index, inner] = /^r(\d{1,4})\.(.*)$/u.exec(cursor ?? "") ?? [];
   if (index === undefined) return { index: 0, ...(cursor === undefined ? {} : { cursor }) };

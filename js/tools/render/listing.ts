@@ -62,7 +62,10 @@ function lineOf(entry: ListedEntry, data: ListDirectoryData, args: ListingForm):
   return `${TYPE_TAGS[entry.type]} ${shown}${pointed}`;
 }
 
-/** Whether a listing of the working directory shows the entry of another root, whose name alone would mislead. */
+/**
+ * Returns true when a listing of the working directory shows the entry of another root, whose name
+ * alone would be misleading.
+ */
 function isInOtherRoot({ path }: ListedEntry, data: ListDirectoryData): boolean {
   return data.path === "." && path.startsWith("/");
 }
