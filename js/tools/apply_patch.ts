@@ -106,12 +106,14 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     args.names.map(
       (typed): PathUse => ({
         argument: args.path === typed ? "path" : "patch",
-        typed,
+        typed: args.taken?.get(typed) ?? typed,
         intent: args.sources.has(typed) ? "read" : "write",
+        creates: args.created.has(typed),
         effects: args.effects.get(typed) ?? [],
       }),
     ),
   several: true,
+  withPaths: (args, taken) => ({ ...args, taken }),
   plan: planPatch,
   preview({ todo }, args, call) {
     const first = todo.changes[0];
@@ -208,7 +210,7 @@ function lineOf({ path: to, from, operation, added, removed, offset, matched }: 
 
 /** Parses the patch along with the arguments, so that its paths are checked like any other. */
 function withNames(
-  parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "effects" | "warnings">,
+  parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "created" | "effects" | "warnings">,
 ): (args: Arguments) => PatchRequest {
   return (given) => {
     const { strip, ...others } = given;
@@ -234,9 +236,16 @@ function withNames(
     );
     const sources = new Set(files.map((file) => file.oldPath).filter((name) => name !== null));
     for (const name of sources) if (written.has(name)) sources.delete(name);
-    return { ...args, names: paths, sources, effects: effectsOf(files), warnings };
+    const created = new Set(
+      files.flatMap(({ operation, newPath }) =>
+        newPath !== null && CREATES.has(operation) ? [newPath] : [],
+      ),
+    );
+    return { ...args, names: paths, sources, created, effects: effectsOf(files), warnings };
   };
 }
+
+const CREATES: ReadonlySet<PatchOperation> = new Set(["create", "rename", "copy"]);
 
 /** Returns the deletions, moves and copies of a patch, by path. */
 function effectsOf(files: readonly PatchFile[]): ReadonlyMap<string, readonly PathEffect[]> {

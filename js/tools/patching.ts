@@ -57,6 +57,10 @@ export interface PatchRequest {
   readonly names: readonly string[];
   /** The paths that are only read. */
   readonly sources: ReadonlySet<string>;
+  /** The paths that it creates. */
+  readonly created: ReadonlySet<string>;
+  /** The absolute paths of the entries that are used for missing paths which look the same. */
+  readonly taken?: ReadonlyMap<string, string>;
   /** The effects on a path in addition to the patch: deletions, moves and copies. */
   readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
   readonly warnings: readonly string[];
@@ -80,6 +84,8 @@ interface CurrentFile extends FileState {
 /** A path of the patch with its location and current state. */
 interface PatchMember {
   readonly name: string;
+  /** Its name in diffs: that of the entry that is used for it. */
+  readonly shown: string;
   readonly at: Location;
   readonly found: CurrentFile | null;
 }
@@ -104,7 +110,8 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     if (bytes > call.limits.grepFileBytes) {
       throw refuse("TOO_LARGE", at, { details: { size: bytes, limit: call.limits.grepFileBytes } });
     }
-    members.set(name, { name, at, found });
+    const shown = args.taken?.has(name) === true ? call.display(at.path) : name;
+    members.set(name, { name, shown, at, found });
   }
   // Hunks alone change an existing file: only a header with /dev/null, or `*** Add File`, creates one.
   const [only] = members.values();
@@ -306,6 +313,7 @@ function diffOfAll(
   call: Call,
 ): { readonly text: string; readonly shown: string; readonly truncated: boolean } {
   const names = new Map([...members.values()].map(({ at, name }) => [at.path, name]));
+  const shownName = (name: string): string => members.get(name)?.shown ?? name;
   const renamed = new Map(patched.map((file) => [file.path, file.operation === "rename" ? file.from : null]));
   const gone = new Set(renamed.values());
   const sides: DiffSide[] = changes.flatMap(({ path, before, after }) => {
@@ -313,7 +321,7 @@ function diffOfAll(
     const from = renamed.get(name) ?? null;
     if (after === null && gone.has(name)) return [];
     const old = from === null ? before : (members.get(from)?.found ?? null);
-    return [{ oldName: from ?? name, newName: name, old, now: after }];
+    return [{ oldName: shownName(from ?? name), newName: shownName(name), old, now: after }];
   });
   // After one header of git's form every file needs one.
   const withHeaders = sides.some(needsGitHeader);

@@ -31,6 +31,8 @@ export interface PathUse {
   readonly tree?: boolean;
   /** True when, although the call addresses the entry, content is written through an existing link. */
   readonly writesThrough?: boolean;
+  /** Whether the call creates the entry or needs it; undefined when the argument alone decides. */
+  readonly creates?: boolean;
   /**
    * Additional effects of the call on this path, as calls of other tools, so that rules for those
    * apply.
@@ -287,6 +289,8 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   readonly kind: "change";
   /** Completes arguments before their paths are checked. @throws FilewrightError NOT_FOUND */
   prepare?(args: Args, past: Past): Promise<Args>;
+  /** Returns arguments that use other entries for some paths, for paths inside a text such as a patch. */
+  withPaths?(args: Args, taken: ReadonlyMap<string, string>): Args;
   /** True when it records its change itself, as an undo does. */
   readonly recordsItself?: boolean;
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;

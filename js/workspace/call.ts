@@ -125,9 +125,15 @@ async function perform(
       tool = meant.tool as unknown as AnyTool;
     }
     raw = plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases);
-    if (taken !== undefined)
+    const isInText = tool.kind === "change" && tool.withPaths !== undefined;
+    if (taken !== undefined && !isInText)
       raw = { ...raw, ...Object.fromEntries(taken.map(({ argument, path }) => [argument, path])) };
-    let args = tool.parse(raw);
+    const parse = (arguments_: Arguments): object => {
+      const parsed = tool.parse(arguments_);
+      if (taken === undefined || tool.kind !== "change" || tool.withPaths === undefined) return parsed;
+      return tool.withPaths(parsed, new Map(taken.map(({ typed, path }) => [typed, path])));
+    };
+    let args = parse(raw);
     let modified: readonly string[] = [];
     const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name, calledAs);
     if (before.length > 0) {
@@ -141,7 +147,7 @@ async function perform(
       modified = outcome.modified;
       if (modified.length > 0) {
         raw = plainArguments(tool.name, inOurNames(outcome.args, outcome.modified, meant), tool.aliases);
-        args = tool.parse(raw);
+        args = parse(raw);
       }
     }
     if (tool.kind === "change" && tool.prepare !== undefined)
@@ -204,7 +210,7 @@ async function perform(
     result = await success(tool, text, changed, args, call, modified, started, form);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
-    if (taken === undefined && thrown instanceof FilewrightError && thrown.code === "NOT_FOUND") {
+    if (taken === undefined && thrown instanceof FilewrightError && MISSES.has(thrown.code)) {
       const context = lookAlikeContext(session, tool.name, raw);
       instead = await takeLookAlikes(tool, uses, locations, context).catch(() => undefined);
     }
@@ -256,6 +262,9 @@ function withNotes(
       : data;
   return { ...result, text, display, data: noted };
 }
+
+/** Failures that may be about a path of which only a look-alike exists. */
+const MISSES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
 
 /** Tools that look at one file and are never waited for. */
 const QUICK: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);

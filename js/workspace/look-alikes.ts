@@ -33,6 +33,7 @@ export function readableRoots({
 /** An argument that is taken for another path. */
 export interface TakenPath {
   readonly argument: string;
+  readonly typed: string;
   readonly path: string;
   /** What the answer says of it. */
   readonly note: string;
@@ -42,6 +43,7 @@ export interface TakenPath {
 const EXISTING: Readonly<Record<string, readonly string[]>> = {
   read_file: ["path"],
   edit_file: ["path"],
+  apply_patch: ["patch", "path"],
   stat: ["path"],
   delete: ["path"],
   grep: ["path"],
@@ -56,6 +58,7 @@ const EXISTING: Readonly<Record<string, readonly string[]>> = {
 /** Arguments that name what the call would create. */
 const CREATED: Readonly<Record<string, readonly string[]>> = {
   write_file: ["path"],
+  apply_patch: ["patch", "path"],
   mkdir: ["path"],
   copy: ["destination"],
   move: ["destination"],
@@ -75,13 +78,13 @@ export async function takeLookAlikes(
   context: LookAlikeContext,
 ): Promise<readonly TakenPath[] | undefined> {
   const taken: TakenPath[] = [];
-  for (const [index, { argument, typed }] of uses.entries()) {
+  for (const [index, { argument, typed, creates = false }] of uses.entries()) {
     const at = locations[index];
-    if (at === undefined || !EXISTING[tool.name]?.includes(argument)) continue;
+    if (at === undefined || creates || !EXISTING[tool.name]?.includes(argument)) continue;
     if (await exists(context.fs, at.path)) continue;
     const other = await pathLike(typed, at, context, tool.kind === "read");
     if (other === undefined) return undefined;
-    taken.push({ argument, ...other });
+    taken.push({ argument, typed, ...other });
   }
   return taken.length === 0 ? undefined : taken;
 }
@@ -92,7 +95,7 @@ export async function pathLike(
   at: Location,
   context: LookAlikeContext,
   readsOnly: boolean,
-): Promise<Omit<TakenPath, "argument"> | undefined> {
+): Promise<Pick<TakenPath, "path" | "note"> | undefined> {
   const same = await lookAlike(at.path, context);
   const path = same ?? (readsOnly ? await inOtherRoot(typed, context) : undefined);
   if (path === undefined) return undefined;
@@ -112,9 +115,10 @@ export async function refuseLookAlikes(
   locations: readonly Location[],
   context: LookAlikeContext,
 ): Promise<void> {
-  for (const [index, { argument, typed }] of uses.entries()) {
+  for (const [index, { argument, typed, creates = true }] of uses.entries()) {
     const at = locations[index];
-    if (at === undefined || !HAS_LOOK_ALIKES.test(typed) || !CREATED[tool]?.includes(argument)) continue;
+    if (at === undefined || !creates || !HAS_LOOK_ALIKES.test(typed) || !CREATED[tool]?.includes(argument))
+      continue;
     if (await exists(context.fs, at.path)) continue;
     const other = await lookAlike(at.path, context, (name) => nameKey(name).trim());
     if (other === undefined) continue;

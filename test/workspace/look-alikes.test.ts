@@ -72,6 +72,47 @@ describe.each(KINDS)("a name that looks the same, on %s", (kind) => {
     expect(result.data?.warnings).toHaveLength(1);
   });
 
+  test.each([
+    ["apply_patch", "canonical"],
+    ["apply_patch", "codex"],
+  ] as const)("is patched by %s of preset %s, and the answer says so", async (tool, preset) => {
+    const { ws, text } = await place(kind, { [NARROW]: "shot\n", "b.txt": "b\n" }, { preset });
+    const argument = preset === "codex" ? "input" : "patch";
+    const patch = (name: string, head: string): string =>
+      `*** Begin Patch\n${head}: ${name}\n@@\n-shot\n+done\n*** Update File: b.txt\n@@\n-b\n+c\n*** End Patch`;
+    const result = await ws.call(tool, { [argument]: patch(PLAIN, "*** Update File") });
+    expect(result.text).toContain("U+202F where this path has U+0020");
+    expect(result.ok).toBe(true);
+    expect(await text(NARROW)).toBe("done\n");
+    expect(await text(PLAIN)).toBeUndefined();
+    expect(await text("b.txt")).toBe("c\n");
+  });
+
+  test("is patched by a unified diff, and deleted by one", async () => {
+    const { ws, text } = await place(kind, { [NARROW]: "shot\n", "b.txt": "b\n" });
+    const changed = `--- a/${PLAIN}\t\n+++ b/${PLAIN}\t\n@@ -1 +1 @@\n-shot\n+done\n`;
+    const first = await ws.call("apply_patch", { patch: changed });
+    expect(first.text).toContain("taken was");
+    expect(await text(NARROW)).toBe("done\n");
+    const gone = `*** Begin Patch\n*** Delete File: ${PLAIN}\n*** End Patch`;
+    expect((await ws.call("apply_patch", { patch: gone })).data?.warnings).toHaveLength(1);
+    expect(await text(NARROW)).toBeUndefined();
+  });
+
+  test("keeps a patch from creating an entry beside it", async () => {
+    const { ws, text } = await place(kind, { [NARROW]: "shot\n", "b.txt": "b\n" });
+    const added = `*** Begin Patch\n*** Add File: ${PLAIN}\n+new\n*** End Patch`;
+    const moved = `*** Begin Patch\n*** Update File: b.txt\n*** Move to: ${PLAIN}\n@@\n-b\n+c\n*** End Patch`;
+    for (const patch of [added, moved]) {
+      const result = await ws.call("apply_patch", { patch });
+      expect(result.error?.code).toBe("INVALID_ARGUMENT");
+      expect(result.text).toContain("U+202F");
+    }
+    expect(await text("b.txt")).toBe("b\n");
+    const other = `*** Begin Patch\n*** Add File: another name.txt\n+new\n*** End Patch`;
+    expect((await ws.call("apply_patch", { patch: other })).ok).toBe(true);
+  });
+
   test("is compared", async () => {
     const { ws } = await place(kind, { [NARROW]: "shot\n", "b.txt": "shut\n" });
     const result = await ws.call("diff", { a: PLAIN, b: "b.txt" });
