@@ -6,7 +6,7 @@
  */
 import type { TextHits } from "../engine/search.ts";
 
-/** What one message carries at most: to copy it takes the page a millisecond or two. */
+/** The maximum bytes of one message: copying it takes the page a millisecond or two. */
 const MOST_BYTES = 1 << 20;
 const MOST_CONTENTS = 256;
 

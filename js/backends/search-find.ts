@@ -45,7 +45,7 @@ export async function findBackend(
       sort === "path" ? -1 : Math.floor(entry.mtime ?? (await timeOf(backend, childOf(root, path))));
     found.push({ path, time });
   }
-  // What does not count as recent is ordered by path alone.
+  // Entries that are not recent are ordered by path alone.
   const age = ({ time }: Found) => (sort === "mtime" || (sort === "recent" && time >= since) ? time : -1);
   const compare = (a: Found, b: Found) => age(b) - age(a) || compareCodePoints(a.path, b.path);
   if (sort !== "path") found.sort(compare);

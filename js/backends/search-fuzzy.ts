@@ -10,7 +10,7 @@ import { findBackend, type SearchPlace, timeOf } from "./search.ts";
 
 /** How many times as many as wanted are looked at where the time of change counts too. */
 const RECENT_POOL = 4;
-/** What a change within so many milliseconds adds to a score. A letter that fits is worth 12 or more. */
+/** The score added for a change within so many milliseconds. A matching letter is worth 12 or more. */
 const RECENT: readonly (readonly [ms: number, bonus: number])[] = [
   [3_600_000, 24],
   [86_400_000, 16],
@@ -34,7 +34,7 @@ export async function findFilesBackend(
   const now = Date.now();
   const files: { readonly path: string; readonly score: number }[] = [];
   for (const { path, score } of pool.files) {
-    // What went away meanwhile is as old as can be.
+    // An entry that has vanished counts as the oldest.
     const time = await timeOf(backend, childOf(root, path)).catch(() => 0);
     const bonus = RECENT.find(([ms]) => now - time <= ms)?.[1] ?? 0;
     files.push({ path, score: score + bonus });

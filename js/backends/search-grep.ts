@@ -1,6 +1,6 @@
 /**
- * A search of contents, whoever reads the files: what is counted, when it ends,
- * and the result.
+ * The state of a content search, independent of how files are read: its counts, its limits and its
+ * result.
  */
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
@@ -26,7 +26,7 @@ export interface Signalled {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a walk counts beside the files it gives. */
+/** The counts of a walk, in addition to its files. */
 export interface Counted {
   readonly unreadable: number;
   readonly ignored: number;
@@ -36,7 +36,7 @@ const NOTHING: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 
-/** One search of contents, and what it has found so far. */
+/** One search of contents, with its results so far. */
 export class Search {
   readonly compiled: CompiledQuery | SentQuery;
   /** Larger files are passed over (bytes). */
@@ -70,19 +70,22 @@ export class Search {
     this.#pace = new Pace(query);
   }
 
-  /** Whether the query compiles, where a worker has to tell. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED, CANCELLED */
+  /**
+   * Checks that the query compiles, when workers compile it. @throws INVALID_REGEX,
+   * INVALID_ARGUMENT, LIMIT_EXCEEDED, CANCELLED
+   */
   async compiles(): Promise<void> {
     if ("searchAll" in this.compiled) await this.compiled.searchAll([], { count: true }, this.#query.signal);
   }
 
-  /** Whether the time is up, before a file is searched. @throws CANCELLED */
+  /** Returns true when the time limit is reached, before a file is searched. @throws CANCELLED */
   async isOver(path: string): Promise<boolean> {
     if (!(await this.#pace.isOver())) return false;
     this.#stoppedAt = path;
     return true;
   }
 
-  /** Whether there is more than was asked for. */
+  /** Returns true when there are more results than requested. */
   get isFull(): boolean {
     return this.#units > this.#maxResults;
   }
@@ -93,9 +96,9 @@ export class Search {
   }
 
   /**
-   * Searches a file: later where it is large and there are workers, else at once.
+   * Searches a file: in a worker when it is large and workers exist, otherwise at once.
    *
-   * @param following contents that will be asked for next, as long as the search goes on
+   * @param following contents that will be searched next, as long as the search continues
    */
   file(
     path: string,
@@ -130,7 +133,7 @@ export class Search {
     this.#units += this.#content ? hits.total : 1;
   }
 
-  /** What was found, given what a walk counted beside it. */
+  /** Returns the result, given the counts of a walk. */
   result(walked: Counted = NOTHING, fresh: Freshness = "scan"): SearchResult {
     const matches: SearchMatch[] = [];
     const counts: FileCount[] = [];

@@ -1,7 +1,7 @@
 /**
- * Searches of contents that a backend holds: the walk is kept until an entry
- * comes or goes, then only the directories that changed are walked again, and
- * only what can match is read. The answers are those of a scan, counts included.
+ * Searches of contents in memory. The walk is cached until an entry is added or removed; then only
+ * the changed directories are walked again, and only the candidates are read. The answers are
+ * those of a scan, counts included.
  */
 import type { SearchQuery } from "../engine/search.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -10,13 +10,13 @@ import type { Search } from "./search-grep.ts";
 import { WalkMemo } from "./search-memo.ts";
 import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
 
-/** How many files a walk is ahead of the search: what it counted until then is told. */
+/** The number of files by which a walk is ahead of the search; its counts up to there are reported. */
 export const WINDOW = 8;
-/** How many walks of a backend are kept. */
+/** The maximum number of cached walks of a backend. */
 const MOST_VIEWS = 8;
-/** Walks with more files are not kept. */
+/** The maximum number of files of a cached walk. */
 const MOST_FILES = 500_000;
-/** Of walks with more files the directories are not kept. */
+/** The maximum number of files of a walk whose directories are cached. */
 const MOST_REMEMBERED = 100_000;
 /** Files that are passed over between two looks at the clock. */
 const STRIDE = 1024;
@@ -37,12 +37,12 @@ interface Slot {
 class View {
   readonly paths: string[] = [];
   readonly slots: Slot[] = [];
-  /** What the walk had counted when it came to each file. */
+  /** The counts of the walk at each file. */
   readonly #unreadable: number[] = [];
   readonly #ignored: number[] = [];
   total: Counts = { unreadable: 0, ignored: 0 };
   shape = "";
-  /** What the walk saw, for the next one. */
+  /** The directories of the walk, for the next one. */
   readonly memo: WalkMemo;
 
   constructor(held: HeldContents, before: View | undefined) {
@@ -56,7 +56,7 @@ class View {
     this.#ignored.push(counts.ignored);
   }
 
-  /** What the walk of a scan has counted when the search ends at a file. */
+  /** The counts of a scan's walk when the search ends at a file. */
   countsAt(place: number): Counts {
     const ahead = place + WINDOW - 1;
     if (ahead >= this.paths.length) return this.total;
@@ -66,7 +66,7 @@ class View {
 
 const kept = new WeakMap<object, Map<string, View>>();
 
-/** What decides which files a query sees. */
+/** The properties of a query that select its files. */
 function keyOf(root: string, query: SearchQuery, top: string | undefined, from: string): string {
   const { glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles } = query;
   return JSON.stringify([root, glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles, top, from]);
@@ -82,7 +82,7 @@ export interface HeldSearch {
   walk(memo: WalkMemo): SearchWalk;
 }
 
-/** Searches a tree; gives what its walk counted, and whether the walk was one that was kept. */
+/** Searches a tree; returns the counts of its walk, and whether the walk was cached. */
 export async function searchHeld(
   search: Search,
   given: HeldSearch,
@@ -139,7 +139,7 @@ async function first(
   return true;
 }
 
-/** Searches what can match of a walk that was kept. */
+/** Searches the candidates of a cached walk. */
 async function again(search: Search, held: HeldContents, view: View): Promise<Counts> {
   held.signs.tidy(view.paths.length);
   const passage = new Passage(search, held, view);
@@ -172,7 +172,7 @@ class Passage {
     const { signs } = this.#held;
     const slot = this.#view.slots[at] as Slot;
     const code = codeOf(this.#held, slot);
-    // Codes of a generation that began meanwhile are no numbers of these candidates.
+    // Codes of a newer generation are no numbers of these candidates.
     const known = this.#generation === signs.generation;
     if (!known || !passesOver(this.#search, slot.file, code, this.#candidates)) return this.#read(at);
     return ++this.#looked % STRIDE !== 0 || this.#inTime(at);
@@ -206,7 +206,7 @@ function passesOver(
   return true;
 }
 
-/** Whether a content with this code can match; a binary one cannot. */
+/** Returns true when a content with this code can match; a binary one cannot. */
 function canMatch(code: number, candidates: Candidates | undefined): boolean {
   if (code === BINARY) return false;
   if (candidates === undefined || code < 0 || code >= candidates.known) return true;

@@ -1,14 +1,14 @@
 /**
- * What a walk saw of each directory, for the next walk of the same query: one
- * that is as it was is neither listed again nor judged again, so that a new file
- * costs the walk of its own directory.
+ * A cache of each directory of a walk, for the next walk of the same query: an unchanged directory
+ * is neither listed nor filtered again, so that a new file costs only the walk of its own
+ * directory.
  *
- * Only for backends that tell of each directory whether it is as it was.
+ * Only for backends that report whether a directory is unchanged.
  */
 import type { IgnoreFile, IgnoreRules } from "../engine/search.ts";
 import type { FsEntry } from "./backend.ts";
 
-/** What is to be done about one entry: give it, or enter it. */
+/** The handling of one entry: yield it, or enter it. */
 export interface Item {
   readonly key: string;
   /** Relative to the start. */
@@ -16,7 +16,7 @@ export interface Item {
   readonly entry: FsEntry;
   readonly enter: boolean;
   readonly ignored: boolean;
-  /** What whoever walks keeps with an entry, for as long as its directory is as it was. */
+  /** Caller data attached to an entry; dropped when its directory changes. */
   slot?: unknown;
 }
 
@@ -26,7 +26,7 @@ export interface IgnoreFiles {
   readonly border: boolean;
 }
 
-/** What a directory was found to be, and what it was judged by. */
+/** The state of a directory, and the rules that were applied to it. */
 export interface Opened {
   readonly stamp: unknown;
   readonly outer: IgnoreRules;
@@ -59,13 +59,13 @@ export class WalkMemo {
     this.stampOf = stampOf;
   }
 
-  /** What is above the start, where every directory is as it was. */
+  /** The rules above the start, which are used while every directory is unchanged. */
   get above(): Above | undefined {
     if (this.#above === undefined) return undefined;
     const { stamps, value } = this.#above;
     for (const [directory, stamp] of stamps) if (this.stampOf(directory) !== stamp) return undefined;
     try {
-      // Rules of an engine that broke down meanwhile are none.
+      // Rules of an engine that trapped meanwhile are invalid.
       value.rules.ignored("x", false);
     } catch {
       this.#above = undefined;
@@ -81,7 +81,7 @@ export class WalkMemo {
     this.#above = { value, stamps };
   }
 
-  /** What a directory was at the last walk. */
+  /** The state of a directory at the last walk. */
   get(directory: string): Opened | undefined {
     return this.#known.get(directory);
   }
@@ -93,7 +93,7 @@ export class WalkMemo {
     }
   }
 
-  /** A walk is over: of one that came to its end only what it saw is kept. */
+  /** Ends a walk: after a complete one, only the directories it visited stay cached. */
   over(whole: boolean): void {
     if (whole) this.#known = this.#next;
     else for (const [directory, opened] of this.#next) this.#known.set(directory, opened);
@@ -101,7 +101,7 @@ export class WalkMemo {
   }
 }
 
-/** Whether two directories have the same ignore files. */
+/** Returns true when two directories have the same ignore files. */
 export function sameIgnoreFiles(a: IgnoreFiles, b: IgnoreFiles): boolean {
   if (a.border !== b.border || a.files.length !== b.files.length) return false;
   return a.files.every(({ place, content }, at) => {

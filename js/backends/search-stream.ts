@@ -1,26 +1,25 @@
 /**
- * Matches one by one, as they are asked for.
+ * Yields matches one by one, on demand.
  *
- * A stream goes from cursor to cursor: nothing is searched that nobody asked
- * for, whoever stops early has paid for no more than a page, and no search is
- * open while the reader thinks. What changes between two pages is seen as it
- * then is.
+ * A stream continues from cursor to cursor: nothing is searched before it is needed, stopping
+ * early costs no more than a page, and no search is open between two pages. A change between two
+ * pages is visible in the second.
  */
 import type { IncompleteReason, SearchMatch, SearchQuery } from "../engine/search-types.ts";
 import type { FsBackend } from "./backend.ts";
 import { grepBackend } from "./search.ts";
 
-/** What a stream of matches is asked for. */
+/** The query of a stream of matches. */
 export interface GrepEachQuery extends Omit<SearchQuery, "output" | "maxPerFile"> {
   readonly signal?: AbortSignal | undefined;
 }
 
 /** How a stream ended. */
 export interface GrepEachEnd {
-  /** Whether everything was searched to its end. */
+  /** True when everything was searched to its end. */
   readonly complete: boolean;
   readonly incompleteReason?: IncompleteReason;
-  /** Where to go on. */
+  /** The cursor at which to continue. */
   readonly nextCursor?: string;
 }
 
@@ -28,8 +27,8 @@ const FIRST_PAGE = 100;
 const MOST_PAGE = 10_000;
 
 /**
- * The matches below a directory or in a file, in path order. `maxResults` ends
- * the stream; what it returns at its end says whether there is more.
+ * Yields the matches below a directory or in a file, in path order. `maxResults` ends the stream;
+ * its return value says whether there is more.
  *
  * @example
  * for await (const { path, line, text } of grepEach(backend, "/repo", { pattern: "TODO" })) {

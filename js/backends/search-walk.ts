@@ -22,27 +22,27 @@ const IGNORED_BUDGET = 200_000;
 /** How long a search may hold the event loop in one go, in milliseconds. */
 const SLICE_MS = 10;
 
-/** What a caller knows beyond the query. */
+/** Context from the caller in addition to the query. */
 export interface SearchPlace {
   /** Ignore files count from this directory on; default: the repository's top. */
   readonly top?: string | undefined;
 }
 
-/** What a walk is told. */
+/** The options of a walk. */
 export interface WalkRequest {
   readonly query: WalkQuery & { readonly signal?: AbortSignal | undefined };
   readonly globs: PathGlobs;
-  /** Whether an entry is wanted, by its path relative to the start. */
+  /** Returns true when an entry is selected, by its path relative to the start. */
   readonly wants: (path: string, entry: FsEntry) => boolean;
-  /** Whether ignored directories are entered to count what is hidden there. */
+  /** True when ignored directories are entered to count their entries. */
   readonly countIgnored: boolean;
   /** Paths that sort before this one are passed over. */
   readonly from: string;
-  /** What the last walk of the same query saw. */
+  /** The cached directories of the last walk of the same query. */
   readonly memo?: WalkMemo | undefined;
 }
 
-/** What a walk counts. */
+/** The counts of a walk. */
 export interface WalkCounts {
   unreadable: number;
   ignored: number;
@@ -63,7 +63,7 @@ export class Pace {
     this.#end = performance.now() + (query.timeoutMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Whether the time is up. @throws CANCELLED */
+  /** Returns true when the time limit is reached. @throws CANCELLED */
   async isOver(): Promise<boolean> {
     const now = performance.now();
     if (now - this.#yielded >= SLICE_MS) {
@@ -235,7 +235,7 @@ export class SearchWalk {
     const prefix = `${relative(this.#root)}/`;
     let { rules } = none;
     for (const { path, entries } of above.reverse()) {
-      // What lies in an ignored directory was asked for by name.
+      // An ignored directory was named explicitly, so its entries are included.
       if (path !== base && rules.ignored(relative(path), true)) return { rules: none.rules, prefix };
       rules = entered(rules, await this.#ignoreFiles(entries), relative(path));
     }

@@ -93,7 +93,7 @@ async function searchFile(search: Search, { file, content }: PendingRead): Promi
   return !search.isFull;
 }
 
-/** Reads a file; what it fails with is a value, for whoever gets to it. */
+/** Reads a file; an error is returned as a value, for the later consumer. */
 async function readOrError(backend: FsBackend, path: string): Promise<Uint8Array | Error> {
   try {
     return await backend.readBytes(path);

@@ -20,7 +20,7 @@ export function toHits(packed: Packed, attributed: boolean): TextHits {
   return { matches, total, binary, more };
 }
 
-/** Whether matches say which of several patterns they are of. */
+/** Returns true when matches name the patterns that they belong to. */
 export function isAttributed(query: Pick<TextQuery, "patterns">): boolean {
   return query.patterns !== undefined && query.patterns.length > 0;
 }

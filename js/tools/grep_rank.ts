@@ -74,7 +74,7 @@ async function byTime(backend: FsBackend, root: string, found: SearchResult): Pr
   const times = new Map<string, number>();
   for (let at = 0; at < paths.length; at += AT_ONCE) {
     const ask = async (path: string): Promise<void> => {
-      // What went away meanwhile is as old as can be.
+      // A file that has vanished counts as the oldest.
       const time = await timeOf(backend, path === "" ? root : childOf(root, path)).catch(() => 0);
       times.set(path, time);
     };
@@ -105,8 +105,8 @@ const NOT_A_TYPE =
   /^(?:return|else|throw|new|await|yield|goto|case|delete|typeof|in|of|not|and|or|if|while|for)\b/u;
 
 /**
- * Whether a line defines what was found in it, told by the words around: for
- * most languages, without reading them. `column` counts code points from 1.
+ * Returns true when a line defines the matched name, judged by the words around it: for most
+ * languages, without parsing them. `column` counts code points from 1.
  */
 export function isDefinition(line: string, column: number): boolean {
   const points = Array.from(line.length > 2000 ? line.slice(0, 2000) : line);

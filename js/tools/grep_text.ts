@@ -22,7 +22,7 @@ export interface Row {
   readonly path: string;
   readonly line: number;
   readonly text: string;
-  /** Whether the line belongs to a match. */
+  /** True when the line belongs to a match. */
   readonly hit: boolean;
 }
 
@@ -48,20 +48,20 @@ export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
   });
 }
 
-/** What is said where nothing was found. */
+/** Returns the text of a search without matches. */
 export function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
   const searched = data.complete
     ? `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`
     : `Not finished: no match for '${escapeControls(shown)}' in the first ${data.files_searched} files`;
-  // What was too large or could not be read is said by the answer's warnings.
+  // The answer's warnings report files that were too large or unreadable.
   const passed = data.skipped_binary > 0 ? ` (passed over: ${data.skipped_binary} binary)` : "";
   const hint = missHint(data, args, names);
   const told = `${searched}${passed}${hint === undefined ? "" : `\n[${hint}]`}`;
   return data.complete ? told : `${told}\n${closing(data, args, names)}`;
 }
 
-/** What a pattern that found nothing may have meant; undefined where nothing is known. */
+/** Returns a hint about a pattern without matches; undefined without one. */
 function missHint(
   data: GrepData,
   { pattern, regex, glob }: CheckedGrepArgs,
@@ -87,7 +87,7 @@ function missHint(
   return undefined;
 }
 
-/** What a glob that matched nothing may have meant; undefined where nothing is known. */
+/** Returns a hint about a glob without matches; undefined without one. */
 export function missedGlob(glob: string): string | undefined {
   return plainParentheses(glob) ?? globList(glob);
 }

@@ -2,7 +2,7 @@
 import type { Freshness } from "../engine/search-types.ts";
 import type { Rank } from "./grep_rank.ts";
 
-/** What `grep` gives: matching lines, paths, or the number of matching lines of each file. */
+/** The output of `grep`: matching lines, paths, or the number of matching lines of each file. */
 export type GrepOutput = "content" | "files" | "count";
 
 /** The arguments of `grep`. `Output`: what `output` says, which decides what the data holds. */
@@ -51,7 +51,7 @@ export interface GrepCount {
   readonly count: number;
 }
 
-/** What `grep` found, whatever its `output` was. */
+/** The part of `grep`'s data that is common to every `output`. */
 export interface GrepSummary {
   /** Matching lines; a lower bound unless `complete`. */
   readonly total_matches: number;
@@ -64,24 +64,24 @@ export interface GrepSummary {
   readonly truncated: boolean;
   /** How it is known that the files are seen as they are now. */
   readonly fresh: Freshness;
-  /** Whether everything was searched to its end. */
+  /** True when everything was searched to its end. */
   readonly complete: boolean;
   readonly incomplete_reason?: string;
   readonly next_cursor?: string;
-  /** Where the pattern is there as plain text, although as a regular expression it found nothing. */
+  /** The first plain-text match of a pattern that found nothing as a regular expression. */
   readonly as_text?: { readonly path: string; readonly line: number; readonly count: number };
-  /** What else is to be known, such as that something was left out. */
+  /** Further information, such as that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
-/** What `grep` found with `output: "content"`, the default. */
+/** The data of `grep` with `output: "content"`, the default. */
 export interface GrepContentData extends GrepSummary {
   readonly matches: readonly GrepMatch[];
   readonly files?: never;
   readonly counts?: never;
 }
 
-/** What `grep` found with `output: "files"`. */
+/** The data of `grep` with `output: "files"`. */
 export interface GrepFilesData extends GrepSummary {
   readonly matches?: never;
   /** The paths of the files that match. */
@@ -89,7 +89,7 @@ export interface GrepFilesData extends GrepSummary {
   readonly counts?: never;
 }
 
-/** What `grep` found with `output: "count"`. */
+/** The data of `grep` with `output: "count"`. */
 export interface GrepCountData extends GrepSummary {
   readonly matches?: never;
   readonly files?: never;
@@ -97,7 +97,7 @@ export interface GrepCountData extends GrepSummary {
   readonly counts: readonly GrepCount[];
 }
 
-/** What `grep` found: one of the three where the type of `output` says which. */
+/** The data of `grep`: one of the three when the type of `output` selects it. */
 export type GrepData<Output extends GrepOutput = GrepOutput> = {
   readonly content: GrepContentData;
   readonly files: GrepFilesData;
