@@ -61,8 +61,7 @@ export interface WalkQuery {
    * The use of an index, on a backend with an index; the answers are the same. `auto`: a slow
    * search starts building an index in the background for later searches; never of a whole file
    * system or a home directory unless `anywhere`. `strict`: only for names; the contents of every
-   * file are read, which also finds what a program stored through a memory map before it closes
-   * the file. Default: the backend's, `auto`.
+   * file are read, which also finds changes that the kernel reports to no watcher. Default: the backend's, `auto`.
    */
   readonly index?: IndexUse | undefined;
 }

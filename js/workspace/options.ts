@@ -113,9 +113,11 @@ export interface WorkspaceOptions {
   readonly kernel?: "prefer" | "require" | "off" | undefined;
   /**
    * Whether searches of a local disk use an index: made in the background once a search took long, and never
-   * behind the disk but for one thing: what a program stores through a memory map is found once it closes the
-   * file. `strict` finds that too: names come from the index, the contents of every file are read. `anywhere`:
-   * also of a whole file system or a home directory. Default `auto`.
+   * behind the disk but for changes that the kernel reports to no watcher. Those through a memory map or
+   * asynchronous I/O are found once the file is closed, or when it changes next where no process watched then.
+   * Those through a hard link that was made outside since the file was indexed, and those in a layer under a
+   * mounted overlay file system, when the file changes next. `strict` finds all of them: the contents of every
+   * file are read. `anywhere`: also of a whole file system or a home directory. Default `auto`.
    */
   readonly index?: "auto" | "off" | "anywhere" | "strict" | undefined;
   /**

@@ -306,6 +306,7 @@ impl Index {
         {
             let mut state = self.lock();
             *state = State::new();
+            state.tree.mount_points = mounts::places_below(&self.key.real);
             let context = ScanContext { walk_root, names: self.key.names.as_deref(), stop };
             if state.refresh(&context, false).is_err() || !state.is_settled() {
                 drop(state);

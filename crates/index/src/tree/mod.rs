@@ -142,6 +142,8 @@ pub(crate) struct Tree {
     pub always: NumberSet,
     /// Files with several hard links, whose changes no watch reports.
     pub linked: NumberSet,
+    /// The places below the start where something is mounted, relative to it.
+    pub mount_points: Vec<Vec<u8>>,
     pub texts: u64,
     pub binaries: u64,
     pub live_files: usize,
@@ -322,9 +324,22 @@ impl Tree {
             FileState::Unindexable => drop(self.always.insert(file)),
         }
         self.dirty.remove(&file);
-        if linked {
+        if linked || self.is_mount_point(file) {
             self.linked.insert(file);
         }
+    }
+
+    /// Returns true when another file is mounted over this one: it changes under that file's name too.
+    fn is_mount_point(&self, file: u32) -> bool {
+        if self.mount_points.is_empty() {
+            return false;
+        }
+        let file = &self.files[file as usize];
+        let Some(dir) = self.dirs.get(file.dir as usize) else { return false };
+        let name = dir.name(&dir.entries[file.entry as usize]);
+        self.mount_points
+            .iter()
+            .any(|place| place.strip_prefix(&dir.raw[..]).is_some_and(|rest| rest == name))
     }
 
     /// Returns the file that a block belongs to, unless it was indexed again since.

@@ -158,7 +158,12 @@ impl State {
                 if let Some(moved) = self.watches.insert(watch, id)
                     && moved != id
                 {
-                    self.tree.dirs[moved as usize].watch = None;
+                    // The directory was moved, or is mounted at two places: its one watch reports the last.
+                    let other = &mut self.tree.dirs[moved as usize];
+                    other.watch = None;
+                    if other.alive {
+                        self.unwatched.insert(moved);
+                    }
                 }
                 self.tree.dirs[id as usize].watch = Some(watch);
                 self.unwatched.remove(&id);

@@ -14,6 +14,19 @@ pub(crate) fn below(real: &[u8]) -> u64 {
     linux::below(real)
 }
 
+/// Returns the places below a directory, given with a final slash, where something is mounted,
+/// relative to it.
+#[cfg(target_os = "linux")]
+pub(crate) fn places_below(real: &[u8]) -> Vec<Vec<u8>> {
+    linux::places_below(real)
+}
+
+/// Other systems have no such list; there every file is revalidated anyway.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn places_below(_real: &[u8]) -> Vec<Vec<u8>> {
+    Vec::new()
+}
+
 /// Other systems have no such list; there every directory is revalidated anyway.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn below(_real: &[u8]) -> u64 {
@@ -24,7 +37,7 @@ pub(crate) fn below(_real: &[u8]) -> u64 {
 mod linux {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     use std::os::fd::OwnedFd;
-    use std::sync::{Mutex, OnceLock, PoisonError};
+    use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::{Mode, OFlags, SeekFrom};
@@ -37,12 +50,7 @@ mod linux {
     }
 
     pub(crate) fn below(real: &[u8]) -> u64 {
-        static MOUNT_LIST: OnceLock<Option<Mutex<List>>> = OnceLock::new();
-        let Some(list) = MOUNT_LIST.get_or_init(|| List::open().map(Mutex::new)) else { return 0 };
-        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-        if list.has_changed() {
-            list.read();
-        }
+        let Some(list) = current() else { return 0 };
         let mut hasher = DefaultHasher::new();
         for (path, mount) in &list.mounts {
             if path.starts_with(real) {
@@ -50,6 +58,23 @@ mod linux {
             }
         }
         hasher.finish()
+    }
+
+    pub(crate) fn places_below(real: &[u8]) -> Vec<Vec<u8>> {
+        let Some(list) = current() else { return Vec::new() };
+        let below = list.mounts.iter().filter_map(|(path, _)| path.strip_prefix(real));
+        below.map(<[u8]>::to_vec).collect()
+    }
+
+    /// The list as it is now; `None` where it cannot be read.
+    fn current() -> Option<MutexGuard<'static, List>> {
+        static LIST: OnceLock<Option<Mutex<List>>> = OnceLock::new();
+        let list = LIST.get_or_init(|| List::open().map(Mutex::new)).as_ref()?;
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.has_changed() {
+            list.read();
+        }
+        Some(list)
     }
 
     impl List {
@@ -140,6 +165,60 @@ mod tests {
         let options =
             GrepOptions::from_json(&format!(r#"{{"pattern":"{word}","regex":false}}"#)).unwrap();
         grep_indexed(session, path, &options, &CancelToken::new()).unwrap()[0].nums[0]
+    }
+
+    #[test]
+    fn a_search_finds_changes_of_a_file_that_was_bound_over_another_before() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir(top.join("d")).unwrap();
+        for number in 0..40 {
+            fs::write(top.join(format!("d/f{number}")), "plain words\n").unwrap();
+        }
+        let outside = tempfile::NamedTempFile::new().unwrap();
+        fs::write(outside.path(), "plain words\n").unwrap();
+        let over = top.join("d/f7");
+        mount_bind(outside.path(), &over).unwrap();
+        let path = top.to_str().unwrap().as_bytes();
+        let session = session_of(&top, serde_json::json!({}));
+        std::thread::sleep(std::time::Duration::from_millis(110));
+        let unsigned = warm(&session, path, true, &CancelToken::new()).unwrap().unsigned;
+        let before = found(&session, path, "mounted");
+        fs::write(outside.path(), "mounted words\n").unwrap();
+        let after = found(&session, path, "mounted");
+        unmount(&over, UnmountFlags::empty()).unwrap();
+        assert_eq!((unsigned, before, after), (0, 0.0, 1.0));
+    }
+
+    #[test]
+    fn a_search_finds_changes_in_a_directory_that_is_mounted_at_two_places() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        for name in ["d", "twice"] {
+            fs::create_dir(top.join(name)).unwrap();
+        }
+        for number in 0..40 {
+            fs::write(top.join(format!("d/f{number}")), "plain words\n").unwrap();
+        }
+        let over = top.join("twice");
+        mount_bind(top.join("d"), &over).unwrap();
+        let path = top.to_str().unwrap().as_bytes();
+        let session = session_of(&top, serde_json::json!({}));
+        std::thread::sleep(std::time::Duration::from_millis(110));
+        warm(&session, path, true, &CancelToken::new()).unwrap();
+        let before = found(&session, path, "changed");
+        fs::write(top.join("d/f7"), "changed words\n").unwrap();
+        let changed = found(&session, path, "changed");
+        fs::write(top.join("twice/new"), "changed words\n").unwrap();
+        let added = found(&session, path, "changed");
+        unmount(&over, UnmountFlags::empty()).unwrap();
+        assert_eq!((before, changed, added), (0.0, 2.0, 4.0));
     }
 
     #[test]
