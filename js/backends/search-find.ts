@@ -1,10 +1,12 @@
 /** Searches for names over any backend: the answers of the native search on a disk. */
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import type { FindQuery, FindResult } from "../engine/search.ts";
+import { utf8Length } from "../engine/utf8.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
+import { Pace, sortPaced } from "./pace.ts";
 import { childOf, compareCodePoints } from "./paths.ts";
 import { atLeastOne, globsOf, type Signalled } from "./search-grep.ts";
-import { Pace, type SearchPlace, SearchWalk } from "./search-walk.ts";
+import { type SearchPlace, SearchWalk } from "./search-walk.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -48,10 +50,16 @@ export async function findBackend(
   // Entries that are not recent are ordered by path alone.
   const age = ({ time }: Found) => (sort === "mtime" || (sort === "recent" && time >= since) ? time : -1);
   const compare = (a: Found, b: Found) => age(b) - age(a) || compareCodePoints(a.path, b.path);
-  if (sort !== "path") found.sort(compare);
+  const all = sort === "path" ? found : await sortPaced(found, compare, pace);
   const last = after === undefined ? undefined : { path: after.path, time: after.number };
-  const rest = last === undefined ? found : found.filter((entry) => compare(entry, last) > 0);
-  const page = rest.slice(0, limit);
+  const rest = last === undefined ? all : all.filter((entry) => compare(entry, last) > 0);
+  const most = atLeastOne("maxTextBytes", query.maxTextBytes);
+  const page: Found[] = [];
+  for (let bytes = 0; page.length < Math.min(limit, rest.length) && bytes < most; ) {
+    const next = rest[page.length] as Found;
+    page.push(next);
+    bytes += utf8Length(next.path) + 1;
+  }
   const end = page.at(-1);
   const truncated = rest.length > page.length;
   return {

@@ -5,21 +5,22 @@
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import {
-  type CompiledQuery,
-  type FileCount,
-  type Freshness,
-  type IncompleteReason,
-  LARGE_BYTES,
-  type PathGlobs,
-  type SearchMatch,
-  type SearchQuery,
-  type SearchResult,
-  type SentQuery,
-  type TextHits,
+import { utf8Length } from "../engine/utf8.ts";
+import type {
+  CompiledQuery,
+  FileCount,
+  Freshness,
+  IncompleteReason,
+  PathGlobs,
+  SearchMatch,
+  SearchQuery,
+  SearchResult,
+  SentQuery,
+  TextHits,
+  TextMatch,
 } from "../engine/search.ts";
+import { Pace } from "./pace.ts";
 import { Ahead } from "./search-ahead.ts";
-import { Pace } from "./search-walk.ts";
 
 /** A query that can be cancelled. */
 export interface Signalled {
@@ -35,6 +36,8 @@ export interface Counted {
 const NOTHING: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
+/** As `Limits::ROW_BYTES` of `crates/core/src/search`. */
+const ROW_BYTES = 4;
 
 /** One search of contents, with its results so far. */
 export class Search {
@@ -53,6 +56,8 @@ export class Search {
   binary = 0;
   large = 0;
   #units = 0;
+  /** Bytes that the rows of hits may still have. */
+  #textLeft: number;
   #unreadable = 0;
   #stoppedAt: string | undefined;
 
@@ -60,6 +65,7 @@ export class Search {
     this.from = query.cursor === undefined ? { path: "", number: 0 } : decodeCursor("grep", query.cursor);
     this.#query = query;
     this.#maxResults = atLeastOne("maxResults", query.maxResults);
+    this.#textLeft = atLeastOne("maxTextBytes", query.maxTextBytes);
     this.maxFileBytes = query.maxFileBytes ?? MAX_FILE_BYTES;
     const output = query.output ?? "content";
     if (!["content", "files", "count"].includes(output)) {
@@ -107,7 +113,16 @@ export class Search {
   ): Promise<void> | undefined {
     const { before, after, context, maxPerFile, maxLineChars, signal } = this.#query;
     const skipLines = path === this.from.path ? Math.min(this.from.number, WHOLE_FILE) : 0;
-    const limits = { before, after, context, maxLineChars, skipLines };
+    const pathBytes = utf8Length(path);
+    const limits = {
+      before,
+      after,
+      context,
+      maxLineChars,
+      skipLines,
+      pathBytes,
+      maxTextBytes: this.#textLeft,
+    };
     // One more than wanted tells that there is more.
     const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
     const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
@@ -118,8 +133,8 @@ export class Search {
       );
       return found.then((hits) => this.#take(path, hits));
     }
-    const { later } = this.compiled;
-    if (later !== undefined && content.length >= LARGE_BYTES)
+    const { later, laterFrom } = this.compiled;
+    if (later !== undefined && content.length >= laterFrom)
       return later(content, asked, signal).then((hits) => this.#take(path, hits));
     this.#take(path, this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile }));
     return undefined;
@@ -129,8 +144,22 @@ export class Search {
     if (hits.binary) this.binary++;
     else this.searched++;
     if (hits.total === 0) return;
-    this.#found.push({ path, hits });
+    this.#found.push({ path, hits: this.#content ? this.#withinText(path, hits) : hits });
     this.#units += this.#content ? hits.total : 1;
+  }
+
+  /** The hits that there is room for. They may have been asked for before others took it. */
+  #withinText(path: string, hits: TextHits): TextHits {
+    const { matches } = hits;
+    if (this.#textLeft === WHOLE_FILE) return hits;
+    const rowBytes = utf8Length(path) + ROW_BYTES;
+    let given = 0;
+    for (; given < matches.length && this.#textLeft > 0; given++) {
+      const { text, rest = [] } = matches[given] as TextMatch;
+      const lines = [text, ...rest].reduce((sum, line) => sum + utf8Length(line), 0);
+      this.#textLeft = Math.max(0, this.#textLeft - rowBytes - lines);
+    }
+    return given === matches.length ? hits : { ...hits, matches: matches.slice(0, given) };
   }
 
   /** Returns the result, given the counts of a walk. */
@@ -142,16 +171,24 @@ export class Search {
     let next = this.#stoppedAt === undefined ? undefined : { path: this.#stoppedAt, number: 0 };
     if (next !== undefined) reason = "timeout";
     let left = this.#maxResults;
+    let filesWithMatches = 0;
     let truncated = false;
+    /** Whether what comes next would be more text than is wanted. */
+    let isCut = false;
     let last: { readonly path: string; readonly number: number } | undefined;
     for (const { path, hits } of this.#found) {
       const kept = this.#content ? Math.min(hits.total, left) : Math.min(left, 1) * hits.total;
       left -= this.#content ? kept : Math.min(left, 1);
-      if (kept > 0) {
+      if (kept > 0) filesWithMatches++;
+      const given = this.#content ? Math.min(kept, hits.matches.length) : this.#textLeft > 0 ? kept : 0;
+      if (given > 0 && !isCut) {
         counts.push({ path, count: kept });
-        for (const match of hits.matches.slice(0, kept)) matches.push({ path, ...match });
-        last = { path, number: this.#content ? (hits.matches[kept - 1]?.line ?? 0) : WHOLE_FILE };
+        if (this.#content) for (const match of hits.matches.slice(0, given)) matches.push({ path, ...match });
+        // A path and its line end.
+        else this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);
+        last = { path, number: this.#content ? (hits.matches[given - 1]?.line ?? 0) : WHOLE_FILE };
       }
+      if (given < kept) isCut = true;
       if (kept < hits.total) {
         truncated = true;
         reason = "max_results";
@@ -159,11 +196,15 @@ export class Search {
         break;
       }
     }
+    if (isCut) {
+      truncated = true;
+      next = last;
+    }
     return {
       matches,
       counts,
       totalMatches: this.#found.reduce((sum, { hits }) => sum + hits.total, 0),
-      filesWithMatches: counts.length,
+      filesWithMatches,
       filesSearched: this.searched,
       skippedBinary: this.binary,
       skippedLarge: this.large,

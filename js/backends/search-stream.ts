@@ -10,7 +10,7 @@ import type { FsBackend } from "./backend.ts";
 import { grepBackend } from "./search.ts";
 
 /** The query of a stream of matches. */
-export interface GrepEachQuery extends Omit<SearchQuery, "output" | "maxPerFile"> {
+export interface GrepEachQuery extends Omit<SearchQuery, "output" | "maxPerFile" | "maxTextBytes"> {
   readonly signal?: AbortSignal | undefined;
 }
 

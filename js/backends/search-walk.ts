@@ -8,6 +8,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { IgnoreFile, IgnoreRules, PathGlobs, WalkQuery } from "../engine/search.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
+import { Pace, sortPaced } from "./pace.ts";
 import { childOf, compareCodePoints, isWithin, parentOf } from "./paths.ts";
 import { type Above, type IgnoreFiles, type Item, sameIgnoreFiles, type WalkMemo } from "./search-memo.ts";
 
@@ -17,10 +18,10 @@ export const IGNORE_FILES: readonly string[] = Object.freeze([".gitignore", ".ig
 const MAX_IGNORE_BYTES = 1 << 20;
 /** How deep below the start a walk goes, in directories. */
 const MAX_DEPTH = 2048;
+/** Entries of one directory between two looks at the clock. */
+const STRIDE = 256;
 /** How many entries are looked at inside ignored directories, to count what is hidden there. */
 const IGNORED_BUDGET = 200_000;
-/** How long a search may hold the event loop in one go, in milliseconds. */
-const SLICE_MS = 10;
 
 /** Context from the caller in addition to the query. */
 export interface SearchPlace {
@@ -52,29 +53,6 @@ export interface WalkCounts {
 /** An entry that is wanted. */
 export type WalkEntry = Pick<Item, "path" | "entry" | "slot">;
 
-/** Lets others have the event loop now and then, and hears signals and deadlines. */
-export class Pace {
-  readonly #signal: AbortSignal | undefined;
-  readonly #end: number;
-  #yielded = performance.now();
-
-  constructor(query: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined }) {
-    this.#signal = query.signal;
-    this.#end = performance.now() + (query.timeoutMs ?? Number.POSITIVE_INFINITY);
-  }
-
-  /** Returns true when the time limit is reached. @throws CANCELLED */
-  async isOver(): Promise<boolean> {
-    const now = performance.now();
-    if (now - this.#yielded >= SLICE_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      this.#yielded = performance.now();
-    }
-    if (this.#signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
-    return now >= this.#end;
-  }
-}
-
 interface Level {
   /** The directory relative to the start, with a final slash; empty for the start. */
   readonly prefix: string;
@@ -91,11 +69,13 @@ export class SearchWalk {
   readonly #root: string;
   readonly #request: WalkRequest;
   readonly #names: readonly string[] | null;
+  readonly #pace: Pace;
 
   constructor(backend: FsBackend, root: string, request: WalkRequest) {
     this.#backend = backend;
     this.#root = root;
     this.#request = request;
+    this.#pace = new Pace(request.query);
     const { respectIgnore, ignoreFiles } = request.query;
     this.#names = respectIgnore === false ? null : (ignoreFiles ?? IGNORE_FILES);
   }
@@ -151,7 +131,8 @@ export class SearchWalk {
     const rules = same ? known.rules : entered(outer, ignoreFiles, above + prefix);
     const items: Item[] = [];
     let count = 0;
-    for (const entry of entries) {
+    for (const [at, entry] of entries.entries()) {
+      if (at % STRIDE === STRIDE - 1) await this.#pace.isOver();
       if (entry.name === ".git" || (query.hidden === false && entry.name.startsWith("."))) continue;
       const path = prefix + entry.name;
       const isDir = entry.type === "dir";
@@ -168,11 +149,20 @@ export class SearchWalk {
         items.push({ key: entry.name, path, entry, enter: false, ignored: false });
       }
     }
-    items.sort((a, b) => compareCodePoints(a.key, b.key));
-    const opened = { stamp, outer, ignored, ignoreFiles, rules, items, seen: entries.length, hidden: count };
+    const sorted = await sortPaced(items, (a, b) => compareCodePoints(a.key, b.key), this.#pace);
+    const opened = {
+      stamp,
+      outer,
+      ignored,
+      ignoreFiles,
+      rules,
+      items: sorted,
+      seen: entries.length,
+      hidden: count,
+    };
     memo?.keep(directory, opened);
     this.#count(opened);
-    return { prefix, rules, ignored, items, at: 0 };
+    return { prefix, rules, ignored, items: sorted, at: 0 };
   }
 
   #count({ ignored, seen, hidden }: { ignored: boolean; seen: number; hidden: number }): void {

@@ -19,6 +19,8 @@ export interface TreeRequest {
   readonly from?: number | undefined;
   /** The maximum number of entries. Default all. */
   readonly limit?: number | undefined;
+  /** The page ends once its names have so many bytes, with a line end each. Default: no limit. */
+  readonly maxTextBytes?: number | undefined;
   /** With `false` (default true) sizes and times are omitted. */
   readonly facts?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;

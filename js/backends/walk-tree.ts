@@ -2,7 +2,8 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
 import { checkSignal } from "./failure.ts";
-import { sortCodePoints } from "./paths.ts";
+import { Pace, sortPaced } from "./pace.ts";
+import { compareCodePoints } from "./paths.ts";
 
 /**
  * Yields everything below a directory, by full path in code-point order, parents before their
@@ -13,7 +14,8 @@ export async function* walkTree(
   root: string,
   signal?: AbortSignal,
 ): AsyncGenerator<FsEntry> {
-  const levels = [{ entries: pathOrder(await backend.listDir(root)), at: 0 }];
+  const pace = new Pace({ signal });
+  const levels = [{ entries: await pathOrder(await backend.listDir(root), pace), at: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     checkSignal(signal, root);
     const entry = level.entries[level.at++];
@@ -22,7 +24,9 @@ export async function* walkTree(
       continue;
     }
     yield entry;
-    if (entry.type === "dir") levels.push({ entries: pathOrder(await childrenOf(backend, entry)), at: 0 });
+    await pace.isOver();
+    if (entry.type === "dir")
+      levels.push({ entries: await pathOrder(await childrenOf(backend, entry), pace), at: 0 });
   }
 }
 
@@ -42,9 +46,10 @@ async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): 
 }
 
 /** Sorts entries so that the full paths of all descendants come out sorted. */
-function pathOrder(entries: readonly FsEntry[]): readonly FsEntry[] {
-  const byKey = new Map(entries.map((entry) => [entry.isDir ? `${entry.name}/` : entry.name, entry]));
-  return sortCodePoints([...byKey.keys()]).map((key) => byKey.get(key) as FsEntry);
+async function pathOrder(entries: readonly FsEntry[], pace: Pace): Promise<readonly FsEntry[]> {
+  const keyed = entries.map((entry) => ({ entry, key: entry.isDir ? `${entry.name}/` : entry.name }));
+  const sorted = await sortPaced(keyed, (a, b) => compareCodePoints(a.key, b.key), pace);
+  return sorted.map(({ entry }) => entry);
 }
 
 function isGone(error: unknown): boolean {

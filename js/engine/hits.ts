@@ -13,10 +13,8 @@ export function toHits(packed: Packed, attributed: boolean): TextHits {
   const total = from.num();
   const context = from.flag();
   const matches: TextMatch[] = [];
-  // A count comes without its hits.
-  if (nums.length > 4) {
-    for (let left = total; left > 0; left--) matches.push(readMatch(from, { context, attributed }, {}));
-  }
+  // A count comes without its hits, and where their text is limited there may be fewer than were counted.
+  while (!from.isAtEnd) matches.push(readMatch(from, { context, attributed }, {}));
   return { matches, total, binary, more };
 }
 

@@ -6,7 +6,8 @@
  * given". Errors are those of `errors.ts`.
  */
 import type { ReadRoots } from "./read.ts";
-import type { CancelToken, NativeSearch } from "./tree-search.ts";
+import type { CancelToken } from "./cancellable.ts";
+import type { NativeSearch } from "./tree-search.ts";
 import type { Packed } from "./unpack.ts";
 
 export type { CancelToken };

@@ -50,11 +50,11 @@ export interface WalkQuery {
   /** Continue a truncated result: its `nextCursor`. */
   readonly cursor?: string | undefined;
   /**
-   * The maximum characters of the returned matches and their paths, after which only totals are
-   * counted. Matches are decoded in slices, so that the event loop stays responsive. A backend
-   * that ignores it returns all matches.
+   * The maximum bytes of the returned rows (`path:line:text`), or paths; anything beyond is only
+   * counted, which costs nothing. The totals cover everything; `truncated` and `nextCursor` tell
+   * that something was left out. Default: no limit.
    */
-  readonly maxTextChars?: number | undefined;
+  readonly maxTextBytes?: number | undefined;
   /** The time in milliseconds after which the partial result is returned. */
   readonly timeoutMs?: number | undefined;
   /**

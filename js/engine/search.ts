@@ -3,6 +3,7 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
+import { type CancelToken, cancellable } from "./cancellable.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensive, isCheapToParse } from "./query-cost.ts";
 import { isAttributed, toHits } from "./hits.ts";
@@ -16,18 +17,33 @@ export type * from "./search-types.ts";
 /** The size in bytes below which a content is searched faster than it is sent to a worker. */
 export const LARGE_BYTES: number = 32 * 1024;
 
+/** The same for a thread of the native engine, which is as fast as the call itself. */
+const LARGE_NATIVE_BYTES = 256 * 1024;
+
+/** How a content is searched: as far as the text of its hits is wanted. */
+export interface ContentLimits extends TextLimits {
+  /** Hits up to this line are passed over. */
+  readonly skipLines?: number | undefined;
+  /** Hits are given until their rows have so many bytes, then they are only counted. */
+  readonly maxTextBytes?: number | undefined;
+  /** How long the path is that each row begins with. */
+  readonly pathBytes?: number | undefined;
+}
+
 /** A compiled query. */
 export interface CompiledQuery {
   /** Searches the content of a file; byte order marks are honoured. */
-  search(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
+  search(content: Uint8Array, limits?: ContentLimits): TextHits;
   /** Counts the matching lines, without creating them. */
-  count(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
-  /** The same in a worker, where workers exist and the content is large enough. */
+  count(content: Uint8Array, limits?: ContentLimits): TextHits;
+  /** The same in a worker or on a thread, where there are any. @throws CANCELLED */
   later?(
     content: Uint8Array,
-    limits: TextLimits & { readonly skipLines?: number; readonly count: boolean },
+    limits: ContentLimits & { readonly count: boolean },
     signal?: AbortSignal,
   ): Promise<TextHits>;
+  /** Contents of fewer bytes are searched sooner at once than `later`. */
+  readonly laterFrom: number;
 }
 
 /** A query that workers compile, because the page would block on it. */
@@ -38,7 +54,7 @@ export interface SentQuery {
    */
   searchAll(
     contents: readonly Uint8Array[],
-    limits: TextLimits & { readonly skipLines?: number; readonly count: boolean },
+    limits: ContentLimits & { readonly count: boolean },
     signal?: AbortSignal,
   ): Promise<readonly TextHits[]>;
 }
@@ -100,11 +116,15 @@ interface RawIgnore {
 
 interface RawQuery {
   search(content: Uint8Array, limits: string): Packed;
+  /** On a thread; only in the native engine. */
+  searchAsync?(content: Uint8Array, limits: string, cancel?: CancelToken): Promise<Packed>;
 }
 
 /** The exports of both bindings for this area. */
 export interface SearchBinding {
   readonly SearchQuery: new (options: string) => RawQuery;
+  /** Cancels a call on a thread; only in the native engine. */
+  readonly CancelToken?: new () => CancelToken;
   /** On another thread; only in bindings with workers. */
   searchAsync?(options: string, content: Uint8Array, limits: string, signal?: AbortSignal): Promise<Packed>;
   /** Several contents in one call; only in bindings with workers. */
@@ -144,7 +164,7 @@ export interface SearchEngine {
   sentQuery(query: TextQuery): SentQuery | undefined;
   /** Searches a text. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
-  /** The same in a worker, where workers exist: for large texts. @throws also CANCELLED */
+  /** The same in a worker or on a thread, for large texts. @throws also CANCELLED */
   grepTextAsync(text: string | Uint8Array, query: TextQuery & TextLimits & Signalled): Promise<TextHits>;
   /** Returns an empty stack of ignore rules. */
   ignoreRules(): IgnoreRules;
@@ -157,7 +177,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
   const kept = new QueryCache<CompiledQuery>();
   const sent = new WeakMap<SentQuery, string | undefined>();
-  const { searchAsync, searchAllAsync } = binding;
+  const { searchAsync, searchAllAsync, CancelToken } = binding;
   const compileQuery = (query: TextQuery): CompiledQuery => {
     const options = optionsOf(query);
     const known = kept.get(options);
@@ -169,8 +189,16 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     const compiled: { -readonly [K in keyof CompiledQuery]: CompiledQuery[K] } = {
       search: (content, limits = {}) => run(content, limits, false),
       count: (content, limits = {}) => run(content, limits, true),
+      laterFrom: LARGE_BYTES,
     };
-    if (searchAsync !== undefined) {
+    if (raw.searchAsync !== undefined && CancelToken !== undefined) {
+      compiled.laterFrom = LARGE_NATIVE_BYTES;
+      compiled.later = async (content, limits, signal) => {
+        const asked = JSON.stringify(limits);
+        const search = (token?: CancelToken) => raw.searchAsync?.(content, asked, token) as Promise<Packed>;
+        return toHits(await cancellable(signal, CancelToken, search), attributed);
+      };
+    } else if (searchAsync !== undefined) {
       compiled.later = async (content, limits, signal) => {
         try {
           return toHits(await searchAsync(options, content, JSON.stringify(limits), signal), attributed);
@@ -215,8 +243,11 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     async grepTextAsync(text, query) {
       checkAborted(query.signal);
       const [content, limits] = [toUtf8(text), limitsOf(query)];
-      if (searchAsync === undefined || content.length < LARGE_BYTES)
-        return compileQuery(query).search(content, limits);
+      if (searchAsync === undefined || content.length < LARGE_BYTES) {
+        const { search, later, laterFrom } = compileQuery(query);
+        if (later === undefined || content.length < laterFrom) return search(content, limits);
+        return later(content, { ...limits, count: false }, query.signal);
+      }
       // Not compiled here, because that may block the page.
       try {
         const asked = JSON.stringify({ ...limits, count: false });

@@ -1,6 +1,6 @@
 /** Searches of a tree on disk, by the native engine: on other threads, in parallel, cancellable. */
+import { type CancelToken, cancellable, translated } from "./cancellable.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { FilewrightError, fromEngine } from "./errors.ts";
 import { fileTypeGlobs } from "./file-types.ts";
 import { isAttributed, readLines, readMatch } from "./hits.ts";
 import type {
@@ -35,11 +35,6 @@ export interface PackedBatch extends Omit<Packed, "text"> {
   readonly text: string | Uint8Array;
 }
 
-/** The native engine's cancel token. */
-export interface CancelToken {
-  cancel(): void;
-}
-
 /** Searches of a tree on disk. Paths are absolute. */
 export interface TreeSearch {
   grep(
@@ -65,7 +60,7 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
     async grep(path, { signal, ...query }) {
       const options = JSON.stringify(grepOptions(query));
       const packed = await cancellable(signal, Cancel, (token) => roots.grep(path, options, token));
-      return query.maxTextChars === undefined ? readSearch(packed, query) : readSlices(packed, query);
+      return query.maxTextBytes === undefined ? readSearch(packed, query) : readSlices(packed, query);
     },
     async find(path, { signal, ...query }) {
       const { options, recentFrom } = findOptions(query);
@@ -97,10 +92,6 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
   };
 }
 
-function translated(error: unknown): never {
-  throw fromEngine(error);
-}
-
 /** Decodes the result of `pack` in `crates/node/src/search.rs`. */
 function readStatus(packed: Packed): IndexStatus {
   const from = unpack(packed);
@@ -114,32 +105,9 @@ function readStatus(packed: Packed): IndexStatus {
   });
 }
 
-/** Runs a call that a signal may cancel; its errors become `FilewrightError`s. */
-async function cancellable<T>(
-  signal: AbortSignal | undefined,
-  Cancel: new () => CancelToken,
-  call: (token: CancelToken | undefined) => Promise<T>,
-): Promise<T> {
-  if (signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
-  if (signal === undefined) return call(undefined).catch(translated);
-  const token = new Cancel();
-  const onAbort = () => token.cancel();
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    const result = await call(token);
-    // Finished before the cancellation arrived: the caller has gone nevertheless.
-    if (signal.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
-    return result;
-  } catch (error) {
-    throw fromEngine(error);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
 /** Converts a search's options to the engine's form. */
 function grepOptions(query: SearchQuery): Record<string, unknown> {
-  const { cursor, fileTypes, maxTextChars: _, ...rest } = query;
+  const { cursor, fileTypes, ...rest } = query;
   const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
   return { ...rest, types: fileTypeGlobs(fileTypes), fromPath: from?.path, fromLine: from?.number };
 }
@@ -153,23 +121,12 @@ const REASONS: readonly (IncompleteReason | undefined)[] = [
 
 const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
-/**
- * Decodes the needed part of the result of `grep` in `crates/fs/src/search`, in slices that let
- * other tasks run.
- */
+/** Decodes the result of `grep` in `crates/fs/src/search`, in slices that let other tasks run. */
 async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): Promise<SearchResult> {
-  const limit = query.maxTextChars ?? Number.POSITIVE_INFINITY;
-  const found: DecodedHits = { matches: [], counts: [], chars: 0, limit };
+  const found: DecodedHits = { matches: [], counts: [] };
   const { shape, result } = readHead(packed[0] as Packed, query);
-  for (const _ of hitsOf(packed.slice(1), shape, found)) {
-    const last = found.matches.at(-1);
-    if (last !== undefined && found.chars > limit) {
-      const nextCursor = encodeCursor("grep", { path: last.path, number: last.line });
-      return { ...result, truncated: true, nextCursor, matches: found.matches, counts: found.counts };
-    }
-    await new Promise((resolve) => setTimeout(resolve));
-  }
-  return { ...result, matches: found.matches, counts: found.counts };
+  for (const _ of hitsOf(packed.slice(1), shape, found)) await new Promise((resolve) => setTimeout(resolve));
+  return { ...result, ...found };
 }
 
 /** Decodes the result of `grep` in `crates/fs/src/search`. */
@@ -177,7 +134,7 @@ function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchR
   const { shape, result } = readHead(packed[0] as Packed, query);
   // A million hits take longer to decode than to find, so they are decoded on first access.
   let batches: readonly PackedBatch[] | undefined = packed.slice(1);
-  const found: DecodedHits = { matches: [], counts: [], chars: 0, limit: Number.POSITIVE_INFINITY };
+  const found: DecodedHits = { matches: [], counts: [] };
   const hits = (): DecodedHits => {
     for (const _ of hitsOf(batches ?? [], shape, found));
     batches = undefined;
@@ -235,10 +192,6 @@ function readHead(
 interface DecodedHits {
   readonly matches: SearchMatch[];
   readonly counts: FileCount[];
-  /** A lower bound of the characters of the rows `path:line:text`. */
-  chars: number;
-  /** The maximum number of useful characters: hits beyond them are not decoded. */
-  readonly limit: number;
 }
 
 interface HitShape {
@@ -247,13 +200,10 @@ interface HitShape {
   readonly attributed: boolean;
 }
 
-/** The characters of a row in addition to path and text: two separators, a digit and a line ending. */
-const MIN_ROW_CHARS = 4;
+/** The number of lines, or files, decoded before other tasks may run on the event loop. */
+const LINES_PER_SLICE = 5000;
 
-/** The number of hits decoded before other tasks may run on the event loop. */
-const HITS_PER_SLICE = 5000;
-
-/** Decodes the hits, and yields after every {@link HITS_PER_SLICE}. */
+/** Decodes the hits, and yields after every {@link LINES_PER_SLICE}. The last file may have fewer hits than were counted. */
 function* hitsOf(batches: readonly PackedBatch[], shape: HitShape, found: DecodedHits): Generator<void> {
   const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   for (const { nums, text } of batches) {
@@ -266,17 +216,23 @@ function* hitsOf(batches: readonly PackedBatch[], shape: HitShape, found: Decode
 
 function* fullHitsOf(batch: Packed, shape: HitShape, found: DecodedHits): Generator<void> {
   const from = unpack(batch);
+  let slice = 0;
   for (let files = from.num(); files > 0; files--) {
     const path = from.str();
     const count = from.num();
     found.counts.push({ path, count });
-    for (let left = shape.content ? count : 0; left > 0; left--) {
+    slice++;
+    for (let left = shape.content ? count : 0; left > 0 && !from.isAtEnd; left--) {
       const match = readMatch(from, shape, { path });
       found.matches.push(match);
-      found.chars += path.length + match.text.length + MIN_ROW_CHARS;
-      if (found.matches.length % HITS_PER_SLICE === 0 || found.chars > found.limit) yield;
+      slice += 1 + (match.before?.length ?? 0) + (match.after?.length ?? 0);
+      if (slice < LINES_PER_SLICE) continue;
+      slice = 0;
+      yield;
     }
-    if (found.counts.length % HITS_PER_SLICE === 0) yield;
+    if (slice < LINES_PER_SLICE) continue;
+    slice = 0;
+    yield;
   }
 }
 
@@ -297,7 +253,7 @@ function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<voi
     const count = num(1);
     at += 2;
     counts.push({ path, count });
-    for (let left = count; left > 0; left--) {
+    for (let left = count; left > 0 && at < nums.length; left--) {
       const line = num(0);
       const endLine = num(1);
       const cut = num(3) === 1;
@@ -305,11 +261,9 @@ function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<voi
       at += 5;
       if (endLine > line) {
         const rest = Array.from({ length: endLine - line }, () => take(nums[at++] as number));
-        for (const more of rest) found.chars += more.length;
         matches.push({ ...match, ...(cut ? { cut: true as const } : {}), endLine, rest });
       } else matches.push(cut ? { ...match, cut: true } : match);
-      found.chars += path.length + match.text.length + MIN_ROW_CHARS;
-      if (matches.length % HITS_PER_SLICE === 0 || found.chars > found.limit) yield;
+      if (matches.length % LINES_PER_SLICE === 0) yield;
     }
   }
 }

@@ -32,6 +32,11 @@ export class Unpacker {
     this.#text = text;
   }
 
+  /** True when everything was read. */
+  get isAtEnd(): boolean {
+    return this.#at >= this.#nums.length;
+  }
+
   /** Reads the next number. */
   num(): number {
     return this.#nums[this.#at++] as number;

@@ -17,6 +17,21 @@ export function toUtf8(text: string | Uint8Array): Uint8Array {
   return typeof text === "string" ? encoder.encode(text) : text;
 }
 
+/** Returns the UTF-8 length of the text in bytes. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00) {
+      bytes += 2; // the pair is two units and four bytes
+      at += 1;
+    } else bytes += 2;
+  }
+  return bytes;
+}
+
 /**
  * Passes two texts to `use` as UTF-8. Bytes are passed unchanged. The encoded bytes are invalid
  * after `use` has returned; unpaired surrogates are U+FFFD.

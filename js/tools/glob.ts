@@ -2,6 +2,7 @@
 import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
 import { missedGlob } from "./grep_text.ts";
 import { excludeNotes, findNotes, otherRootsNote } from "./left-out.ts";
+import { answerBytes } from "./limits.ts";
 import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
 import {
@@ -145,6 +146,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
     sort: args.sort,
     recencyMs: args.recency_ms,
     limit: args.limit,
+    maxTextBytes: answerBytes(call.limits),
     cursor: args.cursor,
   }));
   return {

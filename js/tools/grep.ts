@@ -183,8 +183,8 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
       { complete: true, details: { argument: "cursor" } },
     );
   // Ranked, the best match may lie behind many others that the page has no room for.
-  const maxTextChars = args.rank === "path" ? answerBytes(call.limits) : MAX_RANKED_CHARS;
-  const signalled = { ...query, maxTextChars, signal: call.signal };
+  const maxTextBytes = args.rank === "path" ? answerBytes(call.limits) : MAX_RANKED_BYTES;
+  const signalled = { ...query, maxTextBytes, signal: call.signal };
   const covered = await coveredRoots(args.path, call);
   const coversMore = covered.roots.length > 1;
   const found = coversMore
@@ -225,8 +225,8 @@ async function asText(
   return first === undefined ? undefined : { path: shown(first.path), line: first.line, count: totalMatches };
 }
 
-/** Characters of the matches that are ranked, so that a search of long lines ends too. */
-const MAX_RANKED_CHARS = 4 << 20;
+/** Bytes of the matches that are ranked, so that a search of long lines ends too. */
+const MAX_RANKED_BYTES = 4 << 20;
 
 /** Matching lines that are counted where a pattern was not meant as an expression. */
 const MAX_AS_TEXT = 1000;

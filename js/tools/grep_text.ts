@@ -38,10 +38,11 @@ export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
       texts.map((content, at) => ({ path, line: first + at, text: content, hit }));
     const next = matches[index + 1];
     const until = next?.path === path && next.line > line ? next.line : Number.POSITIVE_INFINITY;
+    const first = Math.max(line - before.length, Math.min(shown + 1, line));
     const rows = [
-      ...numbered(line - before.length, before, false).filter((row) => row.line > shown),
+      ...numbered(first, before.slice(before.length - (line - first)), false),
       ...numbered(line, [text, ...rest], true),
-      ...numbered(end + 1, after, false).filter((row) => row.line < until),
+      ...numbered(end + 1, after.slice(0, Math.max(0, until - end - 1)), false),
     ];
     shown = rows.at(-1)?.line ?? shown;
     return rows;

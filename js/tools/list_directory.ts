@@ -1,6 +1,7 @@
 /** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback.ts";
+import { Pace, sortPaced } from "../backends/pace.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";
@@ -9,11 +10,12 @@ import { FilewrightError } from "../engine/errors.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { excludeNotes } from "./left-out.ts";
 import { shownTarget } from "./link-target.ts";
+import { answerBytes } from "./limits.ts";
 import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { isoTime, plural } from "./text.ts";
+import { isoTime, plural, utf8Length } from "./text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { unignoredPaths } from "./walks.ts";
 
@@ -160,6 +162,9 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   };
 }
 
+/** The number of entries between two looks at the clock. */
+const STRIDE = 256;
+
 /** Returns the entry that stands for another root, before its content. */
 function headingOf(root: string, call: Call): ListedEntry {
   const path = call.display(root);
@@ -227,11 +232,12 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
 /** Returns a page of the requested entries. An order by size or time needs the facts of all of them. */
 async function pageOf(args: Args, root: string, from: number, call: Call): Promise<TreePage> {
   const { depth, hidden, ignore, respect_ignore, sort, order: direction, limit } = args;
+  const maxTextBytes = answerBytes(call.limits);
   // For bare names of one directory, a plain listing is faster than a page of a tree.
   const bare = depth === 1 && call.brief && !respect_ignore;
   if (call.fs.listTree === undefined || bare || sort === "size" || sort === "mtime") {
     const all = await collect(args, root, call);
-    return { entries: all.slice(from, from + limit), total: all.length };
+    return { entries: pageFrom(all, from, limit, maxTextBytes), total: all.length };
   }
   return call.fs.listTree(root, {
     depth,
@@ -243,9 +249,23 @@ async function pageOf(args: Args, root: string, from: number, call: Call): Promi
     order: direction,
     from,
     limit,
+    maxTextBytes,
     facts: !call.brief,
     signal: call.signal,
   });
+}
+
+/** Entries from one on, as many as an answer can show: each has a line with its name at least. */
+function pageFrom(
+  all: readonly FsEntry[],
+  from: number,
+  limit: number,
+  maxTextBytes: number,
+): readonly FsEntry[] {
+  let to = from;
+  for (let bytes = 0; to < Math.min(all.length, from + limit) && bytes < maxTextBytes; to++)
+    bytes += utf8Length((all[to] as FsEntry).name) + 1;
+  return all.slice(from, to);
 }
 
 /** Collects every requested entry, each directory followed by its content. */
@@ -256,6 +276,7 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   const sorted = args.sort === "size" || args.sort === "mtime";
   const facts = sorted || !call.brief;
   const found: FsEntry[] = [];
+  const pace = new Pace({ signal: call.signal });
   const visit = async (directory: string, level: number): Promise<void> => {
     if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
     let entries = await listLevel(directory, level, call, facts);
@@ -268,8 +289,8 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
         return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
       });
     if (sorted) entries = await withFacts(entries, call);
-    for (const entry of [...entries].sort(compare)) {
-      found.push(entry);
+    for (const entry of await sortPaced(entries, compare, pace)) {
+      if (found.push(entry) % STRIDE === 0) await pace.isOver();
       if (entry.type === "dir" && level < args.depth) await visit(entry.path, level + 1);
     }
   };

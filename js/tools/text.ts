@@ -3,6 +3,10 @@
  * Independent of tools.
  */
 
+import { utf8Length } from "../engine/utf8.ts";
+
+export { utf8Length };
+
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Returns true when the text has no unpaired surrogate, so that it has a UTF-8 form. */
@@ -11,21 +15,6 @@ export function isWellFormed(text: string): boolean {
 }
 
 const encoder = new TextEncoder();
-
-/** Returns the UTF-8 length of the text in bytes. */
-export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x80) continue;
-    if (unit < 0x800) bytes += 1;
-    else if (unit >= 0xd800 && unit < 0xdc00) {
-      bytes += 2; // The pair is two units and four bytes.
-      at += 1;
-    } else bytes += 2;
-  }
-  return bytes;
-}
 
 /** Returns the UTF-8 bytes of the text. */
 export function utf8(text: string): Uint8Array {

@@ -16,7 +16,7 @@ use filewright_fs::search::grep::GrepOptions;
 use filewright_index::find_indexed;
 use filewright_index::grep_indexed;
 use filewright_index::{self as index, FuzzyOptions, Session, Status};
-use napi::bindgen_prelude::{Task, Uint8Array};
+use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::cancel::CancelToken;
@@ -39,7 +39,40 @@ impl SearchQuery {
 
     #[napi]
     pub fn search(&self, content: &[u8], limits: String) -> napi::Result<PackedResult> {
-        guard(|| search_packed(&self.query, content, &limits)).map(PackedResult::from)
+        guard(|| search_packed(&self.query, content, &limits, &|| false)).map(PackedResult::from)
+    }
+
+    /// The same off the event loop, for long contents.
+    #[napi]
+    pub fn search_async(
+        &self,
+        content: Uint8Array,
+        limits: String,
+        cancel: Option<&CancelToken>,
+    ) -> AsyncTask<SearchTask> {
+        let (query, cancel) = (self.query.clone(), token(cancel));
+        AsyncTask::new(SearchTask { query, content, limits, cancel })
+    }
+}
+
+pub struct SearchTask {
+    query: Query,
+    content: Uint8Array,
+    limits: String,
+    cancel: Token,
+}
+
+impl Task for SearchTask {
+    type Output = Packed;
+    type JsValue = PackedResult;
+
+    fn compute(&mut self) -> napi::Result<Packed> {
+        let Self { query, content, limits, cancel } = self;
+        guard(|| search_packed(query, content, limits, &|| cancel.is_cancelled()))
+    }
+
+    fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
+        Ok(packed.into())
     }
 }
 

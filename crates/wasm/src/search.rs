@@ -25,7 +25,9 @@ impl SearchQuery {
     }
 
     pub fn search(&self, content: &[u8], limits: &str) -> Result<PackedResult, JsValue> {
-        search_packed(&self.query, content, limits).map(PackedResult::from).map_err(to_js)
+        search_packed(&self.query, content, limits, &|| false)
+            .map(PackedResult::from)
+            .map_err(to_js)
     }
 }
 

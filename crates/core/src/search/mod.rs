@@ -63,6 +63,10 @@ pub struct Limits {
     pub skip_lines: u64,
     /// The detail of the output for each hit.
     pub want: OutputMode,
+    /// Once the hits that were given have so many bytes of text, further ones are only counted.
+    pub max_text_bytes: u64,
+    /// The bytes that each hit has of them besides its lines.
+    pub row_bytes: u64,
 }
 
 impl Default for Limits {
@@ -74,6 +78,8 @@ impl Default for Limits {
             max_line_chars: 500,
             skip_lines: 0,
             want: OutputMode::Lines,
+            max_text_bytes: u64::MAX,
+            row_bytes: 0,
         }
     }
 }
@@ -82,7 +88,11 @@ impl Limits {
     /// The maximum number of context lines on either side.
     pub const MAX_CONTEXT: u64 = 50;
 
-    /// Parses `before`, `after`, `context`, `maxPerFile` and `maxLineChars`.
+    /// The minimum bytes of a row `path:line:text` besides its path and text: two separators, a
+    /// digit and a line end.
+    pub const ROW_BYTES: u64 = 4;
+
+    /// Parses `before`, `after`, `context`, `maxPerFile`, `maxLineChars` and `maxTextBytes`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the option.
@@ -108,6 +118,8 @@ impl Limits {
             after: context("after")?,
             max_hits,
             max_line_chars,
+            max_text_bytes: options.number("maxTextBytes")?.unwrap_or(default.max_text_bytes),
+            row_bytes: Self::ROW_BYTES,
             ..default
         })
     }
@@ -139,11 +151,22 @@ pub struct Hit<'a> {
     pub patterns: &'a [u32],
 }
 
+impl Hit<'_> {
+    /// The bytes of its lines, without the context.
+    pub fn text_bytes(&self) -> u64 {
+        let lines = std::iter::once(&self.text).chain(self.rest);
+        lines.map(|line| line.text.len() as u64).sum()
+    }
+}
+
 /// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchOutcome {
-    /// The number of hits passed to the receiver or, for [`OutputMode::Count`], counted.
+    /// The number of hits passed to the receiver or, for [`OutputMode::Count`] and beyond
+    /// `max_text_bytes`, counted.
     pub hits: u64,
+    /// The bytes of the hits that were given: their lines and `row_bytes` for each.
+    pub text_bytes: u64,
     /// The text is binary and was not searched.
     pub binary: bool,
     /// There is at least one more hit beyond `max_hits`.

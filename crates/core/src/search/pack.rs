@@ -3,31 +3,41 @@
 use std::ops::ControlFlow;
 
 use super::{Hit, Limits, Line, OutputMode, Query};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::options::Options;
 use crate::pack::Packed;
 
-/// Searches one text for a binding. `options` is the JSON form of [`Limits`], with `skipLines`, and
-/// `count` for [`OutputMode::Count`].
+/// Searches one text for a binding. `options` is the JSON form of [`Limits`], with `skipLines`,
+/// `pathBytes` for the length of the path at the start of each row, and `count` for
+/// [`OutputMode::Count`].
 ///
 /// The result is `binary more hits`, whether hits have context, and the hits as written by
-/// [`pack_hit`].
+/// [`pack_hit`]: fewer than `hits` if `maxTextBytes` was reached.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` naming the option.
-pub fn search_packed(query: &Query, content: &[u8], options: &str) -> Result<Packed> {
+/// `INVALID_ARGUMENT` naming the option, `CANCELLED` for an interrupt.
+pub fn search_packed(
+    query: &Query,
+    content: &[u8],
+    options: &str,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Packed> {
     let options = Options::parse(options)?;
     let mut limits = Limits::read(&options)?;
     limits.skip_lines = options.number("skipLines")?.unwrap_or(0);
+    limits.row_bytes += options.number("pathBytes")?.unwrap_or(0);
     if options.flag("count", false)? {
         limits.want = OutputMode::Count;
     }
     let context = limits.has_context();
     let mut hits = Packed::new();
-    let outcome = query.search(content, &limits, &|| false, &mut |hit| {
+    let outcome = query.search(content, &limits, interrupted, &mut |hit| {
         pack_hit(&mut hits, hit, context);
         ControlFlow::Continue(())
     });
+    if outcome.stopped {
+        return Err(Error::new(Code::Cancelled, "the call was cancelled"));
+    }
     let mut packed = Packed::new();
     packed.flag(outcome.binary);
     packed.flag(outcome.more);

@@ -143,7 +143,7 @@ impl<'a> Scan<'a> {
             LineMatchKind::Confirmed(offset) => {
                 // There is no cheaper test than the match itself. If its position is needed, the
                 // following searches return it directly.
-                self.direct = self.limits.want == OutputMode::Lines;
+                self.direct = !self.only_counts();
                 Some((offset, LineMatch::Line))
             }
         }
@@ -251,17 +251,22 @@ impl<'a> Scan<'a> {
     /// Reports a matching line, with the position of the match if it is needed.
     fn line_hit(&mut self, line: Range<usize>) -> ControlFlow<()> {
         let start = line.start;
-        let place = match self.limits.want {
-            OutputMode::Count => start..start,
-            OutputMode::Lines => {
-                let text = &self.text[start..self.content_end(&line)];
-                match self.query.matcher.find(text) {
-                    Some(found) => start + found.start..start + found.end,
-                    None => start..start,
-                }
+        let place = if self.only_counts() {
+            start..start
+        } else {
+            let text = &self.text[start..self.content_end(&line)];
+            match self.query.matcher.find(text) {
+                Some(found) => start + found.start..start + found.end,
+                None => start..start,
             }
         };
         self.hit(line, place)
+    }
+
+    /// Whether nothing is wanted of a hit but that it is there.
+    fn only_counts(&self) -> bool {
+        self.limits.want == OutputMode::Count
+            || self.outcome.text_bytes >= self.limits.max_text_bytes
     }
 
     fn hit(&mut self, line: Range<usize>, place: Range<usize>) -> ControlFlow<()> {
@@ -274,11 +279,8 @@ impl<'a> Scan<'a> {
             return ControlFlow::Break(());
         }
         let limits = self.limits;
-        let number = if limits.want == OutputMode::Lines || limits.skip_lines > 0 {
-            self.number_of(line.start)
-        } else {
-            0
-        };
+        let counts = self.only_counts();
+        let number = if !counts || limits.skip_lines > 0 { self.number_of(line.start) } else { 0 };
         if number <= limits.skip_lines && limits.skip_lines > 0 {
             return ControlFlow::Continue(());
         }
@@ -287,7 +289,7 @@ impl<'a> Scan<'a> {
             return ControlFlow::Break(());
         }
         self.outcome.hits += 1;
-        if limits.want == OutputMode::Count {
+        if counts {
             return ControlFlow::Continue(());
         }
         let place = place.start - line.start..place.end - line.start;
@@ -305,6 +307,7 @@ impl<'a> Scan<'a> {
             after: &self.after,
             patterns: &self.patterns,
         };
+        self.outcome.text_bytes += limits.row_bytes + hit.text_bytes();
         let flow = (self.receive)(&hit);
         self.outcome.stopped = flow.is_break();
         flow

@@ -49,6 +49,8 @@ pub struct FindOptions {
     /// Entries changed at or after this time are recent (ms since 1970).
     recent_from: f64,
     limit: usize,
+    /// The page ends once its paths have so many bytes, with a line end each.
+    max_text_bytes: u64,
     /// The time limit in milliseconds.
     pub timeout_ms: Option<u64>,
     /// The use of an index.
@@ -59,8 +61,8 @@ pub struct FindOptions {
 
 impl FindOptions {
     /// Parses `pattern` (one or a list), `exclude`, `type`, `globCase`, `hidden`, `respectIgnore`,
-    /// `ignoreFiles`, `sort`, `recentFrom` (ms since 1970), `limit`, `timeoutMs`, `index`,
-    /// `afterPath`, `afterTime`.
+    /// `ignoreFiles`, `sort`, `recentFrom` (ms since 1970), `limit`, `maxTextBytes`, `timeoutMs`,
+    /// `index`, `afterPath`, `afterTime`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -92,6 +94,7 @@ impl FindOptions {
             },
             recent_from: time("recentFrom")?,
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            max_text_bytes: options.number("maxTextBytes")?.unwrap_or(u64::MAX),
             timeout_ms: options.number("timeoutMs")?,
             index: IndexMode::read(&options)?,
             after,
@@ -318,6 +321,12 @@ impl<'a> FindPage<'a> {
         packed
     }
 
+    /// Returns true if there is no room for another path.
+    fn is_full(&self) -> bool {
+        let bytes = self.paths.text.len() + self.taken;
+        self.taken == self.options.limit || bytes as u64 >= self.options.max_text_bytes
+    }
+
     /// Takes the next path in path order.
     pub fn take_path(&mut self, path: &str, ascii: bool) {
         if self.skipping
@@ -327,7 +336,7 @@ impl<'a> FindPage<'a> {
             return;
         }
         self.skipping = false;
-        if self.taken == self.options.limit {
+        if self.is_full() {
             self.left_over = true;
             return;
         }
@@ -344,7 +353,7 @@ impl<'a> FindPage<'a> {
             return;
         }
         self.skipping = false;
-        if self.taken == self.options.limit {
+        if self.is_full() {
             self.left_over = true;
             return;
         }

@@ -91,7 +91,7 @@ impl GrepOptions {
     /// which one must also match), `globCase`, `output`, `maxResults`, `maxFileBytes`, `timeoutMs`,
     /// `hidden`, `respectIgnore`, `ignoreFiles`, `fromPath`, `fromLine`, `index` (`auto`, `off`,
     /// `anywhere`, `strict`) and `strict` (check the metadata of every file, for changes that no
-    /// watch reports).
+    /// watch reports). `maxTextBytes` is the limit of all files together.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_REGEX`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -149,7 +149,8 @@ impl GrepOptions {
 /// skipped_binary skipped_large unreadable ignored truncated reason`, then the position to continue
 /// from as `path? line`, then whether hits have context, then the number of [`Freshness`]. Each
 /// further one is `files` and per file `path hits`, with [`Output::Content`] followed by the hits
-/// as written by [`pack_hit`].
+/// as written by [`pack_hit`]. Hits beyond `maxTextBytes` are omitted: the last file then has fewer
+/// hits than its count, and the position to continue from is after the last of them.
 ///
 /// # Errors
 /// Errors of opening the path; `TOO_LARGE` for a file passed as `path` beyond the limit;

@@ -19,10 +19,21 @@ pub(super) struct FileMatches {
     pub hits: u64,
     /// The path, the number of hits and the hits.
     pub packed: Packed,
-    /// The end of each hit in `packed`, if it may have to be truncated.
-    pub ends: Vec<(usize, usize)>,
+    /// The end of each hit in `packed`, if it may have to be truncated. These are fewer than `hits`
+    /// once their text has reached the limit.
+    pub ends: Vec<HitEnd>,
     /// True if the file has more hits than requested.
     pub more: bool,
+}
+
+/// The end of a hit.
+pub(super) struct HitEnd {
+    /// The end in the numbers.
+    pub nums: usize,
+    /// The end in the text (bytes).
+    pub text: usize,
+    /// The bytes of the rows of this file up to here.
+    pub text_bytes: u64,
 }
 
 /// Begins the hits of a file; their number is filled in later.
@@ -91,9 +102,14 @@ impl Search<'_> {
             found.truncate(index + usize::from(keep > 0));
             break;
         }
+        let files = found.len() as u64;
+        if let Some(place) = self.cut_text(&mut found) {
+            truncated = true;
+            next = Some(place);
+        }
         let mut head = Packed::new();
         head.num(total);
-        head.num(found.len() as u64);
+        head.num(files);
         head.num(self.searched.into_inner());
         head.num(self.binary.into_inner());
         head.num(self.large.into_inner());
@@ -109,6 +125,42 @@ impl Search<'_> {
         pack(found, &mut results);
         results
     }
+
+    /// Leaves out what comes behind as much text as is wanted; gives the place to continue from,
+    /// where there was any.
+    fn cut_text(&self, found: &mut Vec<FileMatches>) -> Option<(Box<[u8]>, u64)> {
+        let mut left = self.options.limits.max_text_bytes;
+        if left == u64::MAX {
+            return None;
+        }
+        let files = found.len();
+        for index in 0..files {
+            let file = &mut found[index];
+            let (bytes, line) = if self.options.output == Output::Content {
+                let enough = file.ends.iter().position(|end| end.text_bytes >= left);
+                let given = enough.map_or(file.ends.len(), |last| last + 1);
+                let bytes = file.ends.last().map_or(0, |end| end.text_bytes);
+                if (given as u64) < file.hits {
+                    let line = file.line_of(given);
+                    file.cut_packed(given);
+                    let path = file.path.clone();
+                    found.truncate(index + 1);
+                    return Some((path, line));
+                }
+                (bytes, file.line_of(given))
+            } else {
+                // A path and its line end.
+                (file.path.len() as u64 + 1, u64::MAX >> 11)
+            };
+            left = left.saturating_sub(bytes);
+            if left == 0 && index + 1 < files {
+                let path = file.path.clone();
+                found.truncate(index + 1);
+                return Some((path, line));
+            }
+        }
+        None
+    }
 }
 
 impl FileMatches {
@@ -117,18 +169,27 @@ impl FileMatches {
         let begin = match hit {
             0 => return 0,
             1 => NUMS_BEFORE_HITS,
-            hit => self.ends[hit - 2].0,
+            hit => match self.ends.get(hit - 2) {
+                Some(end) => end.nums,
+                None => return 0,
+            },
         };
         self.packed.nums.get(begin).map_or(0, |line| *line as u64)
     }
 
     /// Keeps only the first hits.
     fn cut(&mut self, hits: usize) {
-        if let Some(&(nums, text)) = self.ends.get(hits - 1) {
-            self.packed.nums.truncate(nums);
-            self.packed.text.truncate(text);
-        }
+        self.cut_packed(hits);
         self.hits = hits as u64;
+    }
+
+    /// Gives only the first hits, of as many as there are.
+    fn cut_packed(&mut self, hits: usize) {
+        if let Some(end) = hits.checked_sub(1).and_then(|last| self.ends.get(last)) {
+            self.packed.nums.truncate(end.nums);
+            self.packed.text.truncate(end.text);
+            self.ends.truncate(hits);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::grep::{GrepOptions, Output};
-use super::results::{FileMatches, head, taken};
+use super::results::{FileMatches, HitEnd, head, taken};
 use crate::dir::errno::os;
 use crate::dir::stat::Kind;
 use crate::root::{Roots, is_secret_content};
@@ -225,10 +225,15 @@ impl<'a> Search<'a> {
             self.collect_hits(local, path, stop, hides, |query, limits, interrupted, receive| {
                 let mut all = SearchOutcome::default();
                 for part in parts {
-                    let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
+                    let limits = Limits {
+                        max_hits: limits.max_hits - all.hits,
+                        max_text_bytes: limits.max_text_bytes.saturating_sub(all.text_bytes),
+                        ..*limits
+                    };
                     let lines = content.get(part.range.clone()).unwrap_or_default();
                     let one = query.search_lines(lines, part.line, &limits, interrupted, receive);
                     all.hits += one.hits;
+                    all.text_bytes += one.text_bytes;
                     (all.more, all.stopped) = (one.more, one.stopped);
                     if all.more || all.stopped {
                         break;
@@ -253,17 +258,22 @@ impl<'a> Search<'a> {
         if path == options.walk.from {
             limits.skip_lines = options.from_line;
         }
+        limits.row_bytes += path.len() as u64;
         let context = limits.has_context();
-        let limited = options.max_results < u64::MAX - 1 || stop.deadline.is_set();
+        let limited = options.max_results < u64::MAX - 1
+            || limits.max_text_bytes < u64::MAX
+            || stop.deadline.is_set();
         let Local { query, packed, .. } = local;
         packed.nums.clear();
         packed.text.clear();
         head(packed, path);
         let mut ends = Vec::new();
+        let mut text_bytes = 0;
         let mut outcome = search(query, &limits, &|| stop.now(), &mut |hit| {
             pack_hit(packed, hit, context);
             if limited {
-                ends.push((packed.nums.len(), packed.text.len()));
+                text_bytes += limits.row_bytes + hit.text_bytes();
+                ends.push(HitEnd { nums: packed.nums.len(), text: packed.text.len(), text_bytes });
             }
             ControlFlow::Continue(())
         });
@@ -302,7 +312,7 @@ impl<'a> Search<'a> {
         path: &[u8],
         outcome: SearchOutcome,
         packed: Packed,
-        ends: Vec<(usize, usize)>,
+        ends: Vec<HitEnd>,
     ) -> Next {
         let hits = outcome.hits;
         let mut found = self.found();

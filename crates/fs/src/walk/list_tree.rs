@@ -29,6 +29,8 @@ pub struct TreeOptions {
     descending: bool,
     from: u64,
     limit: usize,
+    /// The page ends once its names have so many bytes, with a line end each.
+    max_text_bytes: u64,
     /// Adds sizes, times and link targets.
     pub facts: bool,
     /// The use of an index.
@@ -38,7 +40,7 @@ pub struct TreeOptions {
 impl TreeOptions {
     /// Parses `depth` (1), `hidden`, `exclude`, `respectIgnore`, `ignoreFiles`, `sort` (`type`,
     /// `name`), `order` (`asc`, `desc`), `from` (0: the number of entries before the page),
-    /// `limit`, `facts` (true) and `index`.
+    /// `limit`, `maxTextBytes`, `facts` (true) and `index`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -56,6 +58,7 @@ impl TreeOptions {
             descending: options.choice("order", &["asc", "desc"])? == 1,
             from: options.number("from")?.unwrap_or(0),
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            max_text_bytes: options.number("maxTextBytes")?.unwrap_or(u64::MAX),
             facts: options.flag("facts", true)?,
             index: IndexMode::read(&options)?,
         })
@@ -210,6 +213,7 @@ pub fn outline<S: EntrySource>(
     stop: &StopSignal<'_>,
 ) -> Result<TreeOutline> {
     let mut outline = TreeOutline { given: Vec::new(), total: 0 };
+    let mut text_bytes = 0;
     let mut spare: Vec<Entries<S::Id>> = Vec::new();
     let enter = |source: &mut S, spare: &mut Vec<Entries<S::Id>>, id, place: DirPath| {
         stop.cancel.check()?;
@@ -237,7 +241,9 @@ pub fn outline<S: EntrySource>(
             true => name.into(),
             false => encode_name(name).as_bytes().to_vec(),
         };
-        if outline.total >= options.from && outline.given.len() < options.limit {
+        let has_room = outline.given.len() < options.limit && text_bytes < options.max_text_bytes;
+        if outline.total >= options.from && has_room {
+            text_bytes += name.len() as u64 + 1;
             let path = [&top.place.shown[..], &shown()].concat();
             let (raw, name) = (Arc::clone(&top.place.raw), name.into());
             outline.given.push(ListedEntry { raw, name, path, kind: item.kind });

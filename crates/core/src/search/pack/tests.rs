@@ -14,7 +14,8 @@ fn query(options: &Value) -> crate::Result<Query> {
 }
 
 fn found(options: &Value, limits: &Value) -> (Vec<f64>, String) {
-    let packed = search_packed(&query(options).unwrap(), TEXT, &limits.to_string()).unwrap();
+    let packed =
+        search_packed(&query(options).unwrap(), TEXT, &limits.to_string(), &|| false).unwrap();
     (packed.nums, packed.text)
 }
 
@@ -86,7 +87,7 @@ fn errors_name_the_option() {
         (json!({"skipLines": "1"}), "skipLines"),
         (json!({"count": 1}), "count"),
     ] {
-        let error = search_packed(&any, TEXT, &limits.to_string()).unwrap_err();
+        let error = search_packed(&any, TEXT, &limits.to_string(), &|| false).unwrap_err();
         assert_eq!(error.code, Code::InvalidArgument, "{limits}");
         assert_eq!(error.details.get("argument").and_then(Value::as_str), Some(argument));
     }
@@ -102,4 +103,29 @@ fn some_lines_of_a_text_keep_their_numbers() {
         ControlFlow::Continue(())
     });
     assert_eq!(lines, [2, 3]);
+}
+
+#[test]
+fn hits_beyond_the_text_that_is_wanted_are_only_counted() {
+    let any = json!({"pattern": "o"});
+    // A row has its path, its line and four bytes: "one" and "two" have 10 each.
+    for (bytes, given, text) in
+        [(1, 1, "one"), (10, 1, "one"), (11, 2, "onetwo"), (30, 3, "onetwoTwo")]
+    {
+        let (nums, packed) = found(&any, &json!({"maxTextBytes": bytes, "pathBytes": 3}));
+        assert_eq!((nums[2], nums.len(), packed.as_str()), (3.0, 4 + 5 * given, text), "{bytes}");
+    }
+    // What is left out still counts for `maxPerFile`, and lines keep their numbers.
+    let few = json!({"maxTextBytes": 1, "maxPerFile": 2, "skipLines": 1});
+    assert_eq!(found(&any, &few), (vec![0., 0., 2., 0., 2., 2., 3., 0., 3.], "two".to_owned()));
+    let across = json!({"pattern": "o\n[^x]", "multiline": true});
+    assert_eq!(found(&across, &json!({"maxTextBytes": 1})).0[2], 1.0);
+}
+
+#[test]
+fn an_interrupt_ends_a_search_as_cancelled() {
+    let text = "x\n".repeat(1 << 20);
+    let any = query(&json!({"pattern": "x"})).unwrap();
+    let error = search_packed(&any, text.as_bytes(), "{}", &|| true).unwrap_err();
+    assert_eq!(error.code, Code::Cancelled);
 }

@@ -1,0 +1,35 @@
+/** Calls of the native engine that a signal ends. */
+import { checkAborted, fromEngine } from "./errors.ts";
+
+/** The native engine's cancel token. */
+export interface CancelToken {
+  cancel(): void;
+}
+
+/** Runs a call that a signal may cancel; its errors become `FilewrightError`s. */
+export async function cancellable<T>(
+  signal: AbortSignal | undefined,
+  Cancel: new () => CancelToken,
+  call: (token: CancelToken | undefined) => Promise<T>,
+): Promise<T> {
+  checkAborted(signal);
+  if (signal === undefined) return call(undefined).catch(translated);
+  const token = new Cancel();
+  const onAbort = () => token.cancel();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    const result = await call(token);
+    // Done before it heard of it: whoever called has gone all the same.
+    checkAborted(signal);
+    return result;
+  } catch (error) {
+    throw fromEngine(error);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Throws an error of the engine as a `FilewrightError`. */
+export function translated(error: unknown): never {
+  throw fromEngine(error);
+}
