@@ -307,13 +307,7 @@ impl<'a> Search<'a> {
         self.options.max_results < u64::MAX - 1
     }
 
-    fn add(
-        &self,
-        path: &[u8],
-        outcome: SearchOutcome,
-        packed: Packed,
-        ends: Vec<HitEnd>,
-    ) -> Next {
+    fn add(&self, path: &[u8], outcome: SearchOutcome, packed: Packed, ends: Vec<HitEnd>) -> Next {
         let hits = outcome.hits;
         let mut found = self.found();
         found.push(FileMatches { path: path.into(), hits, packed, ends, more: outcome.more });
