@@ -17,7 +17,6 @@ import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./shared.ts"
 import { writeWarnings } from "./overwrite.ts";
 import { encodeLike, hashOfAll, shownText } from "./preview.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { isWellFormed } from "./text.ts";
 import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./tool.ts";
 
 /** The arguments of `apply_patch`. */
@@ -215,7 +214,7 @@ function withNames(
   return (given) => {
     const { strip, ...others } = given;
     const args = parse(strip === "auto" ? others : given);
-    if (!isWellFormed(args.patch)) {
+    if (!args.patch.isWellFormed()) {
       throw new FilewrightError(
         "INVALID_ARGUMENT",
         "Invalid argument 'patch': it has an unpaired surrogate.",

@@ -7,7 +7,7 @@ import { isTextKind, readWhole } from "./contents.ts";
 import { diffHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./diff_html.ts";
 import { type Arguments, compile, object } from "./schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./shared.ts";
-import { isWellFormed, utf8 } from "./text.ts";
+import { utf8 } from "./text.ts";
 import { type Call, type ReadingTool, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
 
@@ -154,7 +154,7 @@ function withSecond(parse: (args: Arguments) => Args): (args: Arguments) => Args
         },
       );
     }
-    if (args.content_b !== undefined && !isWellFormed(args.content_b)) {
+    if (args.content_b !== undefined && !args.content_b.isWellFormed()) {
       throw new FilewrightError(
         "INVALID_ARGUMENT",
         "Invalid argument 'content_b': it holds an unpaired surrogate.",

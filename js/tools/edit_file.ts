@@ -24,7 +24,6 @@ import { planValues, type ValueEdit } from "./edit_value.ts";
 import { type Arguments, compile } from "./schema.ts";
 import { PATH_ALIASES } from "./shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { isWellFormed } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
 
@@ -367,7 +366,7 @@ async function replaced(
   const isCurrent = (anchor: string | undefined): boolean =>
     anchor !== undefined && call.seen.hasAnchorOf(at.path, { version, bytes: before }, anchor);
   const edits = args.edits.map((edit): ValueEdit => {
-    if (!isWellFormed(edit.old_text ?? "") || !isWellFormed(edit.new_text ?? "")) {
+    if (edit.old_text?.isWellFormed() === false || edit.new_text?.isWellFormed() === false) {
       throw refuse("ENCODING_ERROR", at, {
         message: "an edit holds an unpaired surrogate, which has no encoding",
         hint: "send well-formed text",

@@ -59,6 +59,8 @@ export function isOmissionComment(line: string): boolean {
   if (whole.length === 0 || whole.length > MAX_COMMENT_CHARS) return false;
   const bare = withoutMarks(whole);
   const isComment = bare !== whole;
+  // Code that does not even begin with dots, as nearly all of it, says nothing about lines.
+  if (!isComment && !/^[([]?\s*(?:\.{3}|…)/u.test(whole)) return false;
   const body = bare.replace(/^[([]\s*|\s*[)\]]$/gu, "");
   const inner = body.replace(DOTS_BEFORE, "").replace(DOTS_BEHIND, "").trim();
   const [before, behind] = [DOTS_BEFORE.test(body), DOTS_BEHIND.test(body)];
@@ -87,9 +89,47 @@ function withoutMarks(line: string): string {
     .trim();
 }
 
+/** The characters with which a comment mark, dots or a bracket before dots begin. */
+const OPENING_CODES: ReadonlySet<number> = new Set(
+  [...COMMENT_OPENINGS, "(", "[", "."].map((opening) => opening.charCodeAt(0)),
+);
+
+/** What a line about omitted lines has at least: dots, a word of an omission sentence, or a notice's beginning. */
+const OMISSION_CLUE =
+  /\.{3}|…|rest|remainder|remaining|existing|previous|other|unchanged|original|continues|same|omitted|truncated|no change|keep|^\s*\[(?:lines|output|file) /iu;
+
+/**
+ * Returns the numbers of the lines that could stand for omitted lines, from 1. Of nearly every line
+ * only the first and the last character are looked at: a text may have a million.
+ */
+function suspectLines(text: string): ReadonlySet<number> {
+  const suspects = new Set<number>();
+  for (let start = 0, number = 1; start < text.length; number++) {
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline;
+    if (mayBeSuspect(text, start, end)) {
+      const line = withoutReturn(text.slice(start, end));
+      if (OMISSION_CLUE.test(line) && isSuspect(line)) suspects.add(number);
+    }
+    start = end + 1;
+  }
+  return suspects;
+}
+
+/** Returns false for a line that cannot be a comment, begin with dots or have been truncated, by its ends. */
+function mayBeSuspect(text: string, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && text.charCodeAt(at) <= 0x20) at++;
+  const first = at < end ? text.charCodeAt(at) : 0;
+  // White space may be other characters too, and dots may be one.
+  if (OPENING_CODES.has(first) || first > 0x7f) return true;
+  const last = text.charCodeAt(end - 1) === 0x0d ? end - 2 : end - 1;
+  return last > start && text.charCodeAt(last) === 0x5d; // "]"
+}
+
 /** Returns true when a text contains a line that could stand for omitted lines. */
 export function mayLeaveOut(text: string): boolean {
-  return splitLines(text).some(isSuspect);
+  return suspectLines(text).size > 0;
 }
 
 function isSuspect(line: string): boolean {
@@ -98,10 +138,10 @@ function isSuspect(line: string): boolean {
 
 /** Finds the omissions of a change. Both contents are given as they are in the file. */
 export function findOmissions(before: string, after: string): readonly Omission[] {
+  if (before === "") return [];
+  const suspects = suspectLines(after);
+  if (suspects.size === 0) return [];
   const lines = splitLines(after);
-  const suspects = new Set<number>();
-  for (const [index, line] of lines.entries()) if (isSuspect(line)) suspects.add(index + 1);
-  if (suspects.size === 0 || before === "") return [];
   const old = splitLines(before);
   const left = countLines(old);
   // A line that the old text has as often is the file's own.
@@ -137,9 +177,13 @@ export function findOmissions(before: string, after: string): readonly Omission[
 const TRUNCATED_LINE_END = "... [truncated]";
 
 function splitLines(text: string): readonly string[] {
-  const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  const lines = text.split("\n").map(withoutReturn);
   if (lines.at(-1) === "") lines.pop();
   return lines;
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
 function countLines(lines: readonly string[]): ReadonlyMap<string, number> {

@@ -7,13 +7,6 @@ import { utf8Length } from "../engine/utf8.ts";
 
 export { utf8Length };
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** Returns true when the text has no unpaired surrogate, so that it has a UTF-8 form. */
-export function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE.test(text);
-}
-
 const encoder = new TextEncoder();
 
 /** Returns the UTF-8 bytes of the text. */

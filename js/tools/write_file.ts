@@ -5,7 +5,7 @@ import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Names, where } from "./names.ts";
-import { findOmissions, omissionError, omissionWarnings } from "./omission.ts";
+import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./omission.ts";
 import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./overwrite.ts";
 import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
@@ -24,7 +24,7 @@ import {
   WARNINGS,
 } from "./shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { countLines, isWellFormed, utf8 } from "./text.ts";
+import { countLines, utf8 } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 
 /** The arguments of `write_file`. */
@@ -252,18 +252,25 @@ function planned(
   const lines = isText ? countLines(args.content) : lineCount(given);
   const replaces = exists && !args.append;
   const left =
-    replaces && isText && !args.whole_file && revised === undefined && before !== null
+    replaces &&
+    isText &&
+    !args.whole_file &&
+    revised === undefined &&
+    before !== null &&
+    // Nearly no content has such a line, so nearly no old content is decoded.
+    mayLeaveOut(args.content)
       ? findOmissions(textOf(before, at.path), args.content)
       : [];
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError("write_file", "content", left, remedyFor(call.names));
   }
-  const shrinks = replaces
-    ? shrunk(
-        { bytes: found.size, lines: before === null || !isText ? undefined : linesOf(before, at.path) },
-        { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
-      )
-    : undefined;
+  const shrinks =
+    replaces && bytes.length < found.size
+      ? shrunk(
+          { bytes: found.size, lines: before === null || !isText ? undefined : linesOf(before, at.path) },
+          { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
+        )
+      : undefined;
   const pasted = isText && revised === undefined ? pastedWarning(args.path, args.content, before) : undefined;
   const warnings = [encoded.kept, shrinks, pasted, ...omissionWarnings(left)].filter(
     (one) => one !== undefined,
@@ -350,7 +357,7 @@ interface EncodedContent {
 function encode(args: Args, call: Call, before: Uint8Array | null): EncodedContent {
   const at = call.locations[0]!;
   if (args.content_encoding === "base64") return { bytes: fromBase64(args.content) };
-  if (!isWellFormed(args.content)) {
+  if (!args.content.isWellFormed()) {
     throw refuse("ENCODING_ERROR", at, {
       message: "content holds an unpaired surrogate, which has no encoding",
       hint: "send well-formed text",

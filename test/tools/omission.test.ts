@@ -1,6 +1,7 @@
 /** Comments that stand for lines left out are refused, or said, and never taken for the lines. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isOmissionComment } from "../../js/tools/omission.ts";
+import { isOmissionComment, mayLeaveOut } from "../../js/tools/omission.ts";
 import { KINDS, place } from "./harness.ts";
 
 const FUNCTIONS = Array.from({ length: 40 }, (_, n) => `function f${n + 1}() { return ${n + 1}; }`);
@@ -191,4 +192,36 @@ describe("new_text", () => {
     expect(result.text).toMatch(/'new_str': is required with str_replace; send "" to delete/);
     expect(await text("f")).toBe("a\nb\n");
   });
+});
+
+test("a text may leave lines out when one of its lines does, wherever that line stands", () => {
+  const fragment = fc.constantFrom(
+    "// ... rest of the file unchanged ...",
+    "# rest of the function unchanged",
+    "/* ... */",
+    "// code continues",
+    "// no changes here",
+    "// Keep the other handlers",
+    "[lines 1-20 of 300; continue with start_line=21]",
+    "[output cut at 100 bytes; truncated]",
+    "a long line... [truncated]",
+    "const rest = [...existing];",
+    "return other(keep);",
+    "",
+    "  ",
+    "}",
+    "// plain",
+  );
+  const lines = fc.array(fc.tuple(fragment, fc.constantFrom("\n", "\r\n", "\n\n", "\n  \n")), {
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(lines, (parts) => {
+      const text = parts.map(([line, end]) => line + end).join("");
+      const single = parts.map(([line]) => mayLeaveOut(line));
+      expect(mayLeaveOut(text)).toBe(single.includes(true));
+      for (const [line] of parts) if (isOmissionComment(line)) expect(mayLeaveOut(line)).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
 });
