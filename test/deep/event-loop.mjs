@@ -55,8 +55,9 @@ const patchOf = (files) =>
   );
 
 /**
- * The calls: what is there, and the call. `fresh`: the call changes the files, so they are made anew for each.
- * @type {Record<string, { files: () => Record<string, string>, tool: string, args: () => object, fresh?: boolean, before?: (ws: any) => Promise<unknown> }>}
+ * The calls: what is there, and the call, or the change that is undone. `fresh`: the call changes the files, so they
+ * are made anew for each.
+ * @type {Record<string, { files: () => Record<string, string>, tool?: string, args?: () => object, fresh?: boolean, undoes?: (ws: any) => Promise<any> }>}
  */
 const CALLS = {
   "grep, 3,000,000 lines, 100,000 wanted": {
@@ -176,40 +177,36 @@ const CALLS = {
   "copy of 20,000 files": {
     files: () => tree(200, 100),
     tool: "copy",
-    args: () => ({ from: "tree", to: "copied" }),
+    args: () => ({ source: "tree", destination: "copied" }),
     fresh: true,
   },
   "copy of 20,000 files in one directory": {
     files: () => flat(20_000),
     tool: "copy",
-    args: () => ({ from: "flat", to: "copied" }),
+    args: () => ({ source: "flat", destination: "copied" }),
     fresh: true,
   },
   "copy of 800 levels": {
     files: () => deep(800),
     tool: "copy",
-    args: () => ({ from: "deep", to: "copied" }),
+    args: () => ({ source: "deep", destination: "copied" }),
     fresh: true,
   },
   "move of 20,000 files": {
     files: () => tree(200, 100),
     tool: "move",
-    args: () => ({ from: "tree", to: "moved" }),
+    args: () => ({ source: "tree", destination: "moved" }),
     fresh: true,
   },
   "undo of a delete of 5,000 files": {
     files: () => tree(50, 100),
-    tool: "undo",
-    args: () => ({}),
+    undoes: (ws) => ws.call("delete", { path: "tree", recursive: true }),
     fresh: true,
-    before: (ws) => ws.call("delete", { path: "tree", recursive: true }),
   },
   "undo of a patch of 1,000 files": {
     files: () => flat(1000),
-    tool: "undo",
-    args: () => ({}),
+    undoes: (ws) => ws.call("apply_patch", { patch: patchOf(1000) }),
     fresh: true,
-    before: (ws) => ws.call("apply_patch", { patch: patchOf(1000) }),
   },
   "apply_patch with 1,000 files": {
     files: () => flat(1000),
@@ -277,13 +274,12 @@ async function measure(call, place, repeats) {
         await made.end();
         made = await make(given, place);
       }
-      await call.before?.(made.ws);
-      const args = call.args();
+      const run = await prepared(call, made.ws);
       collectGarbage();
       await sleep(20);
       if (round < repeats) {
         const started = performance.now();
-        const { longest, value } = await watched(() => made.ws.call(call.tool, args));
+        const { longest, value } = await watched(() => run());
         figures.took.push(performance.now() - started);
         figures.block.push(longest);
         if (!value.ok) refused = value.text.split("\n", 1)[0];
@@ -295,7 +291,7 @@ async function measure(call, place, repeats) {
           cancelledAt = performance.now();
           cancel.abort();
         }, CANCEL_AFTER_MS);
-        await made.ws.call(call.tool, args, { signal: cancel.signal });
+        await run({ signal: cancel.signal });
         clearTimeout(timer);
         if (cancelledAt !== undefined) figures.cancelled.push(performance.now() - cancelledAt);
       }
@@ -306,6 +302,20 @@ async function measure(call, place, repeats) {
   const least = (numbers) => (numbers.length === 0 ? undefined : Math.min(...numbers));
   const { took, block, idle, cancelled } = figures;
   return { took: least(took), block: least(block), idle: least(idle), cancelled: least(cancelled), refused };
+}
+
+/** Returns the call to measure: of a tool, or the undo of a change that is made here. */
+async function prepared({ tool, args, undoes }, ws) {
+  if (undoes === undefined) {
+    const given = args();
+    return (options) => ws.call(tool, given, options);
+  }
+  const { meta } = await undoes(ws);
+  return (options) =>
+    ws.undo(meta.call_id, options).then(
+      () => ({ ok: true }),
+      (error) => ({ ok: false, text: error.message }),
+    );
 }
 
 /** A workspace with files, and what gives it back. */
