@@ -9,6 +9,7 @@
 import type { Location } from "../access/index.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
 import { repositoriesOn } from "../backends/repository.ts";
+import { Pace } from "../backends/pace.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
@@ -200,8 +201,11 @@ async function lock(
   };
   try {
     if (call.fs.lock !== undefined) {
+      // A lock that nobody holds is taken at once: a thousand of them must not hold the event loop.
+      const pace = new Pace({ signal: call.signal });
       for (const { path, write } of keys) {
         if (!write) continue; // What is only read is kept whole by those who write it.
+        await pace.isOver();
         const handle = await call.fs.lock(path, { ...wait, resolved: true });
         held.push(() => handle.release());
       }
