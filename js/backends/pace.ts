@@ -1,12 +1,12 @@
-/** Long work in slices, so that nothing else waits for the event loop. */
+/** Divides long work into slices, so that other tasks on the event loop get their turns. */
 import { FilewrightError } from "../engine/errors.ts";
 
-/** How long work may hold the event loop in one go, in milliseconds. */
+/** The longest time that work may hold the event loop without a pause, in milliseconds. */
 const SLICE_MS = 10;
-/** Items that are sorted, or merged, in one go. */
+/** The number of items that are sorted, or merged, without a pause. */
 const RUN = 2048;
 
-/** Lets others have the event loop now and then, and hears signals and deadlines. */
+/** Pauses long work when its slice is over, and checks its signal and its time limit. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   readonly #end: number;
@@ -17,7 +17,7 @@ export class Pace {
     this.#end = performance.now() + (query.timeoutMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Whether the time is up. @throws CANCELLED */
+  /** Returns true when the time limit is reached. @throws CANCELLED */
   async isOver(): Promise<boolean> {
     const now = performance.now();
     if (now - this.#yielded >= SLICE_MS) {
@@ -29,7 +29,7 @@ export class Pace {
   }
 }
 
-/** The items in the order of `compare`; those that compare as equal stay in their order. @throws CANCELLED */
+/** Returns the items sorted by `compare`; the sort is stable. @throws CANCELLED */
 export async function sortPaced<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,

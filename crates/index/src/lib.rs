@@ -1,4 +1,4 @@
-//! An index of the files below a directory that always reflects the disk.
+//! An index of the files below a directory that reflects the disk as far as the kernel reports changes.
 //!
 //! It contains the tree of names and, for each file, the grams of its blocks
 //! (`filewright_core::search::BlockIndex`). A query selects the files that can have a match; those
@@ -13,8 +13,10 @@
 //! - `build` reads files, for the index and for a query; `store` saves an index for later
 //!   processes.
 //!
-//! Limitation: the kernel does not report stores through a memory map until the file is closed. A
-//! caller that must see those uses `IndexMode::Strict`, which reads the contents of every file.
+//! Limitation: some changes are reported to no watcher. The kernel reports a store through a memory
+//! map, and a write by `io_submit`, when the file is closed; a write through a hard link made
+//! outside the roots, or in a layer under a mounted overlayfs, when the file changes next. A caller
+//! that must see those uses `IndexMode::Strict`, which reads the contents of every file.
 
 // Tests access the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
