@@ -127,7 +127,7 @@ export async function grepInCovered(
     if (index < begin.index) continue;
     const { cursor } = index === begin.index ? begin : {};
     const room = query.maxResults - given;
-    const timeoutMs = Math.max(1, query.timeoutMs - (performance.now() - began));
+    const timeoutMs = Math.max(1, Math.ceil(query.timeoutMs - (performance.now() - began)));
     const found = await search(path, { ...query, cursor, timeoutMs, maxResults: Math.max(1, room) });
     if (room <= 0 && found.totalMatches > 0) {
       [next, cut] = [rootCursor(index), { ...found, complete: false, incompleteReason: "max_results" }];

@@ -1,5 +1,8 @@
 /** Calls without a path over several roots: they cover all of them, the working directory first. */
-import { describe, expect, test } from "vitest";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
 import { MemoryBackend, openWorkspace, type WorkspaceOptions } from "../../js/index.node.ts";
 
 const FILES = {
@@ -153,5 +156,39 @@ describe("a call without a path", () => {
   test.each(CALLS)("%s is about the working directory where everything may be read", async (tool, args) => {
     await using ws = await open({ access: { read: null, write: ["/one", "/two"] } });
     expect((await ws.call(tool, args)).text).not.toContain("/two");
+  });
+});
+
+describe("two roots on the disk", () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-roots-")));
+  const [one, two] = [join(base, "one"), join(base, "two")];
+  mkdirSync(join(two, "deep"), { recursive: true });
+  mkdirSync(one);
+  writeFileSync(join(one, "a.txt"), "needle one\n");
+  writeFileSync(join(two, "deep/d.txt"), "needle five\n");
+  afterAll(() => rmSync(base, { recursive: true }));
+
+  test.each(["path", "definitions", "recent"] as const)(
+    "are both searched by grep, ranked by %s",
+    async (rank) => {
+      await using ws = await openWorkspace({ roots: [one, two] });
+      const found = await ws.grep({ pattern: "needle", rank });
+      expect(found.matches.map(({ path }) => path)).toEqual(["a.txt", join(two, "deep/d.txt")]);
+    },
+  );
+
+  test("are both searched by glob and find_files, and listed", async () => {
+    await using ws = await openWorkspace({ roots: [one, two] });
+    expect((await ws.glob({ pattern: "*.txt" })).matches).toEqual(["a.txt", join(two, "deep/d.txt")]);
+    expect((await ws.findFiles({ query: "dtxt" })).files.map(({ path }) => path)).toContain(
+      join(two, "deep/d.txt"),
+    );
+    const { entries } = await ws.listDirectory({ depth: 2 });
+    expect(entries.map(({ path }) => path)).toEqual([
+      "a.txt",
+      two,
+      join(two, "deep"),
+      join(two, "deep/d.txt"),
+    ]);
   });
 });
