@@ -272,7 +272,7 @@ function movesOf(
         checkWritable(there, to);
         await translated(to, async () => {
           if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)
-            return rename.call(host, source, destination);
+            return renamed(host, rename, source, destination, there);
           // Some imitations would move the link's target.
           const target = String(await readlink.call(host, source));
           if (there !== undefined) await host.unlink(destination);
@@ -281,6 +281,24 @@ function movesOf(
         });
       }),
   };
+}
+
+/** Renames a file or a directory, and replaces a link at the destination instead of following it. */
+async function renamed(
+  host: NodeFsPromises,
+  rename: NonNullable<NodeFsPromises["rename"]>,
+  source: string,
+  destination: string,
+  there: FsStat | undefined,
+): Promise<void> {
+  try {
+    await rename.call(host, source, destination);
+  } catch (error) {
+    // ZenFS refuses a file in place of a link to a directory.
+    if (there?.type !== "symlink" || (error as { readonly code?: unknown }).code !== "EISDIR") throw error;
+    await host.unlink(destination);
+    await rename.call(host, source, destination);
+  }
 }
 
 /** Returns true when a path is another spelling of the root. */
