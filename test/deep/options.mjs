@@ -207,12 +207,16 @@ async function judged(entry, { options, where }) {
 
 async function entriesOf(dir) {
   const fw = await dist("index.node.js");
-  const workspace = await dist("workspace/option-schema.js");
   const { BACKEND: _, POLICY } = await dist("backends/option-schema.js");
   const tables = Object.assign(
     {},
     ...(await Promise.all(
       [
+        "workspace/option-schema.js",
+        "workspace/agents.js",
+        "workspace/call-options.js",
+        "workspace/mentions.js",
+        "workspace/workspace.js",
         "access/policy.js",
         "access/rules.js",
         "access/permissions.js",
@@ -312,7 +316,7 @@ async function entriesOf(dir) {
         name: "openWorkspace",
         weight: 12,
         tools,
-        table: workspace.WORKSPACE_OPTIONS,
+        table: tables.WORKSPACE_OPTIONS,
         base: {
           roots: ["/w", { path: "/v", access: "read" }],
           backend: new fw.MemoryBackend({ "/w/a": "", "/v/a": "" }),
@@ -344,7 +348,7 @@ async function entriesOf(dir) {
         name: "agent",
         weight: 4,
         tools,
-        table: workspace.AGENT_OPTIONS,
+        table: tables.AGENT_OPTIONS,
         base: {
           preset: "claude",
           access: { read: ["/w"], write: [], deny: ["x"], readOnly: true },
@@ -418,7 +422,7 @@ async function entriesOf(dir) {
       {
         name: "call",
         weight: 3,
-        table: workspace.CALL_OPTIONS,
+        table: tables.CALL_OPTIONS,
         base: { agent: "a", onProgress: () => undefined },
         // Every second call is that of a typed method, which throws what the other gives.
         call: async (options) => {
@@ -430,13 +434,13 @@ async function entriesOf(dir) {
       },
       {
         name: "lock",
-        table: workspace.LOCK_OPTIONS,
+        table: tables.LOCK_OPTIONS,
         base: {},
         call: async (options) => (await ws.lock("a", options)).release(),
       },
       {
         name: "resolveMentions",
-        table: workspace.MENTION_OPTIONS,
+        table: tables.MENTION_OPTIONS,
         base: { agent: "a", resolvers: [(name) => name] },
         call: async (options) => void (await fw.resolveMentions(ws, "none", options)),
       },
