@@ -98,17 +98,27 @@ async function runWorld(part, place, random, calls) {
   return failures;
 }
 
-/** Everything that may be seen is listed and counted, and nothing else. */
-async function everythingListed(world, tree, policy, may, { plain }) {
-  const { cwd } = policy;
-  const within = tree.filter(({ path }) => path.startsWith(`${cwd}/`));
-  const relative = ({ path }) => path.slice(cwd.length + 1);
+/** Everything that may be seen below each root is listed and counted, and nothing else. */
+async function everythingListed(world, tree, policy, may, part) {
+  const tops = policy.roots.filter(
+    (root) => !policy.roots.some((other) => other !== root && root.startsWith(`${other}/`)),
+  );
+  for (const root of tops) {
+    const wrong = await rootListed(root, world, tree, policy, may, part);
+    if (wrong !== undefined) return `below ${root}: ${wrong}`;
+  }
+  return undefined;
+}
+
+async function rootListed(root, world, tree, { cwd }, may, { plain }) {
+  const within = tree.filter(({ path }) => path.startsWith(`${root}/`));
+  const shown = ({ path }) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path);
   for (const tool of ["list_directory", "grep"]) {
-    const open = may.isOpen(tool, cwd);
+    const open = may.isOpen(tool, root);
     const args =
       tool === "grep"
-        ? { pattern: "MARK|line|x", output: "count", respect_ignore: false }
-        : { depth: 32, limit: 10_000 };
+        ? { pattern: "MARK|line|x", path: root, output: "count", respect_ignore: false }
+        : { path: root, depth: 32, limit: 10_000 };
     const { ok, data } = await world.call(tool, args);
     if (ok !== open) return `${tool} of everything is ${ok ? "answered" : "refused"}`;
     if (!open || data === undefined) continue;
@@ -118,8 +128,8 @@ async function everythingListed(world, tree, policy, may, { plain }) {
         : may.isSeen(tool, entry),
     );
     const found = (tool === "grep" ? data.counts : data.entries).map(({ path }) => path).sort();
-    const missing = wanted.map(relative).filter((path) => !found.includes(path));
-    const extra = found.filter((path) => !wanted.some((entry) => relative(entry) === path));
+    const missing = wanted.map(shown).filter((path) => !found.includes(path));
+    const extra = found.filter((path) => !wanted.some((entry) => shown(entry) === path));
     if (missing.length + extra.length > 0)
       return `${tool} shows ${JSON.stringify(extra)} and not ${JSON.stringify(missing)}`;
     const counted = tool === "grep" ? data.files_searched : data.total;
