@@ -1,12 +1,12 @@
-/** The failure of a batch: that of one operation, with its place. */
+/** The error of a batch: the error of one operation, with its index. */
 import { FilewrightError } from "../engine/errors.ts";
 import type { BatchData } from "../tools/index.ts";
 import type { ErrorData } from "./result.ts";
 
-/** A batch that failed: the failure of one operation, and what is known of the others. */
+/** A failed batch: the error of one operation, and the results of the others. */
 export class BatchFailed extends FilewrightError {
   readonly data: BatchData;
-  /** The message is a hook's own text. */
+  /** True when the message is the unchanged text of a hook. */
   readonly verbatim: boolean;
 
   constructor(index: number, tool: string, error: ErrorData, data: BatchData) {
@@ -23,7 +23,7 @@ export class BatchFailed extends FilewrightError {
   }
 }
 
-/** The longest first line of a message. */
+/** The maximum length of the first line of a message. */
 const MAX_LINE = 200;
 
 function shortened(message: string): string {

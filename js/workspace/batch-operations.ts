@@ -1,6 +1,6 @@
 /**
- * The operations of a batch: what they are, what hooks make of them, what the
- * rules say of their paths, and who is to be asked. Nothing is done here.
+ * Prepares the operations of a batch: checks them, runs their hooks, applies the rules to their
+ * paths, and finds their reviewers. Nothing is read or changed for the operations here.
  */
 import type { Decision, Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -29,19 +29,19 @@ import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import { type AskedPlace, withPlaces } from "./written-places.ts";
 
-/** What the trial of an operation found. */
+/** The result of trying an operation on the overlay. */
 export interface Trial {
-  /** Where each path of the operation leads. */
+  /** The real path of each path of the operation. */
   readonly places: readonly string[];
-  /** The versions of what earlier operations neither change nor change anything in. */
+  /** The versions of the entries that no earlier operation changes. */
   readonly own: readonly BaseVersion[];
-  /** Whether there was nothing to do. */
+  /** True when there was nothing to do. */
   readonly settled: boolean;
-  /** The digest of what a reviewer was shown, but for versions; undefined where nobody was asked. */
+  /** The digest of the question without versions; undefined when no reviewer was asked. */
   readonly outline: string | undefined;
 }
 
-/** One operation on its way. */
+/** One operation of a batch, with its state. */
 export interface Operation {
   readonly tool: AnyReading | AnyChanging;
   raw: Arguments;
@@ -49,18 +49,18 @@ export interface Operation {
   modified: readonly string[];
   uses: PathUse[];
   locations: Location[];
-  /** What the reviewer put in place of the planned content. */
+  /** The contents that the reviewer wrote in place of planned ones. */
   revisions: readonly string[];
-  /** What its trial came upon; undefined for a reading one. */
+  /** The result of the trial; undefined for a read. */
   trial: Trial | undefined;
-  /** Once its paths are judged. */
+  /** The call; undefined until its paths are checked. */
   call: Call | undefined;
-  /** Storage as the operation may see it. */
+  /** Returns the storage as the operation may see it. */
   view: Entered["view"];
   result: ToolResult | undefined;
 }
 
-/** The tool of an operation. @throws FilewrightError UNKNOWN_TOOL, INVALID_ARGUMENT */
+/** Returns the tool of an operation. @throws FilewrightError UNKNOWN_TOOL, INVALID_ARGUMENT */
 export function single(name: string): AnyReading | AnyChanging {
   const tool = knownTool(name);
   if (tool.kind === "batch") {
@@ -79,7 +79,7 @@ export function single(name: string): AnyReading | AnyChanging {
 /** The result of a batch that is refused before its first operation begins. */
 const NOTHING_DONE: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
 
-/** Looks at every operation before the first one begins: what makes no sense is told at once. */
+/** Checks the arguments of every operation before the first one begins. */
 export async function prepare(args: Required<BatchArgs>, session: Session): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
   for (const [index, { tool: name, args: given }] of args.operations.entries()) {
@@ -117,12 +117,12 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
   return operations;
 }
 
-/** Before its paths are judged an operation sees nothing. */
+/** The view of an operation before its paths are checked: it must not access the storage yet. */
 function unseen(): never {
   throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
 }
 
-/** Runs the hooks of an operation, judges the paths it ends up with, and tells what the rules say. */
+/** Runs the hooks of an operation, checks the resulting paths, and returns the result of the rules. */
 export async function admitted(
   session: Session,
   operation: Operation,
@@ -164,7 +164,7 @@ export async function admitted(
     overlay,
   );
   operation.view = view;
-  // What was asked about a further path holds for the repetition, which must not ask under locks.
+  // The repetition reuses the locations of further paths, because it must not ask while locks are held.
   const known = new Map<string, Location>();
   operation.call = {
     ...call,
@@ -178,7 +178,10 @@ export async function admitted(
   return { ruled, isKept };
 }
 
-/** Who is to be asked about a change; undefined where nobody is. @throws FilewrightError APPROVAL_DENIED */
+/**
+ * Returns the reviewer of a change; undefined when it needs no approval. @throws FilewrightError
+ * APPROVAL_DENIED
+ */
 export function reviewerOf(
   session: Session,
   { tool, locations }: Operation,

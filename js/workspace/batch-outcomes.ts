@@ -1,4 +1,4 @@
-/** How the operations of a batch went: taken in order, told to `after` hooks, and reported. */
+/** Runs the operations of a batch in order, calls their `after` hooks, and reports their outcomes. */
 import { FilewrightError } from "../engine/errors.ts";
 import { hooksFor, Raised, runAfter } from "../hooks/run.ts";
 import type { BatchData, BatchOutcome } from "../tools/batch.ts";
@@ -14,8 +14,8 @@ import type { Session } from "./session.ts";
 type Each = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;
 
 /**
- * Takes the operations through a step in order and keeps their results. The
- * first that fails ends the batch; `around` runs something around them all.
+ * Runs a step for each operation in order and stores the results. The first failure ends the batch.
+ * `around` wraps the whole run.
  */
 export async function inOrder(
   session: Session,
@@ -41,7 +41,7 @@ export async function inOrder(
     await around(run);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown;
-    // Before the first began, as while locking, the failure's own path says whose it is.
+    // Before the first operation begins, such as while locking, the path of the error identifies its operation.
     const of = thrown instanceof FilewrightError ? thrown.path : undefined;
     const named = operations.findIndex(({ locations }) => locations.some(({ path }) => path === of));
     const at = Math.max(0, index < 0 ? named : Math.min(index, operations.length - 1));
@@ -55,7 +55,7 @@ export async function inOrder(
   }
 }
 
-/** Runs the `after` hooks of what was done, and tells the outcomes. */
+/** Runs the `after` hooks of the finished operations and returns the outcomes. */
 export async function afterwards(
   session: Session,
   operations: readonly Operation[],

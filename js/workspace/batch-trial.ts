@@ -1,10 +1,10 @@
 /**
- * What the trial of a batch found, and the operations made again as they were shown.
+ * Records the trial of a batch, and repeats its operations exactly as they were approved.
  *
- * An operation of a batch may rest upon what an earlier one makes: there its versions
- * exist in the trial alone. What no earlier operation changes is compared by version
- * right before the operation is made; of the rest, the operation planned on storage
- * must be the one that was shown, to the byte.
+ * An operation may depend on the result of an earlier one, and the versions of that result exist only
+ * in the trial. Entries that no earlier operation changes are compared by version right before the
+ * operation is made. For the other entries, the operation planned on the storage must be byte for
+ * byte the one that was approved.
  */
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
@@ -16,18 +16,18 @@ import type { AnyChanging } from "./enter.ts";
 import { applyGuarded } from "./guard.ts";
 import { compare, placesOf, questionOf, type Reviewed } from "./review.ts";
 
-/** Notes, operation by operation, what the trial of a batch finds. */
+/** Records the trial of each operation of a batch. */
 export class Trials {
-  /** Where the operations so far write. */
+  /** The paths that the operations so far write. */
   readonly #written: string[] = [];
 
-  /** Notes an operation that has nothing to do. */
+  /** Records an operation with nothing to do. */
   async settled({ uses }: Operation, call: Call): Promise<Trial> {
     const places = await placesOf(uses, call);
     return { places, own: [], settled: true, outline: undefined };
   }
 
-  /** Notes an operation that is about to be made on the overlay. */
+  /** Records an operation that is about to be applied to the overlay. */
   async note(
     { uses }: Operation,
     call: Call,
@@ -46,14 +46,14 @@ export class Trials {
   }
 }
 
-/** The versions that must still be there when the first operation of a batch is made. */
+/** Returns the versions that must be unchanged when the first operation of a batch is made. */
 export function ownVersionsOf(operations: readonly Operation[]): readonly BaseVersion[] {
   return operations.flatMap(({ trial }) => trial?.own ?? []);
 }
 
 /**
- * Makes an operation as it was shown, planned once and never again.
- * @throws FilewrightError CONFLICT where it would be another one by now
+ * Makes an operation exactly as it was approved. It is planned once and never again.
+ * @throws FilewrightError CONFLICT when the operation would now be another one
  */
 export async function asShown(
   { tool, args, uses, revisions, trial }: Operation,

@@ -1,12 +1,11 @@
 /**
- * Several calls as one.
+ * Runs several calls as one.
  *
- * First everything is tried on an overlay: hooks run, rules decide, people are
- * asked, and nothing is locked or written, so that what fails, fails here. Then
- * all paths are locked at once and the operations are repeated on storage as one
- * change of the journal, which takes them all back when one fails or the process
- * dies. Where somebody was asked, each operation must be what was shown, or the
- * batch is a CONFLICT; see `batch-trial.ts`.
+ * First every operation is tried on an overlay: hooks run, rules decide, and reviewers are asked.
+ * Nothing is locked or written, so most failures occur here without effect. Then all paths are locked
+ * at once, and the operations are repeated on the storage as one change of the journal, which rolls
+ * all of them back when one fails or the process dies. If a reviewer was asked, each operation must
+ * be the approved one, or the batch fails with CONFLICT; see `batch-trial.ts`.
  */
 import { OverlayBackend } from "../backends/overlay.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -29,7 +28,7 @@ import { compareVersions, type Reviewed, review } from "./review.ts";
 import type { Session } from "./session.ts";
 import { type AskedPlace, judgeWritten, warningsOf } from "./written-places.ts";
 
-/** Runs one call by itself. */
+/** Runs one call alone. */
 export type RunCall = (
   session: Session,
   tool: Tool,
@@ -59,7 +58,7 @@ export async function runBatch(
     const { ruled, isKept } = await admitted(session, operation, options, overlay);
     const own: Call = { ...(operation.call as Call), seen };
     if (tool.kind === "read") return tool.run(operation.args, own);
-    // What a dry run makes of it, later operations may read.
+    // Later operations of a dry run can read the result of this one, so its approval comes first.
     if (isKept && args.dry_run) await permit(session, tool, own.locations, own);
     const planning = { tool, args: operation.args, call: own, isKept: isKept && !args.dry_run };
     let plan = await planTold(session, planning);
@@ -83,7 +82,7 @@ export async function runBatch(
     try {
       return await applyGuarded(session.guard, { ...reviewable, call: own }, plan);
     } catch (error) {
-      // Nothing is locked during the trial: another call may have been faster.
+      // The trial holds no locks, so another call may have been faster.
       if (reviewed !== undefined || isUnseen(error) || !isConflict(error)) throw error;
       return repeat(operation, own, session.guard);
     }
@@ -95,7 +94,7 @@ export async function runBatch(
   return { data: { results, applied: changed, rolled_back: false }, warnings };
 }
 
-/** Every operation as a call of its own; a failure stops none of the others. */
+/** Runs every operation as a separate call; a failure does not stop the others. */
 async function eachAlone(
   session: Session,
   args: Required<BatchArgs>,
@@ -129,7 +128,7 @@ async function eachAlone(
   throw new BatchFailed(index, results[index]?.tool ?? "", error, data);
 }
 
-/** Repeats the operations on storage, all of them or none. */
+/** Repeats the operations on the storage, all of them or none. */
 async function commit(
   session: Session,
   operations: readonly Operation[],
@@ -152,7 +151,7 @@ async function commit(
         run(async (operation) => {
           stopIfCancelled(call.signal);
           const { tool } = operation;
-          // What is only read needs no record, and searches on storage are the fast ones.
+          // A read needs no record, and searches on the storage are faster than on the recording backend.
           const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
           const own: Call = { ...(operation.call as Call), fs: seen };
           return asked ? asShown(operation, own, session.guard) : repeat(operation, own, session.guard);
@@ -169,7 +168,7 @@ async function commit(
   });
 }
 
-/** Makes an operation again as it was planned by now, which may be on what another writer left. */
+/** Plans an operation again and applies it; the new plan may include the changes of another writer. */
 async function repeat(
   { tool, args, uses, revisions }: Operation,
   call: Call,

@@ -1,9 +1,9 @@
 /**
- * One call, from arguments to result: the only way in.
+ * The pipeline of one call, from arguments to result. Every call runs through it.
  *
- * arguments → before hooks → locations → run, or plan…apply → render → after
- * hooks. MCP, the command line, adapters and the typed methods all come through
- * here. It answers with a result; it rejects only with what a hook raised.
+ * arguments → before hooks → locations → run, or plan…apply → render → after hooks. MCP, the command
+ * line, adapters and typed methods use it. It returns every failure as a result; it rejects only
+ * with an error that a hook raised.
  */
 import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -37,17 +37,17 @@ import { scanQueue } from "./scans.ts";
 import { CallSlots } from "./slots.ts";
 import type { Session } from "./session.ts";
 
-/** A call in the words of a preset. */
+/** A call under the names of a preset. */
 export interface Spoken {
   readonly tool: PresetTool;
-  /** What it means. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
+  /** Returns the canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
   meaning(): Meant;
 }
 
-/** Calls of all workspaces: what one turn starts takes a few milliseconds. */
+/** Limits the calls of all workspaces that start in one turn of the event loop; 32 take a few milliseconds. */
 const callTurns = new LoopTurns(32);
 
-/** Runs one call of a known tool, or of what a preset means by another. */
+/** Runs one call of a canonical tool, or of the tool that a preset's call stands for. */
 export function runCall(
   session: Session,
   known: Tool,
@@ -67,10 +67,10 @@ export function runCall(
   return observed(observers, about, (trace) => perform(session, known, given, options, spoken, trace));
 }
 
-/** The operations of a batch run in the batch's place. */
+/** The slots for the operations of a batch, which run in the slot of the batch itself. */
 const NO_LIMIT = new CallSlots(Number.POSITIVE_INFINITY);
 
-/** A call that is counted. What it is made of, as in a batch, was counted with it. */
+/** Runs a call and counts it. The calls inside it, such as those of a batch, are not counted again. */
 async function counted(
   session: Session,
   budget: Budget,
@@ -99,14 +99,14 @@ async function perform(
   const started = performance.now();
   const limited = new CallSignal(asked.signal);
   const ended = session.running.begin(() => limited.cancel());
-  // A read of one file ends before anybody could cancel it, unless somebody else is asked on the way.
+  // A read of one file ends before it can be cancelled, unless it waits for a hook or a grant.
   const alone = QUICK.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
   const options: CallOptions = alone ? asked : { ...asked, signal: limited.signal };
   let queuedMs = 0;
   let endTurn: (() => void) | undefined;
   let leave: (() => void) | undefined;
   const began = session.permissions?.begin() ?? 0;
-  // A tool only ever receives what it made itself: its own arguments, plans and data.
+  // The cast is safe: a tool only receives its own arguments, plans and data.
   let tool = known as unknown as AnyTool;
   let meant: Meant | undefined;
   const uses: PathUse[] = [];
@@ -152,7 +152,7 @@ async function perform(
     }
     if (tool.kind === "change" && tool.prepare !== undefined)
       args = await tool.prepare(args, pastOf(session, options.agent));
-    // Whoever is asked may be asked under the name that a preset gives the tool.
+    // Approvers that are chosen by tool name may use the preset's name of the tool.
     const asking =
       calledAs === undefined || session.hooks.length === 0
         ? session
@@ -168,7 +168,7 @@ async function perform(
     );
     const timeoutMs = NOT_OURS.has(tool.name) ? undefined : timeoutOf(args);
     const call = timeoutMs === undefined ? entered : { ...entered, ...limited.limit(timeoutMs) };
-    // A change is planned before anybody is asked: its failure must not tell of what is asked about.
+    // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
     if (tool.kind === "read") seen = call.fs;
     let changed: Changed<unknown>;
     const place = session.slots.take(limited.signal);
@@ -241,7 +241,7 @@ async function perform(
   return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
 }
 
-/** A result that says which paths were taken for those of the call. */
+/** Returns the result with notes about the paths that replaced those of the call. */
 function withNotes(
   result: ToolResult,
   { outputSchema }: AnyTool,
@@ -263,13 +263,13 @@ function withNotes(
   return { ...result, text, display, data: noted };
 }
 
-/** Failures that may be about a path of which only a look-alike exists. */
+/** Error codes that may be about a path with a look-alike. */
 const MISSES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
 
-/** Tools that look at one file and are never waited for. */
+/** Tools that access at most one file and end at once. */
 const QUICK: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
 
-/** `timeout_ms` of these is minded by what they run. */
+/** Tools that enforce `timeout_ms` themselves. */
 const NOT_OURS: ReadonlySet<string> = new Set(["run_command"]);
 
 function timeoutOf(args: object): number | undefined {
@@ -277,7 +277,7 @@ function timeoutOf(args: object): number | undefined {
   return typeof given === "number" ? given : undefined;
 }
 
-/** Whose turn it is: an agent of a workspace. */
+/** Returns the client for the queue of walks: one agent of one workspace. */
 function clientOf(session: Session, { agent = session.agent }: CallOptions): string {
   return `${session.workspace} ${agent ?? ""}`;
 }
@@ -292,7 +292,7 @@ function subjectOf(tool: string, calledAs: string | undefined, options: CallOpti
   };
 }
 
-/** Arguments that a hook changed under a preset's names, under ours. */
+/** Renames the arguments that a hook changed from the preset's names to the canonical ones. */
 function inOurNames(args: Arguments, modified: readonly string[], meant: Meant | undefined): Arguments {
   const ours = meant?.ours ?? {};
   const result: Record<string, unknown> = { ...args };

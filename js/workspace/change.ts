@@ -1,10 +1,10 @@
 /**
- * The middle of a changing call: plan, ask, lock, compare, apply.
+ * A changing call, from its plan to its answer: plan, ask, lock, compare, apply.
  *
- * Nothing is locked while planning or asking. Under the lock the plan is applied
- * on the condition that what it was computed from is still there; if it is not,
- * the tool plans again, unless somebody approved the old plan: then it is a
- * CONFLICT, because what was approved is what is written. See `review.ts`.
+ * No lock is held while the tool plans or a reviewer decides. Under the lock the plan is applied
+ * only if the state that it was computed from is unchanged. Otherwise the tool plans again. If a
+ * reviewer approved the old plan, the call fails with CONFLICT instead, because only approved
+ * content is written. See `review.ts`.
  */
 import type { Location } from "../access/index.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
@@ -24,19 +24,19 @@ import { compare, type Evidence, type Reviewable, type Reviewed, review, rootsOf
 import type { Session } from "./session.ts";
 import { isDryRun, judgeWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
 
-/** How often a plan is made again because another writer was faster. */
+/** The maximum number of plans for one call; a new one is needed when another writer was faster. */
 export const MAX_PLANS: number = 8;
 
-/** An applied change, and whether the reviewer had a hand in it. */
+/** An applied change, with the reviewer's part in it. */
 export interface Changed<Data> {
   readonly answer: Answer<Data>;
   readonly modifiedByUser: boolean;
   readonly approval?: MetaApproval | undefined;
-  /** Contents before and after, where an observer wants to know. */
+  /** The contents before and after, when an observer requests them. */
   readonly effects?: readonly CallEffect[] | undefined;
 }
 
-/** Takes one changing call from its plan to its answer. `ruled`, `isKept`: what the rules say of it. */
+/** Runs one changing call from its plan to its answer. `ruled` and `isKept` are the results of the rules. */
 export async function change<Args extends object, Data, Todo>(
   session: Session,
   tool: ChangingTool<Args, Data, Todo>,
@@ -45,9 +45,9 @@ export async function change<Args extends object, Data, Todo>(
   call: Call,
   { ruled, isKept }: Ruled,
 ): Promise<Changed<Data>> {
-  // Both at once: most plans begin with a read.
+  // The real paths are determined while the tool plans, because most plans begin with a read.
   const keys = lockKeys(uses, call);
-  keys.catch(() => {}); // Told where it is wanted: a plan that fails says more.
+  keys.catch(() => {}); // The later await reports the error; the error of a failed plan is more specific.
   const judged = keys.then((all) => judgeWritten(session, all, call));
   judged.catch(() => {});
   let plan = await planTold(session, { tool, args, call, isKept });
@@ -60,7 +60,7 @@ export async function change<Args extends object, Data, Todo>(
   const asked = mustAsk(decision, confirm, session.approvals, tool.name, rootsOf(call.locations));
   let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
   if (asked) {
-    // Nobody is asked about what would be refused.
+    // A change that would be refused needs no approval.
     if (session.guard === "refuse") await assertSeen({ tool, args, uses, call }, plan);
     call.untimed?.();
     reviewed = await review(session, { tool, args, uses, call }, plan, confirm as Confirm);
@@ -69,7 +69,7 @@ export async function change<Args extends object, Data, Todo>(
   const { approval, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;
 
-  // While somebody decided, links may have come to lead elsewhere.
+  // Links may have changed while the reviewer decided, so the real paths are determined again.
   const held = asked ? await lockKeys(uses, call) : await keys;
   if (asked) await judgeWritten(session, held, call);
   const unlock = await lock(session, held, call);
@@ -102,7 +102,7 @@ export async function change<Args extends object, Data, Todo>(
   }
 }
 
-/** Applies a plan in a way that can be taken back; what was shown of it is compared right before. */
+/** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */
 function applied<Args extends object, Data, Todo>(
   session: Session,
   { tool, args, uses, call }: Reviewable<Args, Data, Todo>,
@@ -126,12 +126,12 @@ function applied<Args extends object, Data, Todo>(
   });
 }
 
-/** @throws FilewrightError CANCELLED */
+/** Throws when the call was cancelled. @throws FilewrightError CANCELLED */
 export function stopIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
 }
 
-/** Locks every path of the call, in this process and between processes; gives back the release. */
+/** Locks every path of the call, in this process and between processes. Returns the release function. */
 export async function lockAll(
   session: Session,
   uses: readonly PathUse[],
@@ -142,10 +142,10 @@ export async function lockAll(
   return lock(session, keys, call);
 }
 
-/** What is locked of one path. */
+/** The lock of one path. */
 type Key = WrittenKey;
 
-/** The real paths of a call in the order in which they are locked. */
+/** Returns the real paths of a call in the order in which they are locked. */
 export async function lockKeys(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations">,
@@ -164,7 +164,7 @@ export async function lockKeys(
       write: use.intent === "write" || other?.write === true,
     });
     if (use.intent !== "write") continue;
-    // Two calls must not complete a repository together, each by one half.
+    // The directory is locked as well, so that two calls cannot complete a repository together.
     for (const directory of repositoriesOn(real)) {
       if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
     }
@@ -172,7 +172,7 @@ export async function lockKeys(
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Runs an action with whole paths locked. */
+/** Runs an action while whole trees are locked. */
 async function lockedWhile<T>(
   session: Session,
   paths: readonly string[],
@@ -192,7 +192,7 @@ async function lock(
   keys: readonly Key[],
   call: Pick<Call, "fs" | "signal">,
 ): Promise<() => void> {
-  // What an earlier call could not roll back comes first: this one may rest upon it.
+  // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
   await session.journal.retry(session.fs, keys, (paths, action) => lockedWhile(session, paths, action));
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
@@ -201,10 +201,10 @@ async function lock(
   };
   try {
     if (call.fs.lock !== undefined) {
-      // A lock that nobody holds is taken at once: a thousand of them must not hold the event loop.
+      // A free lock is acquired without waiting, so a thousand of them would block the event loop.
       const pace = new Pace({ signal: call.signal });
       for (const { path, write } of keys) {
-        if (!write) continue; // What is only read is kept whole by those who write it.
+        if (!write) continue; // A path that is only read needs no lock here: its writers keep it consistent.
         await pace.isOver();
         const handle = await call.fs.lock(path, { ...wait, resolved: true });
         held.push(() => handle.release());

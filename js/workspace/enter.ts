@@ -1,7 +1,7 @@
 /**
- * Entering a call: from checked arguments to what a tool is given. Paths become
- * locations, rules decide, directories are granted, somebody is asked about what
- * is only read. Nothing is read or changed for the call itself here.
+ * The steps between checked arguments and the run of a tool. Paths become locations, rules decide,
+ * directories are granted, and an approval is requested for reads that need one. The content that
+ * the call is about is neither read nor changed here.
  */
 import { type Decision, decide, type Location, placeOf, policySource, rulesSource } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -30,7 +30,7 @@ import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import type { ViewRequest } from "./views.ts";
 
-/** What a caller may say besides the arguments. */
+/** The options of a call, in addition to its arguments. */
 export interface CallOptions {
   /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
@@ -42,25 +42,25 @@ export interface CallOptions {
   readonly toolCall?: unknown;
 }
 
-/** A tool whose own types are forgotten: it only ever receives what it made itself. */
+/** A tool with its own types erased. This is safe, because it only receives values that it created itself. */
 export type AnyReading = ReadingTool<object, unknown>;
 export type AnyChanging = ChangingTool<object, unknown, unknown>;
 export type AnyTool = AnyReading | AnyChanging | BatchTool<object, unknown>;
 
-/** The paths of a call, filled as they are judged, so that a failure can name them. */
+/** The paths of a call, added as they are checked, so that a failure can name them. */
 export interface Places {
   readonly uses: PathUse[];
   readonly locations: Location[];
 }
 
-/** A call that may happen, once whoever must be asked about a change has been. */
+/** A call that may run, except that the approval of a change is requested later. */
 export interface Entered extends Ruled {
   readonly call: Call;
-  /** Other storage, such as an overlay, as this call may see it; without one the workspace's. */
+  /** Returns other storage, such as an overlay, as this call may see it; by default the workspace's. */
   view(storage?: FsBackend): FsBackend;
 }
 
-/** From checked arguments to what a tool is given: locations, rules, grants. `storage`: instead of the workspace's. */
+/** Resolves the paths of a call, and applies rules and grants. `storage` replaces the workspace's. */
 export async function enter(
   session: Session,
   tool: AnyTool,
@@ -74,7 +74,7 @@ export async function enter(
   uses.push(...tool.paths(args));
   for (const use of uses) locations.push(judge(session, use));
   if (hasUnusual(uses)) {
-    // What a rule keeps from the call, no refusal tells of.
+    // The refusal must not reveal paths that a rule hides from the call.
     const fs =
       storage ?? session.views.of({ rules: session.rules.forCall(tool.name, args), hidden: ["deny", "ask"] });
     const { policy, display } = session.resolver;
@@ -96,14 +96,14 @@ export async function enter(
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
   const memory = session.reads.of(options.agent ?? session.agent);
-  // Only a memory that is still to be loaded is waited for.
+  // Avoids waiting when the record is already loaded.
   const seen = memory instanceof Promise ? await memory : memory;
   const fs = view(storage);
   const call = makeCall(session, tool, args, { fs, seeing, storage }, locations, began, options, seen, meant);
   return { call, ruled, isKept, view };
 }
 
-/** What is known for look-alikes: what a rule keeps from the call, nothing tells of. */
+/** Returns the context for look-alikes. It hides the paths that a rule hides from the call. */
 export function lookAlikeContext(
   session: Session,
   tool: string,
@@ -116,17 +116,17 @@ export function lookAlikeContext(
   return { fs, cwd: policy.cwd, roots: readableRoots(policy), display };
 }
 
-/** What a call may see. */
+/** The paths that a call may see. */
 interface Seeing {
   readonly request: ViewRequest;
   readonly leavesOut: boolean;
-  /** Takes note that further paths were asked about. */
+  /** Adds paths whose approval was given during the call. */
   approve(paths: readonly string[]): void;
 }
 
 /**
- * What the rules keep out of sight: what they deny, and for a tool that only
- * reads what they want to be asked about, unless somebody has been asked.
+ * Returns the paths that the rules hide: those that they deny and, for a reading tool, those that
+ * need an approval which was not given.
  */
 function seenBy(
   session: Session,
@@ -142,7 +142,7 @@ function seenBy(
     rules.mayReach("/", ["ask"]) &&
     !session.approvals.covers(tool.name, rootsOf(locations));
   const approved: string[] = [];
-  // A tool that names no paths beforehand has them asked about one by one.
+  // A tool that names no paths in advance requests an approval for each path as it finds it.
   const oneByOne = mayAsk && locations.length === 0;
   return {
     request: {
@@ -160,7 +160,7 @@ function seenBy(
   };
 }
 
-/** What a change would do, for a hook that wants to see it before it answers; `fs`: instead of the workspace's. */
+/** Returns what a change would do, for a hook that needs it for its decision. `fs` replaces the workspace's. */
 export async function previewed(
   session: Session,
   tool: AnyChanging,
@@ -184,7 +184,7 @@ export async function previewed(
   return { title, path: call.locations[location]?.path ?? path, diff, originalContent, newContent, risk };
 }
 
-/** A path argument becomes a location, or a refusal that names the argument. */
+/** Resolves a path argument. An error names the argument. */
 function judge(session: Session, use: PathUse): Location {
   try {
     return session.resolver.resolve(use.typed, use.intent);
@@ -198,7 +198,7 @@ function judge(session: Session, use: PathUse): Location {
   }
 }
 
-/** A call, or a further path of it, that is to be decided about. */
+/** The input of a decision about a call, or about a further path of it. */
 interface Ruling {
   readonly tool: string;
   readonly args: object;
@@ -208,7 +208,7 @@ interface Ruling {
   readonly storage: FsBackend | undefined;
 }
 
-/** What the sources of decisions say of a call. @throws FilewrightError APPROVAL_DENIED where one forbids it */
+/** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
 async function rule(
   session: Session,
   { tool, args, uses, locations, options, storage: fs = session.fs }: Ruling,
@@ -217,12 +217,12 @@ async function rule(
   const { signal } = options;
   const facts = await reachOf({ fs, rules, tool, args, uses, locations, signal });
   const verdict = decide([policySource(resolver), rulesSource(rules)], facts);
-  // Before anything is read: a refusal must not tell what is in the file.
+  // The refusal comes before any read, so that it cannot reveal the content.
   if (verdict.decision === "deny") throw denied(verdict.reason);
   return verdict.source === "none" ? undefined : verdict.decision;
 }
 
-/** Whether the rules ask about reading what a call reaches, or deny it. */
+/** Returns true when the rules deny reading a path that the call reaches, or require an approval for it. */
 async function keepsFromReading(
   { rules, fs: own }: Session,
   { tool, args, uses, locations, options: { signal }, storage: fs = own }: Ruling,
@@ -233,7 +233,7 @@ async function keepsFromReading(
   return decision === "ask" || decision === "deny";
 }
 
-/** Sees to the grant of a path. @throws FilewrightError GRANT_DENIED and others */
+/** Ensures that a path is granted. @throws FilewrightError GRANT_DENIED and others */
 async function admit(
   session: Session,
   tool: string,
@@ -287,7 +287,7 @@ function makeCall(
       await admit(session, tool.name, { intent }, at, began, options);
       return at;
     },
-    // The texts of presets find their files by the paths that were asked for.
+    // The texts of presets look files up by the requested paths, so these must not be replaced.
     ...(meant === undefined && tool.kind === "read"
       ? {
           alike: (typed: string, at: Location) =>
@@ -309,7 +309,7 @@ function makeCall(
   };
 }
 
-/** Whether a path that no call names may be told: neither the policy nor a rule keeps it from this call. */
+/** Returns true when a path that the call does not name may be shown: neither the policy nor a rule hides it. */
 function mayTell(
   session: Session,
   tool: string,

@@ -1,11 +1,11 @@
 /**
- * Read before write: content is only replaced or removed by an agent that has seen
- * it, as it is now. Content decides, never times: a file that was touched is not
- * a conflict, one that another program rewrote always is. With `warn` the change is
- * made, and the answer says what was not seen.
+ * The guard that requires a read before a write: an agent may only replace or remove content that
+ * it has seen in its current state. Content decides, not times: a touched file is no conflict, but
+ * a file that another program rewrote is one. At level `warn` the change is made, and the answer
+ * names the unseen content.
  *
- * An edit needs the lines that it changes; whatever replaces or removes a file as a
- * whole, by itself or in a directory, needs all of them.
+ * An edit requires the lines that it changes. A change that replaces or removes a whole file, alone
+ * or with its directory, requires all of its lines.
  */
 import type { Location } from "../access/index.ts";
 import type { FsStat } from "../backends/backend.ts";
@@ -29,7 +29,7 @@ import {
   type TouchedFile,
 } from "../tools/tool.ts";
 
-/** A change that is looked at. */
+/** A change that the guard checks. */
 export interface Guarded<Args extends object, Data, Todo> {
   readonly tool: Pick<ChangingTool<Args, Data, Todo>, "name" | "apply">;
   readonly args: Args;
@@ -37,10 +37,13 @@ export interface Guarded<Args extends object, Data, Todo> {
   readonly call: Call;
 }
 
-/** What of a file edited in part is known afterwards: the lines that were seen, moved with the edit. */
+/** For each file edited in part: the lines that were seen, shifted by the edit. */
 type SeenAfter = ReadonlyMap<string, readonly LineRange[]>;
 
-/** Applies a plan; under a guard on what was seen alone, or with a warning, and what was written counts as seen. */
+/**
+ * Applies a plan. At level `refuse` only seen content may change; at level `warn` the answer warns of
+ * unseen content. The written content is recorded as seen.
+ */
 export async function applyGuarded<Args extends object, Data, Todo>(
   level: GuardLevel,
   change: Guarded<Args, Data, Todo>,
@@ -60,7 +63,7 @@ export async function applyGuarded<Args extends object, Data, Todo>(
   return warning === undefined ? answer : { ...answer, warnings: [...(answer.warnings ?? []), warning] };
 }
 
-/** What a change touches that was not seen, in a sentence for its answer. */
+/** Returns a warning for the answer when a change affects unseen content. */
 async function unseenWarning<Args extends object, Data, Todo>(
   change: Guarded<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
@@ -68,14 +71,14 @@ async function unseenWarning<Args extends object, Data, Todo>(
   try {
     return { lines: await assertSeen(change, plan) };
   } catch (error) {
-    // A warning must not fail a change: what cannot be looked at is said nothing about.
+    // The warning must not fail the change, so an error of the check is dropped.
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
     const lines = linesWritten(plan);
     return isUnseen(error) ? { lines, warning: warningOf(error, change.call) } : { lines };
   }
 }
 
-/** Of files that are changed in part and were not seen, the lines that the change writes. */
+/** Returns the lines that a change writes in each file that it edits in part, for files that were not seen. */
 function linesWritten({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
   return new Map(touched.map((file) => [file.path, afterChange([], hunksOf(file))]));
 }
@@ -93,7 +96,10 @@ function warningOf({ path, details = {} }: FilewrightError, { display }: Call): 
   }
 }
 
-/** @throws FilewrightError CONFLICT where something would be lost that was not seen, or is another by now */
+/**
+ * Refuses a change of unseen content, and returns the lines that are known after the change.
+ * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
+ */
 export async function assertSeen<Args extends object, Data, Todo>(
   { tool, args, uses, call }: Guarded<Args, Data, Todo>,
   { touched }: Plan<Data, Todo>,
@@ -121,29 +127,32 @@ export async function assertSeen<Args extends object, Data, Todo>(
   return after;
 }
 
-/** A file that is copied to a link goes through it: what the link leads to is replaced. */
+/**
+ * Checks the destination of a copy that is a link: the copy writes through it and replaces the content
+ * of its target.
+ */
 async function assertReplacedSeen(call: Call, from: Location, to: Location): Promise<void> {
   if ((await statOrNull(call.fs, from.path))?.isFile !== true) return;
   const isNamed = call.seen.recall(to.path) !== undefined;
   await assertFileSeen(call, to, isNamed ? to.path : await realpathVia(call.fs, to.path), {});
 }
 
-/** Whether the call says that it knows what it replaces. */
+/** Returns true when the call declares that it replaces the whole file. */
 function isWholeFile(args: object): boolean {
   return (args as { readonly whole_file?: unknown }).whole_file === true;
 }
 
-/** Tools that change files in part. What a reviewer put in the place of their content is not asked about. */
+/** Tools that change files in part. Content that a reviewer wrote instead is not checked. */
 const PARTIAL: ReadonlySet<string> = new Set(["edit_file", "apply_patch"]);
 
-/** The files whose content a tool writes by itself. */
+/** Returns the files whose content the tool itself writes. */
 function writtenBy(tool: string, args: object, uses: readonly PathUse[], call: Call): readonly Location[] {
   if (tool !== "write_file" && !PARTIAL.has(tool)) return [];
   if ((args as { readonly append?: unknown }).append === true) return [];
   return call.locations.filter((_, index) => uses[index]?.intent === "write");
 }
 
-/** The files below `to` that stand for those below `from`; with both the same, all files of a tree. */
+/** Checks the files below `to` that correspond to files below `from`; with equal paths, all files of the tree. */
 async function assertTreeSeen(call: Call, at: Location, from: string, to: string): Promise<void> {
   for await (const entry of walkTree(call.fs, from, call.signal)) {
     if (entry.isDir) continue;
@@ -151,11 +160,11 @@ async function assertTreeSeen(call: Call, at: Location, from: string, to: string
   }
 }
 
-/** How a file is looked at. */
+/** How a file is checked. */
 interface FileCheck {
-  /** A link is not followed: what it leads to stays. */
+  /** True when a link is not followed, because its target does not change. */
   readonly entry?: boolean;
-  /** The call says that it gives all of the file, so that what was not read may go. */
+  /** True when the call declares that it replaces the whole file, so that unread lines may be lost. */
   readonly isWhole?: boolean;
 }
 
@@ -195,7 +204,10 @@ function hunksOf({ before, after }: TouchedFile): readonly DiffHunk[] {
   return engine().diff(before, after, { context: 0 }).hunks;
 }
 
-/** The lines that were seen of a file as it is now; undefined where all were. @throws FilewrightError CONFLICT */
+/**
+ * Returns the lines that were seen of the current content; undefined when all were.
+ * @throws FilewrightError CONFLICT when the content was not read, or has changed since
+ */
 async function assertCurrent(
   call: Call,
   at: Location,
@@ -242,13 +254,16 @@ function partial(call: Call, at: Location, path: string, why: string): Filewrigh
   });
 }
 
-/** Whether a failure is the guard's: planning again would not mend it. */
+/** Returns true for a refusal by the guard, which a new plan would not avoid. */
 export function isUnseen(error: unknown): boolean {
   const reason = error instanceof FilewrightError ? error.details?.["reason"] : undefined;
   return reason === "not_read" || reason === "changed_since_read" || reason === "partial_read";
 }
 
-/** What the agent wrote, it has seen; what it moved, it has seen as far as before. `copies`: so are those of a tree. */
+/**
+ * Records written content as seen, and moves the records of moved files. `copies` also records the
+ * files of a copied directory.
+ */
 async function noteWritten<Args extends object, Data, Todo>(
   { tool, args, uses, call }: Guarded<Args, Data, Todo>,
   lines: SeenAfter,
@@ -277,7 +292,7 @@ async function noteWritten<Args extends object, Data, Todo>(
     const noted = seen.recall(path);
     if (noted?.hash === undefined) await noteFile(call, path, part);
     else if (part !== undefined) {
-      // Forgotten first: lines are added to those of the same content, which a tool notes as all of them.
+      // The old record is removed first: `note` would add the lines to it, and the tool has recorded all lines.
       seen.note(path, undefined);
       seen.note(path, noted.version, noted.hash, part);
     }
@@ -294,7 +309,7 @@ async function noteFile(call: Call, path: string, lines: readonly LineRange[] | 
   if (stat?.isFile === true) call.seen.note(path, stat.version, await contentHash(call, path), lines);
 }
 
-/** Copies of a directory are the agent's own work; beyond so many they count as unread. */
+/** The maximum number of copied files that are recorded as seen; further copies count as unread. */
 const MAX_COPIES = 2000;
 
 async function noteCopies(call: Call, from: string, to: string): Promise<void> {
@@ -309,7 +324,7 @@ async function noteCopies(call: Call, from: string, to: string): Promise<void> {
   }
 }
 
-/** The hash of a file's content now. */
+/** Returns the hash of a file's current content. */
 export async function contentHash(
   { fs, signal }: Pick<Call, "fs" | "signal">,
   path: string,

@@ -1,9 +1,11 @@
 /**
- * Paths of which no exact entry exists, but one that looks the same: a name that is equal under NFKC and blanks (a
- * screenshot of macOS has U+202F where people type a space), or a relative path that another root has.
+ * Handles a path without an exact entry that has a look-alike: a name that is equal under NFKC and
+ * with equal spaces (macOS puts U+202F into the names of screenshots where people type a space), or
+ * a relative path that exists in another root.
  *
- * A call that reads or changes what exists takes that entry and says so. One that would create an entry beside it is
- * refused, because nobody could tell the two apart.
+ * A call that reads or changes an existing entry uses the look-alike, and its answer says so. A call
+ * that would create a second entry with that look is refused, because users could not distinguish
+ * the two.
  */
 import type { Location, SandboxPolicy } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -13,7 +15,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { PathUse } from "../tools/tool.ts";
 
-/** What is known of the workspace. */
+/** The properties of the workspace that the search needs. */
 export interface LookAlikeContext {
   readonly fs: FsBackend;
   readonly cwd: string;
@@ -21,7 +23,7 @@ export interface LookAlikeContext {
   display(path: string): string;
 }
 
-/** The directories that a policy opens, once each. */
+/** Returns the directories that a policy allows to read, without duplicates. */
 export function readableRoots({
   cwd,
   read,
@@ -30,16 +32,16 @@ export function readableRoots({
   return [...new Set([...(read ?? [cwd]), ...write])];
 }
 
-/** An argument that is taken for another path. */
+/** An argument that was replaced by another path. */
 export interface TakenPath {
   readonly argument: string;
   readonly typed: string;
   readonly path: string;
-  /** What the answer says of it. */
+  /** The sentence about it for the answer. */
   readonly note: string;
 }
 
-/** Arguments that name something that exists, of each tool. */
+/** For each tool, the arguments that name an existing entry. */
 const EXISTING: Readonly<Record<string, readonly string[]>> = {
   read_file: ["path"],
   edit_file: ["path"],
@@ -55,7 +57,7 @@ const EXISTING: Readonly<Record<string, readonly string[]>> = {
   move: ["source"],
 };
 
-/** Arguments that name what the call would create. */
+/** For each tool, the arguments that name an entry that the call would create. */
 const CREATED: Readonly<Record<string, readonly string[]>> = {
   write_file: ["path"],
   apply_patch: ["patch", "path"],
@@ -64,13 +66,16 @@ const CREATED: Readonly<Record<string, readonly string[]>> = {
   move: ["destination"],
 };
 
-/** Names of plain letters have no look-alike that people meet; for them no directory is listed. */
+/**
+ * Matches names that can have look-alikes. A name of plain ASCII has none in practice, and no directory is
+ * listed for it.
+ */
 const HAS_LOOK_ALIKES = /[^!-~/]/u;
 
-/** A directory larger than this is not searched for look-alikes. */
+/** The maximum size of a directory that is searched for look-alikes. */
 const MAX_ENTRIES = 20_000;
 
-/** What a call whose paths were not found takes instead; undefined where nothing looks the same. */
+/** Returns the replacements for the missing paths of a call; undefined when one has no look-alike. */
 export async function takeLookAlikes(
   tool: { readonly name: string; readonly kind: string },
   uses: readonly PathUse[],
@@ -89,7 +94,7 @@ export async function takeLookAlikes(
   return taken.length === 0 ? undefined : taken;
 }
 
-/** The path that is taken for a missing one, and what the answer says of it; undefined where nothing looks the same. */
+/** Returns the path that replaces a missing one, with a note for the answer; undefined without a look-alike. */
 export async function pathLike(
   typed: string,
   at: Location,
@@ -105,7 +110,7 @@ export async function pathLike(
 }
 
 /**
- * Refuses to create an entry that looks like one that is there.
+ * Refuses to create an entry that looks like an existing one.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming that entry
  */
@@ -131,12 +136,12 @@ export async function refuseLookAlikes(
   }
 }
 
-/** Whether a call may create an entry whose name has look-alikes. */
+/** Returns true when a call may create an entry whose name can have look-alikes. */
 export function mayHaveLookAlikes(tool: string, uses: readonly PathUse[]): boolean {
   return CREATED[tool] !== undefined && uses.some(({ typed }) => HAS_LOOK_ALIKES.test(typed));
 }
 
-/** The one existing path whose names are equal, each to its own, under NFKC and blanks. */
+/** Returns the only existing path whose names have the same keys; undefined without exactly one. */
 async function lookAlike(
   path: string,
   { fs, roots }: LookAlikeContext,
@@ -171,13 +176,14 @@ async function entryLike(
     const same = entries.filter((entry) => keyOf(entry.name) === key);
     return same.length === 1 ? same[0]?.name : undefined;
   } catch {
-    return undefined; // The call itself says why the directory cannot be used.
+    return undefined; // The call itself reports why the directory cannot be read.
   }
 }
 
 /**
- * A name without its form: compatibility characters resolved, blanks alike, marks without width left out. A line
- * end or a blank at the end of a path counts: such a path is refused, with the name that is there.
+ * Returns a name in a form for comparison: compatibility characters resolved, all spaces equal, and
+ * characters without width removed. White space at the end of a path is significant: such a path is
+ * refused with the name of the existing entry.
  */
 function nameKey(name: string): string {
   return name
@@ -186,7 +192,7 @@ function nameKey(name: string): string {
     .replaceAll(/[\u200B-\u200D\u2060\uFEFF]/gu, "");
 }
 
-/** The first character in which two paths differ, by code points. */
+/** Describes the first code point in which two paths differ. */
 function difference(typed: string, found: string): string {
   const [a, b] = [Array.from(typed), Array.from(found)];
   const at = b.findIndex((char, index) => char !== a[index]);
@@ -199,7 +205,10 @@ function difference(typed: string, found: string): string {
     : `which has ${code(b[at])} where this path has ${code(a[at])}`;
 }
 
-/** A relative path that the working directory does not have, and one other root has. */
+/**
+ * Returns the path in another root of a relative path that the working directory lacks; undefined
+ * unless exactly one root has it.
+ */
 export async function inOtherRoot(
   typed: string,
   { fs, cwd, roots }: Omit<LookAlikeContext, "display">,
@@ -211,9 +220,9 @@ export async function inOtherRoot(
 }
 
 /**
- * What a relative path names in several roots, in their order, where something is there. A root is not looked into
- * where `keeps` says that the path in it is kept from the call, nor where the storage refuses it: a refusal of what a
- * rule keeps, or asks about, must not tell that something is there.
+ * Yields each existing path of a relative path, in the order of the roots. Skips a root when `keeps`
+ * returns true for the path in it, or when the storage refuses the path: a refusal would reveal that
+ * a hidden path exists.
  */
 export async function* pathsInRoots(
   typed: string,
@@ -228,7 +237,7 @@ export async function* pathsInRoots(
   }
 }
 
-/** Whether something is at a path; `refused` where the storage does not let the call look. */
+/** Returns true when an entry exists; returns `refused` when the storage does not allow the look-up. */
 async function exists(fs: FsBackend, path: string, refused = true): Promise<boolean> {
   try {
     return (await lstatOrNull(fs, path)) !== null;

@@ -1,6 +1,6 @@
 /**
- * Opening a workspace: options become a policy, a confined backend and a
- * session; the tools become methods.
+ * Opens a workspace: options become a policy, a confined backend and the shared state of calls;
+ * tools become methods.
  */
 import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
 import { literalGlob } from "../access/policy.ts";
@@ -40,14 +40,14 @@ import { makeViews } from "./views.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 /**
- * Opens a workspace: everything a model may do with files below the roots.
+ * Opens a workspace: the tools and methods for files below the roots.
  *
  * @example
  * const ws = await openWorkspace("/repo");
  * const { text } = await ws.call("grep", { pattern: "TODO" });
  * await ws.close();
  *
- * @throws FilewrightError INVALID_ARGUMENT for options that make no sense, NOT_FOUND for a missing root
+ * @throws FilewrightError INVALID_ARGUMENT for invalid options, NOT_FOUND for a missing root
  */
 export async function openWorkspace(options: string | URL | WorkspaceOptions): Promise<Workspace> {
   const given = checkOptions(options);
@@ -82,7 +82,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   );
   const commandsFor = commandsOf(given, local ? await stateDirOf(given, disk) : undefined);
   const commands = commandsFor(policy, rules);
-  // What this workspace made and closes; storage that the host gave is the host's.
+  // The backends that this workspace created and closes; the host closes its own storage.
   const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
   const confined = disk?.confine?.(policy);
   const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
@@ -124,7 +124,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     hashes: observers.some(({ hashes }) => hashes === true),
     access: accessOf(resolver, told, sandbox(commands)),
     async confine(wanted: SandboxPolicy, within: SandboxPolicy) {
-      // Links are followed before the two are compared: what a name means is what counts.
+      // Links are followed before the comparison, because access depends on real paths.
       const real = (path: string): Promise<string> => realpathVia(storage, path);
       const own = (await createResolver(wanted, real)).policy;
       const both = await createResolver(SandboxPolicy.intersect(within, own), real);
@@ -184,15 +184,15 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
 
 let workspaces = 0;
 
-/** A number for each workspace of this process. */
+/** Returns a number for each workspace of this process. */
 function nextWorkspace(): number {
   workspaces += 1;
   return workspaces;
 }
 
 /**
- * Where changes are recorded. The paths of a `LocalBackend` are those of the disk, so that its directories name its
- * journal; the paths of another backend mean nothing without a name for it.
+ * Returns the place of the journal. The paths of a `LocalBackend` identify its files on the disk, and so
+ * its journal. The paths of another backend identify nothing without a name for the storage.
  */
 function recordsOf(
   { backend, backendId, stateDir }: WorkspaceOptions,
@@ -206,7 +206,10 @@ function recordsOf(
   return { store: localHost().journal(stateDir), storage: `backend ${backendId}` };
 }
 
-/** Tells a watcher what opening found, and that a process that ends amid a change leaves it half made. */
+/**
+ * Notifies the host of recovered changes, and of a journal in memory, with which the end of the process
+ * leaves a change half made.
+ */
 function tellRecovery(
   { notify, stateDir }: WorkspaceOptions,
   recovery: Recovery,
@@ -222,7 +225,7 @@ function tellRecovery(
   }
 }
 
-/** `unreachable`: globs of what is out of bounds besides, and not told. */
+/** Creates the policy. `unreachable` are further denied globs that are not shown to callers. */
 function policyOf(
   options: CheckedOptions,
   preset: PresetAccess | undefined,
@@ -256,13 +259,13 @@ function policyOf(
   });
 }
 
-/** Where this workspace keeps its state: absolute and real. */
+/** Returns the absolute real path of the state directory. */
 async function stateDirOf({ stateDir }: WorkspaceOptions, disk: FsBackend | undefined): Promise<string> {
   const state = localHost().stateDir(stateDir);
   return (await disk?.realpath?.(state)) ?? state;
 }
 
-/** The policy with what the repositories of its roots name. */
+/** Returns the policy with the paths that the repositories of its roots name. */
 async function repositoriesOf(
   policy: SandboxPolicy,
   storage: FsBackend,
@@ -279,7 +282,10 @@ async function repositoriesOf(
   return gitExcludes === undefined ? whole : Object.freeze({ ...whole, gitExcludes });
 }
 
-/** The policy with our own state out of bounds, where that lies below a root: it can undo, and lock. */
+/**
+ * Returns the policy with the state directory denied when it is below a root, because its files control
+ * undo and locks.
+ */
 async function sparingState(
   policy: SandboxPolicy,
   { stateDir }: CheckedOptions,
@@ -295,13 +301,13 @@ async function sparingState(
   return policy;
 }
 
-/** The access options, completed by what the preset says where the host says nothing. @throws INVALID_ARGUMENT */
+/** Returns the access options, with those of the preset where the host sets none. @throws INVALID_ARGUMENT */
 function accessIn(options: CheckedOptions, preset: PresetAccess | undefined): AccessOptions {
   const { roots, rootAlone, access = {} } = options;
   if (preset?.listed === true) wantListed(options);
   if (preset === undefined || (roots !== undefined && !rootAlone)) return access;
   const [read, write] = [access.read ?? preset.read, access.write ?? preset.write];
-  // The working directory stands for a root that only names it.
+  // With the option `root`, the root is the writable directory instead of those of the preset.
   return {
     ...access,
     ...(access.read === undefined && read !== undefined ? { read } : {}),
@@ -309,7 +315,7 @@ function accessIn(options: CheckedOptions, preset: PresetAccess | undefined): Ac
   };
 }
 
-/** @throws FilewrightError INVALID_ARGUMENT unless the roots are a list of absolute paths */
+/** Checks that the roots are a list of absolute paths. @throws FilewrightError INVALID_ARGUMENT */
 function wantListed({ roots = [], access = {} }: CheckedOptions): void {
   const named = roots.map(({ path }) => path);
   const read = access.read === undefined ? named : access.read;
@@ -322,14 +328,14 @@ function wantListed({ roots = [], access = {} }: CheckedOptions): void {
   if (wrong !== undefined) throw new FilewrightError("INVALID_ARGUMENT", `this preset ${wrong}`);
 }
 
-/** What becomes of changes of unseen content: as the host says, else as the preset does. */
+/** Returns the guard level of the host, or that of the preset. */
 function guardOf(given: WorkspaceOptions["guard"], preset: Preset | undefined): GuardLevel {
   if (given === undefined) return preset?.guard ?? "warn";
   if (typeof given === "boolean") return given ? "refuse" : "off";
   return typeof given === "object" ? (given.level ?? "refuse") : given;
 }
 
-/** @throws FilewrightError INVALID_ARGUMENT where the working directory is a file */
+/** Checks the working directory. @throws FilewrightError INVALID_ARGUMENT when it is a file */
 async function assertDirectory(storage: FsBackend, real: string, typed: string): Promise<void> {
   const stat = await statOrNull(storage, real);
   if (stat === null || stat.isDir) return;
@@ -342,7 +348,7 @@ async function assertDirectory(storage: FsBackend, real: string, typed: string):
   );
 }
 
-/** Where what was read is remembered: with a guard and a state directory it survives a restart. */
+/** Returns the store of reads: with a guard and a state directory they survive a restart. */
 function readStoreOf(
   { guard: given, stateDir }: CheckedOptions,
   guard: GuardLevel,
@@ -350,19 +356,21 @@ function readStoreOf(
 ): ReadStore | undefined {
   if (guard === "off") return undefined;
   if (typeof given === "object" && given.store !== undefined) return given.store;
-  // Without a word of the host a warning alone is not worth a write for each read.
+  // A warning that the host did not request is not worth a write for each read.
   if (guard === "warn" && given === undefined) return undefined;
   return stateDir === undefined || !local ? undefined : localHost().reads?.(stateDir);
 }
 
-/** A preset whose directories are asked for asks unless the host says otherwise. */
+/**
+ * Returns the permission options. A preset that asks for directories does so unless the host decides otherwise.
+ */
 function asking({ permissions }: CheckedOptions, preset: Preset | undefined): PermissionOptions | undefined {
   return preset?.access.prompt === true && permissions?.mode === undefined
     ? { ...permissions, mode: "prompt" }
     : permissions;
 }
 
-/** Where a root really is. A root in other storage than the disk is made where it is missing. */
+/** Returns the real path of a root. A missing root is created, except on the local disk. */
 async function rootPath(storage: FsBackend, path: string, local: boolean): Promise<string> {
   if (!local && !(await storage.exists(path))) await storage.mkdir(path, { parents: true, existOk: true });
   if (local && !(await storage.exists(path))) {
@@ -382,10 +390,10 @@ function limitsOf(
   bound: number | undefined,
 ): Limits {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
-  // A host that says how large an image may be knows what its model takes.
+  // A host that sets a size for images knows what its model accepts, so no other limit of images applies.
   const ofImages = given?.imageBytes === undefined ? {} : NO_IMAGE_LIMITS;
   const limits = { ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) };
-  // What the storage's own policy allows, no option of a workspace widens.
+  // An option of the workspace cannot exceed the bound of the storage's own policy.
   return Object.freeze(
     bound === undefined ? limits : { ...limits, outputBytes: Math.min(limits.outputBytes, bound) },
   );

@@ -1,8 +1,9 @@
 /**
- * Paths in a form that other programs understand and this one does not: `~/x`, `file:` URLs, backslashes, quotes.
+ * Handles paths in a form that other programs accept and this one does not: `~/x`, `file:` URLs,
+ * backslashes, quotes.
  *
- * An exact name always wins. Otherwise such a path is refused with the path that works: to take it as a name would
- * make a directory called `~`, or a file called `src\a.ts` beside `src`.
+ * An exact name always wins. Otherwise the path is refused, with the path that works. Accepting it
+ * as a name would create a directory called `~`, or a file called `src\a.ts` next to `src`.
  */
 import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -12,23 +13,23 @@ import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { PathUse } from "../tools/tool.ts";
 
-/** What is known of the workspace. */
+/** The properties of the workspace that the checks need. */
 export interface PathContext {
   readonly fs: FsBackend;
   readonly cwd: string;
   display(path: string): string;
 }
 
-/** Paths that need a second look. Most calls have none. */
+/** Matches paths that need a check of their form. Most calls have none. */
 const UNUSUAL = /^~(?:\/|$)|^file:|\\|^\s*["'`@“‘]/iu;
 
-/** Whether a call has a path that needs a second look. */
+/** Returns true when a path of the call needs a check of its form. */
 export function hasUnusual(uses: readonly PathUse[]): boolean {
   return uses.some(({ typed }) => UNUSUAL.test(typed));
 }
 
 /**
- * Refuses paths in a form that is not understood.
+ * Refuses paths in an unsupported form.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the argument and the path that works
  */
@@ -51,7 +52,7 @@ export async function assertPlainPaths(
   }
 }
 
-/** Why a path is not taken as a name; undefined where it is one. */
+/** Returns the reason why a path is not accepted as a name; undefined when it is accepted. */
 async function misformed(typed: string, context: PathContext): Promise<string | undefined> {
   const { fs, cwd } = context;
   const quoted = (path: string): string => `'${escapeControls(path)}'`;
@@ -84,8 +85,8 @@ async function misformed(typed: string, context: PathContext): Promise<string | 
 }
 
 /**
- * A path of the workspace that a caller may have meant by one that is missing or outside: the longest end of it that
- * is there. Undefined where none is.
+ * Returns the workspace path that the caller may have meant by a missing or forbidden one: its longest
+ * existing end. Undefined when no end exists.
  */
 export async function similarPath(
   typed: string,
@@ -104,10 +105,10 @@ export async function similarPath(
   return undefined;
 }
 
-/** Ends of a path that are looked for. */
+/** The maximum number of ends of a path that are looked up. */
 const MAX_ENDS = 12;
 
-/** The path of a local `file:` URL; undefined for another host or a malformed one. */
+/** Returns the path of a local `file:` URL; undefined for another host or a malformed URL. */
 function urlPath(typed: string): string | undefined {
   const [, rest = ""] = /^file:(?:\/\/(?:localhost)?(?=\/))?(.*)$/iu.exec(typed) ?? [];
   try {
@@ -118,7 +119,7 @@ function urlPath(typed: string): string | undefined {
   }
 }
 
-/** An absolute path as results show it, where it lies in the workspace. */
+/** Returns an absolute path as results show it when it is inside the workspace. */
 function shownInside(path: string, { cwd, display }: PathContext): string {
   return path.startsWith("/") && isWithin(normalise(path).path, cwd) ? display(normalise(path).path) : path;
 }
@@ -127,7 +128,7 @@ async function exists(fs: FsBackend, path: string): Promise<boolean> {
   try {
     return (await lstatOrNull(fs, normalise(path).path)) !== null;
   } catch {
-    return false; // Out of bounds, or a name that cannot be: the call itself says which.
+    return false; // Outside the roots, or an impossible name: the call itself reports which.
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * What a call reaches: the paths that it names, where they really lead, and
- * everything below a directory that it deletes, moves or copies, together with
- * the places where that would come to lie.
+ * Determines the paths that a call reaches: the paths that it names and their real paths, everything
+ * below a directory that it deletes, moves or copies, and the destinations of those entries.
  */
 import {
   type CallFacts,
@@ -17,10 +16,10 @@ import { walkTree } from "../backends/walk-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PathUse } from "../tools/tool.ts";
 
-/** Part of a path use that says what is reached. */
+/** The parts of a path use that determine what is reached. */
 type Use = Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">;
 
-/** A call about to be decided. */
+/** A call that needs a decision. */
 export interface Reaching {
   readonly fs: FsBackend;
   readonly rules: Rules;
@@ -31,7 +30,7 @@ export interface Reaching {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The facts of a call that the decision needs. Storage is asked only where a rule could depend on it. */
+/** Returns the facts of a call for the decision. It accesses the storage only when a rule may depend on it. */
 export async function reachOf(call: Reaching): Promise<CallFacts> {
   const { fs, rules, tool, args, uses, locations } = call;
   const own = rules.forCall(tool, args);
@@ -70,7 +69,7 @@ interface Collecting {
   readonly effects: Effect[];
 }
 
-/** Adds everything below a directory, and where it would come to lie. */
+/** Adds everything below a directory, and the destination of each entry. */
 async function addTree(
   { fs, signal }: Reaching,
   top: string,
@@ -90,18 +89,18 @@ async function addTree(
   }
 }
 
-/** Whether an overwriting transfer takes away what is at its destination: a copy merges directories. */
+/** Returns true when an overwriting transfer removes the entry at its destination; a copy merges directories. */
 async function isReplaced(fs: FsBackend, path: string, tool: string): Promise<boolean> {
   const type = await typeOf(fs, path);
   return type !== undefined && (type !== "dir" || tool === "move");
 }
 
-/** What is at a path; undefined where nothing is, or nothing that may be looked at. */
+/** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
 async function typeOf(fs: FsBackend, path: string): Promise<string | undefined> {
   try {
     return (await lstatOrNull(fs, path))?.type;
   } catch (error) {
-    if (error instanceof FilewrightError) return undefined; // The operation itself says why.
+    if (error instanceof FilewrightError) return undefined; // The operation itself reports the reason.
     throw error;
   }
 }

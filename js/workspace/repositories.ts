@@ -1,9 +1,11 @@
 /**
- * The places that the configurations of git repositories name: where `core.hooksPath` looks for hooks, files that
- * `include.path` and `includeIf` read, the program of `core.fsmonitor`, the directory that a `.git` file points to,
- * and where links in place of these, or of git's own hooks and configuration, lead.
- * Git runs or obeys what is there, so tools do not write it. Read once when a workspace opens, for the repositories
- * that hold its roots; for repositories below a root when a path in one is written.
+ * The paths that the configurations of git repositories name: the hooks of `core.hooksPath`, the
+ * files of `include.path` and `includeIf`, the program of `core.fsmonitor`, the directory that a
+ * `.git` file names, and the targets of links that replace these or git's own hooks and
+ * configuration. Git runs or obeys the files there, so tools must not write them.
+ *
+ * Repositories that contain the roots are read once, when a workspace opens. A repository below a
+ * root is read when a path in it is written.
  */
 import { parseGitConfig } from "../access/git-config.ts";
 import type { SandboxPolicy } from "../access/index.ts";
@@ -12,20 +14,23 @@ import type { FsBackend, FsEntry, FsStat } from "../backends/backend.ts";
 import { realpathVia } from "../backends/fallback.ts";
 import { isWithin, joinPath, nameOf, normalise, parentOf } from "../backends/paths.ts";
 
-/** How much of one file is read. Bytes. */
+/** The maximum size of one file that is read, in bytes. */
 const MAX_CONFIG_BYTES = 1 << 20;
-/** How many configuration files are read of one repository: includes and submodules are others' to write. */
+/**
+ * The maximum number of configuration files read for one repository, because others write its includes and
+ * submodules.
+ */
 const MAX_CONFIGS = 128;
-/** How many directories of submodules are looked into. */
+/** The maximum number of directories searched for submodules. */
 const MAX_MODULE_DIRECTORIES = 256;
-/** How deep a submodule's name goes. */
+/** The maximum number of directories in the name of a submodule. */
 const MAX_MODULE_DEPTH = 4;
-/** How many hooks are looked at. */
+/** The maximum number of hooks that are checked for links. */
 const MAX_HOOKS = 128;
-/** How many directories above a root are looked at. */
+/** The maximum number of directories searched above a root. */
 const MAX_ABOVE = 64;
 
-/** Reading for one repository. */
+/** The state of reading one repository. */
 interface Reading {
   readonly fs: FsBackend;
   readonly home: string | undefined;
@@ -33,7 +38,7 @@ interface Reading {
   readonly read: Set<string>;
 }
 
-/** What a repository names, and the files that say so. */
+/** The paths that a repository names, and the configuration files that were read for them. */
 interface Named {
   readonly places: readonly string[];
   readonly configs: readonly string[];
@@ -41,7 +46,10 @@ interface Named {
 
 const NOTHING: Named = { places: [], configs: [] };
 
-/** The absolute paths, real or not there yet, that the repository at or above a directory names. */
+/**
+ * Returns the absolute paths, real or not yet existing, that the nearest repository at or above a directory
+ * names.
+ */
 async function placesAbove(
   fs: FsBackend,
   directory: string,
@@ -57,12 +65,12 @@ async function placesAbove(
   return [];
 }
 
-/** The configurations of the user, which hold for every repository. */
+/** Returns the user's configuration files, which apply to every repository. */
 function userConfigs(home: string | undefined): readonly string[] {
   return home === undefined ? [] : [`${home}/.gitconfig`, `${home}/.config/git/config`];
 }
 
-/** What the repository with its `.git` in a directory names; undefined where there is none. */
+/** Returns the paths named by the repository whose `.git` is in a directory; undefined without a repository. */
 async function namedByRepository(
   fs: FsBackend,
   worktree: string,
@@ -81,7 +89,7 @@ async function namedByRepository(
   }
   const common = (await textOf(fs, joinPath(gitDirectory, "commondir")))?.trim();
   const shared = common === undefined || common === "" ? gitDirectory : absolute(gitDirectory, common);
-  // What lies in a directory of git's own name is protected by that name.
+  // A directory named `.git` is already protected by its name.
   if (nameOf(shared) !== ".git") reading.places.add(shared);
   for (const config of userConfigs(home)) await readConfig(reading, config, worktree);
   await readConfig(reading, joinPath(shared, "config"), worktree);
@@ -91,7 +99,7 @@ async function namedByRepository(
   return { places: [...reading.places, ...links], configs: [...reading.read] };
 }
 
-/** Where links lead that stand for hooks, for a configuration or for a place that one names. */
+/** Returns the targets of links that replace hooks, a configuration, or a path that one names. */
 async function linksOf(
   { fs, places, read }: Reading,
   entry: string,
@@ -127,7 +135,7 @@ async function readModules(reading: Reading, top: string): Promise<void> {
   }
 }
 
-/** Takes in what a configuration names, and the configurations that it includes. */
+/** Adds the paths that a configuration names, and reads the configurations that it includes. */
 async function readConfig(reading: Reading, path: string, worktree: string): Promise<void> {
   if (reading.read.has(path) || reading.read.size >= MAX_CONFIGS) return;
   reading.read.add(path);
@@ -149,7 +157,7 @@ function isBoolean(value: string): boolean {
   return /^(?:true|false|yes|no|on|off|0|1)$/i.test(value);
 }
 
-/** The path that a value names; undefined where it names a home that is not known. */
+/** Returns the absolute path of a value; undefined when it needs an unknown home directory. */
 function placeOf({ home }: Reading, base: string, value: string): string | undefined {
   if (!value.startsWith("~")) return absolute(base, value);
   return home !== undefined && value.startsWith("~/") ? absolute(home, value.slice(2)) : undefined;
@@ -175,7 +183,7 @@ async function entriesOf(fs: FsBackend, directory: string): Promise<readonly FsE
   }
 }
 
-/** A small text file; undefined where there is none. */
+/** Returns the content of a small text file; undefined when there is none. */
 async function textOf(fs: FsBackend, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);
@@ -187,8 +195,9 @@ async function textOf(fs: FsBackend, path: string): Promise<string | undefined> 
 }
 
 /**
- * A policy that also protects what the repositories of its roots name. `roots`: where they really are; `home`: the
- * user's, whose git configuration holds for every repository.
+ * Returns the policy with the paths that the repositories of its roots name protected. `roots` are
+ * the real paths; `home` is the home directory of the user, whose git configuration applies to every
+ * repository.
  */
 export async function withRepositories(
   policy: SandboxPolicy,
@@ -207,21 +216,22 @@ export async function withRepositories(
   return Object.freeze({ ...policy, places: Object.freeze([...(policy.places ?? []), ...named]) });
 }
 
-/** The repositories below the roots, looked at when a path in them is written. */
+/** The repositories below the roots, read when a path in them is written. */
 export interface Repositories {
-  /** The places that repositories name between a root and a real path, which may lie in them. */
+  /** Returns the paths named by the repositories between a root and a real path. */
   placesFor(real: string): Promise<readonly string[]>;
-  /** The places that the repository with its `.git` in a directory names; none where there is none. */
+  /** Returns the paths named by the repository whose `.git` is in a directory; empty without a repository. */
   placesOf(directory: string): Promise<readonly string[]>;
 }
 
-/** How many directories are remembered. */
+/** The maximum number of directories whose result is cached. */
 const MAX_REMEMBERED = 4096;
 
 /**
- * Looks for repositories between the roots and the paths that are written. A directory's `.git` is asked for by
- * each write, since a repository can be made at any time; its configuration is read when it has changed. `home`: the
- * user's, whose git configuration holds for every repository.
+ * Finds repositories between the roots and written paths. Each write looks for `.git` in every
+ * directory, because a repository can be created at any time; its configuration is read again only
+ * after a change. `home` is the home directory of the user, whose git configuration applies to every
+ * repository.
  */
 export function makeRepositories(
   fs: FsBackend,

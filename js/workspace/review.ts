@@ -1,10 +1,10 @@
 /**
- * Asking about a planned change, and comparing what was shown with what is there
+ * Requests the approval of a planned change, and compares the approved state with the current one
  * right before the change is made.
  *
- * A question covers where its paths lead, the versions of what is there, and the new
- * content. If any of that is different when the change is to be made, the call is a
- * CONFLICT: it is never planned again on our own once somebody was asked.
+ * An approval covers the real paths, the versions of the existing entries and the new content. If
+ * one of them differs when the change is made, the call fails with CONFLICT. A call is never planned
+ * again after a reviewer was asked.
  */
 import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -23,25 +23,25 @@ import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "..
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 
-/** What an answer rests upon, to be compared right before the change is made. */
+/** The state that an approval depends on. It is compared right before the change is made. */
 export interface Evidence {
-  /** Where each path of the call leads, in the order of its uses. */
+  /** The real path of each path of the call, in the order of its uses. */
   readonly places: readonly string[];
-  /** The versions of what is there. */
+  /** The versions of the existing entries. */
   readonly base: readonly BaseVersion[];
 }
 
-/** What a reviewer agreed to. */
+/** A plan that the reviewer approved. */
 export interface Reviewed<P> extends Evidence {
   readonly plan: P;
-  /** The contents that the reviewer put in place of the planned ones on the way. */
+  /** The contents that the reviewer wrote in place of planned ones, in order. */
   readonly revisions: readonly string[];
-  /** The digest of what was shown, but for versions: equal when the same change is planned again. */
+  /** The digest of the question without versions; equal when the same change is planned again. */
   readonly outline: string;
   readonly approval: MetaApproval;
 }
 
-/** One change that somebody is to be asked about. */
+/** One change that needs an approval. */
 export interface Reviewable<Args extends object, Data, Todo> {
   readonly tool: ChangingTool<Args, Data, Todo>;
   readonly args: Args;
@@ -49,13 +49,13 @@ export interface Reviewable<Args extends object, Data, Todo> {
   readonly call: Call;
 }
 
-/** A question about a planned change. */
+/** The question about a planned change. */
 export interface Question extends Evidence {
   readonly details: Omit<Confirmation, "onConfirm" | "signal" | "scopes" | "isModifying">;
   readonly outline: string;
 }
 
-/** Where each path of a call leads: of an entry its own place, of any other path its target. */
+/** Returns the real path of each path of a call: for an entry, of the entry itself; otherwise of its target. */
 export async function placesOf(
   uses: readonly PathUse[],
   { fs, locations }: Pick<Call, "fs" | "locations">,
@@ -70,7 +70,7 @@ function placeOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
   return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 
-/** The question about a plan, with what its answer rests upon. */
+/** Returns the question about a plan, and the state that its answer depends on. */
 export async function questionOf<Args extends object, Data, Todo>(
   { tool, args, uses, call }: Reviewable<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
@@ -113,7 +113,7 @@ export async function questionOf<Args extends object, Data, Todo>(
   };
 }
 
-/** Everything that a question shows, but for the versions that it rests upon. */
+/** Returns the content of a question, without the versions that it depends on. */
 function outlineOf(
   tool: string,
   args: object,
@@ -142,12 +142,12 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(pieces.join(""));
 }
 
-/** The roots that a call's paths lie below: what an approval that lasts is bound to. */
+/** Returns the roots that contain the paths of a call; an approval that lasts is limited to them. */
 export function rootsOf(locations: readonly Location[]): readonly string[] {
   return [...new Set(locations.map(({ root }) => root))];
 }
 
-/** Shows the plan until it is approved as it is. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
+/** Asks the reviewer until a plan is approved unchanged. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
 export async function review<Args extends object, Data, Todo>(
   session: Session,
   reviewable: Reviewable<Args, Data, Todo>,
@@ -197,7 +197,7 @@ export async function review<Args extends object, Data, Todo>(
     revisions.push(payload.newContent);
     if (payload.final === true) {
       const final = await questionOf(reviewable, plan);
-      // The reviewer saw the file as it was then, not as it is now.
+      // The reviewer saw the file at the time of the first question, which may differ from the current one.
       await compare({ places, base }, reviewable);
       const written = final.details.hash;
       const approved = { outcome, ...(written === undefined ? {} : { hash: written }), ...by };
@@ -207,8 +207,8 @@ export async function review<Args extends object, Data, Todo>(
 }
 
 /**
- * Compares what a question showed with what is there now.
- * @throws FilewrightError CONFLICT where a path leads elsewhere, or what is there has changed
+ * Compares the state in a question with the current one.
+ * @throws FilewrightError CONFLICT when a path has another target, or an entry has changed
  */
 export async function compare(
   { places, base }: Evidence,
@@ -223,7 +223,7 @@ export async function compare(
   await compareVersions(base, call.fs);
 }
 
-/** @throws FilewrightError CONFLICT where something has another version than the one that was shown */
+/** Compares versions with the current ones. @throws FilewrightError CONFLICT when one differs */
 export async function compareVersions(base: readonly BaseVersion[], fs: FsBackend): Promise<void> {
   for (let at = 0; at < base.length; at += COMPARED_AT_ONCE) {
     const some = base.slice(at, at + COMPARED_AT_ONCE);
@@ -237,5 +237,5 @@ export async function compareVersions(base: readonly BaseVersion[], fs: FsBacken
   }
 }
 
-/** So many versions are asked for at once. */
+/** The number of versions that are requested at once. */
 const COMPARED_AT_ONCE = 32;

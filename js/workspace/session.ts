@@ -1,4 +1,4 @@
-/** What all calls of one workspace share. Made once, by `openWorkspace`. */
+/** The state that all calls of one workspace share. `openWorkspace` creates it once. */
 import type { Permissions, Resolver, Rules, SandboxPolicy } from "../access/index.ts";
 import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
@@ -22,82 +22,83 @@ import type { RunningCalls } from "./running.ts";
 import type { CallSlots } from "./slots.ts";
 import type { Views } from "./views.ts";
 
-/** Storage within a policy, and what says so. */
+/** Storage confined to a policy, with the resolver and the summary of that policy. */
 export interface Confined {
   readonly fs: FsBackend;
   readonly resolver: Resolver;
   readonly access: AccessSummary;
-  /** The storage as calls see it. */
+  /** The views of the storage, one for each set of hidden paths. */
   readonly views: Views;
-  /** Gives back what the storage holds. */
+  /** Releases the resources of the storage. */
   release(): Promise<void>;
 }
 
-/** What all calls of one workspace share. */
+/** The state that all calls of one workspace share. */
 export interface Session {
-  /** A number that no other workspace of this process has. */
+  /** The number of the workspace, unique in this process. */
   readonly workspace: number;
-  /** The calls under way. */
+  /** The running calls. */
   readonly running: RunningCalls;
-  /** Gives back the descriptors, threads, watches and memory of its storage, once no call uses it. */
+  /** Releases the descriptors, threads, watches and memory of the storage, once no call uses it. */
   release(): Promise<void>;
-  /** Confined: refuses whatever the policy does not allow. */
+  /** The confined storage: it refuses every path that the policy does not allow. */
   readonly fs: FsBackend;
   readonly resolver: Resolver;
-  /** The storage as calls see it: without what the rules keep from them. */
+  /** The views of the storage: each hides the paths that the rules hide from a call. */
   readonly views: Views;
-  /** What the repositories below the roots name; undefined where protected places are not refused. */
+  /** The git repositories below the roots; undefined when protected places are not refused. */
   readonly repositories: Repositories | undefined;
   readonly limits: Limits;
   readonly durability: Durability;
   readonly edit: EditDefaults;
-  /** What each agent has seen of files. */
+  /** The files that each agent has seen. */
   readonly reads: Reads;
-  /** Who calls, where a call does not say. */
+  /** The caller of calls that name none. */
   readonly agent: string | undefined;
-  /** What becomes of a change of content that the agent has not seen. */
+  /** How a change of content that the agent has not seen is handled. */
   readonly guard: GuardLevel;
   /**
-   * Whether an edit that quotes what it changes needs no read. A preset's own guard takes the quote for knowledge: models
-   * learn of files by other ways, such as a shell or the prompt. A host that sets the guard wants a read.
+   * True when an edit that quotes the changed text needs no read. The guard of a preset accepts the
+   * quote as knowledge, because models also learn of files in other ways, such as a shell or the
+   * prompt. A guard that the host sets requires a read.
    */
   readonly acceptsQuotes: boolean;
   readonly observers: readonly Observer[];
-  /** Whether one of them wants hashes. */
+  /** True when an observer requests hashes. */
   readonly hashes: boolean;
   readonly access: AccessSummary;
-  /** The storage within what both policies allow; the second one is that of a session already. */
+  /** Returns the storage restricted to both policies. The paths in `within` are already real. */
   confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<Confined>;
-  /** Undefined where no directory has to be granted. */
+  /** Undefined when directories need no grant. */
   readonly permissions: Permissions | undefined;
-  /** How directories are asked for; undefined where they are not. */
+  /** How directories are asked for; undefined when they are not. */
   readonly prompting: Prompting | undefined;
-  /** What may be used in all; undefined where that is not limited. */
+  /** The budget of the agent; undefined when it has no limit. */
   readonly budget: Budget | undefined;
   readonly hooks: readonly AnyHook[];
-  /** Told what an `after` hook threw; nothing else is done about it. */
+  /** Called with the error that an `after` hook threw, which has no other effect. */
   readonly onHookError: ((error: unknown) => void) | undefined;
   readonly rules: Rules;
-  /** Whether changes that no rule speaks of are asked about, even where nobody can be. */
+  /** True when a change that no rule decides needs an approval, even if there is no approver to give it. */
   readonly requireApproval: boolean;
-  /** Who is asked about calls of a tool. */
+  /** Returns the approver of a tool's calls; undefined without one. */
   confirmFor(tool: string, calledAs?: string): Confirm | undefined;
-  /** Told what happens around permissions. */
+  /** Called with the events of permissions and approvals. */
   readonly notify: Notify | undefined;
   readonly approvals: Approvals;
   readonly locker: Locker;
-  /** Whether models are offered `find_files`. */
+  /** True when `find_files` is among the tools for models. */
   readonly findFiles: boolean;
-  /** The places of calls that run at once. */
+  /** The slots of concurrent calls. */
   readonly slots: CallSlots;
-  /** Runs commands; undefined where that is off. */
+  /** Runs commands; undefined when commands are off. */
   readonly commands: SandboxProvider | undefined;
-  /** The same for an agent that may do less. */
+  /** Returns the command sandbox for a stricter policy, such as that of an agent. */
   readonly commandsFor: CommandsFor;
-  /** What changing calls found, so that they can be taken back. */
+  /** The journal, which records the state before each change for rollback and undo. */
   readonly journal: Journal;
   /** The names of ignore files, lowest precedence first. */
   readonly ignoreFiles: readonly string[];
-  /** Render files that are not plain text. */
+  /** The readers of files that are not plain text. */
   readonly readers: Readers;
 }
