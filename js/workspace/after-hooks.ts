@@ -1,8 +1,9 @@
 /**
- * After hooks that change files, such as formatters.
+ * Handles after hooks that change files, such as formatters.
  *
- * What a hook made of the agent's own change is part of the answer: its hash is that of the file as it is now, and
- * the diff says what the hook changed. So the agent has seen it, and its next guarded edit is no conflict.
+ * The changes that a hook makes to the agent's own change are part of the answer: its hash is that of
+ * the current file, and the diff shows the hook's changes. The agent has therefore seen them, and its
+ * next guarded edit is no conflict.
  */
 import { readVersioned } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
@@ -14,17 +15,17 @@ import type { Call, PathUse } from "../tools/tool.ts";
 import type { ToolResult } from "./result.ts";
 import { isDryRun } from "./written-places.ts";
 
-/** A call whose after hooks are run. */
+/** A call whose after hooks run. */
 export interface HookedCall {
   readonly tool: { readonly name: string; readonly kind: string };
   readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
-  /** Its texts have a fixed form: what hooks changed stands in the data alone. */
+  /** True when the texts have a fixed form; then the data alone reports the changes of hooks. */
   readonly fixedText: boolean;
 }
 
-/** A file as the call left it. */
+/** A file in the state in which the call left it. */
 interface Written {
   readonly path: string;
   readonly seen: SeenFile;
@@ -32,23 +33,23 @@ interface Written {
   readonly version: string;
 }
 
-/** What hooks changed of one file. */
+/** The changes of hooks to one file. */
 interface HookChange {
   readonly file: string;
   readonly before: string;
-  /** Undefined where the file is gone. */
+  /** Undefined when the file was removed. */
   readonly hash: string | undefined;
   readonly size: number;
-  /** Undefined where it is too long to be shown. */
+  /** Undefined when the diff is too long to be shown. */
   readonly diff: string | undefined;
 }
 
-/** Larger files are not compared. */
+/** The maximum size of a file that is compared. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** A longer diff is not shown: the file is to be read again. */
+/** The maximum length of a diff that is shown; after a longer one the file must be read again. */
 const MAX_DIFF_CHARS = 32 * 1024;
 
-/** Runs after hooks, and puts what they changed of the call's files into its result. */
+/** Runs after hooks, and adds their changes of the call's files to its result. */
 export async function withHookChanges(
   hooked: HookedCall,
   result: ToolResult,
@@ -67,7 +68,10 @@ export async function withHookChanges(
   return changes.length === 0 || !answered.ok ? answered : withChanges(hooked, answered, changes);
 }
 
-/** The files that the call wrote, as it left them. Another program's content is not the call's. */
+/**
+ * Returns the files that the call wrote, in the state in which it left them. A file that another program
+ * has changed since is omitted.
+ */
 async function writtenFiles({ uses, call }: HookedCall): Promise<readonly Written[]> {
   const files: Written[] = [];
   for (const [index, { intent }] of uses.entries()) {
@@ -82,7 +86,7 @@ async function writtenFiles({ uses, call }: HookedCall): Promise<readonly Writte
   return files;
 }
 
-/** A file now; undefined where there is none, or none that can be compared. */
+/** Returns the current state of a file; undefined when it does not exist or cannot be compared. */
 async function readNow(
   call: Call,
   path: string,
@@ -96,7 +100,7 @@ async function readNow(
   }
 }
 
-/** What became of a file since the call left it; undefined where its content is the same. */
+/** Returns the change of a file since the call; undefined when its content is the same. */
 async function hookChange(
   call: Call,
   { path, seen, bytes, version }: Written,
@@ -105,7 +109,7 @@ async function hookChange(
   if (now?.version === version) return undefined;
   const file = call.display(path);
   const before = engine().sha256(bytes);
-  // Forgotten first: what is noted of the same content is added to what was seen of it.
+  // The old record is removed first, because `note` adds to the record of the same content.
   call.seen.note(path, undefined);
   if (now === undefined) return { file, before, hash: undefined, size: 0, diff: undefined };
   const hash = engine().sha256(now.bytes);

@@ -1,7 +1,7 @@
 /**
- * Several agents on one workspace: each with a memory, grants, approvals and a
- * budget of its own, over the same files, locks and history. What an agent may do
- * is never more than what its workspace may: everything given here narrows.
+ * Several agents on one workspace. Each has its own record of reads, grants, approvals and budget;
+ * files, locks and history are shared. The options of an agent can only restrict the access of its
+ * workspace.
  */
 import { assertRules } from "../access/rules.ts";
 import {
@@ -39,7 +39,7 @@ import type { AccessOptions } from "./options.ts";
 import { RunningCalls } from "./running.ts";
 import type { Confined, Session } from "./session.ts";
 
-/** What an agent is given of its workspace. All of it narrows; what is left out is as the workspace has it. */
+/** The options of an agent. Each can only restrict; the default is that of the workspace. */
 export interface AgentOptions {
   /** Whose names, parameters and texts its tools have. */
   readonly preset?: PresetName | Preset | undefined;
@@ -93,17 +93,17 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
 
 const gate = gateOf("agent", AGENT_OPTIONS);
 
-/** An agent that uses the storage of its workspace has nothing to give back. */
+/** The state of an agent that uses the storage of its workspace: it has nothing to release. */
 const NOTHING_OWN: Partial<Confined> & Pick<Confined, "release"> = { release: async () => {} };
 
-/** What an agent's calls share. @throws FilewrightError INVALID_ARGUMENT for what makes no sense */
+/** Returns the shared state of an agent's calls. @throws FilewrightError INVALID_ARGUMENT for invalid options */
 export async function agentSession(session: Session, name: string, given: AgentOptions): Promise<Session> {
   if (typeof name !== "string" || name === "")
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
   const wanted = gate(given);
   assertRules("agent", "rules", wanted.rules ?? []);
   const asks = wanted.permissions !== undefined || session.prompting !== undefined;
-  // What is granted of secrets is granted to a backend: an agent that is asked by itself has its own.
+  // Access to secrets is granted to a backend, so an agent with its own grants needs its own backend.
   const apart = wanted.access !== undefined || asks;
   const own: Partial<Confined> & Pick<Confined, "release"> = apart
     ? await session.confine(policyOf(session, wanted), session.resolver.policy)
@@ -126,7 +126,7 @@ export async function agentSession(session: Session, name: string, given: AgentO
   });
 }
 
-/** What the agent would be allowed, were it not for the workspace. */
+/** Returns the policy of the agent's own options; the caller intersects it with that of the workspace. */
 function policyOf({ resolver: { policy } }: Session, { access = {} }: AgentOptions): SandboxPolicy {
   return SandboxPolicy.allowList({
     cwd: policy.cwd,

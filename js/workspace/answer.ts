@@ -1,4 +1,4 @@
-/** What a caller is given back: a result within its budget, or a failure that is worded. */
+/** Builds the results of calls: a success within its size budget, or a failure with its message. */
 import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { tell } from "../hooks/events.ts";
@@ -16,21 +16,21 @@ import { word } from "./messages.ts";
 import { errorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { Session } from "./session.ts";
 
-/** Failures that somebody, or something put in the way by somebody, decided. */
+/** The codes of failures that a person, a rule or a hook decided. */
 const REFUSALS: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
 
-/** Beyond the budget for the line that says what was cut. */
+/** The bytes beyond the budget that the line about truncation may use. */
 const GRACE_BYTES = 500;
 
 const LEFT_OUT = "what a rule wants to be asked about is left out: name a path to be asked";
 
-/** What may be added to a text: lines; nothing, because its form is fixed; or nothing, because it is JSON. */
+/** The form of a text. Notes can be added to `lines`, but not to a text of `fixed` form or to `json`. */
 export type TextForm = "lines" | "fixed" | "json";
 
-/** How often a text that is too long is made of fewer results, until it fits. */
+/** The maximum number of attempts to fit a long text by using fewer results. */
 const MAX_SHRINKS = 8;
 
-/** The result of a call that worked. */
+/** Returns the result of a successful call. */
 export async function success(
   tool: AnyTool,
   render: (data: unknown, args: object, call: Call) => string,
@@ -43,7 +43,7 @@ export async function success(
 ): Promise<Success<unknown>> {
   let { data } = answer;
   const warnings = [...(call.leavesOut ? [LEFT_OUT] : []), ...(answer.warnings ?? [])];
-  // JSON has no place for further lines: what is to be known besides is rendered with the data.
+  // JSON cannot have further lines, so the warnings are rendered with the data.
   if (form === "json" && warnings.length > 0) data = withWarnings(data, warnings);
   let text = render(data, args, call);
   let cut = false;
@@ -57,7 +57,7 @@ export async function success(
       await turnOfOthers();
       text = render(data, args, call);
       if (fits(text, budget + GRACE_BYTES)) break;
-      // A result may take several lines of this text.
+      // One result may take several lines of this text.
       const { lines: fitting } = linesThatFit(text, budget);
       lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
     }
@@ -90,7 +90,7 @@ export async function success(
     : { ok: true, text, display, data, content: answer.content, meta };
 }
 
-/** Lines in brackets below a text. */
+/** Returns the notes as lines in brackets, to be added below a text. */
 function notesBelow(notes: readonly string[]): string {
   return notes.map((note) => `\n[${note}]`).join("");
 }
@@ -100,12 +100,12 @@ function withWarnings(data: unknown, warnings: readonly string[]): unknown {
   return { ...(data as object), warnings: [...others, ...warnings] };
 }
 
-/** Lets what else waits on the event loop run: a text beyond the budget took some milliseconds. */
+/** Yields to the event loop, because a text beyond the budget took some milliseconds. */
 function turnOfOthers(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
-/** The beginning of a text that no tool knows how to shorten, with a line that says so. */
+/** Returns the beginning of a text that its tool cannot shorten, with a line about the truncation. */
 function cutText(text: string, budget: number): string {
   const { end } = linesThatFit(text, budget);
   const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
@@ -113,8 +113,8 @@ function cutText(text: string, budget: number): string {
 }
 
 /**
- * What may be told to a call that nobody was asked about, whatever its arguments are. Where every call of the tool is
- * asked about, that is what may be looked at.
+ * Returns the storage that the failure of an unapproved call may reveal, whatever its arguments. If
+ * every call of the tool needs an approval, the rules for `stat` decide.
  */
 function unaskedView({ rules, views }: Session, tool: string): FsBackend {
   const own = rules.forCall(tool);
@@ -124,7 +124,7 @@ function unaskedView({ rules, views }: Session, tool: string): FsBackend {
   });
 }
 
-/** The result of a call that did not work. `fs`: the storage as the call saw it, where it came to that. */
+/** Returns the result of a failed call. `fs` is the storage as the call saw it, if it got that far. */
 export async function failure(
   session: Session,
   tool: Pick<AnyTool, "name" | "title">,
@@ -143,7 +143,7 @@ export async function failure(
       text: verbatim ? thrown.message : `Error: ${thrown.message}`,
       display: verbatim ? thrown.message : `${tool.title} failed: ${thrown.message}`,
       error: errorData(thrown),
-      // Left out of the type, so that `data` of a result has one type for each tool.
+      // The type hides the data, so that `data` of a result has one type for each tool.
       data: data as unknown as undefined,
       meta,
     };

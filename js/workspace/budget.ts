@@ -1,9 +1,9 @@
-/** What an agent may use up in all: counted per agent, refused when it is spent. */
+/** The budget of an agent: counts its calls and output, and refuses calls when it is spent. */
 import { utf8Length } from "../tools/text.ts";
 import type { Limits } from "../tools/limits.ts";
 import { type Failure, refused, type ToolResult } from "./result.ts";
 
-/** What an agent may use in all, until the workspace is closed. What is left out is not limited. */
+/** The limits of an agent until the workspace is closed. An omitted limit does not apply. */
 export interface BudgetOptions {
   /** Calls, those that fail included; a batch counts as its operations. */
   readonly calls?: number | undefined;
@@ -11,26 +11,26 @@ export interface BudgetOptions {
   readonly outputBytes?: number | undefined;
 }
 
-/** What an agent has used so far. */
+/** The part of the budget that an agent has used. */
 export interface Spent {
-  /** Calls made. */
+  /** The number of calls. */
   readonly calls: number;
-  /** UTF-8 bytes. */
+  /** The UTF-8 bytes of answers. */
   readonly outputBytes: number;
 }
 
-/** Counts what one agent uses. */
+/** Counts the calls and output of one agent. */
 export interface Budget {
-  /** Counts a call that begins; a refusal where the budget does not hold it. */
+  /** Counts a call that begins. Returns a refusal when the budget does not allow it. */
   begin(args: unknown): Failure | undefined;
-  /** The limits of a call that begins now. */
+  /** Returns the limits of a call that begins now. */
   limits(limits: Limits): Limits;
   /** Counts an answer. */
   end(result: ToolResult): void;
   spent(): Spent;
 }
 
-/** Makes a budget of which nothing is spent, out of another where there is one. */
+/** Creates an unspent budget. What it counts is also counted in `outer`. */
 export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
   const { calls: mostCalls = Number.POSITIVE_INFINITY, outputBytes: mostBytes = Number.POSITIVE_INFINITY } =
     options;
@@ -64,7 +64,7 @@ export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
   });
 }
 
-/** A batch counts as the calls that it makes. */
+/** Returns the number of calls that the arguments stand for: a batch counts as its operations. */
 function weightOf(args: unknown): number {
   const operations = (args as { readonly operations?: unknown } | null | undefined)?.operations;
   return Array.isArray(operations) ? Math.max(1, operations.length) : 1;

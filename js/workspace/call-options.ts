@@ -1,7 +1,7 @@
 /**
- * The gate of what is said beside the arguments of a call: by `ws.call`, by a tool
- * of `ws.tools` or `toolsFor`, and by a typed method. A misspelt `signal` must not
- * leave a call that nobody can cancel, nor a misspelt `agent` one that is another's.
+ * Validates the options that accompany the arguments of a call: of `ws.call`, of a tool from
+ * `ws.tools` or `toolsFor`, and of a typed method. A misspelt `signal` would leave a call that cannot
+ * be cancelled, and a misspelt `agent` would attribute the call to another agent.
  */
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import {
@@ -31,7 +31,7 @@ export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_RO
 const gate = gateOf("call", CALL_OPTIONS);
 const NONE: CallOptions = Object.freeze({});
 
-/** The options to use, or the refusal. A call without options costs nothing here. */
+/** Returns the validated options, or a refusal. A call without options has no overhead. */
 export function callOptions(given: unknown): { readonly options: CallOptions } | Failure {
   if (given === undefined) return NO_OPTIONS;
   try {
@@ -42,7 +42,7 @@ export function callOptions(given: unknown): { readonly options: CallOptions } |
   }
 }
 
-/** The options, where there is no refusal. @throws FilewrightError what was refused */
+/** Returns the options. @throws FilewrightError the refusal, when there is one */
 export function allowed(checked: { readonly options: CallOptions } | Failure): CallOptions {
   if ("options" in checked) return checked.options;
   const { code, message, ...rest } = checked.error;

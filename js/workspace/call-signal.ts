@@ -1,19 +1,19 @@
 /**
- * What may end one call early: its caller's signal, the closing of its workspace,
- * and the time it was given.
+ * The signal that ends one call early: when its caller aborts, when its workspace closes, or when
+ * its time limit expires.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Call } from "../tools/tool.ts";
 
-/** The caller's signals of those that were made for its calls. */
+/** For each signal created for a call, the signal of its caller. */
 const callers = new WeakMap<AbortSignal, AbortSignal>();
 
-/** The signal that the caller gave, for who knows the call by it; the signal itself where it is the caller's. */
+/** Returns the caller's signal for a signal that was created for its call, and any other signal unchanged. */
 export function callerSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   return signal === undefined ? undefined : (callers.get(signal) ?? signal);
 }
 
-/** The signal of one call. Made when somebody asks for it: most reads end before anybody could. */
+/** The signal of one call. It is created on first use, because most reads end before they could be cancelled. */
 export class CallSignal {
   readonly #outer: AbortSignal | undefined;
   #controller: AbortController | undefined;
@@ -43,7 +43,7 @@ export class CallSignal {
     this.#controller?.abort();
   }
 
-  /** Ends the call after so many milliseconds, unless `untimed` is called before. */
+  /** Cancels the call after the given time, unless `untimed` is called before. */
   limit(timeoutMs: number): Required<Pick<Call, "timeLeft" | "untimed">> {
     this.#timeoutMs = timeoutMs;
     const end = performance.now() + timeoutMs;
@@ -57,18 +57,18 @@ export class CallSignal {
     };
   }
 
-  /** From now on time does not count: the call asks somebody, writes, or minds its time itself. */
+  /** Stops the time limit: the call waits for a person, writes, or enforces its own limit. */
   untimed(): void {
     clearTimeout(this.#timer as never);
   }
 
-  /** Lets go of the caller's signal and of the timer. */
+  /** Releases the caller's signal and the timer. */
   end(): void {
     this.untimed();
     if (this.#controller !== undefined) this.#outer?.removeEventListener("abort", this.#abort);
   }
 
-  /** What is told of a failure: TIMEOUT where the call was cancelled because its time was up. */
+  /** Returns the error for the caller: TIMEOUT instead of CANCELLED when the time limit expired. */
   told(thrown: unknown): unknown {
     if (!this.#timedOut || !(thrown instanceof FilewrightError) || thrown.code !== "CANCELLED") return thrown;
     return new FilewrightError("TIMEOUT", `Not done after ${this.#timeoutMs} ms; nothing was changed.`, {

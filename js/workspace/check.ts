@@ -1,4 +1,4 @@
-/** The gate of `openWorkspace`: options that make sense, in one form, before anything is opened. */
+/** Validates the options of `openWorkspace` and brings them into one form, before anything is opened. */
 import { assertRules } from "../access/rules.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -11,21 +11,21 @@ import type { WorkspaceOptions } from "./options.ts";
 const ENTRY = "openWorkspace";
 const gate = gateOf(ENTRY, WORKSPACE_OPTIONS);
 
-/** One root in its long form, its path as text. */
+/** One root in its long form, with its path as text. */
 export interface CheckedRoot {
   readonly path: string;
   readonly access: "read" | "write";
 }
 
-/** Options that were checked. Roots are in their long form. */
+/** Validated options. Roots are in their long form. */
 export interface CheckedOptions extends Omit<WorkspaceOptions, "root" | "roots"> {
-  /** Undefined where `access` alone says where. */
+  /** Undefined when `access` alone names the directories. */
   readonly roots: readonly CheckedRoot[] | undefined;
-  /** Whether the root only names the working directory, so that a preset may say what is written. */
+  /** True when the option `root` or the short form was given; then the `read` access of a preset applies. */
   readonly rootAlone: boolean;
 }
 
-/** @throws FilewrightError INVALID_ARGUMENT naming the option, SANDBOX_SETUP_FAILED */
+/** Validates the options. @throws FilewrightError INVALID_ARGUMENT naming the option, SANDBOX_SETUP_FAILED */
 export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOptions {
   assertFirstArgument(given);
   const short = typeof given === "string" || isUrl(given);
@@ -66,7 +66,10 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
 
 const FORMS = 'openWorkspace("/repo") or openWorkspace({ root: "/repo" })';
 
-/** Says of a first argument that can be no directory and no options what would be one. @throws FilewrightError INVALID_ARGUMENT */
+/**
+ * Refuses a first argument that is neither a directory nor options, and names the valid forms.
+ * @throws FilewrightError INVALID_ARGUMENT
+ */
 function assertFirstArgument(given: unknown): void {
   const wrong = wrongFirstArgument(given);
   if (wrong === undefined) return;
@@ -98,13 +101,13 @@ function wrongFirstArgument(given: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether an object is of a class, not options from another realm. */
+/** Returns true for an instance of a class; options from another realm are plain objects. */
 function isForeign(given: object): boolean {
   const prototype = Object.getPrototypeOf(given) as object | null;
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
-/** The names that a hook may give its tool: ours, and those of every preset. */
+/** Returns the tool names that a hook may use: the canonical ones and those of every preset. */
 function namesForHooks(preset: WorkspaceOptions["preset"], foreign: readonly string[]): ReadonlySet<string> {
   const own = typeof preset === "object" ? preset.tools.map(({ name }) => name) : [];
   return new Set([...TOOL_NAMES, ...presetToolNames(), ...own, ...foreign]);
@@ -116,7 +119,7 @@ function isUrl(value: unknown): value is URL {
   );
 }
 
-/** The path of a root. @throws FilewrightError INVALID_ARGUMENT for a URL that names no local place */
+/** Returns the path of a root. @throws FilewrightError INVALID_ARGUMENT for a URL that names no local path */
 function pathOf(root: string | URL, where: string): string {
   if (typeof root === "string") return root;
   const { protocol, host, pathname, search, hash } = root;

@@ -1,4 +1,4 @@
-/** Makes the sandbox of a workspace's commands from its policy, or refuses one that does not hold it. */
+/** Creates the sandbox of a workspace's commands from its policy, or refuses one that does not enforce it. */
 import type { CommandOptions } from "../backends/command-options.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox.ts";
@@ -7,12 +7,15 @@ import { FilewrightError } from "../engine/errors.ts";
 import { localHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
-/** The sandbox of commands within a policy, and without what the rules deny. */
+/**
+ * Returns the command sandbox for a policy, without the paths that the rules deny; undefined when
+ * commands are off.
+ */
 export type CommandsFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
 
 /**
- * The sandboxes of a workspace's commands, one for each policy: an agent may be allowed less.
- * `stateDir`: absolute and real, where the workspace has one.
+ * Returns the function that creates the command sandbox of each policy, because an agent may have a
+ * stricter one. `stateDir` is absolute and real, if the workspace has one.
  */
 export function commandsOf(
   { commands, backend }: Pick<WorkspaceOptions, "commands" | "backend">,
@@ -44,7 +47,7 @@ export function commandsOf(
       ...(wanted.deny.length > 0 ? ["denied paths"] : []),
       ...(wanted.protect ? ["protected places"] : []),
       ...(wanted.secrets ? ["secrets"] : []),
-      // No mount says that either, so nothing holds it.
+      // Neither globs nor mounts can express these rules, so no sandbox enforces them.
       ...(ruled === undefined ? [UNTOLD] : []),
     ]);
   };
@@ -56,7 +59,10 @@ function isProvider(commands: true | CommandOptions | SandboxProvider): commands
   return commands !== true && "run" in commands;
 }
 
-/** @throws FilewrightError SANDBOX_SETUP_FAILED where the policy does not hold, unless less will do */
+/**
+ * Returns the sandbox when it enforces the policy, or when `degrade` is `allow`.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED
+ */
 function checked(provider: SandboxProvider, wants: readonly string[]): SandboxProvider {
   const { policy = "none", tier } = provider.status;
   const missing = policy === "enforced" ? wants.filter((want) => want === UNTOLD) : wants;

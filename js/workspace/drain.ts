@@ -1,27 +1,27 @@
 /**
- * The calls of a workspace that run, counted, so that it can end in order: what runs is finished, what comes
- * is refused.
+ * Counts the running calls of a workspace so that it can shut down in order: running calls finish, and
+ * new ones are refused.
  */
 import { type Failure, refused } from "./result.ts";
 
-/** Counts calls, and refuses new ones while the workspace ends. */
+/** Counts calls, and refuses new ones during a shutdown. */
 export interface CallGate {
-  /** Why no call may begin; undefined where one may. */
+  /** Returns the refusal of a new call; undefined when it may begin. */
   refusal(): Failure | undefined;
   /** Runs a call and counts it while it runs. */
   run<T>(call: () => Promise<T>): Promise<T>;
-  /** Lets no further call begin. Resolves once none runs. */
+  /** Refuses all further calls. Resolves when no call is running. */
   drain(): Promise<void>;
 }
 
-/** The refusal of a call that came while the workspace ends. */
+/** Returns the refusal of a call that came during a shutdown. */
 export function shuttingDown(): Failure {
   const message =
     "The workspace is shutting down, and nothing of this call was done. Call again once it is back.";
   return refused("CANCELLED", message, { reason: "shutting_down" });
 }
 
-/** Makes the gate. @param above that of the workspace which this one is a part of: it counts and refuses too */
+/** Creates the gate. @param above the gate of the parent workspace, which also counts and refuses the calls */
 export function makeCallGate(above?: CallGate): CallGate {
   let isDraining = false;
   let running = 0;

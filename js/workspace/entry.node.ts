@@ -1,5 +1,5 @@
 /**
- * Opening a workspace, and every type of it and of its tools: options, results, arguments and data.
+ * Opens workspaces, and exports every type of them and of their tools: options, results, arguments and data.
  *
  * @module filewright/workspace
  */

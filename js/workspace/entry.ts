@@ -1,5 +1,5 @@
 /**
- * `filewright/workspace` where there is no Node: opening a workspace, and every type of it and of its tools.
+ * `filewright/workspace` without Node: opens workspaces, and exports every type of them and of their tools.
  *
  * @module filewright/workspace
  */

@@ -1,4 +1,7 @@
-/** `filewright/workspace` on workerd: as elsewhere outside Node, with the module imported with the script. */
+/**
+ * `filewright/workspace` on workerd: as in other environments without Node, but the script imports the WASM
+ * module.
+ */
 import "../engine/module.workerd.ts";
 
 export * from "./entry.ts";

@@ -1,33 +1,33 @@
 /**
- * The excludes of the person, which git applies in every repository: the file that
- * `core.excludesFile` names, else `$XDG_CONFIG_HOME/git/ignore` (`git help gitignore`).
+ * Reads the user's excludes, which git applies in every repository: the file of
+ * `core.excludesFile`, or `$XDG_CONFIG_HOME/git/ignore` (`git help gitignore`).
  *
- * They are read once, when a workspace opens: the threads that walk may not reach them.
+ * They are read once, when a workspace opens, because the threads that walk may have no access to them.
  */
 import { parseGitConfig } from "../access/git-config.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { isWithin, joinPath, normalise, parentOf } from "../backends/paths.ts";
 
-/** A larger file is no configuration and no list of patterns. Bytes. */
+/** The maximum size of a configuration or a list of patterns, in bytes. */
 const MAX_FILE_BYTES = 1 << 20;
-/** How deep configurations may include others. */
+/** The maximum depth of included configurations. */
 const MAX_INCLUDES = 10;
-/** How many directories above a root are looked at for its repository. */
+/** The maximum number of directories above a root that are searched for its repository. */
 const MAX_ABOVE = 64;
 
-/** Where git looks for the configuration of the person and of the machine. */
+/** The locations of the git configurations of the user and the machine. */
 export interface GitHome {
   readonly home: string | undefined;
-  /** Environment variables, as git reads them. */
+  /** The environment variables that git reads. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * The lines of the person's excludes; undefined where there are none.
+ * Returns the lines of the user's excludes; undefined without any.
  *
- * @param root where a root really is: the configuration of its repository counts last. A file that it
- * names counts only below the root, because whoever wrote the repository could else learn what is in
- * other files by what is hidden.
+ * @param root the real path of a root. The configuration of its repository has the highest precedence.
+ * A file that it names is used only below the root: otherwise the author of the repository could
+ * learn the content of other files from the names that are hidden.
  */
 export async function readGitExcludes(
   fs: FsBackend,
@@ -41,7 +41,7 @@ export async function readGitExcludes(
   return path === undefined || path === "" ? undefined : textOf(fs, path);
 }
 
-/** What the configurations of machine and person name; the last one counts. */
+/** Returns the path that the configurations of the machine and the user name; the last one applies. */
 async function namedByPerson(
   fs: FsBackend,
   home: string | undefined,
@@ -65,7 +65,7 @@ async function namedByPerson(
   return named;
 }
 
-/** What the configuration of the repository of a root names, where that lies below the root. */
+/** Returns the path that the configuration of a root's repository names, when it is below the root. */
 async function namedByRepository(
   fs: FsBackend,
   root: string,
@@ -84,7 +84,7 @@ async function namedByRepository(
   return undefined;
 }
 
-/** The path that a configuration names in `core.excludesFile`, or one that it includes; "" for no file. */
+/** Returns the `core.excludesFile` of a configuration and those that it includes; "" for no file. */
 async function namedBy(
   fs: FsBackend,
   config: string,
@@ -109,7 +109,7 @@ function pathOf(value: string, base: string, home: string | undefined): string |
   return value.startsWith("~") ? undefined : normalise(joinPath(base, value)).path;
 }
 
-/** A small text file; undefined where there is none. */
+/** Returns the content of a small text file; undefined when there is none. */
 async function textOf(fs: FsBackend, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);

@@ -1,7 +1,7 @@
 /**
- * The past of a workspace: what can be undone, undoing it, and taking back what
- * a process that died left half done. The journal knows the steps; here they
- * meet the policy and the locks.
+ * The history of a workspace: lists the calls that can be undone, undoes them, and rolls back the
+ * unfinished changes of dead processes. The journal records the steps; this file applies the policy
+ * and the locks to them.
  */
 import type { Location } from "../access/index.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -15,29 +15,29 @@ import type { Session } from "./session.ts";
 
 /** One changing call of the past. */
 export interface HistoryEntry {
-  /** What `undo` takes. */
+  /** The id that `undo` takes. */
   readonly callId: string;
   /** The tool, or `undo`. */
   readonly tool: string;
   /** ISO 8601, UTC. */
   readonly time: string;
-  /** What it touched, relative to the working directory. */
+  /** The changed paths, relative to the working directory. */
   readonly paths: readonly string[];
-  /** Who made it: the agent's name, where it has one. */
+  /** The name of the agent, if it has one. */
   readonly agent?: string;
   /** The call that this one undid. */
   readonly undoOf?: string;
 }
 
-/** What an undo did. */
+/** The result of an undo. */
 export interface Undone {
-  /** Of the undo itself: undo it to have the change again. */
+  /** The id of the undo itself; undo it to restore the change. */
   readonly callId: string;
-  /** The paths that were put back. */
+  /** The restored paths. */
   readonly paths: readonly string[];
 }
 
-/** The calls that can be undone, the newest first. */
+/** Returns the calls that can be undone, the newest first. */
 export async function historyOf(session: Session): Promise<readonly HistoryEntry[]> {
   const records = await session.journal.history();
   return records
@@ -68,7 +68,7 @@ export async function undoCall(
     const { paths } = await journal.record(undone);
     const shown = paths.map(resolver.display);
     uses.push(...shown.map(whole));
-    // The record says what to put back; whether that is allowed is asked again.
+    // The record only names the paths, so the current policy is applied to them again.
     for (const path of paths) locations.push(resolver.resolve(path, "write"));
     const unlock = await lockAll(session, uses, { fs, locations, signal });
     try {
@@ -94,12 +94,15 @@ export async function undoCall(
   }
 }
 
-/** A path of which everything is changed. */
+/** Returns the use of a path whose whole tree changes. */
 function whole(typed: string): PathUse {
   return { argument: "path", typed, intent: "write", entry: true, tree: true };
 }
 
-/** Takes back what was cut, where that is ours to do. Never fails: what cannot be done now waits for the next. */
+/**
+ * Rolls back unfinished changes of paths that this workspace may write. Never throws: a change that
+ * cannot be rolled back now is tried again by the next workspace.
+ */
 export async function recover(session: Session): Promise<Recovery> {
   const mine = (path: string): boolean => {
     try {
@@ -132,7 +135,7 @@ async function lockedWhile<T>(
   }
 }
 
-/** Judges paths and locks them. @throws FilewrightError as a write there would */
+/** Resolves paths and locks them. @throws FilewrightError as a write to them would */
 async function locked(
   session: Session,
   paths: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * What the host offers a workspace: a local disk, or none.
+ * The services that the host provides to a workspace: a local disk, or none.
  *
- * Set once by the Node entry, so that this room needs no Node.
+ * The Node entry registers them, so that this folder does not depend on Node.
  */
 import type { IndexUse } from "../engine/search-types.ts";
 import type { GrantStore, SandboxPolicy } from "../access/index.ts";
@@ -13,7 +13,7 @@ import type { JournalStore } from "../journal/index.ts";
 import { type Locker, makeLocker } from "./locks.ts";
 import type { ReadStore } from "./reads.ts";
 
-/** What a local backend is told. */
+/** The settings of a local backend. */
 export interface LocalSettings {
   readonly stateDir?: string | undefined;
   readonly durability: Durability;
@@ -22,59 +22,59 @@ export interface LocalSettings {
   readonly index: IndexUse;
 }
 
-/** What protects the files of a local disk. */
+/** The protection of the files on a local disk. */
 export interface LocalFacts {
-  /** How paths are resolved, such as by one call of the kernel. */
+  /** How paths are resolved, such as `openat2`. */
   readonly resolver: string;
-  /** Why not in a better way. */
+  /** The reason why no better way is used. */
   readonly reason?: string;
-  /** What the kernel enforces on the threads that touch files. */
+  /** The restrictions that the kernel enforces on the threads that touch files. */
   readonly kernel: {
-    /** Whether they are kept to the files that the workspace allows. */
+    /** How far the kernel restricts them to the files that the workspace allows. */
     readonly files: "enforced" | "partial" | "none";
-    /** Why it is not more. */
+    /** The reason why the restriction is not stronger. */
     readonly reason?: string;
   };
 }
 
-/** A local disk, and how it resolves paths. */
+/** A local disk, with facts about its protection. */
 export interface LocalStorage extends FsBackend {
   capabilities(): LocalFacts;
   confine?(policy: SandboxPolicy): FsBackend & { capabilities(): LocalFacts };
 }
 
-/** A local disk of the host. */
+/** The local disk of the host, and the services that depend on it. */
 export interface LocalHost {
-  /** The disk, not yet confined: only roots are resolved with it. */
+  /** Opens the disk without confinement, which is used only to resolve roots. */
   open(settings: LocalSettings): LocalStorage;
-  /** Grants in a file. @throws FilewrightError INVALID_ARGUMENT where it cannot be trusted */
+  /** Opens a file of grants. @throws FilewrightError INVALID_ARGUMENT when it cannot be trusted */
   grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
-  /** Whether a backend is the local disk, so that its paths name files of this machine. */
+  /** Returns true when a backend is the local disk, so that its paths name files of this machine. */
   isDisk(backend: FsBackend): boolean;
-  /** Where changes are recorded. */
+  /** Returns the journal store in a state directory. */
   journal(stateDir: string | undefined): JournalStore;
-  /** Where private files are kept: absolute. */
+  /** Returns the absolute path of the directory for private files. */
   stateDir(given: string | undefined): string;
-  /** The sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
+  /** Creates the sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
   commands(options: CommandOptions, policy: CommandPolicy): SandboxProvider;
-  /** What a relative root is relative to. */
+  /** Returns the base of relative roots. */
   cwd(): string;
-  /** The user's home directory. */
+  /** Returns the user's home directory. */
   home?(): string;
-  /** The environment variables of the process. */
+  /** Returns the environment variables of the process. */
   environment?(): Readonly<Record<string, string | undefined>>;
-  /** Keeps what was read in a state directory. */
+  /** Returns a store of reads in a state directory. */
   reads?(stateDir: string): ReadStore;
 }
 
 let host: LocalHost | undefined;
 
-/** Makes a local disk available to {@link localHost}. */
+/** Registers the local disk for {@link localHost}. */
 export function setLocalHost(next: LocalHost): void {
   host = next;
 }
 
-/** The host's local disk. @throws FilewrightError UNSUPPORTED_PLATFORM */
+/** Returns the host's local disk. @throws FilewrightError UNSUPPORTED_PLATFORM */
 export function localHost(): LocalHost {
   if (host !== undefined) return host;
   throw new FilewrightError(
@@ -83,21 +83,21 @@ export function localHost(): LocalHost {
   );
 }
 
-/** Whether a backend is the host's local disk. */
+/** Returns true when a backend is the host's local disk. */
 export function isDisk(backend: FsBackend): boolean {
   return host?.isDisk(backend) === true;
 }
 
-/** The user's home directory, where the host has one. */
+/** Returns the user's home directory, if the host has one. */
 export function homeOfHost(): string | undefined {
   return host?.home?.();
 }
 
-/** Whoever writes to the local disk in this process waits in one queue. */
+/** The single queue for all writers of this process to the local disk. */
 const localLocker = makeLocker();
 const lockers = new WeakMap<FsBackend, Locker>();
 
-/** The queue of a backend: one for the local disk, one for each other storage. */
+/** Returns the queue of a backend: one for the local disk, and one for each other storage. */
 export function lockerOf(backend: FsBackend, local: boolean): Locker {
   if (local) return localLocker;
   let locker = lockers.get(backend);

@@ -1,6 +1,6 @@
 /**
- * The workspace: where a call happens. Options, the pipeline, locks and wording
- * live here; what a tool computes does not, nor where bytes are kept.
+ * The workspace runs calls. This folder contains the options, the pipeline, the locks and the wording
+ * of errors. It contains neither the work of the tools nor the storage.
  */
 export type { Recovery } from "../journal/index.ts";
 export type { AgentOptions } from "./agents.ts";

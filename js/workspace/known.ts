@@ -1,4 +1,4 @@
-/** Which tools there are, and what is said of a name that none has. */
+/** Looks up tools by name, and words the error for an unknown name. */
 import { FilewrightError } from "../engine/errors.ts";
 import { TOOLS } from "../tools/index.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -6,7 +6,7 @@ import { unknownTool } from "./result.ts";
 
 const byName: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
-/** The tool of a name. @throws FilewrightError UNKNOWN_TOOL naming the nearest one */
+/** Returns the tool with a name. @throws FilewrightError UNKNOWN_TOOL naming the nearest one */
 export function knownTool(name: string): Tool {
   const tool = byName.get(name);
   if (tool !== undefined) return tool;

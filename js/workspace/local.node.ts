@@ -1,4 +1,4 @@
-/** The local disk, made available to workspaces. Imported by the Node entry for its effect. */
+/** Registers the local disk for workspaces. The Node entry imports this file for its effect. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
@@ -12,7 +12,10 @@ import { fileReads } from "./reads-file.node.ts";
 
 const journals = new Map<string, FileJournal>();
 
-/** One journal for a directory of state: its lock tells that this process lives. */
+/**
+ * Returns the journal of a state directory, one for each directory, because its lock shows that this
+ * process is alive.
+ */
 function journal(stateDir: string = defaultStateDir()): FileJournal {
   let known = journals.get(stateDir);
   if (known === undefined) {

@@ -1,44 +1,46 @@
 /**
- * Who may write where, within this process: a first-in-first-out queue per
- * canonical path.
+ * The locks within this process: a first-in-first-out queue per canonical path.
  *
- * A request names all its paths at once and is granted when no earlier request
- * overlaps it, so several paths can never deadlock and a directory as a whole
- * (`tree`) waits for, and holds back, everything below it. Entries vanish when
- * released. Other processes are kept out by the backend's own `lock`.
+ * A request names all its paths at once and is granted when no earlier request overlaps it, so
+ * requests for several paths cannot deadlock. A request for a whole directory (`tree`) waits for
+ * everything below it, and blocks it. Entries are removed on release. The backend's own `lock`
+ * excludes other processes.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { isWithin } from "../backends/paths.ts";
 
 /** One path to lock. */
 export interface LockKey {
-  /** Canonical: links resolved. */
+  /** Canonical, with links resolved. */
   readonly path: string;
-  /** Everything below the path too. */
+  /** True when everything below the path is locked, too. */
   readonly tree: boolean;
 }
 
-/** How long to wait for a holder that makes no progress, and when to give up. */
+/** How long to wait without progress of the queue, and the signal that cancels the wait. */
 export interface LockWait {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The queue. Workspaces over the same storage share one. */
+/** The queue. Workspaces with the same storage share one. */
 export interface Locker {
-  /** Waits for the keys. @throws FilewrightError LOCK_TIMEOUT, CANCELLED */
+  /**
+   * Waits for the keys. Returns the function that releases them. @throws FilewrightError LOCK_TIMEOUT,
+   * CANCELLED
+   */
   acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void>;
-  /** Requests held or waiting: 0 when idle. */
+  /** The number of granted and waiting requests: 0 when idle. */
   readonly size: number;
 }
 
 interface Request {
   readonly keys: readonly LockKey[];
-  /** Earlier requests that overlap and are not released yet. */
+  /** The number of earlier requests that overlap and are not released yet. */
   blockers: number;
-  /** Later requests that wait for this one. */
+  /** The later requests that wait for this one. */
   readonly followers: Set<Request>;
-  /** Called when the last blocker goes, and, with `false`, when another one goes. */
+  /** Called when a blocker is released; `granted` is true for the last one. */
   wake: ((granted: boolean) => void) | undefined;
 }
 
@@ -53,10 +55,10 @@ function overlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
   return false;
 }
 
-/** Makes an empty queue. */
+/** Creates an empty queue. */
 export function makeLocker(): Locker {
   const requests = new Set<Request>();
-  // Most requests are for files: they meet only those for the same file, and for trees.
+  // Most requests are for files. They can overlap only requests for the same file, and for trees.
   const byPath = new Map<string, Set<Request>>();
   const trees = new Set<Request>();
 
@@ -111,7 +113,7 @@ export function makeLocker(): Locker {
   };
 }
 
-/** Waits until nothing blocks the request; withdraws it on a timeout or an abort. */
+/** Waits until no request blocks this one; withdraws it on a timeout or an abort. */
 async function granted(
   request: Request,
   requests: ReadonlySet<Request>,
@@ -122,8 +124,8 @@ async function granted(
   let onAbort: (() => void) | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      // A long queue that moves is no reason to give up, so progress restarts the clock. The
-      // timer stays: everybody in the queue hears of everybody who goes.
+      // Progress of the queue restarts the timeout, so that a long but moving queue does not fail. The timer
+      // is not replaced, because each waiting request is notified of every release.
       let progress = performance.now();
       const arm = (milliseconds: number): void => {
         timer = setTimeout(() => {

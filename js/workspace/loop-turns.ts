@@ -1,16 +1,16 @@
 /**
- * A limit for the calls that start in one turn of the event loop.
+ * A limit for the number of calls that start in one turn of the event loop.
  *
- * Where many agents call in loops, each answer starts the next call in the same
- * turn, and Node hands over up to a thousand answers before it looks at timers
- * and sockets again. With the limit those wait for a few calls and not for all.
+ * When many agents call in loops, each answer starts the next call in the same turn, and Node delivers
+ * up to a thousand answers before it handles timers and sockets again. With the limit, these wait for
+ * a few calls only.
  */
 
-// Taken when the module is loaded, so that a test that replaces timers does not stop calls.
+// Read when the module is loaded, so that a test that replaces timers does not stop calls.
 const nextTurn: (run: () => void) => void =
   globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
 
-/** Counts what starts in this turn of the event loop. */
+/** Counts the calls that start in the current turn of the event loop. */
 export class LoopTurns {
   readonly #maxStarts: number;
   #starts = 0;
@@ -20,7 +20,7 @@ export class LoopTurns {
     this.#maxStarts = maxStarts;
   }
 
-  /** Counts a start; false where this turn is full. */
+  /** Counts a start. Returns false when the turn is full. */
   take(): boolean {
     if (this.#starts >= this.#maxStarts) return false;
     if (this.#starts === 0) nextTurn(() => (this.#starts = 0));
@@ -28,7 +28,7 @@ export class LoopTurns {
     return true;
   }
 
-  /** Waits for the next turn. Those who wait go on in the order in which they came. */
+  /** Waits for the next turn. Waiting calls continue in the order in which they came. */
   next(): Promise<void> {
     this.#next ??= new Promise((resolve) => {
       nextTurn(() => {

@@ -1,7 +1,7 @@
 /**
- * Mentions: `@path` in what a person writes, resolved to what is there. Every file
- * is read through the workspace, so its roots, rules, grants and hooks hold; where
- * a mention leads is decided by resolvers, such as one for `@bundle:path`.
+ * Mentions: `@path` in a person's prompt, resolved to the content of the path. Every file is read
+ * through the workspace, so its roots, rules, grants and hooks apply. Resolvers determine the target
+ * of a mention, such as one for `@bundle:path`.
  */
 import type { ContentBlock } from "../readers/index.ts";
 import { callback, gateOf, list, type Options, options } from "../schema/option.ts";
@@ -12,36 +12,36 @@ import type { ToolResult } from "./result.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
 import { toolsFor, type Workspace } from "./workspace.ts";
 
-/** One mention and what it stands for. */
+/** One mention and its content. */
 export interface Mention {
   /** As written, with the `@`. */
   readonly mention: string;
-  /** What was read; as the mention said, or as a resolver made of it. */
+  /** The path that was read: that of the mention, or of a resolver. */
   readonly path: string;
-  /** Whether it could be read. */
+  /** True when it could be read. */
   readonly ok: boolean;
-  /** The file's text with line numbers, a directory's listing, or why there is none. */
+  /** The file's text with line numbers, a directory's listing, or the reason why there is none. */
   readonly text: string;
-  /** Blocks beside the text, such as images. */
+  /** Blocks in addition to the text, such as images. */
   readonly content?: readonly ContentBlock[];
 }
 
-/** A prompt taken apart. */
+/** The result of resolving the mentions of a prompt. */
 export interface Mentions {
-  /** The prompt, and below it what was mentioned, ready for a model. */
+  /** The prompt, followed by the content of its mentions, ready for a model. */
   readonly text: string;
-  /** Each of them, in the order of the text. */
+  /** The mentions, in the order of the text. */
   readonly mentions: readonly Mention[];
-  /** Blocks of them, such as images. */
+  /** The blocks of all mentions, such as images. */
   readonly content: readonly ContentBlock[];
 }
 
-/** Makes a path of a mention (without its `@`), or leaves it to the next by giving undefined. */
+/** Returns the path of a mention (without its `@`); undefined to leave it to the next resolver, null for none. */
 export type MentionResolver = (
   mention: string,
 ) => string | undefined | null | Promise<string | undefined | null>;
 
-/** The options of {@link resolveMentions}: those of the calls that read, and who makes paths of mentions. */
+/** The options of {@link resolveMentions}: those of the calls that read, and the resolvers. */
 export interface MentionOptions extends CallOptions {
   /** Asked in turn; the first path is taken. Default: a mention is a path. */
   readonly resolvers?: readonly MentionResolver[] | undefined;
@@ -55,10 +55,13 @@ export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions"
 
 const gate = gateOf("resolveMentions", MENTION_OPTIONS);
 
-/** At the start or behind white space or an opening bracket; an address such as a@b.c is none. */
+/**
+ * A mention is at the start, or after white space, an opening bracket, a separator or a quote. An
+ * address such as a@b.c is no mention.
+ */
 const MENTION = /(?<=^|[\s([{<,;'"`])@(?:"([^"\n]+)"|([^\s"'`<>()[\]{},;]+))/gu;
 
-/** Mentions that are read of one prompt. */
+/** The maximum number of mentions read for one prompt. */
 const MOST = 50;
 
 /**
@@ -82,7 +85,7 @@ export async function resolveMentions(
   const own: Own = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);
   const found = new Map<string, string>();
   for (const [whole, quoted, bare = ""] of prompt.matchAll(MENTION)) {
-    // A full stop behind a mention ends the sentence, not the name.
+    // A full stop after a mention ends the sentence and is not part of the name.
     const name = quoted ?? bare.replace(/[.:!?]+$/u, "");
     if (name !== "" && found.size < MOST) found.set(quoted === undefined ? `@${name}` : whole, name);
   }
@@ -98,7 +101,7 @@ export async function resolveMentions(
   };
 }
 
-/** A tool under our own name, whatever preset the workspace speaks. */
+/** Runs a tool by its canonical name, whatever the preset of the workspace. */
 type Own = (tool: "read_file" | "list_directory", path: string) => Promise<ToolResult>;
 
 async function resolved(
@@ -122,7 +125,7 @@ async function resolved(
   return { mention, path, ok: true, text, ...(content === undefined ? {} : { content }) };
 }
 
-/** The same words whatever stands in the way: a prompt must not tell what exists outside. */
+/** Returns the same text for a missing path and a forbidden one: a prompt must not reveal files outside. */
 function missing(mention: string, path: string, code = "NOT_FOUND"): Mention {
   const why = code === "NOT_FOUND" || code === "OUTSIDE_ALLOWED" ? "" : ` (${code})`;
   return { mention, path, ok: false, text: `@mention not found: ${escapeControls(mention)}${why}` };

@@ -1,12 +1,10 @@
 /**
- * The one place where a failure becomes a sentence: what happened, the path as
- * the caller typed it, one remedy.
+ * Words the errors of calls: the problem, the path as the caller typed it, and one remedy.
  *
- * Codes come from the engine, the backend or a tool, with a clause; the sentence
- * is in `words.ts`, by code. Failures that only their author can word (a schema's,
- * an edit's nearest line) arrive complete and keep their message. The first line stays within 200
- * characters, hostile names are escaped, and no path appears that the caller did
- * not type, except names found beside it.
+ * The engine, a backend or a tool provides a code with a clause; `words.ts` has the sentence for each
+ * code. Errors that only their source can word (a schema's, or an edit's nearest line) arrive complete
+ * and keep their message. The first line has at most 200 characters, hostile names are escaped, and
+ * no path appears that the caller did not type, except existing names near it.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { type Code, FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
@@ -22,42 +20,44 @@ import { similarPath } from "./path-forms.ts";
 import { followable, renamed } from "./renamed.ts";
 import { sentence, wordsFor } from "./words.ts";
 
-/** The longest first line of a message, in UTF-16 units. */
+/** The maximum length of the first line of a message, in UTF-16 units. */
 const MAX_FIRST_LINE = 200;
-/** A directory larger than this is not searched for a similar name. */
+/** The maximum size of a directory that is searched for a similar name. */
 const MAX_SIBLINGS = 20_000;
-/** A shorter name is one edit away from too many others to be a misspelling of one. */
+/**
+ * The minimum length of a name that can be a misspelling; a shorter one is one edit away from too many others.
+ */
 const MIN_MISSPELT_NAME = 3;
 
-/** What is known about the call that failed. */
+/** The facts about a failed call. */
 export interface Failed {
   readonly tool: string;
-  /** The paths of the call; the first is named where nothing better is known. */
+  /** The paths of the call; the first is named when the error names none. */
   readonly uses: readonly PathUse[];
-  /** Those of them that were judged. */
+  /** The locations of the paths that were checked. */
   readonly locations: readonly Location[];
-  /** Present once paths could be resolved. */
+  /** The storage as the call may see it. */
   readonly fs: FsBackend;
   /** The working directory. */
   readonly cwd: string;
   /** The directories that may be read. */
   readonly roots: readonly string[];
-  /** A path as results show it. */
+  /** Returns a path as results show it. */
   display(path: string): string;
-  /** What the reader of the text calls things. */
+  /** The names of tools and arguments for the reader of the text. */
   readonly names: Names;
 }
 
-/** A failure as programs get it, and as the reader is told it. */
+/** An error for programs, with its messages for readers. */
 export interface Worded {
   readonly error: FilewrightError;
-  /** The message in the reader's own names. */
+  /** The message with the names of the reader. */
   readonly told: string;
   /** The message for people, who call no tools. */
   readonly shown: string;
 }
 
-/** The failure as it is told: whatever was thrown, worded. */
+/** Returns the worded error for any thrown value. */
 export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
   const error = fromEngine(thrown);
   const about = blamed(error, failed);
@@ -77,7 +77,7 @@ export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
   };
 }
 
-/** What the caller may have meant by a path that is missing or outside. */
+/** Returns the path that the caller may have meant by a missing or forbidden one. */
 async function suggestionFor(
   error: FilewrightError,
   about: About | undefined,
@@ -101,13 +101,13 @@ async function suggestionFor(
   return inside === undefined ? found : { ...found, inside };
 }
 
-/** One path of the call, judged or not yet. */
+/** One path of the call; its location is undefined until it is checked. */
 interface About {
   readonly use: PathUse;
   readonly at: Location | undefined;
 }
 
-/** The path a failure is about: the one that the failure names, else the first. */
+/** Returns the path that an error is about: the one that it names, or the first. */
 function blamed(error: FilewrightError, { uses, locations }: Failed): About | undefined {
   const all = uses.map((use, index): About => ({ use, at: locations[index] }));
   const path = error.path;
@@ -150,14 +150,14 @@ function messageOf(
   );
 }
 
-/** The failure with its hint in the reader's names, and without one that they cannot follow. */
+/** Returns the error with its hint in the reader's names; without the hint when the reader cannot follow it. */
 function withHintFor(error: FilewrightError, names: Names): FilewrightError {
   if (names === OWN_NAMES || error.hint === undefined) return error;
   const { code, message, path, details, cause } = error;
   return makeError(code, message, { path, hint: followable(error.hint, names), details, cause });
 }
 
-/** Codes of the edit engine, which words its refusals with the path it was given. */
+/** Codes of the edit engine, which words its refusals with the path that it was given. */
 const WORDED_BY_ENGINE: ReadonlySet<Code> = new Set<Code>([
   "MATCH_NOT_FOUND",
   "MATCH_NOT_UNIQUE",
@@ -166,23 +166,23 @@ const WORDED_BY_ENGINE: ReadonlySet<Code> = new Set<Code>([
   "PATCH_FAILED",
 ]);
 
-/** What is found near a path that is missing. */
+/** The findings near a missing path. */
 interface Nearby {
-  /** The root it is in was deleted, and nothing stands in its place. */
+  /** True when the root of the path was deleted and not replaced. */
   readonly gone?: true;
-  /** It is a link, and what it leads to is missing. */
+  /** True when the path is a link whose target is missing. */
   readonly dangling?: true;
-  /** A similar name beside it. */
+  /** The path with a similar name. */
   readonly similar?: string;
-  /** A path of the workspace, as results show it, that ends as the path does. */
+  /** A workspace path, as results show it, with the same end. */
   readonly inside?: string;
-  /** The path is a pattern. */
+  /** The path, when it is a pattern. */
   readonly glob?: string;
-  /** The first of its directories that is missing. */
+  /** The first missing directory of the path. */
   readonly missing?: string;
 }
 
-/** Looks for what the caller may have meant: a similar name, or the parent that is missing. */
+/** Looks for the entry that the caller may have meant: a similar name, or the missing parent. */
 async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefined> {
   if (at.path === "/") return undefined;
   if (await isInGoneRoot(fs, at.path)) return { gone: true };
@@ -201,7 +201,7 @@ async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefi
     for (let levels = 0; levels < MAX_LEVELS && !(await isDirectory(fs, parentOf(missing))); levels++) {
       missing = parentOf(missing);
     }
-    // A misspelt directory that has what was asked for. Short names are all alike.
+    // A misspelt directory is suggested only if it contains the requested entry. Short names are too similar.
     if (nameOf(missing).length < MIN_MISSPELT_NAME) return { missing };
     const entries = await fs.listDir(parentOf(missing), { facts: false });
     if (entries.length > MAX_SIBLINGS) return { missing };
@@ -213,11 +213,11 @@ async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefi
     const meant = childOf(parentOf(missing), close) + at.path.slice(missing.length);
     return (await isThere(fs, meant)) ? { missing, similar: meant } : { missing };
   } catch {
-    return undefined; // A suggestion is a courtesy: whatever prevents it, the failure itself is told.
+    return undefined; // A suggestion is optional, so its failure must not replace the error.
   }
 }
 
-/** Where the caller may have meant to go. */
+/** Returns the remedy that names another path. */
 function whereInstead(
   { gone, dangling, similar, missing, inside, glob }: Nearby,
   { display, tool, names }: Failed,
@@ -236,7 +236,7 @@ function whereInstead(
   return ` Its directory ${shown(missing)} does not exist.${where(make, (name) => ` Set ${name}: true to make it.`)}`;
 }
 
-/** What to do with a pattern where a path is wanted. */
+/** Returns the remedy for a pattern in place of a path. */
 function globRemedy(typed: string, tool: string, names: Names): string {
   const [, base = ".", pattern = typed] = /^(?:(.*?)\/)?([^/]*[*?].*)$/u.exec(typed) ?? [];
   const [path, glob] = [
@@ -253,10 +253,10 @@ function globRemedy(typed: string, tool: string, names: Names): string {
   );
 }
 
-/** How far up a missing parent is looked for. */
+/** The maximum number of levels to search upwards for an existing parent. */
 const MAX_LEVELS = 100;
 
-/** The argument that makes missing directories. */
+/** For each tool, the argument that creates missing directories. */
 const MAKE_PARENTS: Readonly<Record<string, string>> = Object.freeze({
   write_file: "create_dirs",
   copy: "create_dirs",
@@ -264,7 +264,7 @@ const MAKE_PARENTS: Readonly<Record<string, string>> = Object.freeze({
   mkdir: "parents",
 });
 
-/** Whether the root that a path is in was deleted. */
+/** Returns true when the root that contains a path was deleted. */
 async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {
   try {
     await fs.stat(path);
@@ -290,7 +290,7 @@ async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
   }
 }
 
-/** Shortens the path, in its middle, until the first line of the message fits. */
+/** Shortens the middle of the path until the first line of the message fits. */
 function fitted(build: (path: string) => string, path: string): string {
   let message = build(path);
   let keep = path.length;
@@ -301,14 +301,14 @@ function fitted(build: (path: string) => string, path: string): string {
   return clip(message);
 }
 
-/** At most `keep` UTF-16 units of a text, its middle left out. */
+/** Returns at most `keep` UTF-16 units of a text, without its middle. */
 function shorten(text: string, keep: number): string {
   if (text.length <= keep) return text;
   const head = Math.ceil(keep / 3);
   return `${whole(text.slice(0, head))}…${whole(text.slice(text.length - (keep - head)))}`;
 }
 
-/** The remedy behind the sentence where there is room in its line, else below it. */
+/** Adds the remedy to the sentence when its line has room, otherwise below it. */
 function withRemedy(message: string, hint: string | undefined): string {
   if (hint === undefined || hint === "" || message.includes(hint)) return message;
   const remedy = sentence(hint);
@@ -317,7 +317,7 @@ function withRemedy(message: string, hint: string | undefined): string {
   return first.length + remedy.length < MAX_FIRST_LINE ? `${first} ${remedy}` : `${first}\n${remedy}`;
 }
 
-/** Cuts an over-long first line. */
+/** Cuts a first line that is too long. */
 function clip(message: string): string {
   const first = firstLine(message);
   if (first.length <= MAX_FIRST_LINE) return message;
@@ -331,7 +331,7 @@ function firstLine(message: string): string {
   return end < 0 ? message : message.slice(0, end);
 }
 
-/** Without the half of a surrogate pair that a cut left over. */
+/** Removes half of a surrogate pair that a cut left over. */
 function whole(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/u, "");
 }

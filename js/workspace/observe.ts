@@ -1,4 +1,4 @@
-/** Telling observers of a call: what it was, what it did, how it ended. */
+/** Notifies observers of a call: its beginning, its effects and its end. */
 import type { Location } from "../access/index.ts";
 import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
 import { statOrNull } from "../tools/contents.ts";
@@ -6,7 +6,7 @@ import type { Call, PathUse } from "../tools/tool.ts";
 import { contentHash } from "./guard.ts";
 import type { ToolResult } from "./result.ts";
 
-/** What a call leaves behind for its observers. */
+/** The facts about a call for its observers. */
 export interface Trace {
   tool: string;
   changes: boolean;
@@ -14,13 +14,13 @@ export interface Trace {
   effects: readonly CallEffect[] | undefined;
 }
 
-/** Files of one call whose hashes are told. */
+/** The maximum number of files of one call whose hashes are reported. */
 const MOST_EFFECTS = 100;
 
 const life = Math.floor(performance.timeOrigin).toString(36);
 let calls = 0;
 
-/** Runs a call under the eyes of observers. */
+/** Runs a call and notifies the observers. */
 export async function observed(
   observers: readonly Observer[],
   about: Omit<CallBegin, "id" | "at">,
@@ -63,7 +63,7 @@ function endOf(begin: CallBegin, trace: Trace, result: ToolResult | undefined, d
   };
 }
 
-/** An observer that fails changes nothing. */
+/** Ignores the errors of an observer, so that it cannot affect the call. */
 function guarded<T>(run: () => T): T | undefined {
   try {
     return run();
@@ -72,7 +72,7 @@ function guarded<T>(run: () => T): T | undefined {
   }
 }
 
-/** The contents that a change is about, by their hashes. */
+/** Returns the hashes of the files that a change concerns; null for a missing file. */
 export async function hashesOf(
   uses: readonly PathUse[],
   call: Call,
@@ -86,7 +86,7 @@ export async function hashesOf(
   return found;
 }
 
-/** What became of them. */
+/** Returns the files whose hashes differ. */
 export function effectsOf(
   before: ReadonlyMap<string, string | null>,
   after: ReadonlyMap<string, string | null>,

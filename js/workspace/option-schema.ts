@@ -1,6 +1,6 @@
 /**
- * The options of a workspace as tables. How an option is added is told in `js/schema/option.ts`;
- * the options of agents, calls, mentions, locks and undo stand where their types do.
+ * The options of a workspace as tables. `js/schema/option.ts` describes how to add an option. The
+ * options of agents, calls, mentions, locks and undo are next to their types.
  */
 import { GRANT_STORE } from "../access/permissions.ts";
 import { RULE_OPTIONS } from "../access/rules.ts";
@@ -38,7 +38,7 @@ const FILE_NAME = text({
   test: (name) => (name === "." || name === ".." ? "must be the name of a file" : undefined),
 });
 
-/** A root that says what may be done below it. */
+/** The options of a root. */
 export const ROOT_OPTIONS: Options<RootOptions> = options(
   "RootOptions",
   { path: required(either(text(), urlOption)), access: choice("read", "write") },

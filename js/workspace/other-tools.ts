@@ -1,6 +1,8 @@
-/** What the tools of other systems are called, and which of ours do their work. */
+/** Maps the tool names of other systems to the tools of this package that do the same work. */
 
-/** A name of a tool, reduced to its letters, and what is said of it: `{tool}` stands for one of ours. */
+/**
+ * Patterns for a tool name reduced to its letters, each with a sentence; `{tool}` stands for a canonical tool.
+ */
 const ELSEWHERE: readonly (readonly [names: RegExp, says: string])[] = [
   [
     /^(?:create|new|make|touch|save|add)(?:text)?file$|^create$|^write$|^savefile$|^overwritefile$/u,
@@ -44,9 +46,10 @@ const ELSEWHERE: readonly (readonly [names: RegExp, says: string])[] = [
 ];
 
 /**
- * What is said of a tool of another system; undefined for a name that is not known, or whose work none of ours does.
+ * Returns the advice for a tool name of another system; undefined for an unknown name, or when no offered
+ * tool does its work.
  *
- * @param called what one of our tools is called here; undefined where it is not offered
+ * @param called returns the name under which a canonical tool is offered; undefined when it is not offered
  */
 export function otherTool(name: string, called: (ours: string) => string | undefined): string | undefined {
   const key = name.toLowerCase().replaceAll(/[^a-z]/gu, "");

@@ -1,7 +1,7 @@
 /**
- * What a call would be, before it is made: what people are told of it, which paths it names, and of a change what
- * it would do. Nothing is changed here, no hook runs, nobody is asked but for a directory that has to be granted, and
- * nothing is promised: the call is judged again when it is made.
+ * Describes a call before it is made: a title for people, the paths that it names and, for a change,
+ * its effect. Nothing is changed, no hook runs, and no question is asked except for the grant of a
+ * directory. The result is no promise: the call itself is checked again.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { HookPreview } from "../hooks/hook.ts";
@@ -13,33 +13,33 @@ import { type AnyChanging, type AnyTool, type CallOptions, previewed } from "./e
 import { type ErrorData, errorData } from "./result.ts";
 import type { Session } from "./session.ts";
 
-/** A picture for a tool, by the names that Gemini CLI gives them. */
+/** The icon of a tool, by the names of Gemini CLI. */
 export type ToolIcon = "fileSearch" | "folder" | "hammer" | "lightBulb" | "pencil" | "regex" | "terminal";
 
 /** One path that a call names. */
 export interface CallLocation {
   /** Absolute. */
   readonly path: string;
-  /** What the call does there. */
+  /** The access of the call to the path. */
   readonly intent: "read" | "write";
 }
 
-/** What a call would be, or why it would be refused. */
+/** The outline of a call, or the reason for its refusal. */
 export type CallOutline =
   | {
-      /** True: the arguments fit. */
+      /** True when the arguments are valid. */
       readonly ok: true;
-      /** The call in a line, for people. */
+      /** The call in one line, for people. */
       readonly title: string;
       /** The paths that it names. */
       readonly locations: readonly CallLocation[];
-      /** There is no error. */
+      /** Absent, because there is no error. */
       readonly error?: undefined;
     }
   | {
-      /** False: the arguments do not fit, or a path is out of bounds. */
+      /** False when the arguments are invalid, or a path is outside the roots. */
       readonly ok: false;
-      /** What is wrong with them. */
+      /** The error of the arguments. */
       readonly error: ErrorData;
     };
 
@@ -60,12 +60,12 @@ const ICONS: Readonly<Record<string, ToolIcon>> = {
   run_command: "terminal",
 };
 
-/** The picture of a tool of ours. */
+/** Returns the icon of a canonical tool. */
 export function iconOf(name: string): ToolIcon {
   return ICONS[name] ?? "fileSearch";
 }
 
-/** Looks at a call. `meant`: what it means, under a preset's names. */
+/** Returns the outline of a call. `meant` converts a preset's call to the canonical one. */
 export function outlineOf(session: Session, known: Tool, given: unknown, meant?: () => Meant): CallOutline {
   try {
     const { tool, args } = meaning(known, given, meant?.());
@@ -84,8 +84,8 @@ export function outlineOf(session: Session, known: Tool, given: unknown, meant?:
 }
 
 /**
- * What a change would do; undefined of a call that changes nothing, and of a batch.
- * @throws FilewrightError what the call itself would fail with
+ * Returns the effect of a change; undefined for a call that changes nothing, and for a batch.
+ * @throws FilewrightError as the call itself would
  */
 export async function previewOf(
   session: Session,
@@ -105,7 +105,7 @@ function meaning(
   given: unknown,
   meant: Meant | undefined,
 ): { readonly tool: AnyTool; readonly args: Readonly<Record<string, unknown>> } {
-  // A tool only ever receives what it made itself: its own arguments, plans and data.
+  // The cast is safe: a tool only receives its own arguments, plans and data.
   const tool = (meant?.tool ?? known) as unknown as AnyTool;
   return { tool, args: plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases) };
 }

@@ -1,11 +1,11 @@
-/** Earlier changes as a caller may see them: its own, and for whom it is meant all of them. */
+/** The history as one caller may see it: its own changes, or all of them on request. */
 import type { Past } from "../tools/past.ts";
 import { historyOf } from "./history.ts";
 import type { Session } from "./session.ts";
 
 /**
- * The past of a caller. Its own calls are those under its name; of a caller without
- * a name, those that were made without one through this very workspace.
+ * Returns the history of a caller. Its own calls are those under its name. For a caller without a name,
+ * they are the calls without a name that were made through this workspace.
  */
 export function pastOf(session: Session, agent: string | undefined = session.agent): Past {
   const { journal, running } = session;

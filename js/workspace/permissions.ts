@@ -1,4 +1,4 @@
-/** From the option `permissions` to the permissions of a workspace. */
+/** Creates the permissions of a workspace from the option `permissions`. */
 import {
   type AskGrant,
   type GrantEvent,
@@ -11,7 +11,7 @@ import {
 import { type Notify, tell } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
 
-/** Whether directories must be granted before they are used. */
+/** The option that requires directories to be granted before they are used. */
 export interface PermissionOptions {
   /** `prompt`: a directory is used when it was granted, or when `ask` grants it. Default `off`. */
   readonly mode?: "off" | "prompt" | undefined;
@@ -25,24 +25,24 @@ export interface PermissionOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** What permissions of one agent need of those of the workspace. */
+/** The settings of a workspace's permissions that its agents use, too. */
 export interface Prompting {
   readonly ask: AskGrant | undefined;
   readonly now: (() => number) | undefined;
   readonly file: string | undefined;
 }
 
-/** What a workspace keeps of the option. */
+/** The permissions of a workspace. */
 export interface OpenedPermissions {
-  /** Undefined where nothing is asked and nothing is to be guarded. */
+  /** Undefined when directories need no grant and there is no file of grants to protect. */
   readonly permissions: Permissions | undefined;
-  /** Undefined where directories are not asked for. */
+  /** Undefined when directories are not asked for. */
   readonly prompting: Prompting | undefined;
-  /** Globs that keep the record of the grants out of reach. */
+  /** Globs that deny access to the file of grants. */
   readonly deny: readonly string[];
 }
 
-/** Opens the record of the grants. @throws FilewrightError INVALID_ARGUMENT where it cannot be trusted */
+/** Opens the store of grants. @throws FilewrightError INVALID_ARGUMENT when it cannot be trusted */
 export async function openPermissions(
   options: PermissionOptions | undefined,
   stateDir: string | undefined,

@@ -1,4 +1,7 @@
-/** Asking before something is read or told: of a reading call, and of a change that fails or is only tried. */
+/**
+ * Requests approvals for reads, and for changes that fail or are only tried, because their answers
+ * reveal content.
+ */
 import type { Decision, Location } from "../access/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
@@ -10,18 +13,18 @@ import type { Call, ChangingTool, Plan } from "../tools/tool.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
 
-/** What the rules say of a call. */
+/** The result of the rules for a call. */
 export interface Ruled {
-  /** Of a change. Of what is only read, whoever must be asked has been. */
+  /** The decision about a change. For a read, every required approval was already given. */
   readonly ruled: Decision | undefined;
   /**
-   * Of a change that a rule wants to be asked about: whether reading there is asked about or denied too, so that
-   * neither a dry run nor a failure may tell of it before somebody has been asked.
+   * True when a rule requires an approval for the change, and reading the path is denied or needs an
+   * approval, too. Then neither a dry run nor a failure may reveal content before the approval.
    */
   readonly isKept: boolean;
 }
 
-/** A plan about to be made, and whether the rules keep from the call what is there. */
+/** The input of a plan. `isKept` is as in {@link Ruled}. */
 export interface Planning<Args extends object, Data, Todo> {
   readonly tool: ChangingTool<Args, Data, Todo>;
   readonly args: Args;
@@ -30,8 +33,8 @@ export interface Planning<Args extends object, Data, Todo> {
 }
 
 /**
- * Plans a change. A failure tells of what is there, and so does a plan with nothing to do, such as a dry run: where
- * the rules keep that from the call, somebody is asked first.
+ * Plans a change. A failure reveals content, and so does a plan with nothing to do, such as a dry run:
+ * if the rules hide the content from the call, an approval is requested first.
  * @throws FilewrightError APPROVAL_DENIED, and as the plan does
  */
 export async function planTold<Args extends object, Data, Todo>(
@@ -50,7 +53,10 @@ export async function planTold<Args extends object, Data, Todo>(
   return plan;
 }
 
-/** Asks about what a call reads, or tells of what is there: only where a rule says so. */
+/**
+ * Requests the approval of a read, or of an answer that reveals content. The caller checks that a rule
+ * requires it.
+ */
 export async function permit(
   session: Session,
   tool: { readonly name: string; readonly title: string },

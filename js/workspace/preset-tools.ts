@@ -1,4 +1,4 @@
-/** The tools of a workspace under the names and arguments of a preset. */
+/** Offers the tools of a workspace under the names and arguments of a preset. */
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Preset, PresetTool } from "../presets/index.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
@@ -13,13 +13,13 @@ import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from ".
 import { type ToolResult, unknownTool } from "./result.ts";
 import type { Session } from "./session.ts";
 
-/** A tool as hosts and adapters see it. */
+/** A tool for hosts and adapters. */
 export interface ToolDefinition {
   /** The name that models call it by. */
   readonly name: string;
-  /** A name for people. */
+  /** The name for people. */
   readonly title: string;
-  /** For models: what it does, when to use it, its limits. */
+  /** For models: its purpose, when to use it, its limits. */
   readonly description: string;
   /** The JSON Schema of its arguments. */
   readonly inputSchema: ObjectSchema;
@@ -27,26 +27,30 @@ export interface ToolDefinition {
   readonly outputSchema: ObjectSchema;
   /** Hints for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
-  /** A picture for people. */
+  /** The icon for people. */
   readonly icon: ToolIcon;
-  /** What a call would be, for people, and which paths it names, or why its arguments are refused. Nothing is run. */
+  /**
+   * Returns a title for people and the paths that a call names, or the reason why its arguments are refused.
+   * Runs nothing.
+   */
   outline(args: unknown): CallOutline;
   /**
-   * What a change would do; undefined of a call that changes nothing, and of a batch. Nothing is changed, no hook runs.
-   * @throws FilewrightError what the call itself would fail with
+   * Returns the effect of a change; undefined for a call that changes nothing, and for a batch. Changes
+   * nothing and runs no hook.
+   * @throws FilewrightError as the call itself would
    */
   preview(args: unknown, options?: CallOptions): Promise<HookPreview | undefined>;
   /** Runs the tool, as `ws.call` does. */
   execute(args: unknown, options?: CallOptions): Promise<ToolResult>;
 }
 
-/** The tools that a preset offers over a session. */
+/** The tools of a preset on one workspace. */
 export interface PresetTools {
   readonly tools: readonly ToolDefinition[];
   call(name: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
 }
 
-/** Makes the tools of a preset. `calls` refuses those that may not begin, and counts the others. */
+/** Creates the tools of a preset. `calls` refuses calls during a shutdown, and counts the others. */
 export function presetTools(
   session: Session,
   preset: Preset,

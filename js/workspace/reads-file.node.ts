@@ -1,4 +1,4 @@
-/** Memories of what agents have read, as files of JSON lines in the state directory. */
+/** Stores the reads of agents as files of JSON lines in the state directory. */
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,15 +6,15 @@ import type { LineRange } from "../tools/line-ranges.ts";
 import type { SeenFile } from "../tools/seen.ts";
 import type { ReadStore } from "./reads.ts";
 
-/** A file is written anew once it has this many lines more than notes. */
+/** A file is rewritten on load when it has this many more lines than current entries. */
 const SLACK = 2000;
-/** Notes of one agent that are loaded. */
+/** The maximum number of entries loaded for one agent. */
 const LOADED = 10_000;
 
 /**
- * Keeps memories below a directory, one file an agent, appended to and made
- * smaller when it is loaded. A torn last line, and any that is not understood,
- * only makes a file count as unread.
+ * Creates a store below a directory, with one file per agent. Entries are appended, and loading removes
+ * outdated ones. An incomplete last line, or one that cannot be parsed, only makes a file count as
+ * unread.
  */
 export function fileReads(stateDir: string): ReadStore {
   const directory = join(stateDir, "reads");
@@ -51,7 +51,7 @@ export function fileReads(stateDir: string): ReadStore {
         .then(async () => {
           await (await opened(agent)).write(line);
         })
-        // A note that is lost makes a file count as unread: never the other way round.
+        // A lost entry only makes a file count as unread, which is safe.
         .catch(() => undefined);
     },
     async close() {
@@ -77,7 +77,7 @@ function parsed(line: string): { readonly path: string; readonly file: SeenFile 
     const file = {
       ...(typeof version === "string" ? { version } : {}),
       ...(typeof hash === "string" ? { hash } : {}),
-      // Lines that are not understood were not seen.
+      // Lines in an unknown form count as unread.
       ...(lines === undefined ? {} : { lines: isRanges(lines) ? lines : [] }),
     };
     return { path, file };

@@ -1,12 +1,11 @@
 /**
- * What each agent has read: every agent on a workspace has a memory of its own,
- * so that its staleness answers are about what it saw itself. With a store the
- * memories survive a restart.
+ * The record of the files that each agent has read. Every agent of a workspace has its own, so that
+ * answers about outdated content refer to its own reads. With a store the records survive a restart.
  */
 import { callback, gateOf, instance, type Options, required } from "../schema/option.ts";
 import { makeSeen, type Seen, type SeenFile } from "../tools/seen.ts";
 
-/** Where memories are kept between lives. */
+/** A store that keeps records beyond the life of a process. */
 export interface ReadStore {
   /** What an agent has seen, from oldest to newest. */
   load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
@@ -16,7 +15,7 @@ export interface ReadStore {
   close(): Promise<void>;
 }
 
-/** A store of what was read: anything with the methods. */
+/** A store of reads: any object with the methods. */
 export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "a store of what was read", {
   load: required(callback()),
   note: required(callback()),
@@ -25,17 +24,17 @@ export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "
 
 const gate = gateOf("makeReads", READ_STORE);
 
-/** The memories of all agents of a workspace. */
+/** The records of all agents of a workspace. */
 export interface Reads {
-  /** The memory of an agent; a promise only where it must be loaded first. */
+  /** Returns the record of an agent; a promise only when it must be loaded first. */
   of(agent: string | undefined): Seen | Promise<Seen>;
   close(): Promise<void>;
 }
 
-/** Whoever gives no name. */
+/** The key of callers without a name. */
 const NOBODY = "";
 
-/** Makes empty memories, or those of a store. @throws FilewrightError INVALID_ARGUMENT for what is no store */
+/** Creates empty records, or those of a store. @throws FilewrightError INVALID_ARGUMENT for an invalid store */
 export function makeReads(store?: ReadStore): Reads {
   if (store !== undefined) gate(store);
   const known = new Map<string, Seen>();

@@ -1,13 +1,13 @@
-/** What opening found of interrupted changes, as a line for people. */
+/** Describes the recovery of interrupted changes in one line for people. */
 import type { Recovery } from "../journal/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 
-/** At most so many paths are named. */
+/** The maximum number of paths that the line names. */
 const MAX_NAMED_PATHS = 5;
 
 /**
- * One line without its end, or undefined where there is nothing to tell. Records that were never ours are not told:
- * they stay, and every command would repeat it.
+ * Returns one line without its end; undefined when there is nothing to report. Records that are not
+ * authentic are omitted, because they remain and every command would repeat them.
  */
 export function describeRecovery({ rolledBack, damaged, conflicts }: Recovery): string | undefined {
   const parts: string[] = [];

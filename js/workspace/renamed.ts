@@ -1,22 +1,22 @@
 /**
- * Sentences that arrive complete (an edit's refusal, a schema's), in the names
- * their reader knows: `old_text` becomes `old_string` where a preset says so.
+ * Translates the names in complete sentences (of an edit's refusal, or a schema's) for their reader:
+ * `old_text` becomes `old_string` under a preset with that name.
  */
 import { TOOLS } from "../tools/index.ts";
 import { type Names, OWN_NAMES } from "../tools/names.ts";
 import type { Schema } from "../tools/schema.ts";
 
-/** Names are `snake_case`: a single word may be prose. */
+/** Matches names in `snake_case` only, because a single word may be prose. */
 const IDENTIFIER = /\b[a-z]+(?:_[a-z]+)+\b/gu;
-/** An argument with its value, as hints write it. */
+/** Matches an argument with its value, as hints write it. */
 const ASSIGNED = /\b[a-z_]+(?=: \S)/gu;
 
-/** The text with every name of ours exchanged for the reader's; a path in it stays as it is. */
+/** Returns the text with the reader's names of tools and arguments; a path in it is unchanged. */
 export function renamed(text: string, names: Names, path: string | undefined): string {
   if (names === OWN_NAMES) return text;
   const exchange = (part: string): string =>
     part.replace(IDENTIFIER, (name) => (isOurs(name) ? (nameIn(names, name) ?? name) : name));
-  // Only a path that holds such a name needs to be passed over.
+  // The text needs to be split at the path only when the path contains such a name.
   const named = path?.match(IDENTIFIER)?.some(isOurs) === true;
   return named
     ? text
@@ -26,7 +26,9 @@ export function renamed(text: string, names: Names, path: string | undefined): s
     : exchange(text);
 }
 
-/** A remedy in the reader's names; undefined where it needs something that the reader does not have. */
+/**
+ * Returns a remedy in the reader's names; undefined when it needs a tool or an argument that the reader lacks.
+ */
 export function followable(hint: string, names: Names): string | undefined {
   if (names === OWN_NAMES) return hint;
   const used = [...(hint.match(IDENTIFIER) ?? []), ...(hint.match(ASSIGNED) ?? [])].filter(isOurs);
@@ -39,7 +41,7 @@ function nameIn(names: Names, name: string): string | undefined {
 
 let ours: ReadonlySet<string> | undefined;
 
-/** Whether a word is the name of a tool or of an argument. */
+/** Returns true for the canonical name of a tool or an argument. */
 function isOurs(word: string): boolean {
   ours ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentsOf(tool.inputSchema)]));
   return ours.has(word);

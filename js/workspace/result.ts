@@ -1,4 +1,4 @@
-/** What a call gives back. */
+/** The results of calls. */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Outcome } from "../hooks/confirm.ts";
 import { otherTool } from "./other-tools.ts";
@@ -8,86 +8,86 @@ import type { ContentBlock } from "../tools/tool.ts";
 
 /** Facts about the call itself. */
 export interface Meta {
-  /** Milliseconds from the call to its result. */
+  /** The milliseconds from the call to its result. */
   readonly duration_ms: number;
-  /** How long the call waited for its turn among others that walk a tree; left out where it did not. */
+  /** The milliseconds that the call waited for its turn; absent when it did not wait. */
   readonly queued_ms?: number;
-  /** Whether the text, or the list behind it, was cut. */
+  /** True when the text, or the list in it, was truncated. */
   readonly truncated: boolean;
-  /** Of a call that may have changed something: what `undo` takes. */
+  /** The id that `undo` takes; present when the call may have changed files. */
   readonly call_id?: string;
-  /** Whether a hook changed the arguments. */
+  /** True when a hook changed the arguments. */
   readonly modified_by_hook?: true;
-  /** Whether the reviewer changed the content. */
+  /** True when the reviewer changed the content. */
   readonly modified_by_user?: true;
-  /** Present where somebody was asked and agreed. */
+  /** Present when a reviewer approved the call. */
   readonly approval?: MetaApproval;
 }
 
-/** How a call was approved. */
+/** The approval of a call. */
 export interface MetaApproval {
-  /** What was decided. */
+  /** The reviewer's decision. */
   readonly outcome: Outcome;
-  /** Of the bytes that were approved, which are those that were written. */
+  /** The hash of the approved bytes, which are the written ones. */
   readonly hash?: string;
-  /** Who decided, where that is known. */
+  /** The reviewer, when known. */
   readonly by?: string;
 }
 
-/** A failure as data. `code` is stable, `message` is not. */
+/** An error as data. `code` is stable, `message` is not. */
 export interface ErrorData {
-  /** One of a closed list; programs decide by it. */
+  /** One of a closed list, for programs. */
   readonly code: FilewrightError["code"];
-  /** What is wrong, in a sentence for the model. */
+  /** The problem in a sentence for the model. */
   readonly message: string;
   /** As the caller wrote it. */
   readonly path?: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly hint?: string;
-  /** Facts that programs can use, by code. */
+  /** Facts for programs, depending on the code. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** A call that succeeded. */
 export interface Success<Data> {
-  /** True: the call succeeded. */
+  /** True for a success. */
   readonly ok: true;
   /** For the model. */
   readonly text: string;
-  /** For people: what was done, in a line, and the difference that a change made. */
+  /** For people: a line about the result, and the diff of a change. */
   readonly display: string;
   /** The result, for programs. */
   readonly data: Data;
-  /** Blocks beside the text, such as images. */
+  /** Blocks in addition to the text, such as images. */
   readonly content?: readonly ContentBlock[];
   /** Facts about the call itself. */
   readonly meta: Meta;
-  /** A success has no error. */
+  /** Absent for a success. */
   readonly error?: undefined;
 }
 
 /** A call that failed. */
 export interface Failure {
-  /** False: the call failed. */
+  /** False for a failure. */
   readonly ok: false;
   /** For the model: `Error:` and the message. */
   readonly text: string;
-  /** For people: what failed, without what only a model could do about it. */
+  /** For people: the problem, without remedies that only a model can use. */
   readonly display: string;
-  /** What failed, for programs. */
+  /** The error, for programs. */
   readonly error: ErrorData;
-  /** Only a batch has some: the results until then, as `BatchData`. */
+  /** Present only for a batch, at run time: the results so far, as `BatchData`. */
   readonly data?: undefined;
-  /** A failure has no blocks. */
+  /** Absent for a failure. */
   readonly content?: undefined;
   /** Facts about the call itself. */
   readonly meta: Meta;
 }
 
-/** What `ws.call` gives; it rejects only with what a hook raised. */
+/** The result of `ws.call`, which rejects only with an error that a hook raised. */
 export type ToolResult<Data = unknown> = Success<Data> | Failure;
 
-/** An error as plain data. */
+/** Returns an error as plain data. */
 export function errorData(error: FilewrightError): ErrorData {
   return {
     code: error.code,
@@ -98,7 +98,7 @@ export function errorData(error: FilewrightError): ErrorData {
   };
 }
 
-/** The refusal of a tool that does not exist, with the nearest that does. */
+/** Returns the refusal of an unknown tool, with the nearest known one. */
 export function unknownTool(name: string, known: Iterable<string>): Failure {
   const names = [...known];
   const other = otherTool(String(name), (ours) => (names.includes(ours) ? ours : undefined));
@@ -114,7 +114,7 @@ export function unknownTool(name: string, known: Iterable<string>): Failure {
   );
 }
 
-/** A failure before any tool was at work. */
+/** Returns a failure from before any tool ran. */
 export function refused(
   code: FilewrightError["code"],
   message: string,

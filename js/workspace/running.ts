@@ -1,34 +1,40 @@
 /**
- * The calls under way on a workspace, so that closing it can cancel those that
- * only read, let those that write finish, and wait for both.
+ * The running calls of a workspace. When it closes, reads are cancelled, writes finish, and it waits
+ * for both.
  */
 
-/** How long `close()` waits for calls that do not end, such as on a file system that hangs (milliseconds). */
+/**
+ * The maximum time that `close()` waits for calls that do not end, such as on a hanging file system.
+ * Milliseconds.
+ */
 const MAX_CLOSE_WAIT_MS = 10_000;
 
-/** The calls under way on a workspace, those of its agents included. */
+/** The running calls of a workspace, including those of its agents. */
 export class RunningCalls {
-  /** The ids of the changing calls that ended well: by these a caller without a name knows its own. */
+  /** The ids of successful changing calls, by which a caller without a name recognizes its own. */
   readonly changes: Set<string> = new Set<string>();
   readonly #parent: RunningCalls | undefined;
   readonly #cancels = new Set<() => void>();
   #idle: (() => void) | undefined;
   #closed = false;
 
-  /** @param parent of an agent: the calls of its workspace, which waits for those of the agent too */
+  /** @param parent for an agent: the calls of its workspace, which also waits for those of the agent */
   constructor(parent?: RunningCalls) {
     this.#parent = parent;
   }
 
-  /** Whether no further call may begin. */
+  /** True when no further call may begin. */
   get closed(): boolean {
     return this.#closed || this.#parent?.closed === true;
   }
 
-  /** Notes that a call begins. `cancel` is called when the workspace closes; the result notes the end. */
+  /**
+   * Records the beginning of a call. `cancel` is called when the workspace closes. Returns the function
+   * that records the end.
+   */
   begin(cancel: () => void): () => void {
     const endAbove = this.#parent?.begin(cancel);
-    // A function of its own, as the same `cancel` may serve several calls.
+    // A separate function for each call, because several calls may share one `cancel`.
     const own = (): void => cancel();
     this.#cancels.add(own);
     return () => {
@@ -38,7 +44,7 @@ export class RunningCalls {
     };
   }
 
-  /** Lets no further call begin, cancels those under way and waits until they have ended. */
+  /** Refuses further calls, cancels the running ones and waits until they have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const cancel of [...this.#cancels]) cancel();

@@ -1,41 +1,43 @@
 /**
- * The turns of calls that walk a tree.
+ * The queue of calls that walk a tree.
  *
- * A few run at once and the others wait, one queue for each client (an agent of a
- * workspace). A free place goes to the clients in turn, so that many calls of one
- * client delay its own calls and not those of others. There is one queue for the
- * whole process, as there is one disk.
+ * A few run at once, and the others wait in one queue for each client (an agent of a workspace). A
+ * free slot is given to the clients in turn, so that many calls of one client delay its own calls and
+ * not those of others. The process has one queue, because it has one disk.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { LoopTurns } from "./loop-turns.ts";
 
-/** Calls that walk at once, in all. */
+/** The maximum number of calls that walk at once. */
 const MAX_SCANS = 8;
-/** Calls of one client that walk at once: fewer, so that others always find a place soon. */
+/** The maximum for one client; it is lower, so that the calls of other clients start soon. */
 const MAX_SCANS_OF_CLIENT = 4;
-/** Calls that begin in one turn of the event loop: a search by an index takes less time than its answer. */
+/**
+ * The maximum number of calls that begin in one turn of the event loop, because a search that uses an
+ * index takes less time than its answer.
+ */
 const MAX_STARTS_OF_TURN = 8;
 
-/** Who calls: compared by identity. */
+/** A client, compared by its value. */
 export type Client = string;
 
 interface Waiting {
   start(): void;
 }
 
-/** Gives calls their turns, the clients one after another. */
+/** Starts the calls of clients in turn. */
 export class ScanQueue {
   readonly #running = new Map<Client, number>();
-  /** In the order in which the clients have their turns. */
+  /** The waiting calls, in the order in which the clients have their turns. */
   readonly #waiting = new Map<Client, Waiting[]>();
   readonly #turns = new LoopTurns(MAX_STARTS_OF_TURN);
-  /** Whether those that wait are looked at in the next turn of the event loop. */
+  /** True when the waiting calls are checked in the next turn of the event loop. */
   #resumes = false;
   #total = 0;
 
   /**
    * Waits for a turn; the result ends it.
-   * @throws FilewrightError CANCELLED where the signal is aborted first
+   * @throws FilewrightError CANCELLED when the signal is aborted first
    */
   admit(client: Client, signal: AbortSignal): (() => void) | Promise<() => void> {
     if (this.#mayStart(client) && !this.#waiting.has(client) && this.#turns.take())
@@ -79,7 +81,7 @@ export class ScanQueue {
     };
   }
 
-  /** Starts what may start now. */
+  /** Starts the waiting calls that may run now. */
   #next(): void {
     for (const [client, queue] of this.#waiting) {
       if (this.#total >= MAX_SCANS) return;
@@ -88,7 +90,7 @@ export class ScanQueue {
         this.#resume();
         return;
       }
-      // To the end of the order: the others have their turns first.
+      // The client moves to the end, so that the others have their turns first.
       this.#waiting.delete(client);
       const next = queue.shift();
       if (queue.length > 0) this.#waiting.set(client, queue);
@@ -96,7 +98,7 @@ export class ScanQueue {
     }
   }
 
-  /** Starts what may start in the next turn of the event loop. */
+  /** Starts waiting calls in the next turn of the event loop. */
   #resume(): void {
     if (this.#resumes) return;
     this.#resumes = true;
@@ -115,5 +117,5 @@ export class ScanQueue {
   }
 }
 
-/** The turns of this process. */
+/** The queue of this process. */
 export const scanQueue: ScanQueue = new ScanQueue();

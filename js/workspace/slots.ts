@@ -1,20 +1,20 @@
-/** How many calls of a workspace run at once. */
+/** Limits the number of calls of a workspace that run at once. */
 import { FilewrightError } from "../engine/errors.ts";
 
-/** Lets a number of calls run at once; the others wait in the order in which they came. */
+/** Runs a limited number of calls at once; the others wait in the order in which they came. */
 export class CallSlots {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** @param limit how many; infinity for a workspace without a limit */
+  /** @param limit the number of calls; infinity for a workspace without a limit */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   /**
-   * Takes a place, or waits for one; the result gives it back.
-   * @throws FilewrightError CANCELLED where the signal is aborted first
+   * Takes a slot, or waits for one; the result releases it.
+   * @throws FilewrightError CANCELLED when the signal is aborted first
    */
   take(signal: AbortSignal): (() => void) | Promise<() => void> {
     if (this.#running < this.#limit) {
@@ -43,7 +43,7 @@ export class CallSlots {
       if (!isOpen) return;
       isOpen = false;
       const next = this.#waiting.shift();
-      // The place goes to the one that waits.
+      // The slot passes to the next waiting call, so the count stays the same.
       if (next === undefined) this.#running -= 1;
       else next();
     };

@@ -1,11 +1,11 @@
 /**
- * Every tool as a method of a workspace. Their doc comments, and those of the arguments, are the
- * descriptions that models are given: `scripts/describe-types.mjs` puts them into the declarations.
+ * Every tool as a method of a workspace. The doc comments of the methods and of their arguments are
+ * the descriptions for models: `scripts/describe-types.mjs` adds them to the declarations.
  */
 import type { GrepArgs, GrepData, GrepOutput, ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import type { CallOptions } from "./enter.ts";
 
-/** Every tool as a method: gives the data, or throws the failure. */
+/** Every tool as a method: it returns the data, or throws the failure. */
 export interface ToolMethods {
   readFile(args: ToolArgs["read_file"], options?: CallOptions): Promise<ToolData["read_file"]>;
   readManyFiles(
@@ -32,19 +32,19 @@ export interface ToolMethods {
   accessInfo(args: ToolArgs["access_info"], options?: CallOptions): Promise<ToolData["access_info"]>;
 }
 
-/** `read_file` → `readFile`. */
+/** Converts a name: `read_file` → `readFile`. */
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-/** What any method takes and gives: for code that goes through all of them. */
+/** The type of any method, for code that handles all of them. */
 export type MethodOf<Name extends ToolName> = (
   args: ToolArgs[Name],
   options?: CallOptions,
 ) => Promise<ToolData[Name]>;
 
-/** Does not compile where a tool has no method, or a method is not its tool's. */
+/** Fails to compile when a tool has no method, or a method does not fit its tool. */
 type Complete<_Methods extends { readonly [Name in ToolName as Camel<Name>]: MethodOf<Name> }> = true;
-/** A method for each tool, and none besides. */
+/** True when each tool has a method, and there are no others. */
 export type ToolMethodsAreComplete = Complete<ToolMethods> &
   ([Exclude<keyof ToolMethods, Camel<ToolName>>] extends [never] ? true : never);

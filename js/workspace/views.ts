@@ -1,41 +1,40 @@
 /**
- * Views: the storage as one call sees it, without what the rules keep from it.
+ * Views: the storage as one call sees it, without the paths that the rules hide.
  *
- * Where deny globs can say what is kept, a view is a confined backend of its
- * own, with its own searches and index, made once and shared by all calls that
- * see the same. Where an earlier rule takes something out of a later one, every
- * entry is decided by itself, which is slower.
+ * When deny globs can express the hidden paths, a view is a confined backend with its own searches
+ * and index. It is created once and shared by all calls with the same hidden paths. When an earlier
+ * rule makes an exception to a later one, every entry is checked separately, which is slower.
  */
 import type { CallRules, Decision } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { hiding } from "../backends/hiding.ts";
 import { isWithin } from "../backends/paths.ts";
 
-/** Limits the confined backends of one workspace; calls beyond it have every entry decided by itself. */
+/** The maximum number of confined backends of one workspace; further calls check every entry separately. */
 const MAX_CONFINED = 16;
 
-/** What a call sees. */
+/** The rules that determine the view of a call. */
 export interface ViewRequest {
   readonly rules: CallRules;
-  /** The decisions that keep an entry out of sight. */
+  /** The decisions that hide an entry. */
   readonly hidden: readonly Decision[];
-  /** Real paths that were asked about and allowed, with everything below them; grows during the call. */
+  /** Real paths approved during the call, with everything below them; the list grows. */
   readonly approved?: readonly string[] | undefined;
 }
 
 /** The views of one workspace. */
 export interface Views {
-  /** The workspace's storage as a call sees it. */
+  /** Returns the workspace's storage as a call sees it. */
   of(request: ViewRequest): FsBackend;
-  /** Other storage, such as an overlay, as a call sees it. */
+  /** Returns other storage, such as an overlay, as a call sees it. */
   over(storage: FsBackend, request: ViewRequest): FsBackend;
-  /** Lets these secrets be read in every view, and no others any more. */
+  /** Allows reading exactly these secrets, in every view. */
   grantSecrets(paths: readonly string[]): void;
-  /** Gives back what the views hold. */
+  /** Releases the resources of the views. */
   close(): Promise<void>;
 }
 
-/** Makes the views of a workspace. `confine`: its storage with more deny globs. */
+/** Creates the views of a workspace. `confine` returns its storage with further deny globs. */
 export function makeViews(base: FsBackend, confine: (deny: readonly string[]) => FsBackend): Views {
   const confined = new Map<string, FsBackend>();
   let granted: readonly string[] | undefined;

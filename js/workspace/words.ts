@@ -1,26 +1,23 @@
-/**
- * What each code says: the sentences of refusals. Where they are put together,
- * shortened and completed with what stands nearby is `messages.ts`.
- */
+/** The sentences of errors, by code. `messages.ts` builds, shortens and completes the messages. */
 import type { Intent } from "../access/index.ts";
 import type { Code, FilewrightError } from "../engine/errors.ts";
 import { type Names, where } from "../tools/names.ts";
 import { escapeControls } from "../engine/escape.ts";
 
-/** What a sentence is made of. */
+/** The parts of a sentence. */
 export interface Material {
   readonly error: FilewrightError;
-  /** As typed: escaped, quoted, and shortened where it must be. */
+  /** As typed, but escaped, quoted, and shortened if necessary. */
   readonly path: string;
   readonly tool: string;
   readonly intent: Intent | undefined;
   readonly argument: string | undefined;
   readonly remedy: string;
-  /** What the reader calls things. */
+  /** The names of tools and arguments for the reader. */
   readonly names: Names;
 }
 
-/** The sentence for a code. */
+/** Returns the sentence for a code. */
 export type Words = (material: Material) => string;
 
 const plainWords: Words = ({ error, path }) =>
@@ -138,18 +135,18 @@ const WORDS: Partial<Record<Code, Words>> = {
   INTERNAL: () => "Filewright failed unexpectedly; nothing is known to be changed. Please report it.",
 };
 
-/** `; set name: true …`, where the argument can be given. */
+/** Returns `; set name: true …`, or an empty text when the argument cannot be given. */
 function set(names: Names, argument: string, what: string): string {
   return where(names.argument(argument), (name) => `; set ${name}: true ${what}`);
 }
 
-/** A clause as a sentence, the remedy behind it. */
+/** Returns a clause as a sentence, followed by the remedy. */
 export function sentence(what: string, remedy?: string): string {
   const text = capital(remedy === undefined || remedy === "" ? what : `${what}; ${remedy}`);
   return /[.?!]$/u.test(text) ? text : `${text}.`;
 }
 
-/** A path is quoted and keeps its case; a word begins a sentence. */
+/** Capitalizes the first letter of a sentence; a quoted path keeps its case. */
 function capital(text: string): string {
   return text === "" ? text : (text[0] as string).toUpperCase() + text.slice(1);
 }
@@ -158,12 +155,12 @@ function clause(error: FilewrightError): string {
   return escapeLines(error.message);
 }
 
-/** Messages of the engine may quote a pattern; control characters in it stay harmless, lines stay lines. */
+/** Escapes control characters, which a pattern in an engine's message may contain, but keeps line breaks. */
 function escapeLines(text: string): string {
   return text.split("\n").map(escapeControls).join("\n");
 }
 
-/** How failures of a code are worded. */
+/** Returns the function that words errors with a code. */
 export function wordsFor(code: Code): Words {
   return WORDS[code] ?? plainWords;
 }

@@ -1,4 +1,4 @@
-/** The workspace as its users hold it: `call`, the tools, and a method for each. */
+/** The workspace for its users: `call`, the tools, and a method for each tool. */
 import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
@@ -34,42 +34,46 @@ import type { Session } from "./session.ts";
 import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
 import type { ToolMethods } from "./tool-methods.ts";
 
-/** What is in force. */
+/** The engine, confinement and journal that are in use. */
 export interface Capabilities {
-  /** The engine that is loaded, and why not another. */
+  /** The loaded engine, and the reason why no other was loaded. */
   readonly engine: EngineInfo;
   /** The optional capabilities of the backend. */
   readonly backend: readonly Capability[];
-  /** `native`: the backend resolves and opens in one step. `checked`: paths are judged before they are used. */
+  /** `native`: the backend resolves and opens in one step. `checked`: paths are checked before they are used. */
   readonly confinement: "native" | "checked";
-  /** How a local disk resolves paths, what the kernel enforces on the threads that touch files, and why not more. */
+  /**
+   * How a local disk resolves paths, the restrictions that the kernel enforces on the threads that touch
+   * files, and why they are not stronger.
+   */
   readonly resolver?: LocalFacts;
-  /** What opening found of changes that were cut before they were complete. */
+  /** The interrupted changes that opening found. */
   readonly recovery: Recovery;
   /**
-   * Where changes are recorded before they are made. `memory`: a process that ends amid a change leaves it half made;
-   * a backend other than `LocalBackend` needs the option `backendId` for `disk`.
+   * The place where changes are recorded before they are made. With `memory`, a process that dies during a
+   * change leaves it half made; a backend other than `LocalBackend` needs the option `backendId` for
+   * `disk`.
    */
   readonly journal: "disk" | "memory";
-  /** What the kernel enforces besides. */
+  /** The confinement of the threads that touch files, and of commands. */
   readonly sandbox: AccessSummary["sandbox"];
 }
 
-/** The grants of a workspace. Without `permissions.mode: "prompt"` they change nothing. */
+/** The grants of a workspace. They have an effect only with `permissions.mode: "prompt"`. */
 export interface WorkspaceGrants {
-  /** Those in force. */
+  /** Returns the grants in force. */
   list(): Promise<readonly Grant[]>;
-  /** Grants a directory without a question; what the policy refuses stays refused. */
+  /** Grants a directory without a question. Paths that the policy refuses stay refused. */
   add(grant: Omit<Grant, "granted_at">): Promise<void>;
-  /** Takes the grants of exactly this directory back, for calls that begin from now on. False where it had none. */
+  /** Revokes the grants of exactly this directory for later calls. Returns false when it had none. */
   revoke(dir: string): Promise<boolean>;
 }
 
-/** What a workspace was told to stop asking about. */
+/** The approvals of a workspace that last beyond one call. */
 export interface WorkspaceApprovals {
-  /** Those in force. */
+  /** Returns the approvals in force. */
   list(): readonly Approval[];
-  /** Takes one back by its id, for calls that begin from now on. */
+  /** Revokes an approval by its id, for calls that begin from now on. */
   revoke(id: string): boolean;
 }
 
@@ -86,26 +90,26 @@ export interface UndoOptions {
 }
 
 /**
- * The arguments of a call. One type for our tools and for others: an editor completes nothing
- * where it must first find out which of two is meant. A preset may have a tool of the same name
- * with other arguments, so those are taken as well.
+ * The arguments of a call. One type serves canonical tools and others, because editors complete nothing
+ * when they must first choose between two overloads. A preset may have a tool of the same name with
+ * other arguments, so those are accepted as well.
  */
 export type CallArgs<Name extends string> = Name extends ToolName
   ? ToolArgs[Name] | { readonly [argument: string]: unknown }
   : unknown;
 
-/** The data of a call's result; of a tool that is not ours, whatever it gives. */
+/** The data of a call's result; unknown for a tool that is not canonical. */
 export type CallData<Name extends string> = Name extends ToolName ? ToolData[Name] : unknown;
 
-/** Everything a model may do with files below the roots: a method for each tool, and what a host needs besides. */
+/** The tools for files below the roots, as methods and as definitions for models, and functions for hosts. */
 export interface Workspace extends ToolMethods, AsyncDisposable {
-  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
+  /** Runs a tool. Every failure is a result; it rejects only with an error that a hook raised. */
   call<Output extends GrepOutput = "content">(
     tool: "grep",
     args: GrepArgs<Output>,
     options?: CallOptions,
   ): Promise<ToolResult<GrepData<Output>>>;
-  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
+  /** Runs a tool. Every failure is a result; it rejects only with an error that a hook raised. */
   call<Name extends ToolName | (string & {})>(
     tool: Name,
     args: CallArgs<Name>,
@@ -115,52 +119,52 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
   readonly tools: readonly ToolDefinition[];
   /** The confined backend. */
   readonly fs: FsBackend;
-  /** What is in force: the engine, the confinement, the journal. */
+  /** Returns the engine, confinement and journal in use. */
   capabilities(): Capabilities;
-  /** What opening found of changes that were cut before they were complete; the same as in {@link Capabilities}. */
+  /** The interrupted changes that opening found; the same as in {@link Capabilities}. */
   readonly recovery: Recovery;
-  /** The directories that were granted: to be told, given and taken back by the host. */
+  /** The granted directories: the host can list, add and revoke them. */
   readonly grants: WorkspaceGrants;
-  /** The approvals that outlast their call. */
+  /** The approvals that last beyond their call. */
   readonly approvals: WorkspaceApprovals;
-  /** Takes the lock that a changing call on the path takes. @throws FilewrightError LOCK_TIMEOUT */
+  /** Acquires the lock that a changing call on the path acquires. @throws FilewrightError LOCK_TIMEOUT */
   lock(path: string, options?: WorkspaceLockOptions): Promise<LockHandle>;
-  /** The changing calls that can be undone, of all who work here with the same state, the newest first. */
+  /** Returns the changing calls that can be undone, by all callers with the same journal, the newest first. */
   history(): Promise<readonly HistoryEntry[]>;
   /**
-   * Puts back what a call found before it changed it; an undo can be undone.
-   * @throws FilewrightError NOT_FOUND, CONFLICT where something changed since, and as any change does
+   * Restores the state before a call. An undo can be undone.
+   * @throws FilewrightError NOT_FOUND, CONFLICT when a path has changed since, and as any change does
    */
   undo(callId: string, options?: UndoOptions): Promise<Undone>;
   /**
-   * The workspace as one agent has it: what it has read, its grants, its approvals
-   * and its budget are its own; files, locks, hooks and history are those of all.
-   * It may do what the workspace may, or less; it ends with the workspace.
+   * Returns the workspace of one agent. Its reads, grants, approvals and budget are its own; files,
+   * locks, hooks and history are shared. Its access is that of the workspace, or less. It ends with the
+   * workspace.
    *
    * @example
    * const reviewer = await ws.agent("reviewer", { access: { readOnly: true }, budget: { calls: 200 } });
    * const tools = toolsFor(reviewer, "claude");
    *
-   * @throws FilewrightError INVALID_ARGUMENT for options that make no sense
+   * @throws FilewrightError INVALID_ARGUMENT for invalid options
    */
   agent(name: string, options?: AgentOptions): Promise<AgentWorkspace>;
   /**
-   * Ends the workspace in order: calls that run are finished, new ones are refused as CANCELLED with
-   * `details.reason: "shutting_down"`. Resolves once no call runs; call `close` then. On an agent's workspace
-   * it ends that agent's calls alone.
+   * Shuts the workspace down in order: running calls finish, new ones are refused as CANCELLED with
+   * `details.reason: "shutting_down"`. Resolves when no call is running; call `close` then. On an
+   * agent's workspace it affects the calls of that agent only.
    */
   drain(): Promise<void>;
   /**
-   * Ends the workspace and gives back what it holds: descriptors, watches, threads, indexes. Later calls fail
-   * with UNSUPPORTED_OPERATION. Calls under way that only read, wait or ask are cancelled (CANCELLED); what has
-   * begun to write finishes first. Waits for all of them, at most ten seconds.
+   * Ends the workspace and releases its descriptors, watches, threads and indexes. Later calls fail
+   * with UNSUPPORTED_OPERATION. Running calls that read, wait or ask are cancelled (CANCELLED); those
+   * that write finish first. Waits for all of them, at most ten seconds.
    */
   close(): Promise<void>;
 }
 
-/** A workspace as one of several agents has it. `close` ends it for this agent alone. */
+/** The workspace of one of several agents. `close` ends it for this agent only. */
 export interface AgentWorkspace extends Workspace {
-  /** What the agent has used of its budget; undefined where it has none. */
+  /** Returns the used part of the agent's budget; undefined without a budget. */
   spent(): Spent | undefined;
 }
 
@@ -181,7 +185,7 @@ function closedRefusal(): Failure {
   return refused("UNSUPPORTED_OPERATION", CLOSED);
 }
 
-/** Makes the workspace over a session. `isAgent`: it is a part of another, whose files and hooks it shares. */
+/** Creates a workspace on its shared state. `isAgent`: it belongs to another, and shares its files and hooks. */
 export function makeWorkspace(
   session: Session,
   preset: Preset | undefined,
@@ -189,7 +193,7 @@ export function makeWorkspace(
   isAgent = false,
   gateAbove?: CallGate,
 ): Workspace {
-  // A read-only workspace does not offer what it would refuse; called all the same, it says READ_ONLY.
+  // A read-only workspace does not offer changing tools; a call of one fails with READ_ONLY.
   const { commands } = session;
   const known = commands === undefined ? TOOLS : [...TOOLS, runCommandIn(commands.status) as unknown as Tool];
   const tools = known.filter(
@@ -217,7 +221,7 @@ export function makeWorkspace(
   const closeAll = async (): Promise<void> => {
     await session.running.close();
     await session.release();
-    if (isAgent) return; // The workspace of all is still at work.
+    if (isAgent) return; // The parent workspace is still in use.
     await session.reads.close();
     for (const observer of session.observers) await observer.close?.();
   };
@@ -277,7 +281,7 @@ export function makeWorkspace(
       const id = gateCallId(callId);
       const refused = gate.refusal();
       if (refused !== undefined) throw makeError(refused.error.code, refused.error.message, refused.error);
-      // It writes: closing waits for it and does not cancel it.
+      // An undo writes, so closing waits for it and does not cancel it.
       const end = session.running.begin(() => {});
       try {
         return await gate.run(() => undoCall(session, id, signal));
@@ -303,23 +307,23 @@ export function makeWorkspace(
   return Object.freeze(ws) as unknown as Workspace;
 }
 
-/** Makes the list of a preset. */
+/** Returns the tools of a preset. */
 type ListOf = (preset: Preset | undefined) => readonly ToolDefinition[];
 
 /**
- * Where a workspace has its {@link ListOf}. Not in a WeakMap: the engine frees what that holds
- * only in a full collection, long after the workspace is closed.
+ * The key under which a workspace holds its {@link ListOf}. A WeakMap would keep its values until a full
+ * garbage collection, long after the workspace is closed.
  */
 const LIST: unique symbol = Symbol("tools of a preset");
 
 /**
- * The tools of a workspace under the names, parameters and texts of a preset,
- * whatever preset it was opened with. They share its roots, rules, hooks and locks.
+ * Returns the tools of a workspace under the names, parameters and texts of a preset, whatever preset it
+ * was opened with. They share its roots, rules, hooks and locks.
  *
  * @example
  * const tools = toolsFor(ws, "gemini"); // [{ name: "write_file", inputSchema, execute, … }, …]
  *
- * @throws FilewrightError INVALID_ARGUMENT for a preset that does not exist
+ * @throws FilewrightError INVALID_ARGUMENT for an unknown preset
  */
 export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly ToolDefinition[] {
   const list = (ws as { readonly [LIST]?: ListOf } | null | undefined)?.[LIST];

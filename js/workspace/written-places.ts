@@ -1,6 +1,7 @@
 /**
- * What the table of places says of the paths that a call writes, beyond what every backend refuses: places that a
- * repository below the roots names are refused, and rows that ask are told.
+ * Checks the paths that a call writes against the table of places, in addition to the checks of every
+ * backend. Refuses places named by a repository below the roots, and returns those for which a row
+ * requires an approval.
  */
 import type { Decision, PlaceRow } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -14,9 +15,9 @@ import type { Call } from "../tools/tool.ts";
 import type { LockKey } from "./locks.ts";
 import type { Session } from "./session.ts";
 
-/** A path that is written although a row wants a person to be asked. */
+/** A written path for which a row requires an approval. */
 export interface AskedPlace {
-  /** As it is shown. */
+  /** As results show it. */
   readonly path: string;
   readonly row: PlaceRow;
 }
@@ -24,12 +25,13 @@ export interface AskedPlace {
 /** One real path of a call. */
 export type WrittenKey = LockKey & {
   readonly write: boolean;
-  /** Of a destination: the real path of what is copied or moved there. */
+  /** For a destination: the real path of the copied or moved entry. */
   readonly from?: string | undefined;
 };
 
 /**
- * Judges the real paths of a call, and those that a directory's content comes to lie at. `fs`: as the call sees it.
+ * Checks the real paths of a call, and the destinations of a directory's content. `fs` is the storage as
+ * the call sees it. Returns the places for which a row requires an approval.
  *
  * @throws FilewrightError PROTECTED_PATH for a place that a repository's configuration names
  */
@@ -64,7 +66,7 @@ async function judgeKey(
       throw namedPlace(resolver, path, below);
   }
   if (from === undefined || (await typeAt(fs, from)) !== "dir") return asked;
-  // Two trees become one: repositories that are there already have their places, too.
+  // A copy merges the two trees, so the places of repositories in the existing tree count, too.
   const merges = (await typeAt(fs, path)) === "dir";
   if (merges) named.push(...((await repositories?.placesOf(path)) ?? []));
   for await (const entry of walkTree(fs, from, signal)) {
@@ -75,7 +77,7 @@ async function judgeKey(
   return asked;
 }
 
-/** What is at a path; undefined where nothing is, or nothing that may be looked at. */
+/** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
 async function typeAt(fs: FsBackend, path: string): Promise<string | undefined> {
   return (await lstatOrNull(fs, path).catch(() => null))?.type;
 }
@@ -86,7 +88,10 @@ function namedPlace({ display }: Session["resolver"], path: string, place: strin
   return new FilewrightError("PROTECTED_PATH", "is protected from changes", { path: display(path), details });
 }
 
-/** A decision on a change, with what the rows say that ask: no rule, only the host's own exception takes them out. */
+/**
+ * Returns the decision on a change, including the rows that require an approval. A rule cannot override
+ * them; only the host can except a place.
+ */
 export function withPlaces(
   decision: Decision,
   asked: readonly AskedPlace[],
@@ -95,12 +100,12 @@ export function withPlaces(
   return decision === "allow" && confirm !== undefined && asked.length > 0 ? "ask" : decision;
 }
 
-/** Whether a call only tells what it would do. */
+/** Returns true for a call that only reports its effect. */
 export function isDryRun(args: object): boolean {
   return (args as { readonly dry_run?: unknown }).dry_run === true;
 }
 
-/** What an answer says of places that were written without a question. */
+/** Returns the warnings about places that were written without an approval. */
 export function warningsOf(asked: readonly AskedPlace[]): readonly string[] {
   const byPath = new Map(asked.map((place) => [place.path, place.row]));
   return [...byPath].map(
