@@ -1,7 +1,7 @@
-/** What a server says of itself when a client shakes hands. */
+/** The name, capabilities and instructions that a server sends in its `initialize` answer. */
 import type { Serving } from "./call.ts";
 
-/** The name, what can be asked, and what a model should know. */
+/** The server's part of the `initialize` answer; a model reads `instructions`. */
 export interface About {
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly capabilities: {
@@ -13,7 +13,10 @@ export interface About {
   readonly instructions: string;
 }
 
-/** @param subscribe whether resources can be subscribed to */
+/**
+ * Returns the server's name, capabilities and instructions.
+ * @param subscribe true when clients can subscribe to resources
+ */
 export function aboutServer({ host }: Pick<Serving, "host">, version: string, subscribe: boolean): About {
   const about = [
     "Files below the allowed directories: read, searched, changed. Nothing outside can be reached.",

@@ -1,9 +1,10 @@
 /**
- * What answers of a client's user rest upon between two requests: the key that signs
- * questions, and which of them are answered already. Processes that share
- * `FILEWRIGHT_KEY` or a state directory share the key, so that an answer survives a restart
- * and holds at another replica; those that share the directory share what was answered too,
- * so that no answer is used twice.
+ * The state that approvals need between two requests: the key that signs questions, and the record of used
+ * answers.
+ *
+ * Processes with the same `FILEWRIGHT_KEY` or the same state directory use the same key, so an answer is
+ * valid after a restart and at another replica. Processes with the same state directory also share the
+ * record, so an answer is used at most once among them.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import {
@@ -22,31 +23,41 @@ import process from "node:process";
 import { KEY_BYTES, readOrMakeKey } from "../backends/key-file.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
-/** The variable that holds a key for several servers. */
+/** The environment variable that holds a signing key for several servers. */
 export const KEY_VARIABLE = "FILEWRIGHT_KEY";
 
-/** How long a question can be answered, in seconds. */
+/** Seconds for which a question can be answered. */
 export const ANSWER_SECONDS = 600;
 
-/** The key of questions, and what was answered. */
+/** The signing key and the record of used answers. */
 export interface ApprovalState {
-  /** Signs what travels through the client. */
+  /** The key that signs the state which travels through the client. */
   readonly key: Uint8Array;
-  /** Marks an answer as used. False where it was before, or where that cannot be recorded. */
+  /** Marks an answer as used. Returns false when it was used before, or when the use cannot be recorded. */
   spend(nonce: string): boolean;
-  /** Keeps a question that is too long for its form, for {@link ANSWER_SECONDS}; where it can be read. */
+  /**
+   * Writes a question that is too long for its form to a file for {@link ANSWER_SECONDS}, and returns the
+   * path; undefined when there is no directory for it.
+   */
   keep(digest: string, text: string): string | undefined;
 }
 
-/** Where the key and the record of answers come from. */
+/** The sources of the key and of the record. */
 export interface ApprovalStateOptions {
-  /** A directory that may be shared with other processes; undefined keeps everything in this one. */
+  /**
+   * A directory that may be shared with other processes. With undefined this process keeps key and record in
+   * memory.
+   */
   readonly stateDir: string | undefined;
-  /** What `FILEWRIGHT_KEY` says. */
+  /** The value of `FILEWRIGHT_KEY`. */
   readonly key: string | undefined;
 }
 
-/** Opens the state. @throws FilewrightError INVALID_ARGUMENT for a key that is none, or a directory that others may write in */
+/**
+ * Opens the state.
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid key, or for a directory in which other users may
+ * write
+ */
 export function openApprovalState({ stateDir, key }: ApprovalStateOptions): ApprovalState {
   const given = key === undefined || key === "" ? undefined : parseKey(key);
   const directory = stateDir === undefined ? undefined : usableDirectory(stateDir);
@@ -62,7 +73,10 @@ export function openApprovalState({ stateDir, key }: ApprovalStateOptions): Appr
   };
 }
 
-/** The bytes of a key given as text. @throws FilewrightError INVALID_ARGUMENT, which never tells the text */
+/**
+ * Returns the bytes of a key given in hex or base64.
+ * @throws FilewrightError INVALID_ARGUMENT, whose message never contains the key
+ */
 function parseKey(text: string): Buffer {
   const trimmed = text.trim();
   const hex = /^(?:[0-9a-f]{2})+$/iu.test(trimmed);
@@ -76,10 +90,13 @@ function parseKey(text: string): Buffer {
   );
 }
 
-/** Random bytes repeat less than this allows. */
+/** A key with fewer different bytes is refused, because random bytes repeat far less often. */
 const MIN_DISTINCT_BYTES = 8;
 
-/** The directory, made where it is missing; undefined where it cannot be written. @throws FilewrightError INVALID_ARGUMENT */
+/**
+ * Creates the directory if needed and returns it; undefined when it cannot be written.
+ * @throws FilewrightError INVALID_ARGUMENT when other users may write in it
+ */
 function usableDirectory(stateDir: string): string | undefined {
   const directory = join(stateDir, "approvals");
   try {
@@ -101,7 +118,7 @@ function spendInMemory(): (nonce: string) => boolean {
   return (nonce) => {
     const now = Date.now();
     for (const [old, until] of spent) {
-      if (until > now) break; // They stand in the order of their ends.
+      if (until > now) break; // A map keeps insertion order, so the entries after this one expire later.
       spent.delete(old);
     }
     if (spent.has(nonce)) return false;
@@ -110,7 +127,7 @@ function spendInMemory(): (nonce: string) => boolean {
   };
 }
 
-/** One file for each answer: of several processes only one can make it. */
+/** Creates one file per answer. Exclusive creation lets exactly one of several processes succeed. */
 function spendIn(directory: string, nonce: string): boolean {
   sweep(directory);
   const name = createHash("sha256").update(nonce).digest("hex");
@@ -129,17 +146,17 @@ function spendIn(directory: string, nonce: string): boolean {
     }
     return true;
   } catch {
-    return false; // It is there, or it cannot be recorded: then it cannot be used.
+    return false; // The file exists or cannot be written. In both cases the answer must not be used.
   }
 }
 
-/** The record of an answer outlives every question that it could be for. */
+/** Milliseconds before a record is removed: longer than any question can be answered. */
 const KEPT_MS = 2 * ANSWER_SECONDS * 1000;
-/** A directory is looked through no more often, in milliseconds. */
+/** Minimum milliseconds between two sweeps of one directory. */
 const SWEEP_MS = 60_000;
 const swept = new Map<string, number>();
 
-/** Removes what is too old to matter. */
+/** Removes the files of a directory that are older than any open question. */
 function sweep(directory: string): void {
   const now = Date.now();
   if (now - (swept.get(directory) ?? 0) < SWEEP_MS) return;
@@ -150,7 +167,7 @@ function sweep(directory: string): void {
       if (now - statSync(path).mtimeMs > KEPT_MS) unlinkSync(path);
     }
   } catch {
-    // Another process has removed it.
+    // Another process has removed the file.
   }
 }
 

@@ -1,13 +1,12 @@
 /**
- * Approvals by the client's user: a change is put as a question (an elicitation),
- * and the call is made again with the answer.
+ * Approvals by the client's user. The server sends a change as a question (an elicitation), and the client
+ * repeats the call with the answer.
  *
- * A call never waits here. It runs until somebody must be asked, is refused, and
- * its request is answered with the question; the client sends the request again
- * with the answer, and what was agreed to is recognised by the digest of what was
- * shown. So the same code serves connections that last and requests that stand
- * alone, and a change that became another one meanwhile is not made. An answer
- * serves one request, and no longer than ten minutes.
+ * A call never waits for an answer. It runs until the workspace asks for an approval, is refused, and the
+ * server answers its request with the question. The client then sends the request again with the answer, and
+ * the server matches the answer to the change by the digest of the shown text. So the same code serves
+ * lasting connections and single requests, and a change that differs from the approved one is not made. An
+ * answer is valid for one request and for at most ten minutes.
  */
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -18,49 +17,54 @@ import { callerSignal } from "../workspace/call-signal.ts";
 import { ANSWER_SECONDS, type ApprovalState, KEY_VARIABLE, openApprovalState } from "./approval-state.ts";
 import { createRequestStateCodec, inputRequired, inputResponse, type ServerContext } from "./sdk.ts";
 
-/** What was agreed to until now. Signed, since it travels through the client. */
+/** The approvals given so far. The state is signed, because it travels through the client. */
 interface State {
   readonly agreed: readonly (readonly [digest: string, outcome: Outcome])[];
-  /** The digest of what the question showed. */
+  /** The digest of the change that the question showed. */
   readonly asked: string;
-  /** The outcomes that the question offered. */
+  /** The outcomes that the user could choose from. */
   readonly offered: readonly Outcome[];
-  /** Told apart from every other question. */
+  /** A random value that is different for every question, so that an answer is used only once. */
   readonly nonce: string;
 }
 
-/** One request, with what its user said before. */
+/** One request with the answers that its user has given so far. */
 export interface Round {
-  /** The question that is to be put; undefined where there is none. */
+  /** Returns the question for the user; undefined when the call needs none. */
   question(): Promise<ReturnType<typeof inputRequired> | undefined>;
-  /** Whether what was agreed to is not what would be done now. */
+  /** True when the change is no longer the approved one. */
   stale(): boolean;
 }
 
-/** Puts the questions of a workspace to the users of its clients. */
+/** Sends the questions of a workspace to the users of its clients. */
 export interface Approvals {
   readonly confirm: Confirm;
-  /** Checks what comes back. */
+  /** Verifies the signature of the state that a client sends back. */
   readonly verify: (state: string, context: ServerContext) => Promise<unknown>;
-  /** Begins a request. Its signal tells its questions from others'. */
+  /** Begins a request. The request's signal links a question of the workspace to this request. */
   begin(context: ServerContext, canAsk: boolean): Round;
 }
 
-/** How the users of clients are asked. */
+/** The options of {@link elicitApprovals}. */
 export interface ElicitOptions {
-  /** Whether answers may hold beyond their call: not where several clients share a workspace. */
+  /**
+   * True when an answer may cover later calls too. It must be false when several clients share a workspace.
+   */
   readonly lasting: boolean;
-  /** Default: of the user's state directory and of `FILEWRIGHT_KEY`. */
+  /** Default: opened from the user's state directory and `FILEWRIGHT_KEY`. */
   readonly state?: ApprovalState | undefined;
 }
 
 const KEY = "approval";
 const DECISION = "decision";
-/** How much of a change a question shows. A longer one cannot be allowed by its form. */
+/** Limits of the text in a question. A longer change cannot be approved by its form. */
 const MAX_LINES = 60;
 const MAX_CHARS = 6000;
 
-/** Makes the approvals of a server. @throws FilewrightError INVALID_ARGUMENT for a key that is none */
+/**
+ * Creates the approvals of a server.
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid key
+ */
 export function elicitApprovals({ lasting, state: given }: ElicitOptions): Approvals {
   const { key, spend, keep } =
     given ?? openApprovalState({ stateDir: defaultStateDir(), key: process.env[KEY_VARIABLE] });
@@ -98,7 +102,7 @@ export function elicitApprovals({ lasting, state: given }: ElicitOptions): Appro
         if (outcome !== undefined) return { outcome, payload: { digest } };
         if (refused !== undefined) return refused;
         if (!canAsk) return refusedBecause("this client cannot ask its user (no elicitation)");
-        // What was agreed to is no longer what would be done: that is not asked twice.
+        // The change differs from the approved one. We end the call instead of asking a second time.
         stale = !met;
         if (!stale) shown = details;
         return refusedBecause("it changed after it was shown");
@@ -131,7 +135,7 @@ function refusedBecause(reason?: string): ConfirmReply {
   return { outcome: "cancel", ...(reason === undefined ? {} : { payload: { reason } }) };
 }
 
-/** What was answered, where that was offered. */
+/** Returns the chosen outcome; undefined for a refusal and for an outcome that the question did not offer. */
 function outcomeOf(
   content: Readonly<Record<string, unknown>> | undefined,
   offered: readonly Outcome[],
@@ -140,7 +144,7 @@ function outcomeOf(
   return decision === "cancel" ? undefined : offered.find((outcome) => outcome === decision);
 }
 
-/** The form that the client's user fills in. */
+/** Returns the form that the client's user fills in. */
 function formOf(message: string, offered: readonly Scope[]): Parameters<typeof inputRequired.elicit>[0] {
   return {
     message,
@@ -171,7 +175,10 @@ function said(outcome: Outcome, label: string): string {
   return outcome === "cancel" ? "Refuse" : `Allow: ${label}`;
 }
 
-/** A question in words. One that is not shown as a whole says where the whole is, and can only be refused. */
+/**
+ * Returns the text of a question. If the text is cut, it names the file with the whole change, and the user
+ * can only refuse it.
+ */
 function viewOf(
   details: Confirmation,
   keep: ApprovalState["keep"],

@@ -1,6 +1,6 @@
 /**
- * Directories of a command line that are most likely a mistake: one that looks
- * like an option, and one that is the whole disk or a person's whole home.
+ * Detects directories on a command line that are most likely mistakes: one that looks like an option, and one
+ * that is the whole file system or contains a home directory.
  */
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -11,9 +11,9 @@ import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
 
 /**
- * Says what is wrong with a positional directory that looks like an option:
- * `--read-only` behind `--`, or `read-only` where there is no such directory.
- * `options`: the long names of the options that take no value, without dashes.
+ * Returns an error message for a positional directory that looks like an option: `--read-only` after `--`, or
+ * `read-only` when no such directory exists.
+ * @param options the long names, without dashes, of the options that take no value
  */
 export function optionAsDirectory(given: string, options: readonly string[]): string | undefined {
   if (given === "") return "a directory must not be empty";
@@ -31,9 +31,9 @@ export function optionAsDirectory(given: string, options: readonly string[]): st
 }
 
 /**
- * Says what is wrong with a directory that nobody means to hand to an agent by
- * accident: `/`, the home directory, or one that holds it. `yes`: whether the
- * command line says that it is meant.
+ * Returns an error message for `/`, the home directory and every directory above it, because giving one of
+ * them to an agent is usually an accident.
+ * @param yes true when the command line confirms the directory with `--yes`
  */
 export function tooWide(given: string, yes: boolean): string | undefined {
   if (yes) return undefined;
@@ -50,7 +50,7 @@ export function tooWide(given: string, yes: boolean): string | undefined {
   return `'${escapeControls(given)}' is ${what}; name a directory in it, or add --yes if it is meant`;
 }
 
-/** Where a path of the command line really leads; undefined where nothing is there. */
+/** Returns the real path of a directory on the command line; undefined when it does not exist. */
 function realOf(given: string): string | undefined {
   try {
     const real = realpathSync(resolve(expandHome(given)));

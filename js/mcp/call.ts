@@ -1,4 +1,4 @@
-/** `tools/list` and `tools/call`: the tools of a workspace as the protocol offers them. */
+/** `tools/list` and `tools/call`: the tools of a workspace in the form of the protocol. */
 import { nearest } from "../schema/nearest.ts";
 import { shuttingDown } from "../workspace/drain.ts";
 import type { ToolResult } from "../workspace/index.ts";
@@ -10,19 +10,19 @@ import { reporter } from "./progress.ts";
 import { placed } from "./relative.ts";
 import type { inputRequired } from "./sdk.ts";
 
-/** What every request of a server shares. */
+/** The parts that all requests of a server share. */
 export interface Serving {
   readonly host: Host;
   readonly structured: Structured;
-  /** Asks the client's user; undefined where nobody is to be asked. */
+  /** Asks the client's user about changes; undefined when no user is asked. */
   readonly approvals?: Approvals | undefined;
-  /** Who calls, where the transport knows it. */
+  /** The name of the caller, when the transport knows it. */
   readonly agent?: string | undefined;
-  /** Aborted once a server that ends waits no longer for the calls that run. */
+  /** Aborted when a server that shuts down stops waiting for running calls. */
   readonly ending?: AbortSignal | undefined;
 }
 
-/** What a call needs of the request that it is. */
+/** The part of a request that a call uses. */
 export interface Caller {
   readonly mcpReq: {
     readonly signal: AbortSignal;
@@ -31,32 +31,42 @@ export interface Caller {
   };
 }
 
-/** The signal of a call: aborted with its request, or once an ending server waits no longer. */
+/**
+ * Returns the signal of a call. It is aborted with the request, or when a server that shuts down stops
+ * waiting.
+ */
 export function callSignal(request: AbortSignal, ending: AbortSignal | undefined): AbortSignal {
   return ending === undefined ? request : AbortSignal.any([request, ending]);
 }
 
-/** What is said where no directory is allowed. */
+/** The answer to a call when no directory is allowed. */
 export const NO_DIRECTORY =
   "No directory is allowed: start the server with directories as its arguments, or name roots in the client.";
 
-/** Where no directory is allowed yet, the list is told all the same: it does not depend on one. */
+/**
+ * Returns the tools as `tools/list` sends them. The list does not depend on directories, so it is complete
+ * even when none is allowed yet.
+ */
 export async function listTools({ host, structured }: Serving): Promise<Record<string, unknown>[]> {
   const room = await host.room();
   const tools = room === undefined ? await host.offered() : room.listed;
   const { preset } = host;
-  // Loaded only where it is wanted.
+  // Most servers never use strict schemas, so the module is loaded only on demand.
   const strictSchema = host.strictSchemas ? (await import("../presets/strict.ts")).strictSchema : undefined;
   return tools.map((tool) => toolFacts(tool, { preset, structured, strictSchema }));
 }
 
-/** There is no such tool. Its code is the protocol's for wrong parameters. */
+/** Thrown for an unknown tool. The code is the protocol's code for invalid parameters. */
 export class UnknownTool extends Error {
   override name = "UnknownTool";
   readonly code = -32_602;
 }
 
-/** Runs one call. @param round where somebody may be asked @throws UnknownTool */
+/**
+ * Runs one call.
+ * @param round the approvals of this request, when the client's user can be asked
+ * @throws UnknownTool
+ */
 export async function callTool(
   serving: Serving,
   name: string,
@@ -89,7 +99,10 @@ export async function callTool(
   }
 }
 
-/** The question that a refused call is waiting for, or that what was agreed to is gone. */
+/**
+ * Returns the question that a refused call waits for, or a refusal when the change is no longer the approved
+ * one.
+ */
 async function pending(
   round: Round | undefined,
   result: ToolResult,

@@ -1,4 +1,4 @@
-/** The command lines of the servers: the filesystem server's arguments, and options of our own. */
+/** The command lines of the servers: the arguments of the filesystem server, and our own options. */
 import { createRequire } from "node:module";
 import { type OptionTable, parse, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
@@ -13,7 +13,7 @@ const flag = { type: "boolean" } as const;
 const value = { type: "string" } as const;
 const values = { type: "string", multiple: true } as const;
 
-/** The options that say who may touch what and how: of servers, and of a config file. */
+/** The options for access and behaviour that both servers and config files have. */
 export const SETTING_OPTIONS: OptionTable = {
   config: value,
   deny: values,
@@ -43,27 +43,27 @@ export const SERVER_OPTIONS: OptionTable = {
   yes: flag,
 };
 
-/** How long the calls that run may go on once a server ends. Seconds. */
+/** Default seconds that running calls may take after a server begins to shut down. */
 export const DEFAULT_GRACE_S = 10;
-/** An hour. */
+/** One hour in seconds. */
 const MAX_GRACE_S = 3600;
 
-/** What a server does where its command line says nothing. */
+/** The values of a server for options that its command line does not set. */
 export interface Defaults {
   readonly structured: Structured;
   readonly preset: ServedPreset;
-  /** The line that users of the filesystem server wait for, in place of our own greeting. */
+  /** A line that replaces our own greeting, because users of the filesystem server wait for it. */
   readonly greeting?: string | undefined;
 }
 
-/** What `filewright mcp` and `filewright serve` do where nothing else is said. */
+/** The defaults of `filewright mcp` and `filewright serve`. */
 export const OUR_DEFAULTS: Defaults = { structured: "none", preset: "lean" };
 
 const STRUCTURED: readonly string[] = ["none", "compact", "full"] satisfies readonly Structured[];
 
 /**
- * The options of a command line, checked.
- * @throws UsageError, and FilewrightError INVALID_ARGUMENT for what a table of options refuses
+ * Checks a command line and returns its options.
+ * @throws UsageError, and FilewrightError INVALID_ARGUMENT for a value that an option table refuses
  */
 export async function serveOptions(
   given: readonly string[],
@@ -93,7 +93,7 @@ export async function serveOptions(
   if (tools !== undefined) await checkTools(tools, preset);
   return {
     roots,
-    // Who says what may be read and what only read does not mean that a client may say otherwise.
+    // The operator has separated read-only from writable roots. A client must not replace that choice.
     keepsRoots: readOnlyRoots.length > 0 || (named.length === 0 && roots.length > 0),
     preset,
     structured: structured as Structured,
@@ -111,14 +111,20 @@ export async function serveOptions(
   };
 }
 
-/** The settings of a command line; undefined where it has none, so that nothing is loaded for them. */
+/**
+ * Returns the settings of a command line; undefined when it has none, so that the settings module is not
+ * loaded.
+ */
 async function settingsIn(flags: Readonly<Record<string, unknown>>): Promise<Settings | undefined> {
   if (!Object.keys(SETTING_OPTIONS).some((name) => flags[name] !== undefined)) return undefined;
   const { settingsOf } = await import("./settings.ts");
   return settingsOf(flags);
 }
 
-/** Loaded only where tools are chosen. @throws UsageError for a name that the preset does not have */
+/**
+ * Checks the chosen tools. The list of tools is loaded only when tools are chosen.
+ * @throws UsageError for a name that the preset does not have
+ */
 async function checkTools(chosen: readonly string[], preset: ServedPreset): Promise<void> {
   const { wrongTool } = await import("./tool-list.ts");
   const wrong = wrongTool(chosen, preset);
@@ -128,7 +134,10 @@ async function checkTools(chosen: readonly string[], preset: ServedPreset): Prom
 /** The options of `filewright mcp`. */
 export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": value };
 
-/** What `--print-config` prints; undefined where it is not asked for. @throws UsageError, FilewrightError */
+/**
+ * Returns the text that `--print-config` prints; undefined when the option is not given.
+ * @throws UsageError, FilewrightError
+ */
 export async function printedConfig(
   argv: readonly string[],
   defaults: Defaults,
@@ -137,25 +146,30 @@ export async function printedConfig(
   const { values: flags, positionals } = parse(argv, MCP_OPTIONS);
   const client = flags["print-config"];
   if (typeof client !== "string") return undefined;
-  // What the server would refuse is not written into a configuration.
+  // We check the options first, so that a printed configuration never contains a value that the server
+  // refuses.
   await serveOptions(positionals, flags, defaults);
   const { configFor } = await import("./print-config.ts");
   return configFor(client, positionals, flags, MCP_OPTIONS);
 }
 
-/** Takes the arguments of `filewright mcp` apart. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+/**
+ * Parses the arguments of `filewright mcp`.
+ * @throws UsageError, FilewrightError INVALID_ARGUMENT
+ */
 export async function stdioOptions(argv: readonly string[], defaults: Defaults): Promise<ServeOptions> {
   const { values: flags, positionals } = parse(argv, MCP_OPTIONS);
   return serveOptions(positionals, flags, defaults);
 }
 
-/** The version of the package. */
+/** Returns the version of the package. */
 export function packageVersion(): string {
-  // From js/mcp, dist/mcp and dist/bin alike.
+  // The relative path is the same from js/mcp, dist/mcp and dist/bin.
   return (createRequire(import.meta.url)("../../package.json") as { version: string }).version;
 }
 
-// A record, so that a preset missing from it does not compile; a list of their own would load them all.
+// The compiler reports a preset that is missing from this record. Importing the list of presets would load
+// all of them.
 const PRESETS: Record<ServedPreset, true> = {
   lean: true,
   canonical: true,
@@ -172,7 +186,10 @@ const PRESETS: Record<ServedPreset, true> = {
   codex: true,
 };
 
-/** Whole seconds. @throws UsageError */
+/**
+ * Returns the grace period in whole seconds.
+ * @throws UsageError
+ */
 function graceOf(given: unknown, configured: number | undefined): number {
   if (given === undefined) return configured ?? DEFAULT_GRACE_S;
   const seconds = typeof given === "string" && /^\d+$/u.test(given) ? Number(given) : Number.NaN;
@@ -196,7 +213,7 @@ function levelOf(given: unknown): LogLevel | undefined {
   throw new UsageError(`--log-level takes one of ${LOG_LEVELS.join(", ")}`);
 }
 
-/** Names, separated by commas or given one by one. */
+/** Returns the tool names of `--tools`, which may be separated by commas or given in several options. */
 function toolsOf(given: unknown): readonly string[] | undefined {
   const names = ((given as readonly string[] | undefined) ?? []).flatMap((one) => one.split(","));
   const clean = names.map((name) => name.trim()).filter((name) => name !== "");

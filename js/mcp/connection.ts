@@ -1,7 +1,6 @@
 /**
- * A connection over standard input and output as the protocol's SDK serves it:
- * both eras, roots, resources, subscriptions, questions. Loaded when something
- * comes that is not answered directly (see `direct.ts`).
+ * A connection over standard input and output that the protocol's SDK serves: both eras, roots, resources,
+ * subscriptions and questions. The module is loaded with the first message that `direct.ts` does not answer.
  */
 import type { Serving } from "./call.ts";
 import type { Log } from "./log.ts";
@@ -11,7 +10,7 @@ import { makeServer } from "./server.ts";
 import { listenedUris, type Watch, watchVersions } from "./watch.ts";
 import type { Message, Wire } from "./wire.ts";
 
-/** What a connection is made of. */
+/** The parts that a connection needs. */
 export interface ConnectionParts extends Serving {
   readonly wire: Wire;
   readonly version: string;
@@ -21,15 +20,21 @@ export interface ConnectionParts extends Serving {
 /** The SDK's side of a connection. */
 export interface Connection {
   deliver(message: Message): void;
-  /** Settled once the client has said which directories there are, where it was asked. */
+  /** Resolves when the client has answered our question for its roots, if we have asked one. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The SDK's answer to a handshake that was answered already goes nowhere. */
+/**
+ * The id of a handshake that we replay to the SDK. The client has its answer already, so the SDK's answer is
+ * dropped.
+ */
 const GREETED = "filewright/greeted";
 
-/** Connects. @param greeting the handshake, where it was answered already */
+/**
+ * Connects the SDK to the wire.
+ * @param greeting the handshake, when it is already answered
+ */
 export async function connectSdk(
   { wire, version, log, ...serving }: ConnectionParts,
   greeting: Message | undefined,
@@ -77,14 +82,17 @@ export async function connectSdk(
     settled: roots.settled,
     async close() {
       watch.close();
-      // Who went away is not told the end of anything.
+      // The client has gone, so the transport reports its end before the server closes.
       if (wire.closed()) transport.onclose?.();
       await served.close();
     },
   };
 }
 
-/** What `subscriptions/listen` asks for is delivered by the SDK, but looked for by us. */
+/**
+ * Watches the resources that `subscriptions/listen` names. The SDK delivers the notifications, but does not
+ * detect changes itself.
+ */
 function noticeListeners(transport: Transport, watch: Watch): void {
   const stops = new Map<unknown, () => void>();
   const deliver = transport.onmessage;
@@ -93,7 +101,8 @@ function noticeListeners(transport: Transport, watch: Watch): void {
     if (listened !== undefined) {
       const { ready, stop } = watch.add(listened.uris);
       stops.set(listened.id, stop);
-      // Acknowledged when it is true: what changes from then on is told.
+      // The SDK acknowledges the subscription only after the first versions are known, so that no later
+      // change is missed.
       ready.finally(() => deliver?.(message));
       return;
     }

@@ -1,8 +1,8 @@
 /**
- * A result of ours as the protocol carries it.
+ * Converts a tool result to the protocol's form.
  *
- * The text is the truth and is sent once. Facts for programs go where no model
- * reads them (`_meta`), unless structured content was asked for.
+ * The text is authoritative and is sent once. Facts for programs go into `_meta`, which no model reads,
+ * unless the server is asked for structured content.
  */
 import { toMcpContent } from "../adapters/content.ts";
 import type { ToolDefinition, ToolResult } from "../workspace/index.ts";
@@ -11,13 +11,13 @@ import type { MediaBlock } from "./media.ts";
 import { uriOf } from "./uri.ts";
 
 /**
- * `none`: text alone. `compact`: also counts, cursors and hashes as structured
- * content. `full`: the schema of each answer, and the answer once more as data;
- * in preset `mcp` as the filesystem server has it.
+ * The amount of structured content. `none`: text alone. `compact`: text, and the counts, cursors and hashes
+ * of the answer. `full`: the output schema of each tool, and every answer as data too; in preset `mcp` in the
+ * form of the filesystem server.
  */
 export type Structured = "none" | "compact" | "full";
 
-/** One block of an answer. */
+/** One content block of an answer. */
 export type Block =
   | { readonly type: "text"; readonly text: string }
   | MediaBlock
@@ -29,36 +29,36 @@ export type Block =
       readonly size?: number;
     };
 
-/** What `tools/call` answers. */
+/** The answer to `tools/call`. */
 export interface CallAnswer {
   readonly content: Block[];
   readonly isError?: boolean;
   readonly structuredContent?: Record<string, unknown>;
   readonly _meta?: Record<string, unknown>;
-  // The SDK's results are open records.
+  // The SDK's result types have an index signature.
   [key: string]: unknown;
 }
 
-/** Under this key of `_meta` stand the facts of a call. */
+/** The key of `_meta` that holds the facts of a call. */
 export const META_KEY = "filewright/call";
 
-/** Longer strings are contents, not facts. In UTF-16 units. */
+/** A longer string is content and not a fact. UTF-16 units. */
 const MAX_FACT = 300;
 
-/** A refusal before any call was made. */
+/** Returns a refusal for a request that does not reach a tool. */
 export function refusal(text: string): CallAnswer {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** How a host's results become answers. */
+/** The options of {@link answerOf}. */
 export interface AnswerOptions {
   readonly preset: ServedPreset;
   readonly structured: Structured;
-  /** What relative paths in results begin at. */
+  /** The base of the relative paths in results. */
   readonly cwd: string;
 }
 
-/** The answer of a call. */
+/** Returns the answer for the result of a call. */
 export function answerOf(
   result: ToolResult,
   media: readonly MediaBlock[] | undefined,
@@ -86,7 +86,7 @@ export function answerOf(
   };
 }
 
-/** The bytes of a file, which need no words. */
+/** Returns the bytes of a file as an answer without text. */
 function mediaAnswer(media: readonly MediaBlock[], structured: Structured): CallAnswer {
   return {
     content: [...media],
@@ -94,10 +94,12 @@ function mediaAnswer(media: readonly MediaBlock[], structured: Structured): Call
   };
 }
 
-/** Bytes of a file that is worth a link: a smaller one is read whole by asking for it. */
+/** Bytes from which a cut file is worth a resource link. A smaller file can be read whole by another call. */
 const LARGE = 64 * 1024;
 
-/** What was cut of a large file can be read as a resource. */
+/**
+ * Returns a link to a large file whose content the answer cut, so that the client can read it as a resource.
+ */
 function linkOf(result: ToolResult, cwd: string): Block | undefined {
   if (!result.ok || !result.meta.truncated) return undefined;
   const { path, size, mime, content } = result.data as Readonly<Record<string, unknown>>;
@@ -112,7 +114,7 @@ function linkOf(result: ToolResult, cwd: string): Block | undefined {
   };
 }
 
-/** The small facts of a call: for programs that go on from it. */
+/** Returns the small facts of a call, which programs use for the next call. */
 function factsOf(result: ToolResult): Record<string, unknown> {
   const { truncated, call_id: callId, modified_by_hook: byHook, modified_by_user: byUser } = result.meta;
   const meta = {
@@ -142,15 +144,15 @@ function small(data: Readonly<Record<string, unknown>>): Record<string, unknown>
   );
 }
 
-/** How tools are listed. */
+/** The options of {@link toolFacts}. */
 export interface ListOptions {
   readonly preset: ServedPreset;
   readonly structured: Structured;
-  /** Makes the strict form of a schema; absent where schemas are told as they are. */
+  /** Converts a schema to its strict form; undefined when schemas are listed unchanged. */
   readonly strictSchema?: ((schema: ToolDefinition["inputSchema"]) => unknown) | undefined;
 }
 
-/** A tool as `tools/list` tells it. */
+/** Returns a tool in the form of `tools/list`. */
 export function toolFacts(
   { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
   { preset, structured, strictSchema }: ListOptions,
@@ -185,7 +187,7 @@ const RESOURCE = {
   required: ["type", "resource"],
 } as const;
 
-/** The shape of structured answers that clients of the filesystem server know. */
+/** Returns the output schema that clients of the filesystem server know. */
 function parityOutput(tool: string): Record<string, unknown> {
   const content = tool === "read_media_file" ? { type: "array", items: { anyOf: [MEDIA, RESOURCE] } } : TEXT;
   return { type: "object", properties: { content }, required: ["content"] };

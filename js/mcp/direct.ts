@@ -1,17 +1,16 @@
 /**
- * The messages that a connection mostly consists of, answered without the
- * protocol's SDK: the handshake of the older era, the list of tools, calls.
+ * Answers the most frequent messages of a connection without the protocol's SDK: the handshake of the older
+ * era, the list of tools, and calls.
  *
- * The SDK parses each message twice and checks it against schemas that it builds
- * first; that is most of a start and half of a short call. So what has exactly
- * the plain form is answered here, as the SDK would answer it, and everything
- * else is left to the SDK. A test holds both answers against each other.
+ * The SDK parses each message twice and validates it against schemas that it builds first. This takes most of
+ * the start time and half of the time of a short call. So we answer a message that has exactly the plain
+ * form, in the same way as the SDK, and leave all other messages to the SDK. A test compares both answers.
  */
 import type { About } from "./about.ts";
 import { callSignal, callTool, listTools, type Serving } from "./call.ts";
 import type { Message } from "./wire.ts";
 
-/** The revisions of the older era, the newest first. */
+/** The protocol revisions of the older era, newest first. */
 export const REVISIONS: readonly string[] = [
   "2025-11-25",
   "2025-06-18",
@@ -20,26 +19,26 @@ export const REVISIONS: readonly string[] = [
   "2024-10-07",
 ];
 
-/** What a direct answer needs of the connection. */
+/** The parts of a connection that direct answers need. */
 export interface DirectParts extends Serving {
   write(message: object): void;
-  /** Leaves a message to the SDK. */
+  /** Passes a message to the SDK. */
   leave(message: Message): void;
-  /** Settled once it is known which directories there are. */
+  /** A promise that resolves when the directories are known; undefined when they are known already. */
   settled(): Promise<unknown> | undefined;
 }
 
-/** Answers what it can. */
+/** Answers the messages that have the plain form. */
 export interface Direct {
-  /** Whether the message was taken. */
+  /** Returns true when this object answers the message, and false when the SDK must answer it. */
   take(message: Message): boolean;
-  /** Cancels everything. */
+  /** Cancels all running calls. */
   close(): void;
 }
 
 type Id = string | number;
 
-/** The answer to a plain handshake of the older era; undefined for anything else. */
+/** Returns the answer to a plain handshake of the older era; undefined for any other message. */
 export function greet(
   { jsonrpc, id, method, params }: Message,
   { serverInfo, capabilities, instructions }: About,
@@ -54,7 +53,7 @@ export function greet(
   return { result, jsonrpc, id };
 }
 
-/** For a connection of the older era, once hands were shaken. */
+/** Creates the direct answers for a connection of the older era, after its handshake. */
 export function makeDirect(parts: DirectParts): Direct {
   const running = new Map<Id, AbortController>();
 
@@ -80,7 +79,7 @@ export function makeDirect(parts: DirectParts): Direct {
       const asked = parts.settled();
       if (asked !== undefined) await asked;
       const room = await parts.host.room();
-      // Who names a tool that does not exist is told so by the SDK.
+      // We leave an unknown tool to the SDK, which answers with the error.
       if (room !== undefined && !room.tools.has(name)) return undefined;
       const mcpReq = { signal: callSignal(signal, parts.ending), notify, _meta: metaOf(token) };
       return callTool(parts, name, args, { mcpReq });
@@ -125,7 +124,10 @@ interface PlainCall {
   readonly token: Id | undefined;
 }
 
-/** A call with a name, arguments and perhaps a token for its progress, and nothing else. */
+/**
+ * Returns the parts of a call that has only a name, arguments and perhaps a progress token; undefined for any
+ * other.
+ */
 function plainCall(params: unknown): PlainCall | undefined {
   if (!isRecord(params)) return undefined;
   const { name, arguments: args = NOTHING, _meta: meta } = params;

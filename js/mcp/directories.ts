@@ -1,9 +1,9 @@
 /**
- * Which directories a server may use: those of its command line, judged when it
- * starts, or those that its client names as roots.
+ * The directories that a server may use: those of its command line, checked at the start, or those that its
+ * client names as roots.
  *
- * Messages go to standard error in the words that users of the Model Context
- * Protocol's filesystem server, and scripts around it, know.
+ * Messages on standard error keep the words of the Model Context Protocol's filesystem server, because users
+ * and scripts know them.
  */
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -12,20 +12,20 @@ import { fileURLToPath } from "node:url";
 import { escapeControls } from "../engine/escape.ts";
 import type { Log } from "./log.ts";
 
-/** A root as a client names it. */
+/** A root in the form in which a client names it. */
 export interface NamedRoot {
   readonly uri: string;
   readonly name?: string | undefined;
 }
 
-/** `~` is the user's home, as in a shell. */
+/** Replaces a leading `~` with the user's home directory, as a shell does. */
 export function expandHome(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 }
 
 /**
- * The directories of a command line that can be used, absolute; the others are
- * told. Undefined where some were given and none can be used.
+ * Returns the absolute paths of the usable directories on a command line and logs the others. Returns
+ * undefined when directories were given and none is usable.
  */
 export function usableDirectories(given: readonly string[], log: Log): readonly string[] | undefined {
   const usable: string[] = [];
@@ -43,7 +43,7 @@ export function usableDirectories(given: readonly string[], log: Log): readonly 
   return undefined;
 }
 
-/** The directories that a client's roots mean, absolute and real; the others are told. */
+/** Returns the real paths of a client's roots and logs the roots that are not usable. */
 export function directoriesOfRoots(roots: readonly NamedRoot[], log: Log): readonly string[] {
   const usable: string[] = [];
   for (const { uri } of roots) {
@@ -57,7 +57,7 @@ export function directoriesOfRoots(roots: readonly NamedRoot[], log: Log): reado
   return usable;
 }
 
-/** A `file:` URI or a plain path; undefined where it leads nowhere. */
+/** Returns the real path of a `file:` URI or a plain path; undefined when it does not exist. */
 function pathOfRoot(uri: string): string | undefined {
   try {
     return realpathSync(resolve(expandHome(uri.startsWith("file://") ? fileURLToPath(uri) : uri)));
@@ -66,7 +66,7 @@ function pathOfRoot(uri: string): string | undefined {
   }
 }
 
-// Synchronous: a server has nothing else to do yet, and needs no threads for it.
+// The call is synchronous, because a starting server has no other work and so needs no thread for it.
 function factsOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -1,4 +1,4 @@
-/** What a server loads when its first call comes: the engine, the local disk, workspaces. */
+/** The modules that a server loads with its first call: the engine, the local disk and workspaces. */
 import "../engine/index.node.ts";
 import "../workspace/local.node.ts";
 

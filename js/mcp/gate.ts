@@ -1,25 +1,25 @@
 /**
- * The token that a client of the MCP server must show: one for everybody, or those of an authorization
- * server. What is refused is told nothing about what is served.
+ * Checks the token that a client of the MCP server must send: one fixed token, or tokens of an authorization
+ * server. A refusal says nothing about the served directories.
  */
 import { bearerOf, sameToken } from "../http/token.ts";
 import type { TokenFacts, TokenVerifier } from "./oauth.ts";
 
-/** Which tokens are accepted. With neither, none is asked for. */
+/** The accepted tokens. With neither option every request is admitted. */
 export interface GateOptions {
-  /** One token for everybody. */
+  /** One token for all clients. */
   readonly token?: string | undefined;
-  /** Tokens of an authorization server. */
+  /** Verifies the tokens of an authorization server. */
   readonly verifier?: TokenVerifier | undefined;
 }
 
-/** A request that may go on, with who sent it; or the answer to one that may not. */
+/** An admitted request with the facts of its token, or the answer to a refused request. */
 export type Admission = { readonly facts: TokenFacts | undefined } | { readonly refusal: Response };
 
 /** Checks the token of a request. */
 export type Gate = (request: Request) => Promise<Admission>;
 
-/** Makes the check. */
+/** Creates the check. */
 export function makeGate({ token, verifier }: GateOptions): Gate {
   return async (request) => {
     if (token === undefined && verifier === undefined) return { facts: undefined };
@@ -41,7 +41,9 @@ export function makeGate({ token, verifier }: GateOptions): Gate {
   };
 }
 
-/** A refusal in the protocol's form, for a request that belongs to nothing. */
+/**
+ * Returns a refusal in the protocol's form, with a null id, because the message of the request is not parsed.
+ */
 export function refused(status: number, message: string, headers: Record<string, string> = {}): Response {
   return Response.json(
     { jsonrpc: "2.0", id: null, error: { code: -32_000, message } },

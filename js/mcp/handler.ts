@@ -1,8 +1,8 @@
 /**
- * A server as a function from `Request` to `Response`: Streamable HTTP in both
- * eras, without sessions. Any replica can answer any request.
+ * A server as a function from `Request` to `Response`: Streamable HTTP in both eras, without sessions. Any
+ * replica can answer any request.
  *
- * Nothing here opens a port or looks at a token; see `http.ts` and `gate.ts`.
+ * This module opens no port and checks no token; see `http.ts` and `gate.ts`.
  */
 import { HTTP_LIMITS } from "../http/limits.ts";
 import { refused } from "./gate.ts";
@@ -11,7 +11,10 @@ import { createMcpHandler } from "./sdk.ts";
 import { makeServer, type ServerParts } from "./server.ts";
 import { listenedUris, watchVersions } from "./watch.ts";
 
-/** The message, where it is a small one that subscribes; anything else is not looked at. */
+/**
+ * Returns the message of a small request that subscribes, and an empty object for any other request, whose
+ * body is not read.
+ */
 async function asksToListen(request: Request): Promise<unknown> {
   const small = Number(request.headers.get("content-length") ?? MAX_LISTEN_BYTES) < MAX_LISTEN_BYTES;
   if (request.headers.get("mcp-method") !== "subscriptions/listen" || !small) return {};
@@ -24,18 +27,21 @@ async function asksToListen(request: Request): Promise<unknown> {
 /** Serves requests. */
 export interface McpHandler {
   fetch(request: Request, facts?: TokenFacts): Promise<Response>;
-  /** Ends the streams of those who listen for changes, and begins none. Calls go on. */
+  /** Ends the streams of subscribed clients and refuses new ones. Running calls continue. */
   drain(): void;
-  /** Ends what is still under way. */
+  /** Ends all running requests. */
   close(): Promise<void>;
 }
 
-/** A message that subscribes is smaller. */
+/** A message that subscribes must be smaller than this number of bytes. */
 const MAX_LISTEN_BYTES = 1024 * 1024;
-/** Streams of those who listen for changes, of all clients. */
+/** Maximum number of subscription streams of all clients together. */
 const MAX_SUBSCRIPTIONS = 128;
 
-/** Makes the handler. `onerror` is told what went wrong outside any answer. */
+/**
+ * Creates the handler.
+ * @param onerror called with errors that no answer contains
+ */
 export function makeHandler(
   parts: Omit<ServerParts, "watch" | "before">,
   onerror: (error: Error) => void = () => {},
@@ -47,7 +53,7 @@ export function makeHandler(
       makeServer({
         ...parts,
         agent: authInfo === undefined ? parts.agent : `${authInfo.clientId}`,
-        // Single requests of the older era cannot be subscribed to anything.
+        // A single request of the older era has no stream, so it cannot subscribe.
         ...(era === "modern" ? { watch } : {}),
       }),
     { onerror, maxRequestBodySize: HTTP_LIMITS.bodyBytes, maxSubscriptions: MAX_SUBSCRIPTIONS },

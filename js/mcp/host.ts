@@ -1,9 +1,7 @@
 /**
- * The workspace behind a server: opened when it is first needed, opened anew when
- * the directories change.
+ * The workspace of a server. It is opened on first use, and opened again when the directories change.
  *
- * Nothing of the engine is loaded before: a client that only starts its servers
- * pays for what it uses.
+ * The engine is not loaded before that, because clients start all their servers and use few of them.
  */
 import type { Confirm } from "../hooks/confirm.ts";
 import type { PresetName } from "../presets/index.ts";
@@ -11,70 +9,70 @@ import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/i
 import { growAsUsual } from "./lean.ts";
 import type { ServedPreset } from "./tool-list.ts";
 
-/** A workspace with what a server needs to know of it. */
+/** A workspace with the facts that a server needs about it. */
 export interface Room {
   readonly ws: Workspace;
-  /** The tools that are answered, by their names. */
+  /** The tools that can be called, by name. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
   /** The tools that are listed, in this order. */
   readonly listed: readonly ToolDefinition[];
-  /** What relative paths begin at: the first directory, where it really is. */
+  /** The base of relative paths: the real path of the first directory. */
   readonly cwd: string;
-  /** All directories, where they really are. */
+  /** The real paths of all directories. */
   readonly roots: readonly string[];
 }
 
-/** How a workspace is opened for a server. */
+/** The options for opening a server's workspace. */
 export interface HostOptions {
   readonly preset: ServedPreset;
-  /** Options of the workspace besides, without roots and preset. */
+  /** Further options of the workspace, without roots and preset. */
   readonly workspace?: WorkspaceOptions | undefined;
-  /** Which of the directories may only be read. */
+  /** The directories that are read-only. */
   readonly readOnlyDirs?: readonly string[] | undefined;
-  /** Whether the directories stay, whatever roots a client names. */
+  /** True when the directories stay, even if a client names roots. */
   readonly keepsRoots?: boolean | undefined;
-  /** The tools that are offered and answered; default: those of the preset. */
+  /** The tools that are listed and can be called; default: those of the preset. */
   readonly tools?: readonly string[] | undefined;
-  /** Whether schemas are offered in the strict form. */
+  /** True when schemas are listed in the strict form. */
   readonly strictSchemas?: boolean | undefined;
-  /** Where each call is written down. */
+  /** The path of the audit log. */
   readonly audit?: string | undefined;
-  /** Told of the workspace whenever one is opened. */
+  /** Called with each workspace that is opened. */
   readonly onOpen?: ((room: Room) => void) | undefined;
   readonly readOnly?: boolean | undefined;
-  /** Asked before every change; see `approvals.ts`. */
+  /** Called before every change; see `approvals.ts`. */
   readonly confirm?: Confirm | undefined;
-  /** Where locks and the history are kept. */
+  /** The directory of locks and of the history. */
   readonly stateDir?: string | undefined;
 }
 
 /** The directories of a server and the workspace over them. */
 export interface Host {
   readonly preset: ServedPreset;
-  /** Whether schemas are offered in the strict form. */
+  /** True when schemas are listed in the strict form. */
   readonly strictSchemas: boolean;
-  /** Whether a client's roots take the place of the directories. */
+  /** True when a client's roots replace the directories. */
   readonly followsRoots: boolean;
   dirs(): readonly string[];
-  /** The workspace; undefined where no directory is allowed. */
+  /** Returns the workspace; undefined when no directory is allowed. */
   room(): Promise<Room | undefined>;
-  /** The tools, whatever directories there are. */
+  /** Returns the listed tools, which do not depend on the directories. */
   offered(): Promise<readonly ToolDefinition[]>;
-  /** Other directories from now on. Calls that run go on in the old workspace. */
+  /** Sets other directories. Running calls continue in the old workspace. */
   replace(dirs: readonly string[]): void;
-  /** Whether the server ends: no call may begin. */
+  /** Returns true when the server shuts down and accepts no further call. */
   isDraining(): boolean;
-  /** Lets no further call begin. Resolves once none runs, in whichever workspace. */
+  /** Stops accepting calls. Resolves when no call is running in any workspace. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens workspaces on the local disk. */
+/** Creates a host that opens workspaces on the local disk. */
 export function localHost(first: readonly string[], options: HostOptions): Host {
   let dirs = first;
   let opened: Promise<Room> | undefined;
   let isDraining = false;
-  /** Every workspace that was opened: calls may still run in one whose directories were replaced. */
+  /** All workspaces that were opened: calls may still run in one whose directories were replaced. */
   const rooms: Promise<Room>[] = [];
   const everyRoom = async (end: (room: Room) => Promise<void>): Promise<void> => {
     await Promise.all(rooms.map((opening) => opening.then(end, () => {})));
@@ -118,7 +116,7 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
   };
 }
 
-/** The host of a workspace that somebody else opened, and will close. */
+/** Creates a host for a workspace that the caller has opened and will close. */
 export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDefinition[]): Host {
   const room = roomOf(ws, tools, tools);
   return {
@@ -140,7 +138,7 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Room
   const { openWorkspace, describeRecovery, auditFile } = await import("./engine.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
   const log = audit === undefined ? undefined : await auditFile(audit);
-  // What the server looks up for itself is no call of a client.
+  // Calls that the server makes while it opens the workspace are not logged, because no client made them.
   let isServing = false;
   const ws = await openWorkspace({
     ...workspace,
@@ -151,7 +149,7 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Room
     ...(log === undefined ? {} : { observers: [{ ...log, end: (call) => isServing && log.end?.(call) }] }),
   });
   const recovered = describeRecovery(ws.recovery);
-  // Standard output belongs to the protocol.
+  // Standard output carries only protocol messages.
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
   const { answered, listed } = await toolsIn(ws, options);
   const room = await roomOf(ws, answered, listed);
@@ -160,7 +158,7 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Room
   return room;
 }
 
-/** The tools that a workspace answers here, and those of them that are listed. */
+/** Returns the tools that can be called on a workspace, and the tools that are listed. */
 async function toolsIn(
   ws: Workspace,
   { preset, tools }: HostOptions,
@@ -180,7 +178,7 @@ async function toolsIn(
   const listed = chosenTools(ours(), tools, usual);
   const offered = listed.map(({ name }) => name);
   const again = ours(offered).filter(({ name }) => offered.includes(name));
-  // Who chooses tools means those and no others.
+  // An explicit choice of tools also excludes the unlisted names of the filesystem server.
   if (tools !== undefined) return { answered: again, listed: again };
   const theirs = toolsFor(ws, leanPreset(offered)).filter(({ name }) => ANSWERED_NAMES.includes(name));
   return { answered: [...again, ...theirs], listed: again };

@@ -1,19 +1,22 @@
-/** The MCP server over HTTP: what lies at which path, and whose token opens it. */
+/** The MCP server over HTTP: its paths, and the token check before each request. */
 import { HTTP_LIMITS, type HttpLimits } from "../http/limits.ts";
 import { type HttpServer, listen } from "../http/server.node.ts";
 import { type GateOptions, makeGate, refused } from "./gate.ts";
 import type { McpHandler } from "./handler.ts";
 
-/** Where a server is served, and to whom. */
+/** The address of a server and the clients that may reach it. */
 export interface HttpOptions extends GateOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Names under which the server is reached, without ports; those of loopback are always allowed. */
+  /** Host names under which clients reach the server, without ports. Loopback names are always allowed. */
   readonly hosts: readonly string[];
-  /** Origins of pages that may use the server, such as `https://app.example`. */
+  /** Origins of web pages that may use the server, such as `https://app.example`. */
   readonly origins: readonly string[];
-  /** Answers at `/approvals`. It checks its own token: that of the MCP server opens nothing there. */
+  /**
+   * Answers requests below `/approvals`. It checks a token of its own; the token of MCP clients is not valid
+   * there.
+   */
   readonly approvals?: ((request: Request) => Promise<Response>) | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
   readonly onerror?: ((error: unknown) => void) | undefined;
@@ -24,7 +27,7 @@ export const MCP_PATH = "/mcp";
 const APPROVALS_PATH = "/approvals";
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-/** Listens. Rejects where the port cannot be had. */
+/** Starts listening. Rejects when the port is not available. */
 export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<HttpServer> {
   const admit = makeGate(options);
   const { metadata } = options.verifier ?? {};
@@ -33,7 +36,7 @@ export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Ht
 
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    // A page asks first whether it may ask; that carries no token.
+    // A browser sends a preflight request before the real one, and it carries no token.
     if (request.method === "OPTIONS") return new Response(null, { status: 204 });
     const isMetadata = metadata !== undefined && (pathname === metadata.path || pathname === METADATA_PATH);
     if (isMetadata) return Response.json(metadata.document, { headers: { "cache-control": "max-age=3600" } });
@@ -51,7 +54,7 @@ export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Ht
       if (!isAnswered) calls -= 1;
       isAnswered = true;
     };
-    // Until the whole answer was sent, or the client went away.
+    // A call counts until its whole answer is sent or the client disconnects.
     request.signal.addEventListener("abort", end, { once: true });
     if (request.signal.aborted) end();
     return handler.fetch(request, admission.facts);

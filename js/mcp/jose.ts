@@ -1,7 +1,7 @@
 /**
- * `jose`, the library for signed tokens: everything of it that we use.
+ * The parts that we use of `jose`, a library for signed tokens.
  *
- * The one file that names the package. The build puts the package's code in its place (`scripts/bundle.mjs`), so
- * that nothing is installed with Filewright.
+ * This is the only file that names the package. The build replaces it with the package's code
+ * (`scripts/bundle.mjs`), so that Filewright installs no dependency.
  */
 export { createRemoteJWKSet, customFetch, decodeProtectedHeader, jwtVerify, type JWTPayload } from "jose";

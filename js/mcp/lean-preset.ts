@@ -1,8 +1,7 @@
 /**
- * Our tools as `filewright mcp` offers them: few, with the arguments that models
- * use, so that a list costs little in every request. What the schemas leave out is
- * accepted all the same, and so are the names and spellings of the filesystem
- * server that most clients had before.
+ * The tools of `filewright mcp`: few tools, with only the arguments that models use, because a client sends
+ * the list with every request. Calls may still use arguments that the schemas omit, and the names and
+ * spellings of the filesystem server, which most clients used before.
  */
 import { wrongArgument } from "../presets/define.ts";
 import { mcp } from "../presets/mcp.ts";
@@ -15,7 +14,7 @@ import { choice, flag, integer, path, text, texts } from "../tools/shared.ts";
 import type { Tool } from "../tools/tool.ts";
 import { undoTool } from "../tools/undo.ts";
 
-/** The tools that are listed where nothing else is said. */
+/** The tools that are listed by default. */
 export const LEAN_TOOLS: readonly string[] = [
   "read_file",
   "write_file",
@@ -32,7 +31,7 @@ export const LEAN_TOOLS: readonly string[] = [
   "access_info",
 ];
 
-/** The schema and the description of one tool in its lean form. */
+/** The schema and the description of one tool in its short form. */
 interface Lean {
   readonly description?: string;
   readonly properties: Readonly<Record<string, Schema>>;
@@ -209,12 +208,15 @@ const LEAN: Readonly<Record<string, Lean>> = {
   },
 };
 
-/** Spellings of the filesystem server, beside those that every tool takes. */
+/** Argument names of the filesystem server that we accept in addition to the aliases of every tool. */
 const SPELLINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   edit_file: { oldText: "old_text", newText: "new_text", dryRun: "dry_run" },
 };
 
-/** Arguments in the filesystem server's spelling as ours. @throws FilewrightError INVALID_ARGUMENT */
+/**
+ * Translates arguments of the filesystem server to ours.
+ * @throws FilewrightError INVALID_ARGUMENT
+ */
 function inOurSpelling(tool: string, given: unknown): Arguments {
   const args = plainArguments(tool, given, SPELLINGS[tool]);
   if (tool === "edit_file" && Array.isArray(args["edits"]) && args["edits"].every(isPlain))
@@ -231,7 +233,10 @@ function inOurSpelling(tool: string, given: unknown): Arguments {
   return { start_line: -lines, ...rest };
 }
 
-/** A tool of ours in its lean form. `known`: the names of tools that the reader has. */
+/**
+ * Returns one of our tools in its short form.
+ * @param known the names of the tools that the model can call
+ */
 function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
   const lean = LEAN[tool.name];
   const names = {
@@ -254,7 +259,8 @@ function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
 }
 
 function schemaOf({ name, inputSchema }: Tool, { properties }: Lean): ObjectSchema {
-  // What an edit needs depends on how it names its place; new_text is asked for where it is missing.
+  // The other required arguments of an edit depend on how it locates the text. The tool itself reports a
+  // missing new_text.
   const required = inputSchema.required.filter((one) => Object.hasOwn(properties, one));
   return object(properties, name === "edit_file" ? ["path"] : required);
 }
@@ -265,18 +271,18 @@ const OURS: readonly Tool[] = [
   historyTool(false) as unknown as Tool,
 ];
 
-/** The tools of the filesystem server whose names ours do not have. */
+/** The tools of the filesystem server whose names differ from all of ours. */
 const THEIRS: readonly PresetTool[] = mcp.tools.filter(({ name }) => !OURS.some((one) => one.name === name));
 
-/** The names of every tool that can be listed. */
+/** The names of all tools that can be listed. */
 export const LEAN_NAMES: readonly string[] = [...LEAN_TOOLS, ...OURS.map(({ name }) => name)].filter(
   (name, index, all) => all.indexOf(name) === index,
 );
 
-/** The names of the filesystem server that are answered and not listed. */
+/** The names of the filesystem server that can be called but are not listed. */
 export const ANSWERED_NAMES: readonly string[] = THEIRS.map(({ name }) => name);
 
-/** The preset, for a reader who is offered these tools. */
+/** Returns the preset for a model that is offered these tools. */
 export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
   const known = new Set(offered);
   const byName = new Map(OURS.map((tool) => [tool.name, tool]));

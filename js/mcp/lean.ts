@@ -1,21 +1,21 @@
 /**
- * A server that waits takes little memory.
+ * Keeps the memory of an idle server small.
  *
- * While modules are loaded V8 lets the space for young objects grow to eight
- * megabytes, and never gives them back to the system. A server is started with
- * every client and mostly waits, so the space stays small until the first call.
+ * V8 lets its young generation grow to eight megabytes while modules are loaded, and never returns them to
+ * the system. A client starts a server early and mostly leaves it idle, so the young generation must stay
+ * small until the first call.
  */
 import { setFlagsFromString } from "node:v8";
 
-/** V8's own value. */
+/** V8's default value. */
 const USUAL_GROWTH = 2;
 
-/** Keeps the young space from growing. Called before anything large is loaded. */
+/** Stops the growth of the young generation. The caller must run this before it loads a large module. */
 export function stayLean(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** Lets it grow again: from now on there is work to do. */
+/** Restores the default growth, because calls need the space. */
 export function growAsUsual(): void {
   setFlagsFromString(`--semi-space-growth-factor=${USUAL_GROWTH}`);
 }

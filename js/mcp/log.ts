@@ -1,7 +1,7 @@
-/** What a server tells whoever runs it: lines on standard error, by their level. */
+/** Log lines of a server on standard error, filtered by level. */
 import process from "node:process";
 
-/** The levels of the protocol, from the least to the most urgent. */
+/** The log levels of the protocol, from the least to the most urgent. */
 export const LOG_LEVELS = [
   "debug",
   "info",
@@ -13,18 +13,20 @@ export const LOG_LEVELS = [
   "emergency",
 ] as const;
 
-/** How urgent a line is. */
+/** The urgency of a log line. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Whether a line of one level is told where another is the least. */
+/** Returns true when a line of `level` is at least as urgent as `least`. */
 export function isTold(level: LogLevel, least: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
 }
 
-/** Says one line. Default level: `info`. */
+/** Logs one line. Default level: `info`. */
 export type Log = (line: string, level?: LogLevel) => void;
 
-/** Lines on standard error from a level on, handed to `also` whatever their level is. */
+/**
+ * Creates a log that writes lines from the level `least` to standard error, and passes every line to `also`.
+ */
 export function stderrLog(least: LogLevel, also?: (line: string, level: LogLevel) => void): Log {
   return (line, level = "info") => {
     if (isTold(level, least)) process.stderr.write(`${line}\n`);

@@ -1,16 +1,16 @@
 /**
- * `read_media_file` of preset `mcp`: any file as the block of its kind, byte for
- * byte, where our readers have no better form of it.
+ * `read_media_file` of preset `mcp`: returns the bytes of any file as an image, audio or resource block,
+ * unless one of our readers gives a better form.
  *
- * The call itself was judged before: rules, hooks and the policy have agreed that
- * this path is read. The bytes come from the same confined backend.
+ * Rules, hooks and the policy have allowed the read of this path before. The bytes come from the same
+ * confined backend.
  */
 import { joinPath } from "../backends/paths.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Room } from "./host.ts";
 import { uriOf } from "./uri.ts";
 
-/** A block that carries a file's bytes. */
+/** A content block that carries the bytes of a file. */
 export type MediaBlock =
   | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
   | {
@@ -18,15 +18,16 @@ export type MediaBlock =
       readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
     };
 
-/** Refusals that are about the kind of file alone. */
+/** Error codes that concern only the type of a file. */
 const KINDS: ReadonlySet<string> = new Set(["UNSUPPORTED_FORMAT", "BINARY_FILE", "ENCODING_ERROR"]);
 
-/** The largest file that is sent as bytes. */
+/** Maximum size of a file that is sent as bytes. */
 const MAX_MEDIA_BYTES = 20 * 1024 * 1024;
 
 /**
- * The bytes of the file that `read_media_file` names as a block; undefined where
- * our own answer stands. `raw`: always the bytes, as the filesystem server sends them.
+ * Returns the bytes of the file that `read_media_file` names as a block; undefined when our own answer is
+ * used.
+ * @param raw true to send the bytes always, as the filesystem server does
  */
 export async function mediaOf(
   { ws, cwd }: Room,

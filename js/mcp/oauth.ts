@@ -1,10 +1,10 @@
 /**
- * Access tokens of an OAuth authorization server: the document that tells clients where to get one (RFC 9728),
- * and the check that a token was issued for this server.
+ * Access tokens of an OAuth authorization server: the document that tells clients where to get a token (RFC
+ * 9728), and the check that a token was issued for this server.
  *
- * Tokens are JSON Web Tokens; `jose` checks their signature, algorithm, times, issuer and audience. Checked here
- * besides: that a token is an access token and no ID token, that it is bound to no key whose proof nobody looks
- * at, and that keys come over TLS.
+ * Tokens are JSON Web Tokens, and `jose` checks their signature, algorithm, times, issuer and audience. This
+ * module also checks that a token is an access token and not an ID token, that it is not bound to a key (we
+ * do not verify such proofs), and that keys are fetched over TLS.
  */
 import { isLoopback } from "./loopback.ts";
 import {
@@ -15,7 +15,7 @@ import {
   jwtVerify,
 } from "./jose.ts";
 
-/** What a token says. */
+/** The verified facts of a token. */
 export interface TokenFacts {
   readonly token: string;
   readonly clientId: string;
@@ -25,54 +25,70 @@ export interface TokenFacts {
   readonly subject?: string | undefined;
 }
 
-/** Checks tokens. */
+/** Verifies tokens. */
 export interface TokenVerifier {
   readonly scopes: readonly string[];
-  /** Where the document of this server is. */
+  /** The URL of this server's metadata document. */
   readonly metadataUrl: string;
   /** The path of that URL, and the document. */
   readonly metadata: { readonly path: string; readonly document: Readonly<Record<string, unknown>> };
-  /** What a token says; undefined for one that is not accepted; `unavailable` where the keys cannot be had. */
+  /**
+   * Returns the facts of a token; undefined when the token is not accepted; `unavailable` when the keys
+   * cannot be fetched.
+   */
   verify(token: string): Promise<TokenFacts | "unavailable" | undefined>;
 }
 
-/** Which tokens are accepted. */
+/** The conditions that a token must meet. */
 export interface OauthOptions {
-  /** The authorization server, exactly as its tokens name it. HTTPS, or HTTP on this machine. */
+  /**
+   * The authorization server, spelled exactly as in its tokens. It must use HTTPS, or HTTP on this machine.
+   */
   readonly issuer: string;
-  /** This server's own URL: the audience of its tokens. */
+  /** The URL of this server, which is the audience of its tokens. */
   readonly resource: string;
-  /** The URL of the issuer's keys; default: as the issuer's metadata says. */
+  /** The URL of the issuer's keys; default: the URL in the issuer's metadata. */
   readonly jwks?: string | undefined;
-  /** What a token must allow. */
+  /** The scopes that a token must have. */
   readonly scopes: readonly string[];
-  /** Accepts only tokens whose header says `typ: at+jwt` (RFC 9068). Default false: many servers do not say it. */
+  /**
+   * True to accept only tokens with `typ: at+jwt` in the header (RFC 9068). Default false, because many
+   * servers do not set it.
+   */
   readonly requireAccessTokenType?: boolean | undefined;
 }
 
-/** Signatures with a public key. jose refuses RSA keys below 2,048 bits and curves that are not the algorithm's. */
+/**
+ * Public-key signature algorithms. jose refuses RSA keys below 2,048 bits and curves that do not belong to
+ * the algorithm.
+ */
 const ALGORITHMS = [
   "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
 ]; // biome-ignore format: a list
-/** The types of an access token's header; others are those of ID tokens, logout tokens and the like. */
+/** Header types of access tokens. ID tokens, logout tokens and others have other types. */
 const ACCESS_TOKEN_TYPES: readonly string[] = ["at+jwt", "application/at+jwt"];
 const PLAIN_TYPES: readonly string[] = ["jwt", "application/jwt"];
 /** Claims that only ID tokens have (OpenID Connect Core 2, 3.1.3.6, 3.3.2.11). */
 const ID_TOKEN_CLAIMS: readonly string[] = ["nonce", "at_hash", "c_hash", "s_hash"];
 
-/** Clocks may differ. Seconds. */
+/** Seconds by which clocks may differ. */
 const CLOCK_TOLERANCE_S = 30;
-/** Keys are fetched anew after so long, and for an unknown key, not more often than this. Milliseconds. */
+/**
+ * Milliseconds after which keys are fetched again, and the minimum between two fetches for an unknown key.
+ */
 const KEYS_MAX_AGE_MS = 600_000;
 const KEYS_COOLDOWN_MS = 10_000;
 const FETCH_MS = 5000;
-/** The largest answer of an authorization server. Bytes. */
+/** Maximum bytes of an answer of the authorization server. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_KEYS = 100;
-/** Where keys could not be had, they are not asked for again for so long. Milliseconds. */
+/** Milliseconds without a new fetch after a fetch of keys has failed. */
 const FAILURE_COOLDOWN_MS = 2000;
 
-/** Makes the check. @throws TypeError for URLs that are none, RangeError for keys that would come without TLS */
+/**
+ * Creates the verifier.
+ * @throws TypeError for invalid URLs, RangeError for URLs without TLS
+ */
 export function oauthVerifier(options: OauthOptions): TokenVerifier {
   const { issuer, resource, jwks, scopes, requireAccessTokenType = false } = options;
   const url = new URL(resource);
@@ -97,7 +113,8 @@ export function oauthVerifier(options: OauthOptions): TokenVerifier {
     },
     async verify(token) {
       try {
-        // Before any key is looked for: whoever has no token must not make us fetch keys.
+        // This check comes before any fetch, so that a client without a valid token cannot make us fetch
+        // keys.
         if (!isAccessTokenType(decodeProtectedHeader(token).typ, requireAccessTokenType)) return undefined;
         const { payload } = await jwtVerify(token, await keys(), {
           algorithms: ALGORITHMS,
@@ -114,16 +131,20 @@ export function oauthVerifier(options: OauthOptions): TokenVerifier {
   };
 }
 
-/** The keys of the authorization server cannot be had: nothing is known of the token. */
+/**
+ * Thrown when the keys of the authorization server cannot be fetched, so that the token cannot be checked.
+ */
 class KeysUnavailable extends Error {}
 
 type Keys = ReturnType<typeof createRemoteJWKSet>;
 
-/** A function that gives the keys. What was learnt of the issuer is kept, a failure only for a moment. */
+/**
+ * Returns a function that returns the keys. It caches the issuer's metadata, and a failure for a short time.
+ */
 function keysOf(issuer: string, jwks: string | undefined): () => Promise<Keys> {
   let found: Promise<Keys> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
-  // Keys that are known already are used while others cannot be had.
+  // A failure blocks only new fetches: jose still verifies tokens with the keys that it has cached.
   const attempt = async <T>(ask: () => Promise<T>): Promise<T> => {
     if (performance.now() - failedAt < FAILURE_COOLDOWN_MS) throw new KeysUnavailable();
     try {
@@ -159,20 +180,21 @@ async function keyList(url: string, signal: AbortSignal): Promise<object> {
   return { keys: keys.filter((key) => typeof key === "object" && key !== null) };
 }
 
-/** Whether the type in a token's header may be that of an access token. */
+/** Returns true when the type in a token's header can be that of an access token. */
 function isAccessTokenType(type: unknown, required: boolean): boolean {
   if (type === undefined) return !required;
   const known = required ? ACCESS_TOKEN_TYPES : [...ACCESS_TOKEN_TYPES, ...PLAIN_TYPES];
   return typeof type === "string" && known.includes(type.toLowerCase());
 }
 
-/** Whether the claims are those of an access token that whoever holds it may use. */
+/** Returns true when the claims are those of a bearer access token. */
 function isAccessToken(claims: JWTPayload): boolean {
   const { token_use: use, typ, cnf } = claims;
-  // Cognito and Keycloak say in the claims what a token is for.
+  // Cognito and Keycloak name the purpose of a token in its claims.
   if (use !== undefined && use !== "access") return false;
   if (typ !== undefined && typ !== "Bearer") return false;
-  // Bound to a key (DPoP, mutual TLS): that its holder has the key is not checked here.
+  // The token is bound to a key (DPoP or mutual TLS). We refuse it, because we do not verify that the client
+  // holds the key.
   if (cnf !== undefined) return false;
   return ID_TOKEN_CLAIMS.every((claim) => claims[claim] === undefined);
 }
@@ -185,14 +207,17 @@ function factsOf(token: string, claims: JWTPayload): TokenFacts {
   return { token, clientId: String(clientId), scopes, expiresAt: exp as number, subject };
 }
 
-/** @throws TypeError, RangeError */
+/**
+ * Requires HTTPS, or HTTP to this machine.
+ * @throws TypeError for an invalid URL, RangeError without TLS
+ */
 function checkTransport(url: string, what: string): void {
   const { protocol, hostname } = new URL(url);
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
   throw new RangeError(`${what} must be an https: URL`);
 }
 
-/** Where the keys of an issuer are, by RFC 8414 or OpenID Connect. */
+/** Returns the URL of an issuer's keys, found by RFC 8414 or OpenID Connect discovery. */
 async function issuerKeys(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const rest = pathname === "/" ? "" : pathname.replace(/\/$/u, "");
@@ -211,7 +236,7 @@ async function issuerKeys(issuer: string): Promise<string> {
   throw new Error("the issuer does not tell where its keys are");
 }
 
-/** Fetches JSON without following redirects, and no more of it than {@link MAX_ANSWER_BYTES}. */
+/** Fetches at most {@link MAX_ANSWER_BYTES} of JSON and follows no redirect. */
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal });
   if (!response.ok) {

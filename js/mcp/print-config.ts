@@ -1,15 +1,15 @@
-/** `filewright mcp --print-config CLIENT`: what to write into the configuration of a client. */
+/** `filewright mcp --print-config CLIENT`: prints the text for the configuration file of a client. */
 import process from "node:process";
 import { resolve } from "node:path";
 import { type OptionTable, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
 
-/** How a client is configured. */
+/** The configuration format of a client. */
 interface Client {
-  /** The file, for a person. */
+  /** The path of the configuration file, written for a person. */
   readonly file: string;
-  /** The text to put there. */
+  /** Returns the text for that file. */
   render(command: string, args: readonly string[]): string;
 }
 
@@ -20,7 +20,7 @@ const mcpServers = (file: string, more: object = {}): Client => ({
   render: (command, args) => json({ mcpServers: { filewright: { ...more, command, args } } }),
 });
 
-/** The clients that are known, by the names that the flag takes. */
+/** The known clients, by the names that the option takes. */
 export const CLIENTS: Readonly<Record<string, Client>> = {
   "claude-desktop": mcpServers(
     "macOS: ~/Library/Application Support/Claude/claude_desktop_config.json; Windows: %APPDATA%\\Claude\\claude_desktop_config.json",
@@ -33,7 +33,7 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
   },
   codex: {
     file: "~/.codex/config.toml",
-    // A JSON string is a TOML string.
+    // A JSON string is also a valid TOML string.
     render: (command, args) =>
       `[mcp_servers.filewright]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]`,
   },
@@ -45,10 +45,16 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
   },
 };
 
-/** Options whose values are paths: a client starts the server in a directory of its own. */
+/**
+ * Options whose values are paths. They become absolute, because a client starts the server in another
+ * directory.
+ */
 const PATHS: ReadonlySet<string> = new Set(["config", "rules", "audit", "state-dir", "read-only-root"]);
 
-/** The text for a client, and where it belongs. @throws UsageError for a client that is not known */
+/**
+ * Returns the text for a client and the file that it belongs in.
+ * @throws UsageError for an unknown client
+ */
 export function configFor(
   client: string,
   dirs: readonly string[],
@@ -73,7 +79,7 @@ export function configFor(
     ]);
   });
   const args = ["-y", "filewright", "mcp", ...dirs.map(absolute), ...more];
-  // Windows starts programs that are scripts through its shell alone.
+  // Windows can start a script such as npx only through its shell.
   const [command, before] = process.platform === "win32" ? ["cmd", ["/c", "npx"]] : ["npx", []];
   return { file: known.file, text: known.render(command, [...before, ...args]) };
 }

@@ -1,15 +1,15 @@
 /**
- * How far a long call is, told to a client that asked: often enough to see, never backwards.
+ * Sends the progress of a long call to a client that asked for it: at most ten times a second, and never
+ * decreasing.
  *
- * A call that is over at once tells nothing, and the last step is no reason to
- * speak either: a client forgets the token with the answer, so that what is told
- * just before it reaches many clients as progress of a call that they do not know.
+ * A short call sends no progress, and neither does the final step. Clients forget the progress token with the
+ * answer, so many of them would assign a notification just before the answer to an unknown call.
  */
 import type { CallOptions } from "../workspace/index.ts";
 
-/** At least so many milliseconds from the start to the first notification, and between two. */
+/** Minimum milliseconds before the first notification and between two notifications. */
 const PACE_MS = 100;
-/** A call that counts nothing shows this often that it is alive. */
+/** Milliseconds between two notifications of a call that reports no counts. */
 const ALIVE_MS = 1000;
 
 type OnProgress = NonNullable<CallOptions["onProgress"]>;
@@ -17,11 +17,11 @@ type OnProgress = NonNullable<CallOptions["onProgress"]>;
 /** The progress of one call. */
 export interface Reporter {
   readonly onProgress: OnProgress;
-  /** Ends it, with the call. */
+  /** Stops the notifications when the call ends. */
   end(): void;
 }
 
-/** Tells `notify`; undefined where the client did not ask. */
+/** Creates a reporter that sends through `notify`; undefined when the client sent no token. */
 export function reporter(
   token: string | number | undefined,
   notify: (notification: { method: string; params: Record<string, unknown> }) => Promise<void>,
@@ -32,7 +32,7 @@ export function reporter(
   const tell = (progress: number, more: Record<string, unknown>): void => {
     told = progress;
     const params = { progressToken: token, progress, ...more };
-    // Who went away is not told; the call goes on or is cancelled by other means.
+    // The client may have disconnected. A lost notification must not fail the call.
     notify({ method: "notifications/progress", params }).catch(() => {});
   };
   const alive = setInterval(() => {

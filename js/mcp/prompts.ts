@@ -1,8 +1,8 @@
 /**
  * Prompts: short tasks that a person starts from a menu of the client.
  *
- * A prompt names only tools that this server offers, and carries no content of
- * files: what it asks for is read by calls, so that rules and hooks see it.
+ * A prompt names only tools that this server lists, and contains no file content. The model reads files by
+ * calls, so that rules and hooks apply.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { nearest } from "../schema/nearest.ts";
@@ -10,7 +10,7 @@ import type { Room } from "./host.ts";
 import { placed } from "./relative.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
-/** One argument of a prompt; its value is a string, as the protocol has it. */
+/** One argument of a prompt. The protocol allows only string values. */
 interface PromptArgument {
   readonly name: string;
   readonly description: string;
@@ -22,13 +22,16 @@ interface Prompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  /** The tool without which the prompt is not offered. */
+  /** A tool that the prompt requires. Without it the prompt is not listed. */
   readonly needs?: string;
-  /** The request to the model. @param path the path as the caller typed it, quoted, where one was given */
+  /**
+   * Returns the request to the model.
+   * @param path the quoted path as the caller typed it, if there is one
+   */
   text(offers: (tool: string) => boolean, path: string | undefined): string;
 }
 
-/** A longer path is refused. Code units. */
+/** Maximum length of a path in UTF-16 code units. */
 const MAX_PATH_CHARS = 4096;
 
 const PATH: PromptArgument = {
@@ -79,7 +82,7 @@ function offered({ listed }: Room): { prompts: readonly Prompt[]; offers: (tool:
   return { prompts: PROMPTS.filter(({ needs }) => needs === undefined || offers(needs)), offers };
 }
 
-/** The prompts that this server can keep, as `prompts/list` gives them. */
+/** Returns the prompts of this server in the form of `prompts/list`. */
 export function listPrompts(room: Room): Record<string, unknown>[] {
   return offered(room).prompts.map(({ name, title, description, arguments: takes }) => ({
     name,
@@ -89,7 +92,10 @@ export function listPrompts(room: Room): Record<string, unknown>[] {
   }));
 }
 
-/** One prompt with its arguments in place. @throws ProtocolError for unknown names, arguments and paths */
+/**
+ * Returns one prompt with its arguments filled in.
+ * @throws ProtocolError for unknown names, arguments and paths
+ */
 export async function getPrompt(
   room: Room,
   name: string,
@@ -109,7 +115,10 @@ export async function getPrompt(
   return { description: prompt.description, messages: [{ role: "user", content: { type: "text", text } }] };
 }
 
-/** The path, quoted, where there is something that the workspace lets the caller see. */
+/**
+ * Returns the quoted path when it exists and the workspace lets the caller see it.
+ * @throws ProtocolError
+ */
 async function checkedPath(room: Room, path: unknown, signal: AbortSignal): Promise<string> {
   if (typeof path !== "string" || path === "" || path.length > MAX_PATH_CHARS)
     throw invalid(`'path' must be a path of at most ${MAX_PATH_CHARS} characters`);

@@ -1,13 +1,12 @@
 /**
- * Relative paths where several directories are allowed: what is not in the first
- * is looked for in the others, in their order.
+ * Relative paths when several directories are allowed. A path that does not exist in the first directory is
+ * searched for in the others, in their order.
  *
- * Only paths of things that are there can be found so; whatever is to be made is
- * made in the first directory.
+ * Only existing paths can be found in this way. New files are created in the first directory.
  */
 import { pathInRoots } from "../workspace/first-root.ts";
 
-/** Arguments that are paths, in every preset. */
+/** The names of path arguments in all presets. */
 const PATHS: ReadonlySet<string> = new Set([
   "path",
   "file_path",
@@ -23,8 +22,8 @@ const PATHS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The arguments, with relative paths that only a further directory has made absolute.
- * `caller`: the tool that is called, or the workspace for a look.
+ * Returns the arguments with absolute paths in place of relative paths that exist only in a later directory.
+ * @param caller the tool that is called, or the workspace
  */
 export async function placed(
   caller: object,
@@ -32,7 +31,7 @@ export async function placed(
 ): Promise<Readonly<Record<string, unknown>>> {
   const find = async (path: unknown): Promise<unknown> => {
     if (typeof path !== "string" || path === "" || path.startsWith("/") || path === ".") return path;
-    // A path that cannot be looked for is refused by the call itself.
+    // The search may fail, for example for an invalid path. The call itself then reports the error.
     return (await pathInRoots(caller, path).catch(() => undefined)) ?? path;
   };
   const result: Record<string, unknown> = { ...args };

@@ -1,9 +1,7 @@
 /**
- * Files and directories as resources: listed a page at a time, read whole, by
- * `file:` URI.
+ * Files and directories as resources with `file:` URIs. They are listed in pages and read whole.
  *
- * Every byte goes through the workspace's own calls, so that rules, hooks and the
- * audit log see it.
+ * All reads go through calls of the workspace, so that rules, hooks and the audit log apply.
  */
 import { escapeControls } from "../engine/escape.ts";
 import { compareCodePoints, isWithin, joinPath, nameOf } from "../backends/paths.ts";
@@ -12,7 +10,7 @@ import type { Room } from "./host.ts";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.ts";
 import { pathOfUri, uriOf } from "./uri.ts";
 
-/** The one template: everything below the directories. */
+/** The only resource template. It covers all paths below the directories. */
 export const TEMPLATE = {
   uriTemplate: "file:///{+path}",
   name: "file",
@@ -21,9 +19,9 @@ export const TEMPLATE = {
     "A file below an allowed directory, whole: text as text, anything else as base64. Of a directory, its list.",
 } as const;
 
-/** Entries of one page of the list. */
+/** Entries in one page of the list. */
 const PAGE = 100;
-/** A larger file is not sent whole. Bytes. */
+/** Maximum bytes of a file that is sent whole. */
 const MAX_RESOURCE_BYTES = 20 * 1024 * 1024;
 const DIRECTORY = "inode/directory";
 
@@ -32,7 +30,10 @@ interface Listed {
   readonly nextCursor?: string;
 }
 
-/** The directories and the files directly in them. @throws ProtocolError for a cursor that is none */
+/**
+ * Returns one page of the directories and the files directly in them.
+ * @throws ProtocolError for an invalid cursor
+ */
 export async function listResources(
   { ws, roots }: Room,
   cursor: string | undefined,
@@ -74,7 +75,10 @@ export type Contents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
-/** The content behind a URI. @throws ResourceNotFoundError, ProtocolError */
+/**
+ * Returns the content of a URI.
+ * @throws ResourceNotFoundError, ProtocolError
+ */
 export async function readResource(room: Room, uri: string, signal: AbortSignal): Promise<Contents> {
   const path = pathOfUri(uri);
   if (path === undefined) throw new ResourceNotFoundError(uri);
@@ -82,7 +86,8 @@ export async function readResource(room: Room, uri: string, signal: AbortSignal)
     return await contents(room, uri, path, signal);
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    // Outside and absent are told in the same words.
+    // The answer is the same for a path outside the roots and a missing one, so that it reveals nothing about
+    // the disk.
     if (GONE.has(error.code)) throw new ResourceNotFoundError(uri);
     throw new ProtocolError(ProtocolErrorCode.InternalError, error.message, { code: error.code });
   }
@@ -94,7 +99,7 @@ const GONE: ReadonlySet<string> = new Set([
   "INVALID_ARGUMENT",
   "GRANT_DENIED",
 ]);
-/** Refusals that tell that a file is no text. */
+/** Error codes that mean that a file is not text. */
 const NO_TEXT: ReadonlySet<string> = new Set(["BINARY_FILE", "UNSUPPORTED_FORMAT", "ENCODING_ERROR"]);
 
 async function contents(
@@ -127,7 +132,7 @@ async function contents(
   return { uri, mimeType, blob };
 }
 
-/** Page by page, since one answer has a limit. */
+/** Returns the whole text of a file. It reads page by page, because one answer has a size limit. */
 async function wholeText(ws: Room["ws"], path: string, signal: AbortSignal): Promise<string> {
   const parts: string[] = [];
   for (let start = 1; ; ) {
@@ -150,7 +155,10 @@ async function wholeText(ws: Room["ws"], path: string, signal: AbortSignal): Pro
   }
 }
 
-/** Values of the template's `path` that begin as typed: absolute, without the first `/`. */
+/**
+ * Returns completions for the template's `path`: absolute paths that begin with the typed text, without the
+ * leading `/` if the text has none.
+ */
 export async function completePath(
   { ws, cwd, roots }: Room,
   typed: string,

@@ -1,7 +1,7 @@
 /**
- * The roots of a client in place of the directories of the command line, as the
- * filesystem server has it. Only for a client that started the server itself:
- * over a network nobody widens what the operator allowed.
+ * Replaces the directories of the command line with the client's roots, as the filesystem server does. This
+ * is only for a client that has started the server itself: a network client must not extend what the operator
+ * allowed.
  */
 import { directoriesOfRoots, type NamedRoot } from "./directories.ts";
 import type { Host } from "./host.ts";
@@ -11,20 +11,26 @@ import { capabilitiesOf } from "./server.ts";
 
 const KEY = "roots";
 
-/** Learns the roots of one client. */
+/** Requests the roots of one client. */
 export interface Roots {
-  /** Asks over a connection that lasts, now and whenever the client says that they changed. */
+  /** Requests the roots over a lasting connection, now and whenever the client reports a change. */
   follow(server: Server): void;
-  /** What was last asked for, answered or given up. */
+  /** Resolves when the last request for roots is answered or has failed. */
   settled(): Promise<void>;
-  /** In a request: waits for what was asked, or gives the question to answer it with. */
+  /**
+   * Waits for requested roots before a request is handled. Returns the question for the roots when the client
+   * must answer it first.
+   */
   before(context: ServerContext, server: Server): Promise<unknown>;
 }
 
-/** How long calls wait for a client that promised roots. */
+/** Maximum milliseconds that calls wait for the roots of a client. */
 const PATIENCE_MS = 5000;
 
-/** @param changed called after other directories were put in place */
+/**
+ * Creates the requests for one client's roots.
+ * @param changed called after the directories were replaced
+ */
 export function clientRoots(host: Host, log: Log, changed: (server: Server) => void): Roots {
   let asking: Promise<void> = Promise.resolve();
   let known = false;

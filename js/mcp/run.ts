@@ -1,11 +1,11 @@
-/** A server over standard input and output, from a command line to an exit status. */
+/** A server over standard input and output, from its command line to its exit status. */
 import process from "node:process";
 import { UsageError } from "../schema/command-line.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Defaults, OUR_DEFAULTS, packageVersion, printedConfig, stdioOptions } from "./command.ts";
 import { serveOverStdio } from "./stdio.ts";
 
-/** Runs it; gives the exit status. */
+/** Runs the server and returns the exit status. */
 export async function runStdio(argv: readonly string[], defaults: Defaults = OUR_DEFAULTS): Promise<number> {
   if (argv.includes("--version") || argv.includes("-V")) {
     process.stdout.write(`${packageVersion()}\n`);

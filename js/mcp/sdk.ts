@@ -1,9 +1,9 @@
 /**
- * The official SDK of the Model Context Protocol: everything of it that we use.
+ * The parts that we use of the official SDK of the Model Context Protocol.
  *
- * The one file that names the package. The build puts the package's code in its
- * place (`scripts/bundle.mjs`), so that nothing is installed with Filewright and
- * a server starts in a fraction of the time.
+ * This is the only file that names the package. The build replaces it with the package's code
+ * (`scripts/bundle.mjs`), so that Filewright installs no dependency and a server starts in a fraction of the
+ * time.
  */
 export {
   createMcpHandler,

@@ -1,4 +1,4 @@
-/** `filewright serve`: a server over HTTP, from its options to a port, and to its end in order. */
+/** `filewright serve`: runs a server over HTTP, from its options to an orderly shutdown. */
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { sameToken } from "../http/token.ts";
@@ -14,42 +14,46 @@ import { type OauthOptions, oauthVerifier } from "./oauth.ts";
 import { CANCEL_MS, greetingOf, hostOptions, type ServeOptions } from "./stdio.ts";
 import { checkToken, newToken, readToken, type TokenKind, tokenFileOf, writeToken } from "./token-file.ts";
 
-/** Where `filewright serve` listens, and where `filewright approve` looks. */
+/** The default port of `filewright serve`, to which `filewright approve` connects. */
 export const DEFAULT_PORT = 4747;
 
-/** How a server is served over HTTP. */
+/** The options of a server over HTTP. */
 export interface NetOptions extends ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly allowHosts: readonly string[];
   readonly allowOrigins: readonly string[];
-  /** A file with the clients' token; default: the environment's, else a new one. */
+  /** A file with the clients' token; default: the token in the environment, else a new one. */
   readonly tokenFile?: string | undefined;
-  /** No token at all. */
+  /** True to accept requests without a token. */
   readonly open: boolean;
   readonly oauth?: OauthOptions | undefined;
-  /** Changes wait at `/approvals` until somebody answers. */
+  /** True to let each change wait at `/approvals` for an answer. */
   readonly approve: boolean;
 }
 
-/** A server that serves. */
+/** A running server. */
 export interface Serving {
-  /** Such as `http://127.0.0.1:34567/mcp`. */
+  /** The URL of the server, such as `http://127.0.0.1:34567/mcp`. */
   readonly url: string;
   /**
-   * Ends in order: calls that run are finished, new ones are refused as CANCELLED with `details.reason`
-   * `shutting_down`. After `graceMs` of the options what still runs is cancelled, and takes back what it did.
+   * Shuts down in order. Running calls may finish, and new ones fail with CANCELLED and `details.reason`
+   * `shutting_down`. After `graceMs` of the options the server cancels the remaining calls, which roll back
+   * their changes.
    */
   drain(): Promise<void>;
 }
 
-/** Where a token may come from instead of a file. */
+/** Environment variables that can hold a token in place of a file. */
 const TOKEN_VARIABLES: Readonly<Record<TokenKind, string>> = {
   client: "FILEWRIGHT_TOKEN",
   approver: "FILEWRIGHT_APPROVE_TOKEN",
 };
 
-/** Serves until it is drained. Undefined where no directory can be used. @throws FilewrightError INVALID_ARGUMENT */
+/**
+ * Starts a server that runs until it is drained. Returns undefined when no directory is usable.
+ * @throws FilewrightError INVALID_ARGUMENT
+ */
 export async function startServing(options: NetOptions, log: Log): Promise<Serving | undefined> {
   check(options);
   const verifier = options.oauth === undefined ? undefined : verifierOf(options.oauth);
@@ -95,7 +99,7 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
     url: `${server.url}${MCP_PATH}`,
     async drain() {
       const ended = host.drain();
-      // Nobody answers a question any more: whoever waits for an answer is refused.
+      // Open questions can no longer be answered, so closing refuses the calls that wait for them.
       desk?.close();
       handler.drain();
       if (!(await server.drain(options.graceMs))) {
@@ -125,7 +129,10 @@ function check({ roots, open, host, port, oauth, ask, approve, allowHosts }: Net
     fail("say with --allow-host under which names the server is reached");
 }
 
-/** @throws FilewrightError INVALID_ARGUMENT for URLs that are none, or without TLS */
+/**
+ * Creates the verifier of access tokens.
+ * @throws FilewrightError INVALID_ARGUMENT for invalid URLs and for URLs without TLS
+ */
 function verifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
   try {
     return oauthVerifier(options);
@@ -134,7 +141,7 @@ function verifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
   }
 }
 
-/** The token that was given; undefined where a new one is to be made. */
+/** Returns the given token; undefined when the server must create one. */
 function givenToken(kind: TokenKind, file?: string): string | undefined {
   if (file !== undefined) return readToken(file);
   const variable = TOKEN_VARIABLES[kind];
@@ -142,7 +149,7 @@ function givenToken(kind: TokenKind, file?: string): string | undefined {
   return given === undefined || given === "" ? undefined : checkToken(given, `the token in ${variable}`);
 }
 
-/** Writes a new token where the commands look for it; gives the file. */
+/** Writes a new token to the file that the commands read, and returns the file's path. */
 function keep(token: string, port: number, kind: TokenKind): string {
   const file = tokenFileOf(port, kind);
   writeToken(file, token);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The filesystem server of the Model Context Protocol, replaced: the same
- * arguments, tools, schemas and structured answers, with only the path changed.
+ * A replacement for the filesystem server of the Model Context Protocol: it has the same arguments, tools,
+ * schemas and structured answers, so that a client changes only the path of the program.
  */
 import process from "node:process";
 import { stayLean } from "./lean.ts";

@@ -1,7 +1,6 @@
 /**
- * One server of the Model Context Protocol over a host: which requests there are,
- * and who answers them. Transports, and what lasts longer than a connection, are
- * elsewhere.
+ * One server of the Model Context Protocol over a host: it maps each request to the function that answers it.
+ * Transports and state that outlives a connection are in other modules.
  */
 import { aboutServer } from "./about.ts";
 import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
@@ -11,19 +10,19 @@ import type { Room } from "./host.ts";
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
 import type { Watch } from "./watch.ts";
 
-/** What a server of one connection, or of one request, is made with. */
+/** The parts of a server for one connection or one request. */
 export interface ServerParts extends Serving {
   readonly version: string;
-  /** Where subscriptions are possible. */
+  /** Watches subscribed resources; undefined when the client cannot subscribe. */
   readonly watch?: Watch | undefined;
-  /** Before a request that needs the directories: learns them where the client knows better. */
+  /** Called before a request that needs the directories, so that the client's roots can replace them. */
   readonly before?: ((context: ServerContext, server: Server) => Promise<unknown>) | undefined;
 }
 
-/** The key of a request's envelope that tells what its client can do. */
+/** The key of a request's envelope that holds the client's capabilities. */
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-/** What the client of a request can do: as the request says, or as it was said once. */
+/** Returns the capabilities of a request's client: those in the request, or those of the handshake. */
 export function capabilitiesOf(context: ServerContext, server: Server): Readonly<Record<string, unknown>> {
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   return (envelope?.[CAPABILITIES] ?? server.getClientCapabilities() ?? {}) as Readonly<
@@ -31,7 +30,7 @@ export function capabilitiesOf(context: ServerContext, server: Server): Readonly
   >;
 }
 
-/** Makes the server. */
+/** Creates the server. */
 export function makeServer(parts: ServerParts): Server {
   const { host, watch, approvals } = parts;
   const { serverInfo, capabilities, instructions } = aboutServer(parts, parts.version, watch !== undefined);
@@ -84,14 +83,14 @@ export function makeServer(parts: ServerParts): Server {
   return server;
 }
 
-/** The context of a call that is also cancelled once an ending server waits no longer. */
+/** Returns a context whose call is also cancelled when a server that shuts down stops waiting. */
 function withEnding(context: ServerContext, ending: AbortSignal | undefined): ServerContext {
   if (ending === undefined) return context;
   const signal = { value: callSignal(context.mcpReq.signal, ending) };
   return { ...context, mcpReq: Object.create(context.mcpReq, { signal }) as ServerContext["mcpReq"] };
 }
 
-/** Subscriptions of connections that last; those of single requests are the transport's. */
+/** Handles subscriptions over lasting connections. The transport handles those of single requests. */
 function subscriptions(server: Server, watch: Watch): void {
   const stops = new Map<string, () => void>();
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {

@@ -1,9 +1,9 @@
 /**
- * The settings of a server or of the command line: a config file with the options
- * of `openWorkspace`, and the flags that say the same on a command line.
+ * The settings of a server or of the command line: a config file with the options of `openWorkspace`, and the
+ * flags with the same meaning.
  *
- * Loaded only where something of it is given: a server that a client starts must
- * not wait for tables of options.
+ * The module is loaded only when one of them is given, because loading the option tables would delay the
+ * start of a server.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -30,7 +30,7 @@ import type { Structured } from "./content.ts";
 import { expandHome } from "./directories.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
-/** What a config file says of the server itself, beside its workspace. */
+/** The options of the server itself in a config file, next to those of its workspace. */
 export interface ServerSettings {
   /** The tools that clients are offered and may call: names, `all`, or `+name` beside the usual ones. */
   readonly tools?: readonly string[] | undefined;
@@ -48,10 +48,10 @@ export interface ServerSettings {
   readonly strictSchemas?: boolean | undefined;
 }
 
-/** An hour. */
+/** One hour in seconds. */
 const MAX_GRACE_S = 3600;
 
-/** The options below `server` of a config file. */
+/** The options below `server` in a config file. */
 export const SERVER_SETTINGS: Options<ServerSettings> = options("ServerSettings", {
   tools: list(text(), { minItems: 1 }),
   structured: choice("none", "compact", "full"),
@@ -62,13 +62,16 @@ export const SERVER_SETTINGS: Options<ServerSettings> = options("ServerSettings"
   strictSchemas: flag(),
 });
 
-/** What a config file may hold: the options of `openWorkspace` that JSON can say, and those of the server. */
+/**
+ * The content of a config file: the options of `openWorkspace` that JSON can express, and those of the
+ * server.
+ */
 export interface ConfigFile extends WorkspaceOptions {
-  /** The server itself. */
+  /** The options of the server itself. */
   readonly server?: ServerSettings | undefined;
 }
 
-/** The options of a config file. */
+/** The option table of a config file. */
 export const CONFIG_OPTIONS: Options<ConfigFile> = {
   schema: {
     ...WORKSPACE_OPTIONS.schema,
@@ -78,29 +81,28 @@ export const CONFIG_OPTIONS: Options<ConfigFile> = {
   },
 };
 
-/** A directory that is served. */
+/** A directory that the server offers. */
 export interface ServedRoot {
-  /** Absolute, or relative to the current directory. */
+  /** An absolute path, or one relative to the current directory. */
   readonly path: string;
   readonly access: "read" | "write";
 }
 
-/** Settings in one form, wherever they came from. Paths in `workspace` are absolute. */
+/** Settings in one form for both sources. The paths in `workspace` are absolute. */
 export interface Settings {
-  /** Without `root` and `roots`. */
+  /** The options of the workspace without `root` and `roots`. */
   readonly workspace: WorkspaceOptions;
   readonly roots: readonly ServedRoot[];
   readonly server: ServerSettings;
 }
 
-/** The flags of a command line that mean what an option of a config file means. */
+/** The flags of a command line that correspond to options of a config file. */
 export type SettingFlags = Readonly<Record<string, unknown>>;
 
 /**
- * The settings of a command line: those of its config file, and over them its flags. Of lists both hold.
- *
- * @throws UsageError for a file that cannot be read and for a value that a flag does not take
- * @throws FilewrightError INVALID_ARGUMENT naming the option that makes no sense
+ * Returns the settings of a command line. A flag overrides its value in the config file; lists are joined.
+ * @throws UsageError for an unreadable file and for a value that a flag does not take
+ * @throws FilewrightError INVALID_ARGUMENT naming the invalid option
  */
 export function settingsOf(flags: SettingFlags): Settings {
   const file = flags["config"] as string | undefined;
@@ -126,7 +128,7 @@ export function settingsOf(flags: SettingFlags): Settings {
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     access: { ...access, ...(deny.length === 0 ? {} : { deny }) },
   };
-  // Flags are held against the same table as the file.
+  // The same option table checks the flags and the file.
   const { server: _, ...checked } = gateOf("the command line", CONFIG_OPTIONS)(given);
   return {
     workspace: checked,
@@ -135,7 +137,10 @@ export function settingsOf(flags: SettingFlags): Settings {
   };
 }
 
-/** A config file, checked, its paths absolute. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+/**
+ * Reads and checks a config file, and makes its paths absolute.
+ * @throws UsageError, FilewrightError INVALID_ARGUMENT
+ */
 export function readConfig(file: string): ConfigFile {
   const config = gateOf(`config ${file}`, CONFIG_OPTIONS)(readJson(file, "--config"));
   if (config.preset !== undefined && typeof config.preset !== "string")
@@ -182,7 +187,10 @@ export function readConfig(file: string): ConfigFile {
   };
 }
 
-/** @throws UsageError for a file that cannot be read or is no JSON */
+/**
+ * Reads a JSON file.
+ * @throws UsageError for a file that cannot be read or is not JSON
+ */
 function readJson(file: string, option: string): unknown {
   const path = resolve(expandHome(file));
   let json: string;
@@ -204,7 +212,7 @@ function servedRoot(root: NonNullable<WorkspaceOptions["roots"]>[number]): Serve
   return { path, access };
 }
 
-/** The globs that keep a file of ours from every tool: by its name, and where it really is. */
+/** Returns globs that deny every tool one of our own files, by its given path and by its real path. */
 function outOfReach(file: string): readonly string[] {
   const path = resolve(expandHome(file));
   try {
@@ -228,13 +236,19 @@ function accessOf(access: AccessOptions = {}, flags: SettingFlags): AccessOption
   };
 }
 
-/** The rules of a file. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+/**
+ * Reads the rules of a file.
+ * @throws UsageError, FilewrightError INVALID_ARGUMENT
+ */
 function rulesOf(file: unknown): readonly Rule[] {
   if (typeof file !== "string") return [];
   return gateOf(`rules ${file}`, list(RULE_OPTIONS))(readJson(file, "--rules"));
 }
 
-/** `--limit NAME=NUMBER`, as often as given. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+/**
+ * Parses `--limit NAME=NUMBER`, which may be given several times.
+ * @throws UsageError, FilewrightError INVALID_ARGUMENT
+ */
 function limitsOf(given: unknown): Partial<Limits> {
   const limits: Record<string, number> = {};
   for (const one of many(given)) {

@@ -1,10 +1,10 @@
 /**
- * A server over standard input and output, for the client that started it. Both
- * eras of the protocol are spoken: the one in which a connection begins with a
- * handshake, and the one in which each request stands for itself.
+ * A server over standard input and output for the client that started it. It supports both eras of the
+ * protocol: the older one begins a connection with a handshake, and in the newer one each request is
+ * independent.
  *
- * What connections mostly consist of is answered directly; the protocol's SDK is
- * loaded for the rest, when the rest comes.
+ * The most frequent messages are answered directly. The protocol's SDK is loaded with the first message that
+ * needs it.
  */
 import process from "node:process";
 import { resolve } from "node:path";
@@ -24,40 +24,40 @@ import { type Log, type LogLevel, stderrLog } from "./log.ts";
 import type { ServedRoot } from "./settings.ts";
 import { makeWire, type Message } from "./wire.ts";
 
-/** How a server is set up, whatever it is served over. */
+/** The options of a server over any transport. */
 export interface ServeOptions {
   readonly roots: readonly ServedRoot[];
-  /** Whether the directories stay, whatever roots a client names. */
+  /** True when the directories stay, even if a client names roots. */
   readonly keepsRoots: boolean;
   readonly preset: ServedPreset;
   readonly structured: Structured;
   readonly readOnly: boolean;
   /** Ask the client's user before every change. */
   readonly ask: boolean;
-  /** How long the calls that run may go on once the server is told to end. Milliseconds. */
+  /** Milliseconds that running calls may take after the server begins to shut down. */
   readonly graceMs: number;
   readonly logLevel: LogLevel;
-  /** The tools that are offered; see `--tools`. */
+  /** The tools that are listed; see `--tools`. */
   readonly tools: readonly string[] | undefined;
   readonly strictSchemas: boolean;
-  /** Where each call is written down. */
+  /** The path of the audit log. */
   readonly audit: string | undefined;
-  /** Options of the workspace besides. */
+  /** Further options of the workspace. */
   readonly workspace: WorkspaceOptions;
-  /** Open the workspace at the start, so that options that make no sense end the server with a sentence. */
+  /** True to open the workspace at the start, so that an invalid option ends the server with a message. */
   readonly opensAtOnce: boolean;
-  /** What is said on standard error at the start, in place of our own greeting. */
+  /** A line on standard error at the start that replaces our own greeting. */
   readonly greeting: string | undefined;
   readonly version: string;
 }
 
-/** How long cancelled calls have for taking back what they did. Milliseconds. */
+/** Milliseconds that cancelled calls have to roll back their changes. */
 export const CANCEL_MS = 5000;
 
-/** A longer message ends the connection: nothing sane is sent in one. Bytes. */
+/** Maximum bytes of a message. A longer one ends the connection, because no valid message needs as much. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
-/** The directories of a server and what its host is made with. Undefined where none can be used. */
+/** Returns the usable directories and the options of the host; undefined when no directory is usable. */
 export function hostOptions(
   options: ServeOptions,
   log: Log,
@@ -85,9 +85,9 @@ export function hostOptions(
   return { dirs, host };
 }
 
-/** Serves until the client goes; gives the exit status. */
+/** Serves until the client disconnects or a signal arrives, and returns the exit status. */
 export async function serveOverStdio(options: ServeOptions): Promise<number> {
-  // Whatever is printed by a library must not reach the protocol.
+  // A library may print to the console, and standard output must carry only protocol messages.
   console.log = console.info = console.debug = console.error;
   const log = stderrLog(options.logLevel);
   const approvals = options.ask ? await approvalsOf() : undefined;
@@ -104,7 +104,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   let greeting: Message | undefined;
   let sdk: Promise<Connection> | undefined;
   let roots: Promise<void> | undefined;
-  /** Said before there is an SDK to be told, and of no use without one. */
+  /** Messages that arrive before the SDK is loaded, and that only the SDK needs. */
   const held: Message[] = [];
   const load = (): Promise<Connection> => {
     sdk ??= import("./connection.ts").then(async ({ connectSdk }) => {
@@ -121,7 +121,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
     );
   };
   const direct = makeDirect({ ...serving, write: wire.write, leave, settled: () => roots });
-  /** Calls wait for the directories that the client is asked for now. */
+  /** Requests the client's roots. Calls wait until the answer has set the directories. */
   const askForRoots = (): void => {
     const asked = load()
       .then((connection) => breath().then(() => connection.settled()))
@@ -132,7 +132,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
     roots = asked;
   };
 
-  // A second signal ends the process at once.
+  // The handlers run once, so a second signal ends the process at once.
   const ended = new Promise<"client" | "signal">((resolve) => {
     wire.onclose = () => resolve("client");
     const told = (): void => resolve("signal");
@@ -159,11 +159,12 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
   const by = await ended;
   const drained = host.drain();
-  // Who went away waits for no answer, but what its calls did is still taken back.
+  // A client that has disconnected expects no answer, so the calls are cancelled at once and roll back their
+  // changes.
   if (by === "signal") await fulfilledWithin(drained, options.graceMs);
   ending.abort();
   await fulfilledWithin(drained, CANCEL_MS);
-  // The last answers are on their way.
+  // Calls that have ended may still have to write their answers.
   await breath();
   direct.close();
   await (await sdk)?.close();
@@ -171,7 +172,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   return 0;
 }
 
-/** The line by which a person who reads a client's log knows which server runs, and what it may do. */
+/** Returns the line that shows in a client's log which server runs, with which directories and access. */
 export function greetingOf(options: ServeOptions, dirs: readonly string[]): string {
   const { version, preset, workspace, readOnly, roots } = options;
   const isReadOnly = readOnly || workspace.readOnly === true || workspace.access?.readOnly === true;
@@ -186,24 +187,24 @@ export function greetingOf(options: ServeOptions, dirs: readonly string[]): stri
   return `filewright ${version} serving ${where}, preset ${preset}${asks}`;
 }
 
-/** What is known once the workspace is open: it is loaded when it is first needed. */
+/** Returns the line with the facts that are known only after the workspace is opened. */
 export function openedLine({ ws, listed }: Room): string {
   const { engine, sandbox } = ws.capabilities();
   return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
 }
 
-/** Whether the client has roots. */
+/** Returns true when the client supports roots. */
 function hasRoots(greeting: Message | undefined): boolean {
   const params = greeting?.["params"] as { readonly capabilities?: { readonly roots?: unknown } } | undefined;
   return params?.capabilities?.roots !== undefined;
 }
 
-/** Until everything that was delivered has reached its handler. */
+/** Resolves when all delivered messages have reached their handlers. */
 function breath(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }
 
-/** Loaded where they are wanted: the cryptography they bring along is a tenth of a start. */
+/** Loads the approvals on demand, because their cryptography takes a tenth of the start time. */
 async function approvalsOf(): Promise<Approvals> {
   const { elicitApprovals } = await import("./approvals.ts");
   return elicitApprovals({ lasting: true });

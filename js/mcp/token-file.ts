@@ -1,8 +1,8 @@
 /**
- * The files that tokens are kept in.
+ * The files that hold tokens.
  *
- * A token is worth what a password is, so a file that somebody else can read, change or put another file in the
- * place of is refused, as sshd refuses such a key.
+ * A token is as valuable as a password. So we refuse a file that another user can read, change or replace, as
+ * sshd does with a key.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -23,25 +23,24 @@ import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_TOKEN_CHARS } from "../http/token.ts";
 
-/** The tokens of a server: for its MCP clients, and for whoever answers approvals. */
+/** The tokens of a server: one for its MCP clients, and one for the person who answers approvals. */
 export type TokenKind = "client" | "approver";
 
-/** The bits of a mode that let others than the owner read, write or run a file. */
+/** Mode bits that let other users read, write or execute a file. */
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
-/** The largest file that is taken for a token. Bytes. */
+/** Maximum bytes of a token file. */
 const MAX_TOKEN_BYTES = 4096;
 
-/** Where the token of a server on a port is written to. */
+/** Returns the path of the token file for a server on a port. */
 export function tokenFileOf(port: number, kind: TokenKind): string {
   return join(defaultStateDir(), `serve-${port}${kind === "approver" ? ".approve" : ""}.token`);
 }
 
 /**
  * Reads a token from a file.
- *
- * @throws FilewrightError INVALID_ARGUMENT where there is none, where it is too short, or where others than the
- * owner can read or change the file
+ * @throws FilewrightError INVALID_ARGUMENT when there is no token, when it is too short, or when other users
+ * can read or change the file
  */
 export function readToken(file: string): string {
   const shown = escapeControls(file);
@@ -50,7 +49,7 @@ export function readToken(file: string): string {
   };
   let descriptor: number;
   try {
-    // A link is not followed, a pipe not waited for.
+    // Opening must neither follow a link nor block on a pipe.
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
     descriptor = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
@@ -79,19 +78,22 @@ function check<S extends { isFile(): boolean }>(stats: S, shown: string, fail: (
   return stats.isFile() ? stats : fail(`The token file '${shown}' is no regular file.`);
 }
 
-/** The token itself, where it is long enough. @throws FilewrightError INVALID_ARGUMENT */
+/**
+ * Returns the token when it is long enough.
+ * @throws FilewrightError INVALID_ARGUMENT
+ */
 export function checkToken(token: string, what: string): string {
   if (token.length >= MIN_TOKEN_CHARS && !/\s/u.test(token)) return token;
   const rule = `must have at least ${MIN_TOKEN_CHARS} characters and no blanks`;
   throw new FilewrightError("INVALID_ARGUMENT", `${what} ${rule}`);
 }
 
-/** A new token: 32 random bytes. */
+/** Returns a new token of 32 random bytes. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Writes a token to a new file that only its owner can read; an older one is removed. */
+/** Writes a token to a new file that only its owner can read, and removes an older file. */
 export function writeToken(file: string, token: string): void {
   const directory = dirname(file);
   mkdirSync(directory, { recursive: true, mode: 0o700 });

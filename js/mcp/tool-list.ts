@@ -1,16 +1,19 @@
-/** Which tools of a preset a server offers: `--tools`, and `server.tools` of a config file. */
+/** The choice of tools by `--tools` and by `server.tools` of a config file. */
 import { type PresetName, PRESETS } from "../presets/index.ts";
 import { nearest } from "../schema/nearest.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { LEAN_NAMES } from "./lean-preset.ts";
 
-/** Whose tools a server offers; `lean`: ours, see `lean-preset.ts`. */
+/** The preset of a server. `lean` has our own tools in a short form; see `lean-preset.ts`. */
 export type ServedPreset = PresetName | "lean";
 
-/** Every tool of the preset. */
+/** The word that chooses every tool of the preset. */
 const ALL = "all";
 
-/** Says which chosen name is no tool of the preset; undefined where all are. */
+/**
+ * Returns an error message for a chosen name that the preset does not have; undefined when all names are
+ * valid.
+ */
 export function wrongTool(chosen: readonly string[], preset: ServedPreset): string | undefined {
   const known = namesOf(preset);
   for (const one of chosen) {
@@ -29,12 +32,12 @@ function namesOf(preset: ServedPreset): readonly string[] {
   return PRESETS[preset].tools.map(({ name }) => name);
 }
 
-/** The names of our tools in preset `canonical`; the past is told in the lean form alone. */
+/** The names of our tools in preset `canonical`. Only `lean` lists `undo` and `history`. */
 const OWN_NAMES: readonly string[] = [...TOOL_NAMES].filter((name) => name !== "undo" && name !== "history");
 
 /**
- * The tools that are chosen, in the order of `all`.
- * @param usual those that are offered where nothing is chosen
+ * Returns the chosen tools in the order of `all`.
+ * @param usual the names that are listed by default
  */
 export function chosenTools<T extends { readonly name: string }>(
   all: readonly T[],

@@ -1,7 +1,9 @@
-/** Paths as `file:` URIs, and back. Odd bytes of names keep their written form, `\xHH`. */
+/**
+ * Converts paths to `file:` URIs and back. Bytes of names that are not UTF-8 keep their escaped form, `\xHH`.
+ */
 import { joinPath } from "../backends/paths.ts";
 
-/** The URI of a path; a relative one begins at `cwd`. */
+/** Returns the URI of a path. A relative path is resolved against `cwd`. */
 export function uriOf(path: string, cwd: string): string {
   const encoded = joinPath(cwd, path)
     .split("/")
@@ -10,7 +12,7 @@ export function uriOf(path: string, cwd: string): string {
   return `file://${encoded}`;
 }
 
-/** The absolute path of a `file:` URI; undefined for any other, and for those of other machines. */
+/** Returns the absolute path of a `file:` URI; undefined for other schemes and other hosts. */
 export function pathOfUri(uri: string): string | undefined {
   const [, host, path] = /^file:\/\/([^/?#]*)(\/[^?#]*)$/u.exec(uri) ?? [];
   if (path === undefined || (host !== "" && host !== "localhost")) return undefined;

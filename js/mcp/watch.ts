@@ -1,8 +1,9 @@
 /**
- * Tells when resources change, by looking at their versions once a second while
- * somebody is subscribed. A version is a file's identity, size and times: looking
- * costs one `stat`. Rules, grants and hooks are asked once, with the subscription: of
- * what they keep from a client nothing is told.
+ * Reports changes of resources. While a client is subscribed, it compares their versions once a second. A
+ * version consists of a file's identity, size and times, so that a comparison costs one `stat`.
+ *
+ * Rules, grants and hooks are checked once, at the subscription. Changes of a resource that they hide from
+ * the client are not reported.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Host } from "./host.ts";
@@ -10,20 +11,20 @@ import { pathOfUri } from "./uri.ts";
 
 const PACE_MS = 1000;
 
-/** Who is subscribed to what. */
+/** The subscribed resources. */
 export interface Watch {
-  /** Watches these from when `ready` on. */
+  /** Watches these resources. Changes are reported after `ready` resolves. */
   add(uris: readonly string[]): Watched;
   close(): void;
 }
 
-/** Something that is watched. */
+/** A set of watched resources. */
 export interface Watched {
   readonly ready: Promise<unknown>;
   stop(): void;
 }
 
-/** Refusals of what a client is not to know of. */
+/** Error codes of resources that a client must not learn about. */
 const KEPT: ReadonlySet<string> = new Set([
   "APPROVAL_DENIED",
   "GRANT_DENIED",
@@ -31,7 +32,7 @@ const KEPT: ReadonlySet<string> = new Set([
   "OUTSIDE_ALLOWED",
 ]);
 
-/** Looks at versions and calls `changed` with the URI. */
+/** Creates a watch that calls `changed` with the URI of a changed resource. */
 export function watchVersions(host: Host, changed: (uri: string) => void): Watch {
   const watched = new Map<string, { count: number; version: Promise<string>; isKept: boolean }>();
   let timer: NodeJS.Timeout | undefined;
@@ -45,10 +46,10 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
       const { version, size, mtime } = await room.ws.fs.stat(path);
       return version ?? `${size} ${mtime}`;
     } catch {
-      return "none"; // Absent, or out of bounds: both are no version.
+      return "none"; // A missing and a forbidden path look the same.
     }
   };
-  /** Whether a rule, a grant or a hook keeps the resource from its client. */
+  /** Returns true when a rule, a grant or a hook hides the resource from its client. */
   const isKept = async (uri: string): Promise<boolean> => {
     const path = pathOfUri(uri);
     const room = await host.room();
@@ -111,7 +112,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
   };
 }
 
-/** The resources that a `subscriptions/listen` message asks for; undefined for any other message. */
+/** Returns the resources that a `subscriptions/listen` message names; undefined for any other message. */
 export function listenedUris(
   message: unknown,
 ): { readonly id: unknown; readonly uris: readonly string[] } | undefined {

@@ -1,27 +1,27 @@
 /**
- * Messages over standard input and output, one JSON text a line.
+ * Messages over standard input and output, one JSON text per line.
  *
- * Only lines are known here: what a message may be, and who answers it, is
- * elsewhere. Standard output carries the protocol and nothing else.
+ * This module only splits lines and parses JSON; other modules check and answer messages. Standard output
+ * carries only protocol messages.
  */
 import type { Readable, Writable } from "node:stream";
 
-/** A message as it was parsed; nothing of it has been checked. */
+/** A parsed message whose content is not checked. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** Both directions. */
+/** Both directions of a connection. */
 export interface Wire {
-  /** Called for every line that is a JSON object. */
+  /** Called with every line that is a JSON object. */
   onmessage: (message: Message) => void;
-  /** Called once: nothing more comes, or nothing more can be said. */
+  /** Called once, when the connection has ended in either direction. */
   onclose: () => void;
-  /** What went wrong outside any message. */
+  /** Called with errors that belong to no message. */
   onerror: (error: Error) => void;
   /** Sends a message without waiting. */
   write(message: object): void;
-  /** Sends a message; settled once there is room for the next. */
+  /** Sends a message. Resolves when the output has room for the next one. */
   send(message: object): Promise<void>;
-  /** Listens from now on. */
+  /** Starts listening. */
   start(): void;
   /** Stops listening. */
   close(): void;
@@ -30,7 +30,11 @@ export interface Wire {
 
 const NEWLINE = 10;
 
-/** @param most a longer message ends the connection: nothing sane is sent in one. Bytes. */
+/**
+ * Creates a wire over two streams.
+ * @param most maximum bytes of a message; a longer one ends the connection, because no valid message needs as
+ * much
+ */
 export function makeWire(input: Readable, output: Writable, most: number): Wire {
   let begun: Buffer[] = [];
   let held = 0;
