@@ -51,7 +51,7 @@ export interface LocalCapabilities {
   readonly resolver: "openat2" | "nofollow_any" | "walk";
   /** The reason why the kernel's resolution is not in use. */
   readonly reason?: string;
-  /** What the kernel enforces on the threads that touch files. */
+  /** The access that the kernel restricts for the threads that touch files. */
   readonly kernel: KernelEnforcement;
 }
 

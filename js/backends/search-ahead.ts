@@ -1,8 +1,9 @@
 /**
- * Contents that are searched in a worker, many with one message: one by one the
- * messages would take longer than the search.
+ * Sends many contents to the search worker with one message, because one message per content would take
+ * longer than the search.
  *
- * What is asked for one after the other stays so; only the answers are there before.
+ * The caller still takes the hits of one content after the other. The hits of the later ones have only
+ * arrived before.
  */
 import type { TextHits } from "../engine/search.ts";
 
@@ -10,11 +11,14 @@ import type { TextHits } from "../engine/search.ts";
 const MOST_BYTES = 1 << 20;
 const MOST_CONTENTS = 256;
 
-/** Answers that are there before they are asked for. */
+/** Hits that are fetched before the caller takes them. */
 export class Ahead {
   readonly #hits = new Map<Uint8Array, TextHits>();
 
-  /** The hits of a content; those of the contents that follow are asked for with them. */
+  /**
+   * Returns the hits of a content. When they are not fetched yet, the following contents are searched with
+   * it.
+   */
   async take(
     content: Uint8Array,
     following: () => Iterable<Uint8Array>,

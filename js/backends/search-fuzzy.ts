@@ -1,6 +1,6 @@
 /**
- * Files by some letters of their paths, over any backend: the names come from a
- * walk and the engine ranks them, with the scores that the native search gives.
+ * Fuzzy path search over any backend. The paths come from a walk, and the engine ranks them with the scores
+ * of the native search.
  */
 import { engine } from "../engine/current.ts";
 import type { FuzzyQuery, FuzzyResult } from "../engine/search-types.ts";
@@ -8,9 +8,11 @@ import type { FsBackend } from "./backend.ts";
 import { childOf } from "./paths.ts";
 import { findBackend, type SearchPlace, timeOf } from "./search.ts";
 
-/** How many times as many as wanted are looked at where the time of change counts too. */
+/** The pool of candidates has this many times the wanted results when the time of change counts too. */
 const RECENT_POOL = 4;
-/** The score added for a change within so many milliseconds. A matching letter is worth 12 or more. */
+/**
+ * The score that is added for a change within the given milliseconds. A matching letter is worth 12 or more.
+ */
 const RECENT: readonly (readonly [ms: number, bonus: number])[] = [
   [3_600_000, 24],
   [86_400_000, 16],
@@ -18,8 +20,8 @@ const RECENT: readonly (readonly [ms: number, bonus: number])[] = [
 ];
 
 /**
- * Finds files below a directory by some letters of their paths, best first.
- * Paths are relative to `root`. A backend that can search itself does so.
+ * Finds files below a directory by a fuzzy match of their paths, best first. Paths are relative to `root`. A
+ * backend with its own search is used directly.
  */
 export async function findFilesBackend(
   backend: FsBackend,

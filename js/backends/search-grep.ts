@@ -123,7 +123,7 @@ export class Search {
       pathBytes,
       maxTextBytes: this.#textLeft,
     };
-    // One more than wanted tells that there is more.
+    // One match above the limit shows that there are more.
     const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
     const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
     const asked = { ...limits, ...perFile, count: !this.#content };
@@ -148,7 +148,10 @@ export class Search {
     this.#units += this.#content ? hits.total : 1;
   }
 
-  /** The hits that there is room for. They may have been asked for before others took it. */
+  /**
+   * Returns the hits that the remaining text budget allows. Hits that were searched before may exceed it,
+   * because other files have used it since.
+   */
   #withinText(path: string, hits: TextHits): TextHits {
     const { matches } = hits;
     if (this.#textLeft === WHOLE_FILE) return hits;
@@ -173,7 +176,7 @@ export class Search {
     let left = this.#maxResults;
     let filesWithMatches = 0;
     let truncated = false;
-    /** Whether what comes next would be more text than is wanted. */
+    /** True once the text budget has cut a result. */
     let isCut = false;
     let last: { readonly path: string; readonly number: number } | undefined;
     for (const { path, hits } of this.#found) {

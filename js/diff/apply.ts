@@ -17,11 +17,11 @@ export interface ApplyPatchOptions {
   /** Context lines that may differ, 0 to 3. Default 0: all lines must be there. */
   readonly fuzzFactor?: number | undefined;
   /**
-   * With true (default), a line of the patch is the line of the text that differs from it in its line end alone,
-   * and a new line ends as those beside it do. With false, CR is a character like others.
+   * With true (default), a line of the patch also matches a line that differs only in its line ending, and a
+   * new line gets the line ending of its neighbours. With false, CR is an ordinary character.
    */
   readonly autoConvertLineEndings?: boolean | undefined;
-  /** Says whether a line of the text is the one of the patch, instead of `===`. */
+  /** Decides if a line of the text matches a line of the patch. Default: `===`. */
   readonly compareLine?: CompareLine | undefined;
 }
 
