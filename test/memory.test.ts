@@ -115,6 +115,22 @@ describe("MemoryBackend", () => {
     expect(fs.listDirSync("/").map((e) => e.name)).toEqual(["a", "Z", "a-b", "b", "\uffee", "\u{1f600}"]);
   });
 
+  it("lists a large directory as it was when the listing began, and its changes the next time", async () => {
+    const files = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`/d/f${n}`, ""]));
+    const fs = new MemoryBackend({ ...files, "/d/sub": { type: "dir" } });
+    const names = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name);
+    const before = names(fs.listDirSync("/d"));
+    fs.writeTextSync("/d/e", "");
+    fs.deleteSync("/d/e");
+    const listing = fs.listDir("/d");
+    fs.deleteSync("/d/f7");
+    fs.writeTextSync("/d/a", "");
+    expect(names(await listing)).toEqual(before);
+    const after = ["sub", "a", ...before.slice(1).filter((name) => name !== "f7")];
+    expect(names(await fs.listDir("/d"))).toEqual(after);
+    expect(names(fs.listDirSync("/d"))).toEqual(after);
+  });
+
   it("iterates lazily and over very deep trees", () => {
     const deep = `${"/d".repeat(5000)}/f`;
     const fs = new MemoryBackend({ [deep]: "x", "/z": "" });

@@ -25,14 +25,15 @@ import {
   newId,
   type Node,
   ordersOf,
+  ordersYielding,
   realPath,
   touch,
   unlink,
   walk,
   type WalkResult,
 } from "./memory-tree.ts";
-import { Pace, sortPaced } from "./pace.ts";
-import { checkPath, checkTarget, compareCodePoints, normalise, type NormalPath } from "./paths.ts";
+import { Yielder } from "./yielder.ts";
+import { checkPath, checkTarget, normalise, type NormalPath } from "./paths.ts";
 
 const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
@@ -40,11 +41,6 @@ const LINK_MODE = 0o777;
 const PERMISSION_BITS = 0o777;
 /** Directories with fewer entries are listed in one go. */
 const LARGE_DIR = 1024;
-
-/** Directories first, then by code point. */
-function inListing([a, one]: readonly [string, Node], [b, other]: readonly [string, Node]): number {
-  return Number(other.type === "dir") - Number(one.type === "dir") || compareCodePoints(a, b);
-}
 
 /** A tree in memory and the operations on it. */
 export class MemoryStore {
@@ -235,16 +231,18 @@ export class MemoryStore {
   }
 
   /** The same as {@link list}; where there is much to list, others have their turn meanwhile. */
-  async listPaced(path: string): Promise<readonly FsEntry[]> {
+  async listYielding(path: string): Promise<readonly FsEntry[]> {
     const { node } = this.#existing(path, true);
     if (node.type !== "dir" || node.children.size < LARGE_DIR) return this.list(path);
     const at = normal(path).path;
-    const pace = new Pace({});
-    // The directory as it is now: what comes or goes meanwhile is not seen.
-    const children = await sortPaced([...node.children], inListing, pace);
+    const yielder = new Yielder({});
+    // The directory as it is now: later changes of names are not seen.
+    const children = new Map(node.children);
+    const { listing } = await ordersYielding(node, yielder);
     const entries: FsEntry[] = [];
-    for (const [name, child] of children)
-      if (entries.push(entryOf(at, name, child)) % LARGE_DIR === 0) await pace.isOver();
+    for (const name of listing)
+      if (entries.push(entryOf(at, name, children.get(name) as Node)) % LARGE_DIR === 0)
+        await yielder.isOver();
     return Object.freeze(entries);
   }
 

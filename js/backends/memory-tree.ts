@@ -7,7 +7,8 @@
  */
 import { failure } from "./failure.ts";
 import { MAX_LINKS } from "./links.ts";
-import { childOf, isLongName, sortCodePoints } from "./paths.ts";
+import { childOf, compareCodePoints, isLongName, sortCodePoints } from "./paths.ts";
+import { sortYielding, type Yielder } from "./yielder.ts";
 
 let stamps = 0;
 let ids = 0;
@@ -213,18 +214,36 @@ function changed(dir: DirNode, now: number): void {
 /** Returns the names of a directory in both orders; sorted once per change. */
 export function ordersOf(dir: DirNode): NameOrders {
   if (dir.orders !== null) return dir.orders;
-  const directories: string[] = [];
-  const others: string[] = [];
-  const keys: string[] = [];
-  for (const [name, node] of dir.children) {
-    const isDir = node.type === "dir";
-    (isDir ? directories : others).push(name);
-    keys.push(isDir ? `${name}/` : name);
-  }
+  const { directories, others, keys } = unsortedNames(dir);
   const listing = sortCodePoints(directories).concat(sortCodePoints(others));
-  const walkOrder = sortCodePoints(keys).map((key) => (key.endsWith("/") ? key.slice(0, -1) : key));
-  dir.orders = { listing, walk: walkOrder };
+  dir.orders = { listing, walk: sortCodePoints(keys).map(nameOfKey) };
   return dir.orders;
+}
+
+/** Returns the same, sorted in slices; not kept when the directory changes meanwhile. @throws CANCELLED */
+export async function ordersYielding(dir: DirNode, yielder: Yielder): Promise<NameOrders> {
+  if (dir.orders !== null) return dir.orders;
+  const { stamp } = dir;
+  const { directories, others, keys } = unsortedNames(dir);
+  const sorted = (names: readonly string[]) => sortYielding(names, compareCodePoints, yielder);
+  const listing = [...(await sorted(directories)), ...(await sorted(others))];
+  const orders = { listing, walk: (await sorted(keys)).map(nameOfKey) };
+  if (dir.stamp === stamp) dir.orders = orders;
+  return orders;
+}
+
+/** Returns the names of a directory by type, and the keys of the walk order: a directory's ends with a slash. */
+function unsortedNames(dir: DirNode): Record<"directories" | "others" | "keys", string[]> {
+  const names = { directories: [] as string[], others: [] as string[], keys: [] as string[] };
+  for (const [name, { type }] of dir.children) {
+    (type === "dir" ? names.directories : names.others).push(name);
+    names.keys.push(type === "dir" ? `${name}/` : name);
+  }
+  return names;
+}
+
+function nameOfKey(key: string): string {
+  return key.endsWith("/") ? key.slice(0, -1) : key;
 }
 
 /** Yields every descendant of a directory with its path, in path order; parents before their content. */

@@ -154,7 +154,7 @@ export class MemoryBackend implements FsBackend {
     this.mkdirSync(path, options);
   }
   async listDir(path: string): Promise<readonly FsEntry[]> {
-    return this.#store.listPaced(path);
+    return this.#store.listYielding(path);
   }
   /** Lazy: a file that is removed before its turn is skipped. */
   iterFiles(root: string): Iterable<string> {

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import type { FindQuery, FindResult } from "../engine/search.ts";
 import { utf8Length } from "../engine/utf8.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
-import { Pace, sortPaced } from "./pace.ts";
+import { Yielder, sortYielding } from "./yielder.ts";
 import { childOf, compareCodePoints } from "./paths.ts";
 import { atLeastOne, globsOf, type Signalled } from "./search-grep.ts";
 import { type SearchPlace, SearchWalk } from "./search-walk.ts";
@@ -35,11 +35,11 @@ export async function findBackend(
   const wants = (path: string, entry: FsEntry) =>
     kinds.includes(entry.type) && globs.matches(path, entry.type === "dir");
   const walk = new SearchWalk(backend, root, { query, globs, wants, countIgnored: true, from: "" });
-  const pace = new Pace(query);
+  const yielder = new Yielder(query);
   const found: Found[] = [];
   let complete = true;
   for await (const { path, entry } of walk.entries(place.top)) {
-    if (await pace.isOver()) {
+    if (await yielder.isOver()) {
       complete = false;
       break;
     }
@@ -50,7 +50,7 @@ export async function findBackend(
   // Entries that are not recent are ordered by path alone.
   const age = ({ time }: Found) => (sort === "mtime" || (sort === "recent" && time >= since) ? time : -1);
   const compare = (a: Found, b: Found) => age(b) - age(a) || compareCodePoints(a.path, b.path);
-  const all = sort === "path" ? found : await sortPaced(found, compare, pace);
+  const all = sort === "path" ? found : await sortYielding(found, compare, yielder);
   const last = after === undefined ? undefined : { path: after.path, time: after.number };
   const rest = last === undefined ? all : all.filter((entry) => compare(entry, last) > 0);
   const most = atLeastOne("maxTextBytes", query.maxTextBytes);

@@ -19,7 +19,7 @@ import type {
   TextHits,
   TextMatch,
 } from "../engine/search.ts";
-import { Pace } from "./pace.ts";
+import { Yielder } from "./yielder.ts";
 import { Ahead } from "./search-ahead.ts";
 
 /** A query that can be cancelled. */
@@ -46,7 +46,7 @@ export class Search {
   readonly maxFileBytes: number;
   readonly from: { readonly path: string; readonly number: number };
   readonly #query: SearchQuery & Signalled;
-  readonly #pace: Pace;
+  readonly #yielder: Yielder;
   readonly #ahead = new Ahead();
   readonly #content: boolean;
   readonly #maxResults: number;
@@ -73,7 +73,7 @@ export class Search {
     }
     this.#content = output === "content";
     this.compiled = engine().sentQuery(query) ?? engine().compileQuery(query);
-    this.#pace = new Pace(query);
+    this.#yielder = new Yielder(query);
   }
 
   /**
@@ -86,7 +86,7 @@ export class Search {
 
   /** Returns true when the time limit is reached, before a file is searched. @throws CANCELLED */
   async isOver(path: string): Promise<boolean> {
-    if (!(await this.#pace.isOver())) return false;
+    if (!(await this.#yielder.isOver())) return false;
     this.#stoppedAt = path;
     return true;
   }

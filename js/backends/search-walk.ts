@@ -8,7 +8,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { IgnoreFile, IgnoreRules, PathGlobs, WalkQuery } from "../engine/search.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
-import { Pace, sortPaced } from "./pace.ts";
+import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "./yielder.ts";
 import { childOf, compareCodePoints, isWithin, parentOf } from "./paths.ts";
 import { type Above, type IgnoreFiles, type Item, sameIgnoreFiles, type WalkMemo } from "./search-memo.ts";
 
@@ -18,8 +18,6 @@ export const IGNORE_FILES: readonly string[] = Object.freeze([".gitignore", ".ig
 const MAX_IGNORE_BYTES = 1 << 20;
 /** How deep below the start a walk goes, in directories. */
 const MAX_DEPTH = 2048;
-/** Entries of one directory between two looks at the clock. */
-const STRIDE = 256;
 /** How many entries are looked at inside ignored directories, to count what is hidden there. */
 const IGNORED_BUDGET = 200_000;
 
@@ -69,13 +67,13 @@ export class SearchWalk {
   readonly #root: string;
   readonly #request: WalkRequest;
   readonly #names: readonly string[] | null;
-  readonly #pace: Pace;
+  readonly #yielder: Yielder;
 
   constructor(backend: FsBackend, root: string, request: WalkRequest) {
     this.#backend = backend;
     this.#root = root;
     this.#request = request;
-    this.#pace = new Pace(request.query);
+    this.#yielder = new Yielder(request.query);
     const { respectIgnore, ignoreFiles } = request.query;
     this.#names = respectIgnore === false ? null : (ignoreFiles ?? IGNORE_FILES);
   }
@@ -132,7 +130,7 @@ export class SearchWalk {
     const items: Item[] = [];
     let count = 0;
     for (const [at, entry] of entries.entries()) {
-      if (at % STRIDE === STRIDE - 1) await this.#pace.isOver();
+      if (at % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await this.#yielder.isOver();
       if (entry.name === ".git" || (query.hidden === false && entry.name.startsWith("."))) continue;
       const path = prefix + entry.name;
       const isDir = entry.type === "dir";
@@ -149,7 +147,7 @@ export class SearchWalk {
         items.push({ key: entry.name, path, entry, enter: false, ignored: false });
       }
     }
-    const sorted = await sortPaced(items, (a, b) => compareCodePoints(a.key, b.key), this.#pace);
+    const sorted = await sortYielding(items, (a, b) => compareCodePoints(a.key, b.key), this.#yielder);
     const opened = {
       stamp,
       outer,

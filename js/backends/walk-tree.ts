@@ -2,7 +2,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
 import { checkSignal } from "./failure.ts";
-import { Pace, sortPaced } from "./pace.ts";
+import { Yielder, sortYielding } from "./yielder.ts";
 import { compareCodePoints } from "./paths.ts";
 
 /**
@@ -14,8 +14,8 @@ export async function* walkTree(
   root: string,
   signal?: AbortSignal,
 ): AsyncGenerator<FsEntry> {
-  const pace = new Pace({ signal });
-  const levels = [{ entries: await pathOrder(await backend.listDir(root), pace), at: 0 }];
+  const yielder = new Yielder({ signal });
+  const levels = [{ entries: await pathOrder(await backend.listDir(root), yielder), at: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     checkSignal(signal, root);
     const entry = level.entries[level.at++];
@@ -24,9 +24,9 @@ export async function* walkTree(
       continue;
     }
     yield entry;
-    await pace.isOver();
+    await yielder.isOver();
     if (entry.type === "dir")
-      levels.push({ entries: await pathOrder(await childrenOf(backend, entry), pace), at: 0 });
+      levels.push({ entries: await pathOrder(await childrenOf(backend, entry), yielder), at: 0 });
   }
 }
 
@@ -46,9 +46,9 @@ async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): 
 }
 
 /** Sorts entries so that the full paths of all descendants come out sorted. */
-async function pathOrder(entries: readonly FsEntry[], pace: Pace): Promise<readonly FsEntry[]> {
+async function pathOrder(entries: readonly FsEntry[], yielder: Yielder): Promise<readonly FsEntry[]> {
   const keyed = entries.map((entry) => ({ entry, key: entry.isDir ? `${entry.name}/` : entry.name }));
-  const sorted = await sortPaced(keyed, (a, b) => compareCodePoints(a.key, b.key), pace);
+  const sorted = await sortYielding(keyed, (a, b) => compareCodePoints(a.key, b.key), yielder);
   return sorted.map(({ entry }) => entry);
 }
 

@@ -1,7 +1,7 @@
 /** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback.ts";
-import { Pace, sortPaced } from "../backends/pace.ts";
+import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../backends/yielder.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";
@@ -124,21 +124,19 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const entries: ListedEntry[] = [];
   const closed: string[] = [];
   let total = 0;
+  let isCut = false;
   for (const { path: root, index } of covered.roots) {
     // Another root is shown as a directory, before what is in it.
     const heading = index === 0 ? 0 : 1;
     const skipped = Math.max(0, from - total);
-    const begun = entries.length;
-    if (heading > skipped && begun < args.limit) entries.push(headingOf(root, call));
-    const room = args.limit - entries.length;
-    const page = await pageOf(
-      { ...args, limit: Math.max(1, room) },
-      root,
-      Math.max(0, skipped - heading),
-      call,
-    );
+    if (heading > skipped && !isCut && entries.length < args.limit) entries.push(headingOf(root, call));
+    const room = isCut ? 0 : args.limit - entries.length;
+    const first = Math.max(0, skipped - heading);
+    const page = await pageOf({ ...args, limit: Math.max(1, room) }, root, first, call);
     total += heading + page.total;
     if (room <= 0) continue;
+    // The next page continues in a root whose page ends early; the later roots follow there.
+    isCut = first + page.entries.length < page.total;
     // Awaits only entries that need further facts.
     for (const entry of page.entries)
       entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
@@ -161,9 +159,6 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
     },
   };
 }
-
-/** The number of entries between two looks at the clock. */
-const STRIDE = 256;
 
 /** Returns the entry that stands for another root, before its content. */
 function headingOf(root: string, call: Call): ListedEntry {
@@ -276,7 +271,7 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   const sorted = args.sort === "size" || args.sort === "mtime";
   const facts = sorted || !call.brief;
   const found: FsEntry[] = [];
-  const pace = new Pace({ signal: call.signal });
+  const yielder = new Yielder({ signal: call.signal });
   const visit = async (directory: string, level: number): Promise<void> => {
     if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
     let entries = await listLevel(directory, level, call, facts);
@@ -289,8 +284,8 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
         return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
       });
     if (sorted) entries = await withFacts(entries, call);
-    for (const entry of await sortPaced(entries, compare, pace)) {
-      if (found.push(entry) % STRIDE === 0) await pace.isOver();
+    for (const entry of await sortYielding(entries, compare, yielder)) {
+      if (found.push(entry) % ENTRIES_PER_CHECK === 0) await yielder.isOver();
       if (entry.type === "dir" && level < args.depth) await visit(entry.path, level + 1);
     }
   };

@@ -9,7 +9,7 @@
 import type { Location } from "../access/index.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
 import { repositoriesOn } from "../backends/repository.ts";
-import { Pace } from "../backends/pace.ts";
+import { Yielder } from "../backends/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
@@ -202,10 +202,10 @@ async function lock(
   try {
     if (call.fs.lock !== undefined) {
       // A free lock is acquired without waiting, so a thousand of them would block the event loop.
-      const pace = new Pace({ signal: call.signal });
+      const yielder = new Yielder({ signal: call.signal });
       for (const { path, write } of keys) {
         if (!write) continue; // A path that is only read needs no lock here: its writers keep it consistent.
-        await pace.isOver();
+        await yielder.isOver();
         const handle = await call.fs.lock(path, { ...wait, resolved: true });
         held.push(() => handle.release());
       }

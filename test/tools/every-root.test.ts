@@ -159,6 +159,24 @@ describe("a call without a path", () => {
   });
 });
 
+test("a listing of several roots goes on without a gap where an answer is full before a root ends", async () => {
+  const names = Array.from({ length: 2000 }, (_, n) => `a-rather-long-name-of-a-file-${n}.txt`);
+  const files = Object.fromEntries(names.map((name) => [`/one/${name}`, ""]));
+  await using ws = await open({
+    backend: new MemoryBackend({ ...files, "/two/c.txt": "", "/three/e.txt": "" }),
+    limits: { pageBytes: 5000 },
+  });
+  const listed: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ws.listDirectory({ limit: 5000, ...(cursor === undefined ? {} : { cursor }) });
+    expect(page.total).toBe(names.length + 4);
+    listed.push(...page.entries.map(({ path }) => path));
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  expect(listed).toEqual([...names.sort(), "/two", "/two/c.txt", "/three", "/three/e.txt"]);
+});
+
 describe("two roots on the disk", () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-roots-")));
   const [one, two] = [join(base, "one"), join(base, "two")];
