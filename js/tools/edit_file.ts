@@ -502,7 +502,7 @@ function omissionsOf(
   const form = formOf(before, name);
   if (form === undefined) return [];
   const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
-  return findOmissions(text(before), text(after));
+  return findOmissions(() => text(before), text(after));
 }
 
 function outcome(edit: AppliedEdit): EditOutcome {

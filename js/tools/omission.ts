@@ -94,7 +94,7 @@ const OPENING_CODES: ReadonlySet<number> = new Set(
   [...COMMENT_OPENINGS, "(", "[", "."].map((opening) => opening.charCodeAt(0)),
 );
 
-/** What a line about omitted lines has at least: dots, a word of an omission sentence, or a notice's beginning. */
+/** Matches every line about omitted lines, and few others: dots, a word of an omission sentence, or the start of a notice. */
 const OMISSION_CLUE =
   /\.{3}|…|rest|remainder|remaining|existing|previous|other|unchanged|original|continues|same|omitted|truncated|no change|keep|^\s*\[(?:lines|output|file) /iu;
 
@@ -136,11 +136,14 @@ function isSuspect(line: string): boolean {
   return isOmissionComment(line) || isNotice(line) || line.endsWith(TRUNCATED_LINE_END);
 }
 
-/** Finds the omissions of a change. Both contents are given as they are in the file. */
-export function findOmissions(before: string, after: string): readonly Omission[] {
-  if (before === "") return [];
+/**
+ * Finds the omissions of a change. Both contents are given as they are in the file; the old one is
+ * decoded only when a line of the new one could be an omission, which is rare.
+ */
+export function findOmissions(decodeBefore: () => string, after: string): readonly Omission[] {
   const suspects = suspectLines(after);
-  if (suspects.size === 0) return [];
+  const before = suspects.size === 0 ? "" : decodeBefore();
+  if (before === "") return [];
   const lines = splitLines(after);
   const old = splitLines(before);
   const left = countLines(old);

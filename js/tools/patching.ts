@@ -10,7 +10,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { PatchedFile, PatchOperation } from "../engine/patch.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWhole } from "./contents.ts";
-import { findOmissions, mayLeaveOut, type Omission, omissionError, omissionWarnings } from "./omission.ts";
+import { findOmissions, type Omission, omissionError, omissionWarnings } from "./omission.ts";
 import { formOf } from "./overwrite.ts";
 import { utf8 } from "./text.ts";
 import { type Call, type PathEffect, type Plan, refuse } from "./tool.ts";
@@ -173,8 +173,7 @@ function omissionsOf({ path, before, after }: FileChange, { display }: Call): re
   const form = formOf(before.bytes, display(path));
   if (form === undefined) return [];
   const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
-  const now = text(after.bytes);
-  return mayLeaveOut(now) ? findOmissions(text(before.bytes), now) : [];
+  return findOmissions(() => text(before.bytes), text(after.bytes));
 }
 
 /** A line of a patch that names its files. */

@@ -5,7 +5,7 @@ import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Names, where } from "./names.ts";
-import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./omission.ts";
+import { findOmissions, omissionError, omissionWarnings } from "./omission.ts";
 import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./overwrite.ts";
 import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
@@ -252,14 +252,8 @@ function planned(
   const lines = isText ? countLines(args.content) : lineCount(given);
   const replaces = exists && !args.append;
   const left =
-    replaces &&
-    isText &&
-    !args.whole_file &&
-    revised === undefined &&
-    before !== null &&
-    // Nearly no content has such a line, so nearly no old content is decoded.
-    mayLeaveOut(args.content)
-      ? findOmissions(textOf(before, at.path), args.content)
+    replaces && isText && !args.whole_file && revised === undefined && before !== null
+      ? findOmissions(() => textOf(before, at.path), args.content)
       : [];
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError("write_file", "content", left, remedyFor(call.names));
