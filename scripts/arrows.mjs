@@ -4,10 +4,10 @@
 // *.node.ts". Here: who may import a *.node.ts file, arrows hidden in
 // `import("…").Type`, the arrows between the crates, and circles of files, folders and
 // modules, types included.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { importCircles } from "./lib/circles.mjs";
+import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
 
 /** TypeScript rooms from the lowest up; rooms on one line may know each other. */
 const levels = [
@@ -33,14 +33,6 @@ const crates = {
 
 const level = (room) => levels.findIndex((rooms) => rooms.includes(room));
 
-function* typescript(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* typescript(path);
-    else if (entry.name.endsWith(".ts")) yield path;
-  }
-}
-
 function broken(js, file, specifier) {
   const from = relative(js, file).split(sep);
   const to = relative(js, join(dirname(file), specifier)).split(sep);
@@ -59,8 +51,8 @@ function broken(js, file, specifier) {
 export function brokenArrows(root) {
   const found = [];
   const js = join(root, "js");
-  for (const file of existsSync(js) ? typescript(js) : []) {
-    const text = readFileSync(file, "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  for (const file of filesBelow(root, "js", ".ts").map((path) => join(root, path))) {
+    const text = withoutComments(readFileSync(file, "utf8"));
     for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*\.ts)["']/g)) {
       const why = broken(js, file, specifier);
       if (why) found.push(`${relative(root, file)} imports ${specifier}: ${why}`);

@@ -52,18 +52,23 @@ function merged(graph, groupOf) {
 }
 
 /** The files of a folder with an ending, as paths from the root. */
-function filesBelow(root, folder, ending) {
+export function filesBelow(root, folder, ending) {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
 }
 
+/** TypeScript without block comments and without lines that are comments. */
+export function withoutComments(text) {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+}
+
 /** Which files of js/ import which, types included. Imports on demand are left out: they cannot form a circle. */
 function typescriptGraph(root) {
   return new Map(
     filesBelow(root, "js", ".ts").map((file) => {
-      const text = readFileSync(join(root, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+      const text = withoutComments(readFileSync(join(root, file), "utf8"));
       const imported = text.matchAll(/(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+["'](\.[^"']+)["']/g);
       return [file, new Set(Array.from(imported, ([, path]) => posix.join(posix.dirname(file), path)))];
     }),
