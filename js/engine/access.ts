@@ -130,12 +130,12 @@ const MAX_CACHED_PATH_LENGTH = 256;
  * Caches verdicts. A call checks the same path several times, and so do later calls; rules never
  * change.
  */
-function cached(judge: (path: string) => PathVerdict): (path: string) => PathVerdict {
+function cached(check: (path: string) => PathVerdict): (path: string) => PathVerdict {
   const known = new Map<string, PathVerdict>();
   return (path) => {
     const before = known.get(path);
     if (before !== undefined) return before;
-    const verdict = judge(path);
+    const verdict = check(path);
     if (path.length > MAX_CACHED_PATH_LENGTH) return verdict;
     if (known.size >= MAX_CACHED_VERDICTS) known.clear();
     known.set(path, verdict);

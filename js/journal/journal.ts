@@ -88,7 +88,7 @@ export interface Journal {
   undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent">): Promise<void>;
   /**
    * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
-   * before. `mine` tells whether this workspace may change a path; `locked` runs its action with
+   * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
    * the paths locked.
    */
   recover(fs: FsBackend, mine: (path: string) => boolean, locked: Locked): Promise<Recovery>;

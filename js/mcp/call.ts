@@ -7,7 +7,7 @@ import { answerOf, type CallAnswer, refusal, type Structured, toolFacts } from "
 import type { Host, Room } from "./host.ts";
 import { mediaOf } from "./media.ts";
 import { reporter } from "./progress.ts";
-import { placed } from "./relative.ts";
+import { resolveRelative } from "./relative.ts";
 import type { inputRequired } from "./sdk.ts";
 
 /** The parts that all requests of a server share. */
@@ -83,7 +83,7 @@ export async function callTool(
   if (tool === undefined) throw unknown(name, room);
   const report = reporter(meta?.progressToken, notify);
   try {
-    const given = await placed(tool, args);
+    const given = await resolveRelative(tool, args);
     const result = await tool.execute(given, {
       signal,
       ...(report === undefined ? {} : { onProgress: report.onProgress }),

@@ -7,7 +7,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import { nearest } from "../schema/nearest.ts";
 import type { Room } from "./host.ts";
-import { placed } from "./relative.ts";
+import { resolveRelative } from "./relative.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
 /** One argument of a prompt. The protocol allows only string values. */
@@ -123,7 +123,7 @@ async function checkedPath(room: Room, path: unknown, signal: AbortSignal): Prom
   if (typeof path !== "string" || path === "" || path.length > MAX_PATH_CHARS)
     throw invalid(`'path' must be a path of at most ${MAX_PATH_CHARS} characters`);
   try {
-    const { path: found } = await placed(room.ws, { path });
+    const { path: found } = await resolveRelative(room.ws, { path });
     await room.ws.stat({ path: String(found) }, { signal });
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;

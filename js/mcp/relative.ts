@@ -25,7 +25,7 @@ const PATHS: ReadonlySet<string> = new Set([
  * Returns the arguments with absolute paths in place of relative paths that exist only in a later directory.
  * @param caller the tool that is called, or the workspace
  */
-export async function placed(
+export async function resolveRelative(
   caller: object,
   args: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -31,7 +31,7 @@ export interface PathUse {
   readonly tree?: boolean;
   /** True when, although the call addresses the entry, content is written through an existing link. */
   readonly writesThrough?: boolean;
-  /** Whether the call creates the entry or needs it; undefined when the argument alone decides. */
+  /** True when the call creates the entry, false when it needs it; undefined when the argument alone decides. */
   readonly creates?: boolean;
   /**
    * Additional effects of the call on this path, as calls of other tools, so that rules for those

@@ -165,7 +165,7 @@ function disturb(directory, random) {
     () => replaceByLink("over", "d"),
     () => fs.symlinkSync("d", at("p")),
     () => {
-      // A link made anew is another entry, although it looks the same; so it always leads elsewhere.
+      // A new link with the same target is another entry, which a snapshot cannot show; so the target always changes.
       const targets = ["a.txt", "b.txt", "d/f.txt"].filter(
         (target) => target !== fs.readlinkSync(at("link")),
       );

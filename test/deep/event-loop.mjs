@@ -55,8 +55,8 @@ const patchOf = (files) =>
   );
 
 /**
- * The calls: what is there, and the call, or the change that is undone. `fresh`: the call changes the files, so they
- * are made anew for each.
+ * The calls: what is there, and the call, or the change that is undone. `fresh`: the call changes the files, so each
+ * call gets new ones.
  * @type {Record<string, { files: () => Record<string, string>, tool?: string, args?: () => object, fresh?: boolean, undoes?: (ws: any) => Promise<any> }>}
  */
 const CALLS = {

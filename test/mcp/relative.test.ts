@@ -1,4 +1,4 @@
-/** Relative paths of a server over several directories: what is kept from a call reads as absent. */
+/** Relative paths of a server over several directories: a path that a rule or a missing grant keeps from a call reads as absent. */
 import { describe, expect, test } from "vitest";
 import { MemoryBackend, openWorkspace, toolsFor, type WorkspaceOptions } from "../../js/index.node.ts";
 import { callTool } from "../../js/mcp/call.ts";
@@ -34,7 +34,7 @@ async function pair(
   return [there.replaceAll("seen", "none"), absent];
 }
 
-const KEPT: readonly (readonly [string, WorkspaceOptions])[] = [
+const HIDDEN_BY: readonly (readonly [string, WorkspaceOptions])[] = [
   ["denied by the policy", { access: { deny: ["/two/kept"] } }],
   ["denied by a rule", { rules: [{ path: "/two/kept/**", decision: "deny" }] }],
   ["asked about by a rule", { rules: [{ path: "/two/kept/**", decision: "ask" }] }],
@@ -55,7 +55,7 @@ const KEPT: readonly (readonly [string, WorkspaceOptions])[] = [
   ],
 ];
 
-describe.each(KEPT)("a relative path of a later directory that is %s", (_, options) => {
+describe.each(HIDDEN_BY)("a relative path of a later directory that is %s", (_, options) => {
   test("is written as if it were absent", async () => {
     const [there, absent] = await pair(options, "write_file", (path) => ({ path, content: "x" }));
     expect(there).toBe(absent);
@@ -63,7 +63,7 @@ describe.each(KEPT)("a relative path of a later directory that is %s", (_, optio
   });
 });
 
-describe.each(KEPT.filter(([, { rules = [] }]) => rules.every(({ tool }) => tool === undefined)))(
+describe.each(HIDDEN_BY.filter(([, { rules = [] }]) => rules.every(({ tool }) => tool === undefined)))(
   "a relative path of a later directory that is %s",
   (_, options) => {
     test.each(["read_text_file", "get_file_info", "edit_file"])("is told by %s as absent", async (tool) => {

@@ -1,4 +1,4 @@
-/** What no answer can show is counted, and neither made nor handed on: on a disk and in memory alike. */
+/** Searches and listings only count results that no answer can show, on a disk and in memory alike. */
 import { describe, expect, test } from "vitest";
 import { grepBackend } from "../../js/backends/search.ts";
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
@@ -27,7 +27,7 @@ async function storage(kind: Kind): Promise<{ readonly fs: FsBackend; readonly r
   return { fs: new MemoryBackend(Object.fromEntries(seed)), root };
 }
 
-/** What every page gives, one after the other. */
+/** Returns the results of every page, one after the other. */
 async function pagesOf<T>(page: (cursor?: string) => Promise<{ items: readonly T[]; next?: string }>) {
   const all: T[] = [];
   let pages = 0;

@@ -263,7 +263,7 @@ impl<'a> Scan<'a> {
         self.hit(line, place)
     }
 
-    /// Whether nothing is wanted of a hit but that it is there.
+    /// Returns true when a hit is only counted: its text is not requested, or the text budget is used up.
     fn only_counts(&self) -> bool {
         self.limits.want == OutputMode::Count
             || self.outcome.text_bytes >= self.limits.max_text_bytes
