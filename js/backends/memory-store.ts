@@ -242,7 +242,7 @@ export class MemoryStore {
     const entries: FsEntry[] = [];
     for (const name of listing)
       if (entries.push(entryOf(at, name, children.get(name) as Node)) % LARGE_DIR === 0)
-        await yielder.isOver();
+        await yielder.yieldIfDue();
     return Object.freeze(entries);
   }
 

@@ -39,7 +39,8 @@ export async function findBackend(
   const found: Found[] = [];
   let complete = true;
   for await (const { path, entry } of walk.entries(place.top)) {
-    if (await yielder.isOver()) {
+    await yielder.yieldIfDue();
+    if (yielder.isOver) {
       complete = false;
       break;
     }

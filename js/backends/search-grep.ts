@@ -86,7 +86,8 @@ export class Search {
 
   /** Returns true when the time limit is reached, before a file is searched. @throws CANCELLED */
   async isOver(path: string): Promise<boolean> {
-    if (!(await this.#yielder.isOver())) return false;
+    await this.#yielder.yieldIfDue();
+    if (!this.#yielder.isOver) return false;
     this.#stoppedAt = path;
     return true;
   }

@@ -130,7 +130,7 @@ export class SearchWalk {
     const items: Item[] = [];
     let count = 0;
     for (const [at, entry] of entries.entries()) {
-      if (at % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await this.#yielder.isOver();
+      if (at % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await this.#yielder.yieldIfDue();
       if (entry.name === ".git" || (query.hidden === false && entry.name.startsWith("."))) continue;
       const path = prefix + entry.name;
       const isDir = entry.type === "dir";

@@ -24,7 +24,7 @@ export async function* walkTree(
       continue;
     }
     yield entry;
-    await yielder.isOver();
+    await yielder.yieldIfDue();
     if (entry.type === "dir")
       levels.push({ entries: await pathOrder(await childrenOf(backend, entry), yielder), at: 0 });
   }

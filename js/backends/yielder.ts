@@ -1,37 +1,43 @@
 /** Divides long work into slices, so that other tasks on the event loop get their turns. */
 import { checkAborted } from "../engine/errors.ts";
 
-/** The longest time that work may hold the event loop without a pause, in milliseconds. */
+/** The time after which work pauses, in milliseconds. Work that checks rarely may hold the event loop longer. */
 const MAX_BLOCKING_MS = 10;
-/** The number of entries between two calls of {@link Yielder.isOver}, where each takes little time. */
+/** The number of cheap steps, such as entries of a directory, between two calls of {@link Yielder.yieldIfDue}. */
 export const ENTRIES_PER_CHECK = 256;
-/** The number of items that are sorted, or merged, without a pause. */
+/** The number of items of a run, which is sorted without a pause and then merged with others. */
 const ITEMS_PER_RUN = 2048;
 
-/** Pauses long work when its slice is over, and checks its signal and its time limit. */
+/** Pauses long work so that other tasks get their turns, and knows its signal and its time limit. */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;
   readonly #end: number;
-  #yielded = performance.now();
+  #lastPause = performance.now();
 
   constructor(query: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined }) {
     this.#signal = query.signal;
     this.#end = performance.now() + (query.timeoutMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Returns true when the time limit is reached. @throws CANCELLED */
-  async isOver(): Promise<boolean> {
-    const now = performance.now();
-    if (now - this.#yielded >= MAX_BLOCKING_MS) {
+  /** True when the time limit is reached. The caller ends its work; nothing else does. */
+  get isOver(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** Lets other tasks run when the work has held the event loop long enough. @throws CANCELLED */
+  async yieldIfDue(): Promise<void> {
+    if (performance.now() - this.#lastPause >= MAX_BLOCKING_MS) {
       await new Promise((resolve) => setTimeout(resolve, 0));
-      this.#yielded = performance.now();
+      this.#lastPause = performance.now();
     }
     checkAborted(this.#signal);
-    return now >= this.#end;
   }
 }
 
-/** Returns the items sorted by `compare`; the sort is stable. @throws CANCELLED */
+/**
+ * Returns the items sorted by `compare`, by a stable merge sort. More items than a run has are sorted
+ * with pauses; the time limit does not end a sort. @throws CANCELLED
+ */
 export async function sortYielding<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
@@ -41,7 +47,7 @@ export async function sortYielding<T>(
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += ITEMS_PER_RUN) {
     runs.push(items.slice(at, at + ITEMS_PER_RUN).sort(compare));
-    await yielder.isOver();
+    await yielder.yieldIfDue();
   }
   while (runs.length > 1) {
     const merged: T[][] = [];
@@ -62,7 +68,7 @@ async function merge<T>(
   for (let a = 0, b = 0; a < first.length || b < second.length; ) {
     const takeFirst = b >= second.length || (a < first.length && compare(first[a] as T, second[b] as T) <= 0);
     if (merged.push((takeFirst ? first[a++] : second[b++]) as T) % ITEMS_PER_RUN === 0)
-      await yielder.isOver();
+      await yielder.yieldIfDue();
   }
   return merged;
 }

@@ -4,7 +4,7 @@
  *
  * Only existing paths can be found in this way. New files are created in the first directory.
  */
-import { pathInRoots } from "../workspace/first-root.ts";
+import { lookUpInRoots } from "../workspace/first-root.ts";
 
 /** The names of path arguments in all presets. */
 const PATHS: ReadonlySet<string> = new Set([
@@ -32,7 +32,7 @@ export async function resolveRelative(
   const find = async (path: unknown): Promise<unknown> => {
     if (typeof path !== "string" || path === "" || path.startsWith("/") || path === ".") return path;
     // The search may fail, for example for an invalid path. The call itself then reports the error.
-    return (await pathInRoots(caller, path).catch(() => undefined)) ?? path;
+    return (await lookUpInRoots(caller, path).catch(() => undefined)) ?? path;
   };
   const result: Record<string, unknown> = { ...args };
   for (const [name, value] of Object.entries(args)) {

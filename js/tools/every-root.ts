@@ -1,9 +1,9 @@
 /**
- * Calls without a path in a workspace with several roots: they cover all roots, the working
- * directory first.
+ * Calls without a path (or with `.`) in a workspace with several roots: they cover all roots, the
+ * working directory first.
  *
- * A cursor of such a call names the root in which it continues: `r1.` before the cursor of that
- * root's own search.
+ * A cursor of such a call names the root in which it continues: `r1.` before the cursor of the
+ * search in root 1. A cursor without such a mark continues in root 0, the working directory.
  */
 import { childOf } from "../backends/paths.ts";
 import { grepBackend } from "../backends/search.ts";
@@ -12,36 +12,36 @@ import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine
 import { rankedGrep, type Rank } from "./grep_rank.ts";
 import { otherRoots } from "./left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type Call, refuse } from "./tool.ts";
+import type { Call } from "./tool.ts";
 import { findPaths } from "./walks.ts";
 
 /** One root that a call covers. */
 export interface CoveredRoot {
   readonly path: string;
-  /** Its number among all roots, those that may not be used included. */
+  /** Its number among all roots, closed ones included, so that a cursor still fits when a root is closed later. */
   readonly index: number;
 }
 
 /** The roots that a call covers. */
 export interface CoveredRoots {
-  /** The directory that the call names, and the other roots where it names none. */
+  /** The path of the call, which is the working directory when it has none; then the other roots. */
   readonly roots: readonly CoveredRoot[];
-  /** Roots that are left out because a rule, a grant or the disk keeps them from the call. */
+  /** Roots that the call cannot use: a rule denies them, a grant is missing, or the disk does not have them. */
   readonly closed: readonly string[];
 }
 
-/** The roots that a call covers whose path is `typed`; `.` is the default. */
+/** Returns the roots that a call covers; `typed` is its path argument, `.` by default. */
 export async function coveredRoots(typed: string, call: Call): Promise<CoveredRoots> {
   const [at] = call.locations;
   const roots: CoveredRoot[] = [{ path: at!.path, index: 0 }];
   const closed: string[] = [];
   const others = typed === "." && call.coversRoots ? otherRoots(at!.path, call.access) : [];
-  // Each root below its own grant.
-  for (const [before, other] of others.entries()) {
+  for (const [position, other] of others.entries()) {
     try {
+      // Asks for the root's own grant where grants are needed.
       const { path } = await call.locate(other, "read");
-      if (!(await call.fs.stat(path)).isDir) throw refuse("NOT_DIRECTORY", at);
-      roots.push({ path, index: before + 1 });
+      if ((await call.fs.stat(path)).isDir) roots.push({ path, index: position + 1 });
+      else closed.push(other);
     } catch (error) {
       if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
       closed.push(other);
@@ -50,12 +50,12 @@ export async function coveredRoots(typed: string, call: Call): Promise<CoveredRo
   return { roots, closed };
 }
 
-/** Says which roots an answer is not about; undefined where it is about all. */
-export function closedRootsNote({ closed }: CoveredRoots, done: string): string | undefined {
-  return closed.length === 0 ? undefined : `not ${done}: ${closed.map(escapeControls).join(", ")}`;
+/** Names the roots that an answer leaves out; undefined when it covers all. `verb` is such as `searched`. */
+export function closedRootsNote({ closed }: CoveredRoots, verb: string): string | undefined {
+  return closed.length === 0 ? undefined : `not ${verb}: ${closed.map(escapeControls).join(", ")}`;
 }
 
-/** The cursor of a call over several roots. */
+/** Returns the cursor of a call that continues in a root. */
 export function rootCursor(index: number, cursor = ""): string {
   return index === 0 ? cursor : `r${index}.${cursor}`;
 }
@@ -67,7 +67,10 @@ function cursorIn(cursor: string | undefined): { readonly index: number; readonl
   return { index: Number(index), ...(inner === "" ? {} : { cursor: inner as string }) };
 }
 
-/** Finds entries below the roots: absolute paths, those of the working directory first. */
+/**
+ * Finds entries below the roots: absolute paths, those of the working directory first. `queryIn` makes
+ * the query of one root, whose patterns are relative to it. The totals are those of all roots.
+ */
 export async function findInCovered(
   call: Call,
   { roots }: CoveredRoots,
@@ -82,17 +85,23 @@ export async function findInCovered(
   for (const { path, index } of roots) {
     const { cursor: given, limit, ...query } = queryIn(path);
     const begin = cursorIn(given);
-    const room = index < begin.index || next !== undefined ? 0 : limit - paths.length;
+    // Roots before the cursor, and roots after a full page, are searched for their totals alone.
+    const isCounted = index < begin.index || next !== undefined;
     const { cursor } = index === begin.index ? begin : {};
+    const room = isCounted ? 0 : limit - paths.length;
     const found = await findPaths(call, path, { ...query, cursor, limit: Math.max(1, room) });
     sums.total += found.total;
     sums.ignored += found.ignored;
     sums.unreadable += found.unreadable;
     complete &&= found.complete;
-    if (index < begin.index || next !== undefined) continue;
-    if (room > 0) paths.push(...found.paths);
-    if (room <= 0 && found.paths.length > 0) next = rootCursor(index);
-    else if (found.nextCursor !== undefined && room > 0) next = rootCursor(index, found.nextCursor);
+    if (isCounted) continue;
+    if (room > 0) {
+      paths.push(...found.paths);
+      if (found.nextCursor !== undefined) next = rootCursor(index, found.nextCursor);
+    } else if (found.paths.length > 0) {
+      // The roots so far filled the page exactly, and this one has more.
+      next = rootCursor(index);
+    }
   }
   return {
     ...sums,
@@ -103,14 +112,19 @@ export async function findInCovered(
   };
 }
 
-/** A search of contents with what this room adds to it. */
+/** A query of contents with its limits filled in. */
 export type CoveredQuery = SearchQuery & {
   readonly maxResults: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 };
 
-/** Searches contents below the roots: absolute paths, those of the working directory first, ranked within each. */
+/**
+ * Searches contents below the roots: absolute paths, those of the working directory first. A search by
+ * path ends at the first root that has more than fits, and gives a cursor. A ranked search has no
+ * cursor: it takes the best of every root that its limit has room for. The totals are those of the
+ * roots that were searched.
+ */
 export async function grepInCovered(
   call: Call,
   { roots }: CoveredRoots,
@@ -122,7 +136,10 @@ export async function grepInCovered(
   const began = performance.now();
   const begin = cursorIn(query.cursor);
   const results: SearchResult[] = [];
-  let [given, next, cut]: [number, string | undefined, SearchResult | undefined] = [0, undefined, undefined];
+  let given = 0;
+  let next: string | undefined;
+  /** The first result that does not hold everything below its root. */
+  let cut: SearchResult | undefined;
   for (const { path, index } of roots) {
     if (index < begin.index) continue;
     const { cursor } = index === begin.index ? begin : {};
@@ -130,26 +147,27 @@ export async function grepInCovered(
     const timeoutMs = Math.max(1, Math.ceil(query.timeoutMs - (performance.now() - began)));
     const found = await search(path, { ...query, cursor, timeoutMs, maxResults: Math.max(1, room) });
     if (room <= 0 && found.totalMatches > 0) {
-      [next, cut] = [rootCursor(index), { ...found, complete: false, incompleteReason: "max_results" }];
+      // The roots so far filled the page exactly, and this one has more; its one match belongs to the next page.
+      next = rootCursor(index);
+      cut = { ...found, complete: false, incompleteReason: "max_results" };
       break;
     }
     results.push(withRoot(found, path));
     given += query.output === "content" ? found.matches.length : found.counts.length;
-    if (found.truncated || found.incompleteReason === "timeout") {
+    if (!found.truncated && found.incompleteReason !== "timeout") continue;
+    cut = found;
+    if (found.nextCursor !== undefined) next = rootCursor(index, found.nextCursor);
+    else {
+      // A search that its time ended without a cursor cannot continue; the later roots still can.
       const after = roots.find((root) => root.index > index);
-      next =
-        found.nextCursor !== undefined
-          ? rootCursor(index, found.nextCursor)
-          : after === undefined || rank !== "path"
-            ? undefined
-            : rootCursor(after.index);
-      cut = found;
-      if (rank === "path" || found.incompleteReason === "timeout") break;
+      next = after === undefined ? undefined : rootCursor(after.index);
     }
+    if (rank === "path" || found.incompleteReason === "timeout") break;
   }
   return merged(results, cut, rank === "path" ? next : undefined);
 }
 
+/** Returns the result with absolute paths; a root that is a file is its own match. */
 function withRoot(found: SearchResult, root: string): SearchResult {
   const whole = (path: string): string => (path === "" ? root : childOf(root, path));
   return {
@@ -178,6 +196,7 @@ function merged(
     unreadable: sum((one) => one.unreadable),
     ignored: sum((one) => one.ignored),
     truncated: cut !== undefined,
+    // As for the working directory: the other roots may have been read with or without an index.
     fresh: results[0]?.fresh ?? "scan",
     complete: cut === undefined && results.every((one) => one.complete),
     ...(reason === undefined ? {} : { incompleteReason: reason }),

@@ -285,7 +285,7 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
       });
     if (sorted) entries = await withFacts(entries, call);
     for (const entry of await sortYielding(entries, compare, yielder)) {
-      if (found.push(entry) % ENTRIES_PER_CHECK === 0) await yielder.isOver();
+      if (found.push(entry) % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
       if (entry.type === "dir" && level < args.depth) await visit(entry.path, level + 1);
     }
   };

@@ -205,7 +205,7 @@ async function lock(
       const yielder = new Yielder({ signal: call.signal });
       for (const { path, write } of keys) {
         if (!write) continue; // A path that is only read needs no lock here: its writers keep it consistent.
-        await yielder.isOver();
+        await yielder.yieldIfDue();
         const handle = await call.fs.lock(path, { ...wait, resolved: true });
         held.push(() => handle.release());
       }

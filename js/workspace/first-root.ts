@@ -1,7 +1,8 @@
 /**
- * Resolves relative paths in the servers, where all roots are equal: a path names the first root that
- * has it. The answer must not reveal hidden paths, so rules, grants and the policy are applied before
- * any look-up, and a hidden path counts as missing.
+ * Relative paths in a workspace with several roots, for servers whose client does not know which root
+ * is the working directory: the path of an entry in the first root that has one, the working directory
+ * first. The answer reveals nothing: an entry that a rule, a missing grant or the policy hides counts
+ * as missing.
  */
 import { placeOf } from "../access/index.ts";
 import { covers } from "../access/grants.ts";
@@ -9,46 +10,51 @@ import { joinPath, normalise, parentOf } from "../backends/paths.ts";
 import { pathsInRoots, readableRoots } from "./look-alikes.ts";
 import type { Session } from "./session.ts";
 
-/** Returns the absolute path of a relative one; undefined when the working directory, or no root, has it. */
-type FindInRoots = (typed: string) => Promise<string | undefined>;
+/** Returns the absolute path of the entry that a relative path names; undefined to leave the path as it is. */
+type RootLookup = (typed: string) => Promise<string | undefined>;
 
-/** The key under which tools and workspaces hold their {@link FindInRoots}. Not part of the API. */
-export const FIND_IN_ROOTS: unique symbol = Symbol("what a relative path means in several roots");
+/** The key under which tools and workspaces hold their {@link RootLookup}. Not part of the API. */
+export const ROOT_LOOKUP: unique symbol = Symbol("looks relative paths up in several roots");
 
 /**
- * Returns the absolute path of a relative one in several roots; undefined when the path needs no change.
- * `caller` is a tool of a workspace, or a workspace for a look-up.
+ * Returns the absolute path of the entry that a relative path names in several roots; undefined to leave
+ * the path as it is, because the working directory has the entry or because no root has it.
+ *
+ * @param holder the tool that is called, or the workspace when the entry is only read by the server itself
  */
-export function pathInRoots(caller: object, typed: string): Promise<string | undefined> {
-  const { [FIND_IN_ROOTS]: find } = caller as { readonly [FIND_IN_ROOTS]?: FindInRoots };
-  return find === undefined ? Promise.resolve(undefined) : find(typed);
+export function lookUpInRoots(holder: object, typed: string): Promise<string | undefined> {
+  const { [ROOT_LOOKUP]: lookUp } = holder as { readonly [ROOT_LOOKUP]?: RootLookup };
+  return lookUp === undefined ? Promise.resolve(undefined) : lookUp(typed);
 }
 
-/** Returns the search for one canonical tool. */
-export function findInRoots(session: Session, tool: string): FindInRoots {
+/** Makes the look-up for calls of a tool, which is given by its canonical name. */
+export function makeRootLookup(session: Session, tool: string): RootLookup {
   const { policy } = session.resolver;
   const roots = [...new Set([policy.cwd, ...readableRoots(policy)])];
   return async (typed) => {
     if (roots.length < 2) return undefined;
-    // The search finds an entry only when a `stat` of it needs no approval.
+    // An entry is found only when a `stat` of it needs no approval.
     const fs = session.views.of({ rules: session.rules.forCall("stat"), hidden: ["deny", "ask"] });
-    for await (const path of pathsInRoots(typed, roots, fs, await keptFrom(session, tool)))
+    // The first path is the answer; the others are not looked up.
+    for await (const path of pathsInRoots(typed, roots, fs, await hiddenFrom(session, tool)))
       return path === normalise(joinPath(policy.cwd, typed)).path ? undefined : path;
     return undefined;
   };
 }
 
-/** Returns a test for paths hidden from a tool: covered by a rule, or in a directory that is not granted. */
-async function keptFrom(session: Session, tool: string): Promise<(path: string) => Promise<boolean>> {
+/** Returns a test for paths that a rule, or a missing grant, hides from calls of a tool. */
+async function hiddenFrom(session: Session, tool: string): Promise<(path: string) => Promise<boolean>> {
   const rules = session.rules.forCall(tool);
-  // A rule without a path decides equally about existing and missing paths, so it hides none.
-  const everywhere = rules.decide([]);
-  const granted = session.prompting === undefined ? undefined : ((await session.permissions?.list()) ?? []);
+  // A rule without a path decides alike about existing and missing entries, so it hides none of them.
+  const anywhere = rules.decide([]);
+  const asksForGrants = session.prompting !== undefined;
+  const grants = asksForGrants ? ((await session.permissions?.list()) ?? []) : [];
   return async (path) => {
+    // The path as named, and the entry that its links lead to.
     const forms = await placeOf(session.fs, { path }, true);
-    if (granted !== undefined && !forms.every((form) => covers(granted, parentOf(form), "read", 0)))
-      return true;
+    // A grant is one of a directory. The listed grants are in force at any time, so the time does not matter.
+    if (asksForGrants && !forms.every((form) => covers(grants, parentOf(form), "read", 0))) return true;
     const decision = rules.decide(forms);
-    return decision !== everywhere && (decision === "deny" || decision === "ask");
+    return decision !== anywhere && (decision === "deny" || decision === "ask");
   };
 }

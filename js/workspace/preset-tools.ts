@@ -7,7 +7,7 @@ import { runCall } from "./call.ts";
 import { allowed, callOptions } from "./call-options.ts";
 import type { CallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
-import { FIND_IN_ROOTS, findInRoots } from "./first-root.ts";
+import { ROOT_LOOKUP, makeRootLookup } from "./first-root.ts";
 import { homeOfHost } from "./host.ts";
 import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from "./outline.ts";
 import { type ToolResult, unknownTool } from "./result.ts";
@@ -84,7 +84,7 @@ export function presetTools(
           previewOf(session, tool, args, allowed(calls.refusal() ?? callOptions(options)), canonical(args)),
         ),
       execute: (args: unknown, options?: CallOptions) => call(name, args, options),
-      [FIND_IN_ROOTS]: findInRoots(session, tool.name),
+      [ROOT_LOOKUP]: makeRootLookup(session, tool.name),
     });
   });
   return Object.freeze({ tools: Object.freeze(tools), call });

@@ -27,7 +27,7 @@ import { type CallGate, makeCallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
 import { iconOf, outlineOf, previewOf } from "./outline.ts";
 import { type Failure, refused, type ToolResult, unknownTool } from "./result.ts";
-import { FIND_IN_ROOTS, findInRoots } from "./first-root.ts";
+import { ROOT_LOOKUP, makeRootLookup } from "./first-root.ts";
 import { type HistoryEntry, historyOf, type Undone, undoCall } from "./history.ts";
 import type { LocalFacts } from "./host.ts";
 import type { Session } from "./session.ts";
@@ -243,7 +243,7 @@ export function makeWorkspace(
         preview: async (args: unknown, options?: CallOptions) =>
           gate.run(() => previewOf(session, tool, args, allowed(refusal() ?? callOptions(options)))),
         execute: (args: unknown, options?: CallOptions) => callOwn(tool.name, args, options),
-        [FIND_IN_ROOTS]: findInRoots(session, tool.name),
+        [ROOT_LOOKUP]: makeRootLookup(session, tool.name),
       }),
   );
   const methods: Record<string, (args: unknown, options?: CallOptions) => Promise<unknown>> = {};
@@ -303,7 +303,7 @@ export function makeWorkspace(
   const ws = Object.assign(base, methods, spent);
   const list: ListOf = (other) => (other === undefined ? Object.freeze(definitions) : listOf(other).tools);
   Object.defineProperty(ws, LIST, { value: list });
-  Object.defineProperty(ws, FIND_IN_ROOTS, { value: findInRoots(session, "stat") });
+  Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, "stat") });
   return Object.freeze(ws) as unknown as Workspace;
 }
 

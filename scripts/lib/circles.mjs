@@ -5,9 +5,9 @@ import { join, posix, relative } from "node:path";
 /** Every circle under a checkout, as lines of text. */
 export function importCircles(root) {
   const files = typescriptGraph(root);
-  const folders = merged(files, (file) => file.split("/").slice(0, 2).join("/"));
-  const modules = merged(rustGraph(root), (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
-  // The root of a crate names its modules, and they may name what it holds.
+  const folders = grouped(files, (file) => file.split("/").slice(0, 2).join("/"));
+  const modules = grouped(rustGraph(root), (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
+  // lib.rs declares every module and passes on their items, which is no circle.
   for (const targets of modules.values())
     for (const name of targets) if (name.endsWith("/src/lib")) targets.delete(name);
   return [...circlesOf(files), ...circlesOf(folders), ...circlesOf(modules)].map(
@@ -15,7 +15,10 @@ export function importCircles(root) {
   );
 }
 
-/** The strongly connected components of more than one node (Tarjan 1972), sorted. */
+/**
+ * The strongly connected components of more than one node (Tarjan 1972), sorted.
+ * @param {Map<string, Iterable<string>>} graph each node with those that it names; others than nodes are passed over
+ */
 export function circlesOf(graph) {
   const index = new Map();
   const low = new Map();
@@ -40,8 +43,8 @@ export function circlesOf(graph) {
   return found.sort();
 }
 
-/** The graph between groups of files. */
-function merged(graph, groupOf) {
+/** The graph with its nodes grouped, without the edges inside a group. */
+function grouped(graph, groupOf) {
   const groups = new Map();
   for (const [file, targets] of graph) {
     const own = groupOf(file);
@@ -51,7 +54,7 @@ function merged(graph, groupOf) {
   return groups;
 }
 
-/** The files of a folder with an ending, as paths from the root. */
+/** The files below a folder, at any depth, whose names have an ending: as paths from the root. */
 export function filesBelow(root, folder, ending) {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -64,7 +67,7 @@ export function withoutComments(text) {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
 }
 
-/** Which files of js/ import which, types included. Imports on demand are left out: they cannot form a circle. */
+/** Which files of js/ import which, types included. `import()` is left out: it happens after loading, so it closes no circle there. */
 function typescriptGraph(root) {
   return new Map(
     filesBelow(root, "js", ".ts").map((file) => {
@@ -75,7 +78,7 @@ function typescriptGraph(root) {
   );
 }
 
-/** Which Rust files name which others of their crate, tests apart. */
+/** Which Rust files name which others of their crate; files and modules of tests are left out. */
 function rustGraph(root) {
   const graph = new Map();
   const crates = existsSync(join(root, "crates")) ? readdirSync(join(root, "crates")) : [];
@@ -88,14 +91,14 @@ function rustGraph(root) {
   return graph;
 }
 
-/** The module that a file is, as segments: none for the root of the crate. */
+/** The path of the module that a file is, as segments; an empty list for lib.rs. */
 function moduleOf(source, file) {
   const segments = relative(source, file).replaceAll("\\", "/").slice(0, -".rs".length).split("/");
   if (segments.at(-1) === "mod" || (segments.length === 1 && segments[0] === "lib")) segments.pop();
   return segments;
 }
 
-/** The files whose modules a file names. */
+/** The files of the crate that a file refers to. */
 function namedIn(root, file, own, byModule) {
   const text = readFileSync(join(root, file), "utf8")
     .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
@@ -107,6 +110,8 @@ function namedIn(root, file, own, byModule) {
   const found = new Set();
   for (const path of [...uses, ...inline]) {
     const full = absolute(path.split("::"), own, byModule);
+    if (full === undefined) continue;
+    // The last segments are items, `self` or `*`: what stands before them is the module.
     while (full.length > 0 && !byModule.has(full.join("::"))) full.pop();
     const target = byModule.get(full.join("::"));
     if (target !== undefined && target !== file) found.add(target);
@@ -114,15 +119,18 @@ function namedIn(root, file, own, byModule) {
   return found;
 }
 
-/** The segments of a path from the root of its crate; none where it leads into another crate. */
-function absolute(segments, own, byModule) {
-  const [first, ...rest] = segments.map((segment) => segment.trim());
+/** The segments of a path from the root of its crate; undefined for a path into another crate. */
+function absolute(path, own, byModule) {
+  const segments = path.map((segment) => segment.trim());
+  const [first, ...rest] = segments;
   if (first === "crate") return rest;
   if (first === "self") return [...own, ...rest];
-  if (first !== "super") return byModule.has([...own, first].join("::")) ? [...own, first, ...rest] : [];
-  const ups = segments.findIndex((segment) => segment !== "super");
-  const count = ups < 0 ? segments.length : ups;
-  return [...own.slice(0, own.length - count), ...segments.slice(count)];
+  if (first === "super") {
+    const levels = segments.filter((segment) => segment === "super").length;
+    return [...own.slice(0, own.length - levels), ...segments.slice(levels)];
+  }
+  const isChild = byModule.has([...own, first].join("::"));
+  return isChild ? [...own, ...segments] : undefined;
 }
 
 /** The paths of a `use` tree: `a::{b, c::d}` is `a::b` and `a::c::d`. */

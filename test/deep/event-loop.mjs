@@ -26,7 +26,9 @@ const MAX_BLOCK_MS = 20;
 const MAX_CANCEL_MS = 100;
 /** When a call is cancelled, in milliseconds from its beginning. */
 const CANCEL_AFTER_MS = 50;
+/** Rounds of a call that are measured, and rounds after them in which it is cancelled. */
 const REPEATS = 5;
+const CANCELLED_ROUNDS = 2;
 
 const lines = (count, line) => Array.from({ length: count }, (_, number) => line(number)).join("");
 const tree = (directories, files, name = "tree") =>
@@ -55,7 +57,7 @@ const patchOf = (files) =>
   );
 
 /**
- * The calls: what is there, and the call, or the change that is undone. `fresh`: the call changes the files, so each
+ * The rows: the files of the workspace, and the call to measure, or a change whose undo is measured. `fresh`: the call changes the files, so each
  * call gets new ones.
  * @type {Record<string, { files: () => Record<string, string>, tool?: string, args?: () => object, fresh?: boolean, undoes?: (ws: any) => Promise<any> }>}
  */
@@ -233,6 +235,7 @@ export default {
   description:
     "large calls: the longest block of the event loop, and the time from a cancellation to the end",
   count: 2 * Object.keys(CALLS).length,
+  // The times are those of the machine, so CI leaves this kind out.
   share: 0,
   run: ({ count, isOver }) => measureAll({ count, isOver }),
 };
@@ -269,7 +272,7 @@ async function measure(call, place, repeats) {
   const figures = { took: [], block: [], idle: [], cancelled: [] };
   let refused;
   try {
-    for (let round = 0; round < repeats + 2; round++) {
+    for (let round = 0; round < repeats + CANCELLED_ROUNDS; round++) {
       if (call.fresh && round > 0) {
         await made.end();
         made = await make(given, place);
@@ -304,7 +307,7 @@ async function measure(call, place, repeats) {
   return { took: least(took), block: least(block), idle: least(idle), cancelled: least(cancelled), refused };
 }
 
-/** Returns the call to measure: of a tool, or the undo of a change that is made here. */
+/** Returns the call to measure: a tool's, or the undo of a change, which is made now. */
 async function prepared({ tool, args, undoes }, ws) {
   if (undoes === undefined) {
     const given = args();
@@ -318,7 +321,7 @@ async function prepared({ tool, args, undoes }, ws) {
     );
 }
 
-/** A workspace with files, and what gives it back. */
+/** Opens a workspace with files; `end` closes it and deletes the files. */
 async function make(files, place) {
   const { openWorkspace, MemoryBackend } = await import("../../dist/index.node.js");
   if (place === "memory") {
@@ -368,14 +371,14 @@ const schedule = (() => {
   }
 })();
 if (schedule !== undefined) process.once("exit", () => closeSync(schedule));
-const figures = Buffer.alloc(100);
+const scheduleText = Buffer.alloc(100);
 
 /** Milliseconds, without those that this thread waited for a processor. */
 function clock() {
   const now = performance.now();
   if (schedule === undefined) return now;
-  const length = readSync(schedule, figures, 0, figures.length, 0);
-  const [, waited] = figures.toString("latin1", 0, length).split(" ");
+  const length = readSync(schedule, scheduleText, 0, scheduleText.length, 0);
+  const [, waited] = scheduleText.toString("latin1", 0, length).split(" ");
   return now - Number(waited) / 1e6;
 }
 
