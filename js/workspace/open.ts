@@ -40,7 +40,7 @@ import { makeViews } from "./views.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 /**
- * Opens a workspace: the tools and methods for files below the roots.
+ * Opens a workspace: everything a model may do with files below the roots.
  *
  * @example
  * const ws = await openWorkspace("/repo");

@@ -103,13 +103,13 @@ export type CallData<Name extends string> = Name extends ToolName ? ToolData[Nam
 
 /** The tools for files below the roots, as methods and as definitions for models, and functions for hosts. */
 export interface Workspace extends ToolMethods, AsyncDisposable {
-  /** Runs a tool. Every failure is a result; it rejects only with an error that a hook raised. */
+  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
   call<Output extends GrepOutput = "content">(
     tool: "grep",
     args: GrepArgs<Output>,
     options?: CallOptions,
   ): Promise<ToolResult<GrepData<Output>>>;
-  /** Runs a tool. Every failure is a result; it rejects only with an error that a hook raised. */
+  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
   call<Name extends ToolName | (string & {})>(
     tool: Name,
     args: CallArgs<Name>,
