@@ -3,6 +3,7 @@
  * initialise, list, call, cancel, ping. The MCP server serves other clients.
  */
 import { toMcpContent } from "./content.ts";
+import { revisionFor } from "./mcp-revisions.ts";
 import type { Offered } from "./offer.ts";
 
 /** A message of JSON-RPC. */
@@ -28,7 +29,6 @@ export interface InProcessServer {
   close(): Promise<void>;
 }
 
-const LATEST_PROTOCOL_VERSION = "2025-11-25";
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
@@ -42,7 +42,7 @@ export function inProcessServer(
 
   const answers: Readonly<Record<string, (message: Message) => unknown>> = {
     initialize: ({ params }) => ({
-      protocolVersion: params?.["protocolVersion"] ?? LATEST_PROTOCOL_VERSION,
+      protocolVersion: revisionFor(params?.["protocolVersion"]),
       capabilities: { tools: {} },
       serverInfo: info,
     }),

@@ -6,18 +6,10 @@
  * the start time and half of the time of a short call. So we answer a message that has exactly the plain
  * form, in the same way as the SDK, and leave all other messages to the SDK. A test compares both answers.
  */
+import { revisionFor } from "../adapters/mcp-revisions.ts";
 import type { About } from "./about.ts";
 import { callSignal, callTool, listTools, type Serving } from "./call.ts";
 import type { Message } from "./wire.ts";
-
-/** The protocol revisions of the older era, newest first. */
-export const REVISIONS: readonly string[] = [
-  "2025-11-25",
-  "2025-06-18",
-  "2025-03-26",
-  "2024-11-05",
-  "2024-10-07",
-];
 
 /** The parts of a connection that direct answers need. */
 export interface DirectParts extends Serving {
@@ -48,7 +40,7 @@ export function greet(
   if (typeof protocolVersion !== "string" || Object.keys(more).length > 0) return undefined;
   if (!isRecord(can) || !Object.values(can).every(isRecord) || !isRecord(clientInfo)) return undefined;
   if (typeof clientInfo["name"] !== "string" || typeof clientInfo["version"] !== "string") return undefined;
-  const revision = REVISIONS.includes(protocolVersion) ? protocolVersion : REVISIONS[0];
+  const revision = revisionFor(protocolVersion);
   const result = { protocolVersion: revision, capabilities, serverInfo, instructions };
   return { result, jsonrpc, id };
 }

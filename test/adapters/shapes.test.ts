@@ -351,6 +351,20 @@ describe("the Claude Agent SDK", () => {
     await server.close();
   });
 
+  test.each([
+    ["2024-11-05", "2024-11-05"],
+    ["1999-01-01", "2025-11-25"],
+    ["2026-07-28", "2025-11-25"],
+    [7, "2025-11-25"],
+    [undefined, "2025-11-25"],
+  ])("answers a handshake of revision %j with revision %j", async (protocolVersion, revision) => {
+    const { ask, server } = await connected(await open());
+    expect((await ask("initialize", { protocolVersion }))["result"]).toMatchObject({
+      protocolVersion: revision,
+    });
+    await server.close();
+  });
+
   test("a cancelled call, and a host that goes, end what runs", async () => {
     let began: () => void = () => undefined;
     const started = (): Promise<void> => new Promise((resolve) => (began = resolve));

@@ -6,7 +6,8 @@ import { createInterface } from "node:readline";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import type { About } from "../../js/mcp/about.ts";
-import { greet, REVISIONS } from "../../js/mcp/direct.ts";
+import { REVISIONS } from "../../js/adapters/mcp-revisions.ts";
+import { greet } from "../../js/mcp/direct.ts";
 import { COMMAND, scratch } from "./harness.ts";
 
 const clientInfo = { name: "test", version: "1" };
