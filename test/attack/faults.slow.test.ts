@@ -50,8 +50,9 @@ describe.skipIf(!mountable)("a disk of 64 KiB", () => {
   test.each(disks)(
     "72 full in the middle of a write: the old content is whole, and the error is told, on $name",
     async ({ resolver, kernel }) => {
-      const backend = new LocalBackend({ stateDir: join(base, "state"), resolver, kernel });
-      const ws = await openWorkspace({ root: small, backend });
+      const stateDir = join(base, "state");
+      const backend = new LocalBackend({ stateDir, resolver, kernel });
+      const ws = await openWorkspace({ root: small, stateDir, backend });
       for (const [tool, args] of [
         ["write_file", { path: "f", content: NEW }],
         ["write_file", { path: "new", content: NEW }],
@@ -131,14 +132,15 @@ test("83 four processes of 25 edits each: every edit is made, or refused as a co
   const names = Array.from({ length: 100 }, (_, n) => `<${n}>`);
   fs.writeFileSync(join(small, "f"), `${names.join("\n")}\n`);
   // Each by another way: the locks and the comparisons are the same.
+  const stateDir = join(base, "state");
   const way = (who: number): object => {
     const { resolver, kernel } = disks[who % disks.length]!;
-    return { stateDir: join(base, "state"), resolver, kernel };
+    return { stateDir, resolver, kernel };
   };
   const edit = (who: number): string => `
     import { LocalBackend, openWorkspace } from ${JSON.stringify(ENTRY)};
     const backend = new LocalBackend(${JSON.stringify(way(who))});
-    const ws = await openWorkspace({ root: ${JSON.stringify(small)}, backend, limits: { lockTimeoutMs: 60000 } });
+    const ws = await openWorkspace({ root: ${JSON.stringify(small)}, stateDir: ${JSON.stringify(stateDir)}, backend, limits: { lockTimeoutMs: 60000 } });
     const done = await Promise.all(Array.from({ length: 25 }, async (_, n) => {
       const name = String(${who} * 25 + n);
       const { ok, error } = await ws.call("edit_file", { path: "f", old_text: "<" + name + ">", new_text: "[" + name + "]" });

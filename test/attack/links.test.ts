@@ -321,12 +321,9 @@ test.each(disks.map((arm): [string, Arm] => [arm.name, arm]))(
     const named = at.at("../named");
     fs.symlinkSync(at.root, named);
     const { LocalBackend, openWorkspace } = await import("../../js/index.node.ts");
-    const backend = new LocalBackend({
-      stateDir: at.at("../state"),
-      resolver: arm.resolver,
-      kernel: arm.kernel,
-    });
-    const ws = await openWorkspace({ root: named, backend });
+    const stateDir = at.at("../state");
+    const backend = new LocalBackend({ stateDir, resolver: arm.resolver, kernel: arm.kernel });
+    const ws = await openWorkspace({ root: named, stateDir, backend });
     fs.rmSync(named);
     fs.symlinkSync(at.outside, named);
     expect(await ws.call("read_file", { path: "f" })).toMatchObject({

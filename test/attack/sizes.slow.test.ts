@@ -15,8 +15,9 @@ const disks = ARMS.filter((arm) => arm.disk);
 async function each(at: World, run: (ws: Workspace, arm: Arm) => Promise<void>): Promise<void> {
   for (const arm of disks) {
     const { resolver, kernel } = arm;
-    const backend = new LocalBackend({ stateDir: at.at("../state"), resolver, kernel });
-    const ws = await openWorkspace({ root: at.root, backend });
+    const stateDir = at.at("../state");
+    const backend = new LocalBackend({ stateDir, resolver, kernel });
+    const ws = await openWorkspace({ root: at.root, stateDir, backend });
     try {
       await run(ws, arm);
     } finally {
@@ -81,6 +82,7 @@ test("71 with few descriptors calls end, in success or in words, and none is los
     const { readdirSync, readlinkSync } = await import("node:fs");
     const arms = await Promise.all(${JSON.stringify(disks)}.map(({ resolver, kernel }) => openWorkspace({
       root: ${JSON.stringify(at.root)},
+      stateDir: ${JSON.stringify(at.at("../state2"))},
       backend: new LocalBackend({ stateDir: ${JSON.stringify(at.at("../state2"))}, resolver, kernel }),
     })));
     // A search that took long has an index made, which is told of changes by one descriptor for as

@@ -106,12 +106,18 @@ export async function world(
     ...(options.cwd === undefined ? {} : { cwd: made.at(options.cwd) }),
     root: made.root,
     backend: made.backend,
+    ...(made.stateDir === undefined ? {} : { stateDir: made.stateDir }),
   });
   cleanups.push(() => ws.close());
+  expect(ws.capabilities().journal).toBe(arm.disk ? "disk" : "memory");
   return { ...made, ws, arm };
 }
 
-type Made = Omit<World, "ws" | "arm"> & { readonly backend: LocalBackend | MemoryBackend };
+type Made = Omit<World, "ws" | "arm"> & {
+  readonly backend: LocalBackend | MemoryBackend;
+  /** Where locks and the journal are. In memory they have no directory. */
+  readonly stateDir?: string;
+};
 
 function onDisk(arm: Arm, within: string): Made {
   const base = fs.realpathSync(fs.mkdtempSync(join(within, "filewright-attack-")));
@@ -126,12 +132,10 @@ function onDisk(arm: Arm, within: string): Made {
     else if ("link" in entry) fs.symlinkSync(named(entry.link, root, outside), at(path));
     else execFileSync("mkfifo", [at(path)]);
   };
-  const backend = new LocalBackend({
-    stateDir: join(base, "state"),
-    resolver: arm.resolver,
-    kernel: arm.kernel,
-  });
+  const stateDir = join(base, "state");
+  const backend = new LocalBackend({ stateDir, resolver: arm.resolver, kernel: arm.kernel });
   return {
+    stateDir,
     root,
     outside,
     at,

@@ -2,7 +2,10 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
+import { type JournalStore, MemoryJournal } from "../../js/journal/index.ts";
+import { localHost } from "../../js/workspace/host.ts";
 import { writeVia } from "../../js/backends/fallback.ts";
 import { minimalBackend } from "../minimal.ts";
 
@@ -48,6 +51,8 @@ export function between(backend: FsBackend, around: Between): FsBackend {
 export interface Place {
   readonly backend: FsBackend;
   readonly root: string;
+  /** Where the records of changes are kept, as a workspace keeps them: for the disk, on the disk. */
+  readonly store: JournalStore;
   /** Every entry by its path below the root: contents, targets, or `dir`. Hidden names are told as well. */
   tree(): Promise<Record<string, string>>;
   /** A write by somebody else, who knows nothing of the journal. */
@@ -57,6 +62,17 @@ export interface Place {
 
 export type PlaceKind = "memory" | "minimal" | "local";
 export const PLACE_KINDS: readonly PlaceKind[] = ["memory", "minimal", "local"];
+
+let state: string | undefined;
+afterAll(() => {
+  if (state !== undefined) fs.rmSync(state, { recursive: true, force: true });
+});
+
+/** One state directory for all places of a test file, as for all workspaces of a person. */
+function stateDir(): string {
+  state ??= fs.mkdtempSync(join(tmpdir(), "filewright-tx-state-"));
+  return state;
+}
 
 /** Makes a place with files. */
 export async function makePlace(kind: PlaceKind, files: Readonly<Record<string, string>>): Promise<Place> {
@@ -80,6 +96,7 @@ export async function makePlace(kind: PlaceKind, files: Readonly<Record<string, 
   return {
     backend,
     root,
+    store: kind === "local" ? localHost().journal(stateDir()) : new MemoryJournal(),
     foreign,
     tree: async () => (kind === "local" ? diskTree(root) : backendTree(backend, root)),
     close: () => (kind === "local" ? fs.rmSync(base, { recursive: true, force: true }) : undefined),
