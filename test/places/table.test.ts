@@ -41,6 +41,39 @@ describe("the table of places", () => {
   });
 });
 
+/** What programs run or obey without being asked, and what they run but people edit in ordinary work. */
+const REFUSED = `
+  .git/HEAD .git/commondir .git/gitdir .git/index .git/packed-refs .git/info/attributes
+  .git/objects/info/alternates .git/modules/x/commondir .git/worktrees/x/commondir
+  .hg/hgrc .jj/config .githooks/pre-commit .gdbinit .lldbinit .emacs.d/init.el .vim/vimrc
+  .config/zed/tasks.json .config/Code/User/settings.json .vs/tasks.vs.json .gradle/init.gradle
+  .config/autostart/x.desktop .config/systemd/user/x.service .config/zsh/x .local/bin/x
+  .opencode/x opencode.json .crush.json .goose/x .trae/x .qwen/settings.json .factory/x
+  .augment/x .junie/x .tmux.conf .Rprofile .irbrc .direnvrc .bashrc.d/x .xsession .pam_environment
+`;
+const ASKED = `
+  .cargo/config.toml .npmrc .yarnrc.yml .yarn/releases/yarn.cjs lefthook.yml .lefthook.yml
+  .overcommit.yml mise.toml .tool-versions x.code-workspace .bazelrc .mvn/maven.config .gitattributes
+`;
+
+describe("a file that other programs run or obey", () => {
+  test.each([
+    ["refused", REFUSED, "PROTECTED_PATH"],
+    ["asked about", ASKED, "APPROVAL_DENIED"],
+  ])("is %s when a rule allows the call and the person says no", async (_what, names, code) => {
+    const paths = names.trim().split(/\s+/u);
+    const rules = [{ decision: "allow" }] as const;
+    const ws = await openWorkspace({ ...memory(), rules, confirm: () => ({ outcome: "cancel" }) });
+    const codes: [string, string][] = [];
+    for (const path of paths) {
+      const result = await ws.call("write_file", { path, content: "x", create_dirs: true });
+      codes.push([path, result.ok ? "OK" : result.error.code]);
+    }
+    await ws.close();
+    expect(codes).toEqual(paths.map((path) => [path, code]));
+  });
+});
+
 describe("access.places", () => {
   const write = async (places: PlacesOptions, path: string) => {
     const ws = await openWorkspace({ ...memory(), access: { places } });
