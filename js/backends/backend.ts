@@ -211,6 +211,8 @@ export interface MkdirOptions {
 export interface ListOptions {
   /** False: sizes and times may be omitted where they cost extra calls. Default true. */
   readonly facts?: boolean;
+  /** Cancels the listing of a large directory. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The base directory of a glob. */

@@ -11,6 +11,7 @@ import type {
   FsBackend,
   FsEntry,
   FsStat,
+  ListOptions,
   MaybePromise,
   ReadOptions,
   VersionedBytes,
@@ -177,7 +178,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       const resolver = await opened;
       const real = await resolver.resolveForRemoval(path);
       return withErrorPath(path, async () => {
-        await checkTree(inner, real, real, path, resolver, kept);
+        await checkTree(inner, real, real, path, resolver, kept, options?.signal);
         return removeTreeVia(inner, real, options);
       });
     },
@@ -188,7 +189,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       const target = await resolver.resolve(to, "write", "keep");
       if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
       // Checked before the first file: a partial copy could contain files that may not be removed again.
-      await withErrorPath(to, () => checkCopy(inner, source, target, to, resolver, kept));
+      await withErrorPath(to, () => checkCopy(inner, source, target, to, resolver, kept, options?.signal));
       // Within a tree, a secret may be copied to a path that is a secret again.
       const within: FsBackend = {
         ...backend,
@@ -275,7 +276,7 @@ async function listing(
   real: string,
   path: string,
   resolver: PathResolver,
-  options: { readonly facts?: boolean } | undefined,
+  options: ListOptions | undefined,
 ): Promise<readonly FsEntry[]> {
   const asked = normalise(path).path;
   const visible = resolver.rules.visible(real, await inner.listDir(real, options));
@@ -314,7 +315,7 @@ async function renameJudged(
   const target = await resolver.resolveForRemoval(to);
   if (kept(source, resolver) && !resolver.rules.check(target).secret) throw secret(from);
   if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
-  await withErrorPath(from, () => checkTree(inner, source, target, from, resolver, kept));
+  await withErrorPath(from, () => checkTree(inner, source, target, from, resolver, kept, options?.signal));
   await withErrorPath(to, () => renameVia(inner, source, target, options));
 }
 
@@ -338,12 +339,13 @@ async function checkTree(
   path: string,
   resolver: PathResolver,
   kept: IsHiddenSecret,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const { rules } = resolver;
   if (!rules.any) return;
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
-  for await (const entry of walkTree(inner, real)) {
+  for await (const entry of walkTree(inner, real, signal)) {
     // A tree that moves must not take the parts of a repository to a place where git could find them.
     if (
       target !== real &&
@@ -369,13 +371,14 @@ async function checkCopy(
   path: string,
   resolver: PathResolver,
   kept: IsHiddenSecret,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const { rules } = resolver;
   if (!rules.any) return;
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
   // Denied entries are not copied, so their destination does not matter.
-  for await (const entry of walkTree(visibleOnly(inner, resolver), real)) {
+  for await (const entry of walkTree(visibleOnly(inner, resolver), real, signal)) {
     if (isRepositoryMark(entry.name)) {
       // Checked together with the existing marks at the destination, where two trees merge.
       const here = parentOf(entry.path);
@@ -391,7 +394,9 @@ async function checkCopy(
 
 /** The inner backend for a walk: without denied entries. */
 function visibleOnly(inner: FsBackend, resolver: PathResolver): Pick<FsBackend, "listDir"> {
-  return { listDir: async (path) => resolver.rules.visible(path, await inner.listDir(path)) };
+  return {
+    listDir: async (path, options) => resolver.rules.visible(path, await inner.listDir(path, options)),
+  };
 }
 
 /** Returns the facts under the path the caller gave. */

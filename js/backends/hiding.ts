@@ -7,7 +7,7 @@
  * Searches run over `listDir` here, so that no count includes hidden entries.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import type { FsBackend, FsEntry } from "./backend.ts";
+import type { FsBackend, FsEntry, ListOptions } from "./backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "./fallback.ts";
 import { copyTreeVia, removeTreeVia, renameVia } from "./fallback-tree.ts";
 import { globFiles } from "./globs.ts";
@@ -44,7 +44,7 @@ export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
     }
   };
   /** Returns the visible entries of a directory, under the path the caller gave. */
-  const list = async (path: string, options?: { readonly facts?: boolean }): Promise<readonly FsEntry[]> => {
+  const list = async (path: string, options?: ListOptions): Promise<readonly FsEntry[]> => {
     const forms = await formsOf(path, false);
     const entries = await inner.listDir(path, options);
     const shown: FsEntry[] = [];
@@ -93,7 +93,7 @@ export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
         throw error;
       }
     },
-    listDir: async (path: string, options?: { readonly facts?: boolean }) => {
+    listDir: async (path: string, options?: ListOptions) => {
       await check(path, "read", false);
       return Object.freeze(await list(path, options));
     },

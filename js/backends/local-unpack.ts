@@ -3,6 +3,7 @@ import { type Packed, type Unpacker, unpack } from "../engine/unpack.ts";
 import type { EntryType, FsEntry, FsStat } from "./backend.ts";
 import { childOf, normalise } from "./paths.ts";
 import type { TreePage } from "./tree-page.ts";
+import { ENTRIES_PER_CHECK, type Yielder } from "./yielder.ts";
 
 const ENTRY_TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
 
@@ -50,15 +51,33 @@ export interface DirectoryPage {
 
 /** Decodes the entries of the directory `path`. */
 export function listingOf(packed: Packed, path: string): DirectoryPage {
+  const { reader, entries, ...rest } = listingHead(packed);
+  for (let i = 0; i < entries.length; i++) entries[i] = entryOf(reader, path);
+  return { entries: Object.freeze(entries), ...rest };
+}
+
+/** The same as {@link listingOf}; a large directory is decoded in slices. @throws CANCELLED */
+export async function listingYielding(
+  packed: Packed,
+  path: string,
+  yielder: Yielder,
+): Promise<DirectoryPage> {
+  const { reader, entries, ...rest } = listingHead(packed);
+  for (let i = 0; i < entries.length; i++) {
+    entries[i] = entryOf(reader, path);
+    if (i % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await yielder.yieldIfDue();
+  }
+  return { entries: Object.freeze(entries), ...rest };
+}
+
+/** Decodes what comes before the entries of a directory, and makes room for them. */
+function listingHead(
+  packed: Packed,
+): Omit<DirectoryPage, "entries"> & { readonly reader: Unpacker; readonly entries: FsEntry[] } {
   const reader = unpack(packed);
   const total = reader.num();
   const more = reader.flag();
-  const count = reader.num();
-  const entries = new Array<FsEntry>(count);
-  for (let i = 0; i < count; i++) {
-    entries[i] = entryOf(reader, path);
-  }
-  return { entries: Object.freeze(entries), total, more };
+  return { reader, total, more, entries: new Array<FsEntry>(reader.num()) };
 }
 
 /** Decodes a page of the tree below the directory `path`. */

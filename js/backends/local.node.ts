@@ -28,6 +28,7 @@ import type {
   FsBackend,
   FsEntry,
   FsStat,
+  ListOptions,
   LockHandle,
   LockOptions,
   TreeCounts,
@@ -57,13 +58,14 @@ import type {
   LocalWriteOptions,
   Signalled,
 } from "./local-options.ts";
-import { listingOf, statOf, treePageOf } from "./local-unpack.ts";
+import { listingOf, listingYielding, statOf, treePageOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { boundOutput } from "./output-bound.ts";
 import { checkPath, childOf, nameOf, normalise, parentOf } from "./paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { decodeText, encodeText } from "./text.ts";
 import type { TreePage, TreeRequest } from "./tree-page.ts";
+import { Yielder } from "./yielder.ts";
 
 export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
 
@@ -288,14 +290,13 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     await withErrorPath(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
   }
-  async listDir(path: string, options: { readonly facts?: boolean } = {}): Promise<readonly FsEntry[]> {
+  async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
     checkPath(path);
-    const { facts = true } = options;
-    const packed = await withErrorPath(
-      path,
-      this.#roots.listDir(path, facts, -1, undefined, false, undefined),
+    const { facts = true, signal } = options;
+    const packed = await this.#cancellable(path, signal, (cancel) =>
+      this.#roots.listDir(path, facts, -1, undefined, false, cancel),
     );
-    return listingOf(packed, normalise(path).path).entries;
+    return (await listingYielding(packed, normalise(path).path, new Yielder({ signal }))).entries;
   }
   /** Returns a page of the entries of a tree; from the names in an index where ignore files apply. */
   async listTree(root: string, request: TreeRequest): Promise<TreePage> {

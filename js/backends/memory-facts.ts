@@ -1,7 +1,7 @@
 /** Converts the nodes of a memory backend to the facts, entries and counts that callers see. */
 import type { FsEntry, FsStat, TreeCounts, WriteResult } from "./backend.ts";
 import { checkWritable, failure } from "./failure.ts";
-import { below, cloneDir, cloneNode, type DirNode, type CopyAttributes, type Node } from "./memory-tree.ts";
+import { cloneDir, cloneNode, type DirNode, type CopyAttributes, type Node } from "./memory-tree.ts";
 import { byteLength, childOf } from "./paths.ts";
 
 /** Returns the version of a file as callers see it. */
@@ -61,8 +61,11 @@ export function countTree(node: Node): TreeCounts {
     else counts.files++;
     if (one.type === "file") counts.bytes += one.bytes.length;
   };
-  add(node);
-  if (node.type === "dir") for (const [, one] of below(node, "/")) add(one);
+  const pending = [node];
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    add(one);
+    if (one.type === "dir") for (const child of one.children.values()) pending.push(child);
+  }
   return counts;
 }
 

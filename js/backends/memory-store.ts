@@ -32,13 +32,15 @@ import {
   walk,
   type WalkResult,
 } from "./memory-tree.ts";
-import { Yielder } from "./yielder.ts";
-import { checkPath, checkTarget, normalise, type NormalPath } from "./paths.ts";
+import type { Yielder } from "./yielder.ts";
+import { checkPath, checkTarget, isLongName, nameOf, normalise, type NormalPath, parentOf } from "./paths.ts";
 
 const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
 const LINK_MODE = 0o777;
 const PERMISSION_BITS = 0o777;
+/** The number of directories whose place is remembered. */
+const MAX_KNOWN_DIRECTORIES = 64;
 /** Directories with fewer entries are listed in one go. */
 const LARGE_DIR = 1024;
 
@@ -51,6 +53,11 @@ export class MemoryStore {
    */
   shape = 0;
   readonly #watched = new Set<string>();
+  /**
+   * The directories along some paths without a link, so that calls on entries deep in a tree need
+   * not walk from `/` each time. Emptied when a directory is removed or replaced.
+   */
+  readonly #directories = new Map<string, readonly DirNode[]>();
   readonly #now: () => number;
   #versions = 0;
 
@@ -66,6 +73,7 @@ export class MemoryStore {
   set root(root: DirNode) {
     this.#root = root;
     this.shape++;
+    this.#directories.clear();
   }
 
   /** Adds names of files whose content counts as part of the shape. */
@@ -80,11 +88,13 @@ export class MemoryStore {
 
   #link(dir: DirNode, name: string, node: Node, now: number): void {
     this.shape++;
+    if (dir.children.get(name)?.type === "dir") this.#directories.clear();
     link(dir, name, node, now);
   }
 
   #unlink(dir: DirNode, name: string, now: number): void {
     this.shape++;
+    if (dir.children.get(name)?.type === "dir") this.#directories.clear();
     unlink(dir, name, now);
   }
 
@@ -155,10 +165,10 @@ export class MemoryStore {
 
   write(path: string, content: Uint8Array, options: WriteOptions): FileNode {
     const wanted = normal(path);
-    if (options.ifAbsent === true && walk(this.root, wanted.path, false).node !== undefined) {
+    if (options.ifAbsent === true && this.#walk(wanted.path, false).node !== undefined) {
       throw failure("ALREADY_EXISTS", path);
     }
-    const found = walk(this.root, wanted.path, true);
+    const found = this.#walk(wanted.path, true);
     const { node } = found;
     if (node?.type === "dir") throw failure("IS_DIRECTORY", path);
     if (wanted.directory) throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
@@ -211,7 +221,7 @@ export class MemoryStore {
 
   mkdir(path: string, parents: boolean, existOk: boolean): void {
     const { path: at } = normal(path);
-    const found = walk(this.root, at, false);
+    const found = this.#walk(at, false);
     if (found.node !== undefined) {
       if (existOk && this.#isDirectory(at)) return;
       throw failure("ALREADY_EXISTS", path);
@@ -230,12 +240,11 @@ export class MemoryStore {
     );
   }
 
-  /** The same as {@link list}; where there is much to list, others have their turn meanwhile. */
-  async listYielding(path: string): Promise<readonly FsEntry[]> {
+  /** The same as {@link list}; where there is much to list, others have their turn meanwhile. @throws CANCELLED */
+  async listYielding(path: string, yielder: Yielder): Promise<readonly FsEntry[]> {
     const { node } = this.#existing(path, true);
     if (node.type !== "dir" || node.children.size < LARGE_DIR) return this.list(path);
     const at = normal(path).path;
-    const yielder = new Yielder({});
     // The directory as it is now: later changes of names are not seen.
     const children = new Map(node.children);
     const { listing } = await ordersYielding(node, yielder);
@@ -302,7 +311,7 @@ export class MemoryStore {
   copyFile(from: string, to: string, overwrite: boolean, ifVersion?: string): FileNode {
     const source = this.file(from);
     this.#checkVersion(source, ifVersion, from);
-    const target = walk(this.root, normal(to).path, false);
+    const target = this.#walk(normal(to).path, false);
     if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
     if (this.#find(to, true).node === source) throw failure("SAME_FILE", to);
     return this.write(to, source.bytes, { mode: source.mode });
@@ -346,6 +355,38 @@ export class MemoryStore {
     return countTree(source);
   }
 
+  /** The same as {@link walk}, from the directory of the path where it is known. */
+  #walk(path: string, follow: boolean): WalkResult {
+    const parent = parentOf(path);
+    const known = this.#directory(parent);
+    if (known !== undefined) {
+      const name = nameOf(path);
+      const node = known[known.length - 1]?.children.get(name);
+      if (node === undefined ? isNewName(name) : node.type !== "symlink" || !follow)
+        return { dirs: known, real: parent, name, node, beyond: [] };
+    }
+    const found = walk(this.#root, path, follow);
+    // A link on the way makes the real path another one.
+    if (known === undefined && found.real === parent && found.beyond.length === 0 && path !== "/")
+      this.#remember(parent, found.dirs);
+    return found;
+  }
+
+  /** Returns the directories along a path, `/` first, where they or those above are known. */
+  #directory(path: string): readonly DirNode[] | undefined {
+    const known = this.#directories.get(path);
+    if (known !== undefined || path === "/") return known;
+    const above = this.#directories.get(parentOf(path));
+    const last = above?.[above.length - 1]?.children.get(nameOf(path));
+    return above === undefined || last?.type !== "dir" ? undefined : this.#remember(path, [...above, last]);
+  }
+
+  #remember(path: string, directories: readonly DirNode[]): readonly DirNode[] {
+    if (this.#directories.size >= MAX_KNOWN_DIRECTORIES) this.#directories.clear();
+    this.#directories.set(path, directories);
+    return directories;
+  }
+
   /** @throws CONFLICT when a version is expected and the node has another one */
   #checkVersion(node: Node | undefined, wanted: string | undefined, path: string): void {
     if (wanted !== undefined && (node === undefined || versionOf(node) !== wanted))
@@ -354,7 +395,7 @@ export class MemoryStore {
 
   #find(path: string, follow: boolean): WalkResult {
     const { path: at, directory } = normal(path);
-    const found = walk(this.root, at, follow || directory);
+    const found = this.#walk(at, follow || directory);
     if (directory && found.node !== undefined && found.node.type !== "dir") {
       throw failure("NOT_DIRECTORY", path);
     }
@@ -369,7 +410,7 @@ export class MemoryStore {
 
   #isDirectory(at: string): boolean {
     try {
-      return walk(this.root, at, true).node?.type === "dir";
+      return this.#walk(at, true).node?.type === "dir";
     } catch {
       return false; // A dangling link, or a loop.
     }
@@ -411,6 +452,11 @@ function normal(path: string): NormalPath {
   checkPath(path);
   if (!path.startsWith("/")) throw failure("INVALID_ARGUMENT", path, "path must be absolute");
   return normalise(path);
+}
+
+/** Returns true for a name that an entry could have, so that none with it means that it is missing. */
+function isNewName(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !isLongName(name);
 }
 
 function lastName(found: WalkResult): string {

@@ -11,6 +11,7 @@ import type {
   FsBackend,
   FsEntry,
   FsStat,
+  ListOptions,
   MoveOptions,
   ReadOptions,
   TreeCounts,
@@ -27,6 +28,7 @@ import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "./paths.ts";
 import { decodeText, encodeText } from "./text.ts";
+import { Yielder } from "./yielder.ts";
 
 /** Options of a memory backend. */
 export interface MemoryOptions {
@@ -153,8 +155,8 @@ export class MemoryBackend implements FsBackend {
   ): Promise<void> {
     this.mkdirSync(path, options);
   }
-  async listDir(path: string): Promise<readonly FsEntry[]> {
-    return this.#store.listYielding(path);
+  async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
+    return this.#store.listYielding(path, new Yielder(options));
   }
   /** Lazy: a file that is removed before its turn is skipped. */
   iterFiles(root: string): Iterable<string> {

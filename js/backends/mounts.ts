@@ -23,6 +23,7 @@ import type {
   FsBackend,
   FsEntry,
   FsStat,
+  ListOptions,
   MaybePromise,
   MoveOptions,
   ReadOptions,
@@ -212,7 +213,7 @@ export class MountBackend implements FsBackend {
     }
     return this.#in(path, ({ backend, path }) => backend.mkdir(path, options));
   }
-  async listDir(path: string, options?: { readonly facts?: boolean }): Promise<readonly FsEntry[]> {
+  async listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
     const at = normalise(path).path;
     const entries = new Map<string, FsEntry>();
     if (this.#place(path) !== null) {

@@ -13,6 +13,7 @@ import {
   type FsBackend,
   type FsEntry,
   type FsStat,
+  type ListOptions,
   type MaybePromise,
   type WriteOptions,
   type WriteResult,
@@ -102,7 +103,7 @@ export class SandboxedBackend implements FsBackend {
   ): MaybePromise<void> {
     return this.#confined.mkdir(path, options);
   }
-  listDir(path: string, options?: { readonly facts?: boolean }): MaybePromise<readonly FsEntry[]> {
+  listDir(path: string, options?: ListOptions): MaybePromise<readonly FsEntry[]> {
     return this.#confined.listDir(path, options);
   }
   iterFiles(root: string): AsyncIterable<string> | Iterable<string> {

@@ -15,7 +15,8 @@ export async function* walkTree(
   signal?: AbortSignal,
 ): AsyncGenerator<FsEntry> {
   const yielder = new Yielder({ signal });
-  const levels = [{ entries: await pathOrder(await backend.listDir(root), yielder), at: 0 }];
+  const top = await backend.listDir(root, { signal });
+  const levels = [{ entries: await pathOrder(top, yielder), at: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     checkSignal(signal, root);
     const entry = level.entries[level.at++];
@@ -26,7 +27,7 @@ export async function* walkTree(
     yield entry;
     await yielder.yieldIfDue();
     if (entry.type === "dir")
-      levels.push({ entries: await pathOrder(await childrenOf(backend, entry), yielder), at: 0 });
+      levels.push({ entries: await pathOrder(await childrenOf(backend, entry, signal), yielder), at: 0 });
   }
 }
 
@@ -36,9 +37,13 @@ export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: str
 }
 
 /** Returns the entries of a directory that was just listed; none when it has vanished meanwhile. */
-async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): Promise<readonly FsEntry[]> {
+async function childrenOf(
+  backend: Pick<FsBackend, "listDir">,
+  entry: FsEntry,
+  signal: AbortSignal | undefined,
+): Promise<readonly FsEntry[]> {
   try {
-    return await backend.listDir(entry.path);
+    return await backend.listDir(entry.path, { signal });
   } catch (error) {
     if (isGone(error)) return [];
     throw error;

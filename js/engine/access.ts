@@ -132,11 +132,16 @@ const MAX_CACHED_PATH_LENGTH = 256;
  */
 function cached(check: (path: string) => PathVerdict): (path: string) => PathVerdict {
   const known = new Map<string, PathVerdict>();
+  // One operation checks its path several times in a row, so the last long one is kept.
+  let lastLong: { readonly path: string; readonly verdict: PathVerdict } | undefined;
   return (path) => {
+    if (path.length > MAX_CACHED_PATH_LENGTH) {
+      if (lastLong?.path !== path) lastLong = { path, verdict: check(path) };
+      return lastLong.verdict;
+    }
     const before = known.get(path);
     if (before !== undefined) return before;
     const verdict = check(path);
-    if (path.length > MAX_CACHED_PATH_LENGTH) return verdict;
     if (known.size >= MAX_CACHED_VERDICTS) known.clear();
     known.set(path, verdict);
     return verdict;

@@ -6,10 +6,11 @@
  * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
  * the paths.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback.ts";
 import { failure } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
+import { Yielder } from "../backends/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { imageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
@@ -51,6 +52,11 @@ export interface About {
    * operations. `try`: one operation, made even when it cannot be rolled back.
    */
   readonly takeBack: "always" | "try";
+  /**
+   * The signal of the call. Once the change is made, a cancelled call ends without waiting until
+   * the old entries are removed from the disk.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One change in the history. */
@@ -85,7 +91,7 @@ export interface Journal {
   /** Returns the state before a change of each path that it touched. @throws NOT_FOUND */
   found(callId: string): Promise<readonly FoundBefore[]>;
   /** Restores the state before a change. @throws CONFLICT when a path has changed since */
-  undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent">): Promise<void>;
+  undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent" | "signal">): Promise<void>;
   /**
    * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
    * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
@@ -94,6 +100,8 @@ export interface Journal {
   recover(fs: FsBackend, mine: (path: string) => boolean, locked: Locked): Promise<Recovery>;
   /** Retries failed rollbacks that touch one of these paths. */
   retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: Locked): Promise<void>;
+  /** Resolves when the old entries of all changes are removed, including those of cancelled calls. */
+  settled(): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
@@ -129,6 +137,19 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     ...(agent === undefined ? {} : { agent }),
     ...(undoOf === undefined ? {} : { undoOf }),
   });
+
+  const finishing = new Set<Promise<void>>();
+  /** Removes the old entries of a change that is made, then closes its record. */
+  const finish = async (
+    transaction: Transaction,
+    close: () => MaybePromise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
+    const finished = transaction.finish().then(close);
+    const remembered = finished.catch(() => undefined).finally(() => finishing.delete(remembered));
+    finishing.add(remembered);
+    await untilAborted(finished, signal);
+  };
 
   const change = async <T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T> => {
     const required = about.takeBack === "always";
@@ -170,12 +191,11 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       await (log as Log).append(commit, durable);
     } catch (error) {
       if (required) throw await failed(error);
-      await transaction.finish();
-      await (log as Log).close(null);
+      await finish(transaction, () => (log as Log).close(null), about.signal);
       return result;
     }
-    await transaction.finish();
-    await (log as Log).close(finals === null || steps.length === 0 ? null : group);
+    const kept = finals === null || steps.length === 0 ? null : group;
+    await finish(transaction, () => (log as Log).close(kept), about.signal);
     return result;
   };
 
@@ -183,7 +203,11 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const { entries } = await logOf(undone);
     const { steps, given } = readSteps(entries);
     const now = new Map(given);
+    // Of a path that several steps touched, the last one counts.
+    const lastAt = new Map(steps.map((step) => [step.kind === "move" ? step.to : step.path, step]));
+    const yielder = new Yielder({ signal: as.signal });
     for (const [path, image] of finalsIn(entries)) {
+      await yielder.yieldIfDue();
       const stat = await lstatOrNull(fs, path);
       if (!(await isImage(fs, path, stat, image))) {
         throw failure("CONFLICT", path, "has changed since that call", {
@@ -192,12 +216,12 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       }
       // Only the content counts, however it was restored: it must equal the state that the last step
       // left.
-      const last = steps.findLast((step) => (step.kind === "move" ? step.to : step.path) === path);
+      const last = lastAt.get(path);
       if (last !== undefined && stat !== null) now.set(last.id, givenOf(stat));
     }
     const about: About = { ...as, tool: "undo", undoOf: undone, takeBack: "always" };
     await change(fs, about, async (recording) => {
-      const { conflicts, failed } = await rollBack(recording, steps.map(forUndo), now);
+      const { conflicts, failed } = await rollBack(recording, steps.map(forUndo), now, as.signal);
       const left = [...failed, ...conflicts][0];
       if (left !== undefined) throw failure("CONFLICT", left, "could not be put back");
     });
@@ -229,7 +253,22 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
         paths.some(({ path }) => isWithin(one, path) || isWithin(path, one));
       await retries.run(fs, (own) => own.some(touches), locked);
     },
+    async settled() {
+      await Promise.all(finishing);
+    },
   });
+}
+
+/** Waits for work, or until the signal is aborted. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<void>((resolve) => {
+    onAbort = resolve;
+    if (signal.aborted) resolve();
+  });
+  signal.addEventListener("abort", onAbort, { once: true });
+  await Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
 /** The form of a call's id, which is part of a file name. */
@@ -308,7 +347,9 @@ async function finalsOf(fs: FsBackend, transaction: Transaction): Promise<Finals
   const paths = pathsOf(transaction.steps);
   if (paths.length > MAX_RECORDED_PATHS) return null;
   const finals: (readonly [string, PreImage | null])[] = [];
+  const yielder = new Yielder({});
   for (const path of paths) {
+    await yielder.yieldIfDue();
     const image = known.get(path);
     if (image !== undefined) {
       finals.push([path, image]);

@@ -39,6 +39,7 @@ export interface UndoingCall {
   readonly fs: FsBackend;
   readonly callId: string;
   readonly agent: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The history as one caller may see it. */

@@ -114,6 +114,7 @@ function applied<Args extends object, Data, Todo>(
     tool: tool.name,
     agent: call.agent,
     takeBack: tool.several === true ? "always" : "try",
+    signal: call.signal,
   };
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : compare(shown, { uses, call });

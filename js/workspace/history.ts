@@ -73,7 +73,7 @@ export async function undoCall(
     const unlock = await lockAll(session, uses, { fs, locations, signal });
     try {
       const callId = newCallId();
-      await journal.undo(fs, undone, { callId, agent: session.agent });
+      await journal.undo(fs, undone, { callId, agent: session.agent, signal });
       return Object.freeze({ callId, paths: Object.freeze(shown) });
     } finally {
       unlock();

@@ -21,6 +21,7 @@ export function pastOf(session: Session, agent: string | undefined = session.age
       const found = await journal.found(callId);
       return found.map((one) => ({ ...one, shown: session.resolver.display(one.path) }));
     },
-    undo: (undone, { fs, callId, agent: by }) => journal.undo(fs, undone, { callId, agent: by }),
+    undo: (undone, { fs, callId, agent: by, signal }) =>
+      journal.undo(fs, undone, { callId, agent: by, signal }),
   };
 }

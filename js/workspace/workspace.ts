@@ -220,6 +220,7 @@ export function makeWorkspace(
   const close = (): Promise<void> => (closing ??= closeAll());
   const closeAll = async (): Promise<void> => {
     await session.running.close();
+    await session.journal.settled();
     await session.release();
     if (isAgent) return; // The parent workspace is still in use.
     await session.reads.close();

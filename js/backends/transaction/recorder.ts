@@ -15,11 +15,11 @@ import {
   type WriteOptions,
   type WriteResult,
 } from "../backend.ts";
-import { checkSignal } from "../failure.ts";
 import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../fallback.ts";
 import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../walk-tree.ts";
+import { Yielder } from "../yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type Budget, capture, captureFile, imageOf, type PreImage, tooMuch } from "./pre-image.ts";
@@ -375,8 +375,9 @@ class Recorder {
     // Checked before the first file is read: half of a tree is useless.
     if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuch(real);
     const steps: NewStep[] = [];
+    const yielder = new Yielder({ signal });
     for (const { path } of entries) {
-      checkSignal(signal, real);
+      await yielder.yieldIfDue();
       const before = await capture(this.#inner, path, budget);
       if (before !== null)
         steps.push(await this.#pathStep("delete", path, before, null, aside && path === real));
@@ -441,7 +442,9 @@ class Recorder {
         () => ({}),
       );
       const made: (readonly [NewStep, StepResult])[] = [];
-      for (const { path } of await entriesOf(inner, stage, this.#recording.maxEntries)) {
+      const yielder = new Yielder({ signal: options?.signal });
+      for (const { path } of await entriesOf(inner, stage, this.#recording.maxEntries, options?.signal)) {
+        await yielder.yieldIfDue();
         const stat = await lstatVia(inner, path);
         const at = real + path.slice(stage.length);
         const kind = stat.type === "dir" ? "mkdir" : stat.type === "symlink" ? "symlink" : "create";
@@ -465,8 +468,9 @@ class Recorder {
     const fresh = (await lstatOrNull(inner, target)) === null;
     const top = await entryPathVia(inner, from);
     const steps: NewStep[] = [];
+    const yielder = new Yielder({ signal });
     for (const { path, type } of await entriesOf(inner, top, this.#recording.maxEntries, signal)) {
-      checkSignal(signal, from);
+      await yielder.yieldIfDue();
       if (type === "other") continue;
       const at = target + path.slice(top.length);
       const before = fresh ? null : await this.#keep(at, false);

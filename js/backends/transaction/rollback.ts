@@ -10,6 +10,7 @@ import type { FsBackend, FsStat } from "../backend.ts";
 import { entryPathVia, lstatOrNull } from "../fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../walk-tree.ts";
+import { Yielder } from "../yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { hasContentOf, isImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
 import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";
@@ -42,14 +43,22 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
   "UNSUPPORTED_OPERATION",
 ]);
 
-/** Rolls steps back. `given` contains the results of the steps that are known to be done. */
+/**
+ * Rolls steps back. `given` contains the results of the steps that are known to be done. Only an
+ * undo, which is a change of its own, has a signal. @throws CANCELLED
+ */
 export async function rollBack(
   fs: FsBackend,
   steps: readonly Step[],
   given: ReadonlyMap<number, StepResult>,
+  signal?: AbortSignal,
 ): Promise<RollbackOutcome> {
   const run = new Rollback(fs, given);
-  for (const step of steps.toReversed()) await run.step(step);
+  const yielder = new Yielder({ signal });
+  for (const step of steps.toReversed()) {
+    await yielder.yieldIfDue();
+    await run.step(step);
+  }
   return run.outcome();
 }
 
@@ -290,13 +299,12 @@ export function factsOf(entry: {
 /** Returns the current paths of set-aside entries, after later moves. */
 export function asidesOf(steps: readonly Step[]): readonly string[] {
   const paths: string[] = [];
+  const moves = [...steps.entries()].filter((one): one is [number, MoveStep] => one[1].kind === "move");
   for (const [at, step] of steps.entries()) {
     if (step.aside === undefined) continue;
     let path = step.aside;
-    for (const later of steps.slice(at + 1)) {
-      if (later.kind === "move" && path.startsWith(`${later.from}/`))
-        path = later.to + path.slice(later.from.length);
-    }
+    for (const [when, { from, to }] of moves)
+      if (when > at && path.startsWith(`${from}/`)) path = to + path.slice(from.length);
     paths.push(path);
   }
   return paths;

@@ -6,6 +6,7 @@
  */
 import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
+import { Yielder } from "../yielder.ts";
 import { tooMuch } from "./pre-image.ts";
 import { journaled, type Recording } from "./recorder.ts";
 import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";
@@ -107,8 +108,11 @@ export class Transaction {
     // After the rollback these are where they were set aside; those below moved directories have moved
     // along.
     const done = steps.filter(({ id }) => settled.has(id));
-    for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...asidesOf(done)]))
+    const yielder = new Yielder({});
+    for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...asidesOf(done)])) {
       await remove(fs, path);
+      await yielder.yieldIfDue();
+    }
     this.#steps = this.#steps.filter(({ id }) => !settled.has(id));
     this.#dropped.push(...outcome.settled);
     return outcome;
@@ -116,7 +120,11 @@ export class Transaction {
 
   /** Ends a successful transaction: set-aside entries are removed. */
   async finish(): Promise<void> {
-    for (const path of asidesOf(this.#steps)) await remove(this.#fs, path);
+    const yielder = new Yielder({});
+    for (const path of asidesOf(this.#steps)) {
+      await remove(this.#fs, path);
+      await yielder.yieldIfDue();
+    }
   }
 
   async #step<T>(
@@ -145,7 +153,11 @@ export class Transaction {
       if (isRefusal(error) && !isGradual(steps)) this.#drop(steps);
       throw error;
     }
-    for (const step of steps) this.#noteDone(step, await gave(result, step));
+    const yielder = new Yielder({});
+    for (const step of steps) {
+      this.#noteDone(step, await gave(result, step));
+      await yielder.yieldIfDue();
+    }
     return result;
   }
 
