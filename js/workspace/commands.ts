@@ -2,16 +2,10 @@
 import type { CommandOptions } from "../backends/command-options.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox.ts";
-import type { Rules } from "../access/index.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { localHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
-
-/**
- * Returns the command sandbox for a policy, without the paths that the rules deny; undefined when
- * commands are off.
- */
-export type CommandsFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
+import type { CommandsFor } from "./session.ts";
 
 /**
  * Returns the function that creates the command sandbox of each policy, because an agent may have a

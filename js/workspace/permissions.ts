@@ -10,6 +10,7 @@ import {
 } from "../access/index.ts";
 import { type Notify, tell } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
+import type { Prompting } from "./session.ts";
 
 /** The option that requires directories to be granted before they are used. */
 export interface PermissionOptions {
@@ -23,13 +24,6 @@ export interface PermissionOptions {
   readonly ask?: AskGrant | undefined;
   /** The clock that ends grants, in milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
-}
-
-/** The settings of a workspace's permissions that its agents use, too. */
-export interface Prompting {
-  readonly ask: AskGrant | undefined;
-  readonly now: (() => number) | undefined;
-  readonly file: string | undefined;
 }
 
 /** The permissions of a workspace. */

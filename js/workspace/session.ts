@@ -1,5 +1,5 @@
 /** The state that all calls of one workspace share. `openWorkspace` creates it once. */
-import type { Permissions, Resolver, Rules, SandboxPolicy } from "../access/index.ts";
+import type { AskGrant, Permissions, Resolver, Rules, SandboxPolicy } from "../access/index.ts";
 import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Approvals } from "../hooks/approvals.ts";
@@ -12,15 +12,26 @@ import type { GuardLevel } from "../presets/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/tool.ts";
-import type { CommandsFor } from "./commands.ts";
 import type { Budget } from "./budget.ts";
 import type { Locker } from "./locks.ts";
-import type { Prompting } from "./permissions.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Reads } from "./reads.ts";
 import type { RunningCalls } from "./running.ts";
 import type { CallSlots } from "./slots.ts";
 import type { Views } from "./views.ts";
+
+/**
+ * Returns the command sandbox for a policy, without the paths that the rules deny; undefined when
+ * commands are off.
+ */
+export type CommandsFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
+
+/** The settings of a workspace's permissions that its agents use, too. */
+export interface Prompting {
+  readonly ask: AskGrant | undefined;
+  readonly now: (() => number) | undefined;
+  readonly file: string | undefined;
+}
 
 /** Storage confined to a policy, with the resolver and the summary of that policy. */
 export interface Confined {
