@@ -5,14 +5,14 @@
  * @module filewright
  */
 export type { FsBackend } from "./backends/backend.ts";
-export { MemoryBackend } from "./backends/memory.ts";
+export { MemoryBackend } from "./backends/memory/memory.ts";
 export { type Code, FilewrightError, FsPermissionError, SandboxViolation } from "./engine/errors.ts";
 export type { ToolArgs, ToolData, ToolName } from "./tools/index.ts";
 export type { AgentOptions } from "./workspace/agents.ts";
-export type { CallOptions } from "./workspace/enter.ts";
+export type { CallOptions } from "./pipeline/enter.ts";
 export { resolveMentions } from "./workspace/mentions.ts";
 export { openWorkspace } from "./workspace/open.ts";
 export type { WorkspaceOptions } from "./workspace/options.ts";
-export type { ToolResult } from "./workspace/result.ts";
+export type { ToolResult } from "./pipeline/result.ts";
 export type { ToolDefinition } from "./workspace/preset-tools.ts";
 export { type AgentWorkspace, toolsFor, type Workspace } from "./workspace/workspace.ts";

@@ -1,12 +1,12 @@
 /** Everything of every entry on Node, for what tests and measures Filewright: no entry of the package. */
 export * from "./engine/index.node.ts";
 export * from "./backends/index.ts";
-export * from "./backends/local.node.ts";
-export { type SandboxOptions, sandboxFor } from "./backends/sandbox-choice.node.ts";
-export { linuxSandbox, type LinuxSandboxOptions } from "./backends/sandbox.node.ts";
-export { type SandboxFlags, sandboxOptionsOf } from "./backends/sandbox-flags.node.ts";
-export * from "./access/grants-file.node.ts";
-export * from "./access/index.ts";
+export * from "./backends/local/local.node.ts";
+export { type SandboxOptions, sandboxFor } from "./backends/sandbox/sandbox-choice.node.ts";
+export { linuxSandbox, type LinuxSandboxOptions } from "./backends/sandbox/sandbox.node.ts";
+export { type SandboxFlags, sandboxOptionsOf } from "./backends/sandbox/sandbox-flags.node.ts";
+export * from "./policy/grants-file.node.ts";
+export * from "./policy/index.ts";
 export * from "./hooks/audit-file.node.ts";
 export * from "./hooks/desk.node.ts";
 export * from "./hooks/index.ts";

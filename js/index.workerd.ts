@@ -1,4 +1,4 @@
 /** The same on workerd, with the module imported with the script. */
-import "./engine/module.workerd.ts";
+import "./engine/wasm/module.workerd.ts";
 
 export * from "./index.ts";

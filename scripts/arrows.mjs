@@ -13,7 +13,8 @@ import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
 const levels = [
   ["engine"],
   ["diff", "http", "readers", "backends", "journal", "schema", "wasm"],
-  ["access", "hooks", "presets", "testing", "tools"],
+  ["hooks", "policy", "presets", "testing", "tools"],
+  ["pipeline"],
   ["workspace"],
   ["adapters"],
   ["cli", "mcp", "web"],

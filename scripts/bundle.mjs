@@ -2,8 +2,8 @@
 // it is made of: nothing is installed with Filewright, and a start reads a dozen
 // files instead of three hundred.
 //
-//   dist/mcp/sdk.js     the protocol's SDK, for the modules of the servers
-//   dist/mcp/jose.js    the check of signed tokens
+//   dist/mcp/protocol/sdk.js     the protocol's SDK, for the modules of the servers
+//   dist/mcp/auth/jose.js    the check of signed tokens
 //   dist/bin/*.js       the command and the drop-in server; what a command does
 //                       not need is a chunk of its own, loaded on demand
 //   dist/THIRD-PARTY.txt  whose code that is, and its licences
@@ -48,7 +48,7 @@ const common = {
 export async function bundle() {
   const protocol = await build({
     ...common,
-    entryPoints: { sdk: "dist/mcp/sdk.js", jose: "dist/mcp/jose.js" },
+    entryPoints: { sdk: "dist/mcp/protocol/sdk.js", jose: "dist/mcp/auth/jose.js" },
     outdir: "dist/mcp",
     allowOverwrite: true,
   });

@@ -72,7 +72,7 @@ Besides the table:
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   await main(async () => {
-    const { placeRows } = await import(pathToFileURL(join(root, "dist/access/index.node.js")).href);
+    const { placeRows } = await import(pathToFileURL(join(root, "dist/policy/index.node.js")).href);
     writeFileSync(join(root, "docs/reference/places.md"), placesPage(placeRows()));
   });
 }

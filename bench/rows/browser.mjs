@@ -119,7 +119,7 @@ export const start = async (module = new URL("/filewright_bg.wasm", location.hre
 
 const MEMORY = `
 import { MemoryBackend, openWorkspace } from "./dist/filewright.js";
-import { grepBackend } from "./dist/backends/search.js";
+import { grepBackend } from "./dist/backends/search/search.js";
 import { ready } from "./dist/engine/index.js";
 import { searches } from "./bench/lib/memory-tree.mjs";
 export const run = async () => {
@@ -139,7 +139,7 @@ onmessage = ({ data }) => {
 
 const PAUSES = `
 import { diffAsync, grepTextAsync, planEditsBytesAsync } from "./dist/engine/index.js";
-import { useWorkers } from "./dist/engine/workers.js";
+import { useWorkers } from "./dist/engine/workers/workers.js";
 
 const text = (lines, salt) =>
   new TextEncoder().encode(
@@ -208,7 +208,7 @@ async function scripts(root) {
     "jsdiff.js": await bundle(JSDIFF, join(root, "bench")),
     "pauses.js": await bundle(PAUSES),
     "memory.js": await bundle(MEMORY),
-    "worker.js": await bundle('import "./dist/engine/worker.js";'),
+    "worker.js": await bundle('import "./dist/engine/workers/worker.js";'),
     "busy.js": BUSY,
   };
 }

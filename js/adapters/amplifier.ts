@@ -26,8 +26,8 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import type { ObjectSchema } from "../tools/schema.ts";
-import type { ContentBlock } from "../tools/tool.ts";
+import type { ObjectSchema } from "../tools/lib/schema.ts";
+import type { ContentBlock } from "../tools/lib/tool.ts";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../workspace/index.ts";
 import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
 import { type AdapterOptions, type Offered, offered, PRESET_CHOICE } from "./offer.ts";

@@ -8,7 +8,7 @@
  * @module filewright/anthropic
  */
 import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
-import type { ObjectSchema } from "../tools/schema.ts";
+import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { StrictSchema } from "../presets/index.ts";
 import type { Workspace } from "../workspace/index.ts";
 import {

@@ -7,7 +7,7 @@
  * @module filewright/content
  */
 import { escapeControls } from "../engine/escape.ts";
-import type { ContentBlock } from "../tools/tool.ts";
+import type { ContentBlock } from "../tools/lib/tool.ts";
 
 /** The content to convert: a result of `ws.call`, or of `resolveMentions`. */
 export interface Shown {

@@ -11,7 +11,7 @@
  */
 import type { HookPreview } from "../hooks/hook.ts";
 import { gateOf } from "../schema/option.ts";
-import type { ObjectSchema } from "../tools/schema.ts";
+import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ErrorData, ToolIcon, Workspace } from "../workspace/index.ts";
 import { type GeminiContent, toGeminiContent } from "./content.ts";
 import { APPROVING_OPTIONS, type ApprovingOptions, askingAbout, type Offered, offered } from "./offer.ts";

@@ -1,5 +1,5 @@
 /** Converts a JSON Schema to Gemini's `Schema`: upper-case types, `nullable` for null. */
-import type { Schema, SchemaType } from "../tools/schema.ts";
+import type { Schema, SchemaType } from "../tools/lib/schema.ts";
 
 /** Gemini's schema of a value. */
 export interface GeminiSchema {

@@ -9,7 +9,7 @@
  * @module filewright/langchain
  */
 import { callback, gateOf, instance, required } from "../schema/option.ts";
-import type { ObjectSchema } from "../tools/schema.ts";
+import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
   type AdapterOptions,

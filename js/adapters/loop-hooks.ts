@@ -7,7 +7,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { Hook, HookContext, HookPreview } from "../hooks/hook.ts";
 import type { Preset } from "../presets/index.ts";
 import { Raised, runAfter, runBefore } from "../hooks/run.ts";
-import { DEFAULT_LIMITS } from "../tools/limits.ts";
+import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 
 /** One callback with its two functions. */
 export interface LoopCallback {

@@ -4,7 +4,7 @@
  * there, and adapters can mark a tool as "not strict".
  */
 import { type StrictSchema, strictSchema } from "../presets/index.ts";
-import type { ObjectSchema, Schema } from "../tools/schema.ts";
+import type { ObjectSchema, Schema } from "../tools/lib/schema.ts";
 
 /** A schema, with a flag whether it is strict. */
 export interface Chosen {

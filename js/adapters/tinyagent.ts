@@ -11,7 +11,7 @@
 import type { Hook, HookContext } from "../hooks/hook.ts";
 import { type Preset, type PresetName, PRESET_OPTION, presetOf } from "../presets/index.ts";
 import { callback, gateOf, instance, type Options, options as described } from "../schema/option.ts";
-import type { ObjectSchema } from "../tools/schema.ts";
+import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
 import { ADAPTER_OPTIONS, type AdapterOptions, offered } from "./offer.ts";

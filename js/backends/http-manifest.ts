@@ -2,7 +2,7 @@
 import type { FsEntry } from "./backend.ts";
 import { failure } from "./failure.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "./paths.ts";
-import { sortEntries } from "./fallback.ts";
+import { sortEntries } from "./fallback/fallback.ts";
 
 /** A file of the manifest. */
 export interface HttpFile {

@@ -6,6 +6,6 @@
 import "../engine/index.node.ts";
 
 export * from "./index.ts";
-export * from "./local.node.ts";
-export { linuxSandbox, type LinuxSandboxOptions } from "./sandbox.node.ts";
-export { type SandboxOptions, sandboxFor } from "./sandbox-choice.node.ts";
+export * from "./local/local.node.ts";
+export { linuxSandbox, type LinuxSandboxOptions } from "./sandbox/sandbox.node.ts";
+export { type SandboxOptions, sandboxFor } from "./sandbox/sandbox-choice.node.ts";

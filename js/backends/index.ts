@@ -5,11 +5,11 @@
 export * from "./backend.ts";
 export { HttpBackend, type HttpOptions } from "./http.ts";
 export type { HttpFile, HttpManifest } from "./http-manifest.ts";
-export { MemoryBackend, type MemoryOptions, type MemorySnapshot } from "./memory.ts";
-export type { Dump, DumpEntry, MemorySeed } from "./memory-seed.ts";
+export { MemoryBackend, type MemoryOptions, type MemorySnapshot } from "./memory/memory.ts";
+export type { Dump, DumpEntry, MemorySeed } from "./memory/memory-seed.ts";
 export { MountBackend, type MountOptions } from "./mounts.ts";
-export { OverlayBackend } from "./overlay.ts";
-export type { OverlayChange, OverlayCommit } from "./overlay-commit.ts";
+export { OverlayBackend } from "./overlay/overlay.ts";
+export type { OverlayChange, OverlayCommit } from "./overlay/overlay-commit.ts";
 export type {
   CommandLimits,
   CommandPolicy,
@@ -18,15 +18,15 @@ export type {
   SandboxProbe,
   SandboxProvider,
   SandboxStatus,
-} from "./sandbox.ts";
-export type { CommandOptions } from "./command-options.ts";
-export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search-stream.ts";
-export { SandboxedBackend } from "./sandboxed.ts";
+} from "./sandbox/sandbox.ts";
+export type { CommandOptions } from "./sandbox/command-options.ts";
+export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search/search-stream.ts";
+export { SandboxedBackend } from "./confined/sandboxed.ts";
 export type { TreePage, TreeRequest } from "./tree-page.ts";
 export { FileSystemAccessBackend, type PickedMode, type PickedPermission } from "./web/file-system-access.ts";
 export type { DirectoryHandle } from "./web/handles.ts";
 export { OpfsBackend, type OpfsOptions } from "./web/opfs.ts";
 // Helpers for authors of backends: the contract's rules for paths, order and encodings.
-export { sortEntries } from "./fallback.ts";
+export { sortEntries } from "./fallback/fallback.ts";
 export { checkPath, compareCodePoints, isLongName } from "./paths.ts";
 export { decodeText as textOfBytes, encodeText as bytesOfText } from "./text.ts";

@@ -42,12 +42,12 @@ import {
   sortEntries,
   symlinkVia,
   writeVia,
-} from "./fallback.ts";
-import { copyFileVia, deleteVia, removeTreeVia } from "./fallback-tree.ts";
-import { filesBelow } from "./walk-tree.ts";
-import { globFiles } from "./globs.ts";
+} from "./fallback/fallback.ts";
+import { copyFileVia, deleteVia, removeTreeVia } from "./fallback/fallback-tree.ts";
+import { filesBelow } from "./fallback/walk-tree.ts";
+import { globFiles } from "./search/globs.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
-import { SandboxedBackend } from "./sandboxed.ts";
+import { SandboxedBackend } from "./confined/sandboxed.ts";
 import { decodeText, encodeText } from "./text.ts";
 
 /** A backend, and how it is mounted. */

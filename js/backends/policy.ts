@@ -1,5 +1,5 @@
 /**
- * The shape of a policy that a confined backend enforces. `js/access/policy.ts` creates and
+ * The shape of a policy that a confined backend enforces. `js/policy/policy.ts` creates and
  * combines policies.
  */
 

@@ -2,22 +2,22 @@
 import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
 import { type Command, GLOBAL_OPTIONS, jsonOf, value } from "./command.ts";
-import { APPROVE_COMMAND } from "./approve-command.ts";
-import { BENCH_COMMAND } from "./bench-command.ts";
-import { CHANGE_COMMANDS } from "./change-commands.ts";
-import { completionCommand } from "./completion-command.ts";
-import { CONFIG_COMMAND } from "./config-command.ts";
-import { demo } from "./demo.ts";
-import { DOCTOR_COMMAND } from "./doctor-command.ts";
-import { FILE_COMMANDS } from "./file-commands.ts";
-import { GRANTS_COMMAND } from "./grants-command.ts";
-import { HISTORY_COMMANDS } from "./history-commands.ts";
+import { APPROVE_COMMAND } from "./commands/approve.ts";
+import { BENCH_COMMAND } from "./commands/bench.ts";
+import { CHANGE_COMMANDS } from "./commands/change.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { CONFIG_COMMAND } from "./commands/config.ts";
+import { demo } from "./commands/demo.ts";
+import { DOCTOR_COMMAND } from "./commands/doctor.ts";
+import { FILE_COMMANDS } from "./commands/file.ts";
+import { GRANTS_COMMAND } from "./commands/grants.ts";
+import { HISTORY_COMMANDS } from "./commands/history.ts";
 import { assertRoot, readStdin } from "./input.ts";
 import { print } from "./output.ts";
-import { manCommand } from "./man-command.ts";
+import { manCommand } from "./commands/man.ts";
 import { UsageError } from "../schema/command-line.node.ts";
-import { SEARCH_COMMANDS } from "./search-commands.ts";
-import { SERVER_COMMANDS } from "./server-commands.ts";
+import { SEARCH_COMMANDS } from "./commands/search.ts";
+import { SERVER_COMMANDS } from "./commands/server.ts";
 
 const VERSION_COMMAND: Command = {
   name: "version",

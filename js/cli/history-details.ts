@@ -5,17 +5,17 @@
  * change of the same file, or the current file; it is used only when its hash is the one that the
  * change left, since other programs write files as well.
  */
-import { EMPTY_BYTES } from "../engine/bytes.ts";
+import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { createHash } from "node:crypto";
 import type { Meant, Preset } from "../presets/preset.ts";
-import { diffOf } from "../tools/difference.ts";
+import { diffOf } from "../tools/render/difference.ts";
 import { historyTool } from "../tools/history.ts";
-import { OWN_NAMES } from "../tools/names.ts";
-import type { PastCall, Restored } from "../tools/past.ts";
-import { shownText } from "../tools/preview.ts";
-import { type Arguments, object } from "../tools/schema.ts";
-import { texts } from "../tools/shared.ts";
-import type { Call, ReadingTool, Tool } from "../tools/tool.ts";
+import { OWN_NAMES } from "../tools/lib/names.ts";
+import type { PastCall, Restored } from "../tools/lib/past.ts";
+import { shownText } from "../tools/render/preview.ts";
+import { type Arguments, object } from "../tools/lib/schema.ts";
+import { texts } from "../tools/lib/shared.ts";
+import type { Call, ReadingTool, Tool } from "../tools/lib/tool.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
 
 /** The effect of a change on one path. */

@@ -7,10 +7,10 @@ import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.
 import { assertRoot } from "./input.ts";
 import type { Approver } from "../hooks/approver.ts";
 import type { PresetName } from "../presets/index.ts";
-import { describeRecovery } from "../workspace/recovery-text.ts";
+import { describeRecovery } from "../pipeline/past/recovery-text.ts";
 import { type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS } from "./command.ts";
 import { findCommand } from "./commands.ts";
-import { grantsFileOf } from "./grants-command.ts";
+import { grantsFileOf } from "./commands/grants.ts";
 import { commandHelp, overview } from "./help.ts";
 import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printJson, printJsonLines, printNote } from "./output.ts";

@@ -1,7 +1,7 @@
 /** Applies patches to texts in memory. */
 import { textEngine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { toUtf8 } from "../engine/utf8.ts";
+import { toUtf8 } from "../engine/wire/utf8.ts";
 import { asInText, type CompareLine } from "./compared.ts";
 import { parsePatch } from "./parse.ts";
 import {

@@ -7,4 +7,4 @@
  * of `filewright/engine`) is loaded already.
  */
 export * from "./names.ts";
-export { ready } from "../engine/wasm-edit.ts";
+export { ready } from "../engine/wasm/wasm-edit.ts";

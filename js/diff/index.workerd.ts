@@ -1,4 +1,4 @@
 /** `filewright/diff` on workerd: the module is imported with the script. */
-import "../engine/edit-module.workerd.ts";
+import "../engine/wasm/edit-module.workerd.ts";
 
 export * from "./index.ts";

@@ -1,7 +1,7 @@
 /** The engine in use: set once by an entry, read by every folder above. */
 import type { Engine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
-import type { TextEngine } from "./text-engine.ts";
+import type { TextEngine } from "./text/text-engine.ts";
 
 let current: Engine | undefined;
 let small: TextEngine | undefined;

@@ -5,5 +5,5 @@
  */
 export * from "./errors.ts";
 export { ready } from "./index.node.ts";
-export * from "./text-functions.ts";
-export * from "./text-types.ts";
+export * from "./text/text-functions.ts";
+export * from "./text/text-types.ts";

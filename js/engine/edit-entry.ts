@@ -3,7 +3,7 @@
  * small WebAssembly engine, after `await ready()`.
  */
 export * from "./errors.ts";
-export * from "./text-functions.ts";
-export * from "./text-types.ts";
-export { ready } from "./wasm-edit.ts";
-export type { WasmSource } from "./wasm-load.ts";
+export * from "./text/text-functions.ts";
+export * from "./text/text-types.ts";
+export { ready } from "./wasm/wasm-edit.ts";
+export type { WasmSource } from "./wasm/wasm-load.ts";

@@ -1,4 +1,4 @@
 /** `filewright/edit` on workerd: the module is imported with the script. */
-import "./edit-module.workerd.ts";
+import "./wasm/edit-module.workerd.ts";
 
 export * from "./edit-entry.ts";

@@ -4,11 +4,11 @@
  * Each area has a file here that declares its part of a binding and wraps it; native addon and
  * WebAssembly module export the same names, so one wrapper serves both.
  */
-import { type AccessBinding, type AccessEngine, accessEngine } from "./access.ts";
+import { type AccessBinding, type AccessEngine, accessEngine } from "./native/access.ts";
 import { type RankBinding, type RankEngine, rankEngine } from "./rank.ts";
 import { type ReadBinding, type ReadEngine, readEngine } from "./read.ts";
 import { type SearchBinding, type SearchEngine, searchEngine } from "./search.ts";
-import { type EngineInfo, makeTextEngine, type TextBinding, type TextEngine } from "./text-engine.ts";
+import { type EngineInfo, makeTextEngine, type TextBinding, type TextEngine } from "./text/text-engine.ts";
 
 export type { EngineInfo };
 

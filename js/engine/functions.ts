@@ -2,7 +2,7 @@
 import { engine } from "./current.ts";
 import type { Engine } from "./engine.ts";
 
-export * from "./text-functions.ts";
+export * from "./text/text-functions.ts";
 
 /** Detects the type of a file by its content: kind, MIME type, encoding, line endings. */
 export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args);

@@ -5,8 +5,8 @@
  */
 import { engine, setEngine, setNoEngine } from "./current.ts";
 import { type EngineInfo, makeEngine } from "./engine.ts";
-import { loadNative } from "./native.node.ts";
-import { loadWasm } from "./wasm.node.ts";
+import { loadNative } from "./native/native.node.ts";
+import { loadWasm } from "./wasm/wasm.node.ts";
 
 const native = loadNative();
 if ("binding" in native) setEngine(makeEngine(native.binding, { kind: "native" }));

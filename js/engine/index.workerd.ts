@@ -1,4 +1,4 @@
 /** `filewright/engine` on workerd: the module is imported with the script, `ready()` needs no source. */
-import "./module.workerd.ts";
+import "./wasm/module.workerd.ts";
 
 export * from "./index.ts";

@@ -2,8 +2,8 @@
  * A cache of compiled queries: compiling one takes up to ten milliseconds, and paging through hits
  * repeats the same query.
  */
-import { EMPTY_BYTES } from "./bytes.ts";
-import type { Packed } from "./unpack.ts";
+import { EMPTY_BYTES } from "./wire/bytes.ts";
+import type { Packed } from "./wire/unpack.ts";
 
 /** The maximum number of cached queries: each may use megabytes. */
 const MAX_CACHED_QUERIES = 4;

@@ -5,7 +5,7 @@
  * with the same scores: `tree-search.ts`.
  */
 import { fromEngine } from "./errors.ts";
-import { type Packed, unpack } from "./unpack.ts";
+import { type Packed, unpack } from "./wire/unpack.ts";
 
 /** The exports of both bindings for this area. */
 export interface RankBinding {

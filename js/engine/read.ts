@@ -5,7 +5,7 @@
  * from a file.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
-import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+import { type Packed, type Unpacker, unpack } from "./wire/unpack.ts";
 
 /** The kinds of files that tools treat differently. */
 export type FileKind =

@@ -6,11 +6,11 @@
 import { type CancelToken, cancellable } from "./cancellable.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensive, isCheapToParse } from "./query-cost.ts";
-import { isAttributed, toHits } from "./hits.ts";
+import { isAttributed, toHits } from "./wire/hits.ts";
 import { QueryCache } from "./query-cache.ts";
 import type { TextHits, TextLimits, TextQuery } from "./search-types.ts";
-import type { Packed } from "./unpack.ts";
-import { toUtf8 } from "./utf8.ts";
+import type { Packed } from "./wire/unpack.ts";
+import { toUtf8 } from "./wire/utf8.ts";
 
 export type * from "./search-types.ts";
 

@@ -1,5 +1,5 @@
 /** The types of the engine's functions, re-exported by the entries. */
-export * from "./text-types.ts";
+export * from "./text/text-types.ts";
 export type { Engine } from "./engine.ts";
 export type {
   DecodedText,

@@ -6,7 +6,7 @@
  */
 import { type Engine, type EngineInfo, makeEngine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
-import { loadWasm } from "./wasm.node.ts";
+import { loadWasm } from "./wasm/wasm.node.ts";
 
 let loaded: Engine | undefined;
 

@@ -1,5 +1,5 @@
 /** The approvals of a session: their scope, their expiry, and their revocation. */
-import type { Decision } from "../access/rules.ts";
+import type { Decision } from "../policy/rules.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type Confirm, type ConfirmReply, denied, type Outcome, type Scope } from "./confirm.ts";
 

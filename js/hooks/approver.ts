@@ -2,7 +2,7 @@
  * The interface of approvers, which answer two kinds of questions: about a change, and about a
  * directory. Terminal, notebook, web page and explicit rules implement it.
  */
-import type { AskGrant } from "../access/index.ts";
+import type { AskGrant } from "../policy/index.ts";
 import type { Confirm } from "./confirm.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** The waiting questions of an approval queue, and its events, as plain data. */
-import type { GrantAccess } from "../access/index.ts";
+import type { GrantAccess } from "../policy/index.ts";
 import type { PlainDetails } from "./notebook.ts";
 
 /** A waiting question. Plain data. */

@@ -6,7 +6,7 @@
  * any more. There is no page and no open port of its own: {@link ApprovalDesk.handle} fits every
  * server with `Request` and `Response`.
  */
-import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../access/index.ts";
+import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { gateOf, type Options, options, reader, text } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";

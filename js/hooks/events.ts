@@ -2,7 +2,7 @@
  * Permission events for watchers: a log, a user interface. Watchers are not awaited and cannot
  * change anything.
  */
-import type { GrantEvent } from "../access/index.ts";
+import type { GrantEvent } from "../policy/index.ts";
 import type { Approval } from "./approvals.ts";
 import type { Outcome } from "./confirm.ts";
 

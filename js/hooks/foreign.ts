@@ -2,7 +2,7 @@
  * Applies hooks, rules and approvals to tools of other packages: a shell, another server's tools,
  * any object with a name and a function.
  */
-import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../access/rules.ts";
+import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../policy/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
   assertToolNames,
@@ -16,7 +16,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { DEFAULT_LIMITS } from "../tools/limits.ts";
+import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { type Approvals, makeApprovals, mustAsk, scopesOf } from "./approvals.ts";
 import { oneOf } from "./approvers.ts";

@@ -2,7 +2,7 @@
  * An approver for unattended programs: rules answer, and questions without a matching rule are
  * refused. Nothing is allowed by default; allowing everything needs a rule too.
  */
-import { compileGlobs } from "../backends/globs.ts";
+import { compileGlobs } from "../backends/search/globs.ts";
 import { isWithin } from "../backends/paths.ts";
 import {
   assertToolNames,

@@ -2,9 +2,9 @@
  * An approver in a notebook: the question is shown as a MIME bundle for Jupyter and similar front
  * ends, and answered through the kernel's input.
  */
-import type { GrantQuestion, GrantReply } from "../access/index.ts";
+import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { callback, gateOf, instance, type Options, required } from "../schema/option.ts";
-import { escapeHtml } from "../tools/diff_html.ts";
+import { escapeHtml } from "../tools/render/diff_html.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation, ConfirmReply } from "./confirm.ts";
 import { printable, questionLines, type ShownQuestion } from "./question.ts";

@@ -6,7 +6,7 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { gateOf, reader } from "../schema/option.ts";
-import { headlineOf } from "../tools/display.ts";
+import { headlineOf } from "../tools/render/display.ts";
 import type { Confirm } from "./confirm.ts";
 import {
   AFTER_REPLY,

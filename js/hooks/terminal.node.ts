@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { GrantQuestion, GrantReply } from "../access/index.ts";
+import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { gateOf, instance, integer, type Options, options } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation, ConfirmReply } from "./confirm.ts";

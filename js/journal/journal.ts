@@ -7,7 +7,7 @@
  * the paths.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
-import { lstatOrNull } from "../backends/fallback.ts";
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { failure } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
 import { Yielder } from "../backends/yielder.ts";

@@ -3,11 +3,11 @@ import { createRequire } from "node:module";
 import { type OptionTable, parse, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { optionAsDirectory, tooWide } from "./arguments.ts";
-import type { Structured } from "./content.ts";
+import type { Structured } from "./protocol/content.ts";
 import type { ServedPreset } from "./tool-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import type { Settings } from "./settings.ts";
-import type { ServeOptions } from "./stdio.ts";
+import type { ServeOptions } from "./transport/stdio.ts";
 
 const flag = { type: "boolean" } as const;
 const value = { type: "string" } as const;

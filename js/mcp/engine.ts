@@ -3,6 +3,6 @@ import "../engine/index.node.ts";
 import "../workspace/local.node.ts";
 
 export { openWorkspace } from "../workspace/open.ts";
-export { describeRecovery } from "../workspace/recovery-text.ts";
-export { MemoryBackend } from "../backends/memory.ts";
+export { describeRecovery } from "../pipeline/past/recovery-text.ts";
+export { MemoryBackend } from "../backends/memory/memory.ts";
 export { auditFile } from "../hooks/audit-file.node.ts";

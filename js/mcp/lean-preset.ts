@@ -6,12 +6,12 @@
 import { wrongArgument } from "../presets/define.ts";
 import { mcp } from "../presets/mcp.ts";
 import type { Meant, Preset, PresetTool } from "../presets/preset.ts";
-import { plainArguments } from "../tools/arguments.ts";
+import { plainArguments } from "../tools/lib/arguments.ts";
 import { historyTool } from "../tools/history.ts";
 import { TOOLS } from "../tools/index.ts";
-import { type Arguments, isPlain, object, type ObjectSchema, type Schema } from "../tools/schema.ts";
-import { choice, flag, integer, path, text, texts } from "../tools/shared.ts";
-import type { Tool } from "../tools/tool.ts";
+import { type Arguments, isPlain, object, type ObjectSchema, type Schema } from "../tools/lib/schema.ts";
+import { choice, flag, integer, path, text, texts } from "../tools/lib/shared.ts";
+import type { Tool } from "../tools/lib/tool.ts";
 import { undoTool } from "../tools/undo.ts";
 
 /** The tools that are listed by default. */

@@ -3,7 +3,7 @@ import process from "node:process";
 import { UsageError } from "../schema/command-line.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Defaults, OUR_DEFAULTS, packageVersion, printedConfig, stdioOptions } from "./command.ts";
-import { serveOverStdio } from "./stdio.ts";
+import { serveOverStdio } from "./transport/stdio.ts";
 
 /** Runs the server and returns the exit status. */
 export async function runStdio(argv: readonly string[], defaults: Defaults = OUR_DEFAULTS): Promise<number> {

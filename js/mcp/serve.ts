@@ -4,15 +4,22 @@ import { FilewrightError } from "../engine/errors.ts";
 import { sameToken } from "../http/token.ts";
 import { fulfilledWithin } from "../http/within.ts";
 import { approvalDesk } from "../hooks/desk.ts";
-import { elicitApprovals } from "./approvals.ts";
-import { makeHandler } from "./handler.ts";
+import { elicitApprovals } from "./protocol/approvals.ts";
+import { makeHandler } from "./transport/handler.ts";
 import { localHost } from "./host.ts";
 import type { Log } from "./log.ts";
-import { MCP_PATH, serveHttp } from "./http.ts";
-import { isLoopback } from "./loopback.ts";
-import { type OauthOptions, oauthVerifier } from "./oauth.ts";
-import { CANCEL_MS, greetingOf, hostOptions, type ServeOptions } from "./stdio.ts";
-import { checkToken, newToken, readToken, type TokenKind, tokenFileOf, writeToken } from "./token-file.ts";
+import { MCP_PATH, serveHttp } from "./transport/http.ts";
+import { isLoopback } from "./auth/loopback.ts";
+import { type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
+import { CANCEL_MS, greetingOf, hostOptions, type ServeOptions } from "./transport/stdio.ts";
+import {
+  checkToken,
+  newToken,
+  readToken,
+  type TokenKind,
+  tokenFileOf,
+  writeToken,
+} from "./auth/token-file.ts";
 
 /** The default port of `filewright serve`, to which `filewright approve` connects. */
 export const DEFAULT_PORT = 4747;

@@ -7,8 +7,8 @@
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { literalGlob } from "../access/policy.ts";
-import { RULE_OPTIONS, type Rule } from "../access/rules.ts";
+import { literalGlob } from "../policy/policy.ts";
+import { RULE_OPTIONS, type Rule } from "../policy/rules.ts";
 import { UsageError } from "../schema/command-line.node.ts";
 import {
   assertToolNames,
@@ -22,11 +22,11 @@ import {
   options,
   text,
 } from "../schema/option.ts";
-import { LIMIT_OPTIONS, type Limits } from "../tools/limits.ts";
+import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "../workspace/option-schema.ts";
 import type { AccessOptions, WorkspaceOptions } from "../workspace/options.ts";
-import type { Structured } from "./content.ts";
+import type { Structured } from "./protocol/content.ts";
 import { expandHome } from "./directories.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 

@@ -1,8 +1,8 @@
 /** Preset `adk`: the in-process file tools proposed for the Agent Development Kit. */
-import { WITHOUT_PAGES } from "../tools/limits.ts";
+import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { chosenAmong } from "../tools/edit_file.ts";
-import { object } from "../tools/schema.ts";
-import { flag, path, text, texts } from "../tools/shared.ts";
+import { object } from "../tools/lib/schema.ts";
+import { flag, path, text, texts } from "../tools/lib/shared.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset } from "./preset.ts";
 

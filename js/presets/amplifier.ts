@@ -1,6 +1,6 @@
 /** Preset `amplifier`: the filesystem module of Amplifier. */
-import { WITHOUT_PAGES } from "../tools/limits.ts";
-import { flag, integer, path, text } from "../tools/shared.ts";
+import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, route, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";

@@ -1,6 +1,6 @@
 /** Converts the commands of Anthropic's editor and memory tools. */
 import type { Code } from "../engine/errors.ts";
-import type { Arguments } from "../tools/schema.ts";
+import type { Arguments } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { route, wrongArgument } from "./define.ts";
 import type { Refused, Route } from "./preset.ts";

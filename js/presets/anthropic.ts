@@ -1,6 +1,6 @@
 /** Preset `anthropic`: the text editor and memory tools that Anthropic's API defines. */
-import { choice, integer, text } from "../tools/shared.ts";
-import type { Arguments, Schema } from "../tools/schema.ts";
+import { choice, integer, text } from "../tools/lib/shared.ts";
+import type { Arguments, Schema } from "../tools/lib/schema.ts";
 import { definePreset, param, tool } from "./define.ts";
 import { editorRoute, memoryRoute, viewInstead } from "./anthropic-commands.ts";
 import type { Param, Preset, ToolSpec } from "./preset.ts";

@@ -1,11 +1,11 @@
 /** Preset `claude`: the file tools that Claude models know from Claude Code. */
 import type { GrepArgs, GrepData } from "../tools/index.ts";
-import { object } from "../tools/schema.ts";
-import { choice, flag, integer, path, text } from "../tools/shared.ts";
+import { object } from "../tools/lib/schema.ts";
+import { choice, flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Param, Preset, Refused, Told } from "./preset.ts";
-import { rowsOf } from "../tools/grep_text.ts";
+import { rowsOf } from "../tools/grep/text.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";
 
 const OLD: Param = param("old_text", text("The text to replace, exactly as in the file.", { minLength: 1 }));

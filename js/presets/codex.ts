@@ -1,5 +1,5 @@
 /** Preset `codex`: `apply_patch` in the form of OpenAI's coding models, and reading tools. */
-import { integer, path, text } from "../tools/shared.ts";
+import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";

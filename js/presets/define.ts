@@ -1,13 +1,13 @@
 /** Builds a callable preset from its data: schemas, aliases, names and texts. */
 import { FilewrightError, type Code } from "../engine/errors.ts";
 import { gateOf } from "../schema/option.ts";
-import { type Aliases, plainArguments } from "../tools/arguments.ts";
+import { type Aliases, plainArguments } from "../tools/lib/arguments.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
-import type { Names } from "../tools/names.ts";
+import type { Names } from "../tools/lib/names.ts";
 import { withHint } from "../tools/edit_file.ts";
-import { type Arguments, compile, isPlain, object, type Schema } from "../tools/schema.ts";
+import { type Arguments, compile, isPlain, object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Call, Tool } from "../tools/tool.ts";
+import type { Call, Tool } from "../tools/lib/tool.ts";
 import type {
   Meant,
   Param,

@@ -1,8 +1,8 @@
 /** Preset `fluent`: the workspace tools of adk-fluent. */
-import { WITHOUT_PAGES } from "../tools/limits.ts";
-import { closing as grepClosing } from "../tools/grep_text.ts";
+import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { closing as grepClosing } from "../tools/grep/text.ts";
 import { readText } from "../tools/read_file.ts";
-import { integer, path, text } from "../tools/shared.ts";
+import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";

@@ -1,9 +1,9 @@
 /** Preset `gemini-cli`: the file tools of Gemini CLI as its models know them today. */
 import { engine } from "../engine/current.ts";
-import { closing } from "../tools/grep_text.ts";
+import { closing } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData } from "../tools/index.ts";
-import { object, type Schema } from "../tools/schema.ts";
-import { flag, integer, path, text, texts } from "../tools/shared.ts";
+import { object, type Schema } from "../tools/lib/schema.ts";
+import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, route, tool, wrongArgument } from "./define.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";

@@ -1,5 +1,5 @@
 /** The ignore files of Gemini CLI: those of the workspace, and its own. */
-import type { Arguments } from "../tools/schema.ts";
+import type { Arguments } from "../tools/lib/schema.ts";
 import type { ToolSpec } from "./preset.ts";
 
 const OWN = ".geminiignore";

@@ -1,10 +1,10 @@
 /** The texts of Gemini CLI's readers: truncation is reported first, hits are grouped by file. */
-import { closing } from "../tools/grep_text.ts";
+import { closing } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
 import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Told } from "./preset.ts";
-import { rowsOf } from "../tools/grep_text.ts";
+import { rowsOf } from "../tools/grep/text.ts";
 
 /** Returns raw lines, below a line that names their range. */
 export function geminiReadText(

@@ -1,8 +1,8 @@
 /** Preset `gemini`: the file tools of Gemini CLI as its first models were taught them. */
 import type { FilewrightError } from "../engine/errors.ts";
-import { WITHOUT_PAGES } from "../tools/limits.ts";
-import { object } from "../tools/schema.ts";
-import { flag, integer, text, texts } from "../tools/shared.ts";
+import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { object } from "../tools/lib/schema.ts";
+import { flag, integer, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, route, tool } from "./define.ts";
 import { geminiIgnore } from "./gemini-ignore.ts";

@@ -1,7 +1,7 @@
 /** Preset `go`: the eleven tools of a Go `filesystem` toolbox. */
-import { WITHOUT_PAGES } from "../tools/limits.ts";
-import { object } from "../tools/schema.ts";
-import { flag, path, text } from "../tools/shared.ts";
+import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { object } from "../tools/lib/schema.ts";
+import { flag, path, text } from "../tools/lib/shared.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { foundTimes, headed } from "./texts.ts";

@@ -1,6 +1,6 @@
 /** Preset `mcp`: the fourteen tools of the Model Context Protocol's filesystem server. */
-import { choice, flag, text } from "../tools/shared.ts";
-import { object, type Schema } from "../tools/schema.ts";
+import { choice, flag, text } from "../tools/lib/shared.ts";
+import { object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool, wrongArgument } from "./define.ts";
 import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./mcp-texts.ts";

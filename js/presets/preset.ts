@@ -17,12 +17,12 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { LIMIT_OPTIONS, type Limits } from "../tools/limits.ts";
-import type { Names } from "../tools/names.ts";
-import type { Aliases } from "../tools/arguments.ts";
-import type { Arguments, ObjectSchema, Schema } from "../tools/schema.ts";
+import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
+import type { Names } from "../tools/lib/names.ts";
+import type { Aliases } from "../tools/lib/arguments.ts";
+import type { Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
-import type { Annotations, Call, Tool } from "../tools/tool.ts";
+import type { Annotations, Call, Tool } from "../tools/lib/tool.ts";
 
 /** The host's facts that a preset may use. */
 export interface PresetHost {

@@ -24,9 +24,9 @@ import {
 } from "../schema/option.ts";
 import { nearest } from "../schema/nearest.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
-import { LIMIT_OPTIONS } from "../tools/limits.ts";
-import type { ObjectSchema, Schema } from "../tools/schema.ts";
-import type { Annotations } from "../tools/tool.ts";
+import { LIMIT_OPTIONS } from "../tools/lib/limits.ts";
+import type { ObjectSchema, Schema } from "../tools/lib/schema.ts";
+import type { Annotations } from "../tools/lib/tool.ts";
 import { type Param, PRESET_ACCESS_OPTIONS, type PresetSpec, type ToolSpec } from "./preset.ts";
 
 /** The enforced keywords of JSON Schema. Any other would be ignored. */

@@ -3,7 +3,7 @@
  * only types, choices and structure. Optional properties become nullable; the tools treat null as
  * missing.
  */
-import type { ObjectSchema, Schema, SchemaType } from "../tools/schema.ts";
+import type { ObjectSchema, Schema, SchemaType } from "../tools/lib/schema.ts";
 
 /** A strict schema: instead of a list of types, one schema for each. */
 export interface StrictSchema extends Omit<ObjectSchema, "properties" | "required"> {

@@ -1,8 +1,8 @@
 /** Text helpers that several presets share. */
 import { childOf } from "../backends/paths.ts";
 import type { FilewrightError } from "../engine/errors.ts";
-import type { Names } from "../tools/names.ts";
-import type { Call } from "../tools/tool.ts";
+import type { Names } from "../tools/lib/names.ts";
+import type { Call } from "../tools/lib/tool.ts";
 
 /** Returns another system's headline, followed by the canonical text. */
 export function headed(headline: string, told: string): string {

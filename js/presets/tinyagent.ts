@@ -1,6 +1,6 @@
 /** Preset `tinyagent`: TinyAgent's native file tools. */
-import { WITHOUT_PAGES } from "../tools/limits.ts";
-import { flag, integer, path, text, texts } from "../tools/shared.ts";
+import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";

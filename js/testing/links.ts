@@ -1,6 +1,6 @@
 /** The contract of symbolic links: symlink, readLink, lstat, realpath. */
-import { writeVia } from "../backends/fallback.ts";
-import { copyFileVia, renameVia } from "../backends/fallback-tree.ts";
+import { writeVia } from "../backends/fallback/fallback.ts";
+import { copyFileVia, renameVia } from "../backends/fallback/fallback-tree.ts";
 import { equal, fails } from "./assert.ts";
 import type { ContractCase } from "./subject.ts";
 

@@ -2,8 +2,8 @@
  * The contract of moving, copying and removing. It uses the fallbacks, which proves that a backend
  * without the capabilities serves the tools too.
  */
-import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback.ts";
-import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback-tree.ts";
+import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback/fallback.ts";
+import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback/fallback-tree.ts";
 import { equal, fails } from "./assert.ts";
 import type { Context, ContractCase } from "./subject.ts";
 

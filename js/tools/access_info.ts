@@ -1,8 +1,8 @@
 /** `access_info`: where this workspace may read and write. */
-import { compile, object } from "./schema.ts";
-import { choice, text, texts } from "./shared.ts";
+import { compile, object } from "./lib/schema.ts";
+import { choice, text, texts } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { AccessSummary, ReadingTool } from "./tool.ts";
+import type { AccessSummary, ReadingTool } from "./lib/tool.ts";
 
 /** `access_info` takes no arguments. */
 export type AccessInfoArgs = Readonly<Record<string, never>>;

@@ -1,9 +1,9 @@
 /** `apply_patch`: applies a patch to any number of files, all or none. */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { PatchFile, PatchOperation } from "../engine/patch.ts";
-import { commitAll } from "./commit.ts";
-import { diffOf } from "./difference.ts";
+import type { PatchFile, PatchOperation } from "../engine/text/patch.ts";
+import { commitAll } from "./lib/commit.ts";
+import { diffOf } from "./render/difference.ts";
 import {
   type ApplyPatchData,
   type PatchOutcome,
@@ -11,13 +11,13 @@ import {
   type PatchTodo,
   planPatch,
   shownDiff,
-} from "./patching.ts";
-import { type Arguments, compile, object } from "./schema.ts";
-import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./shared.ts";
-import { writeWarnings } from "./overwrite.ts";
-import { encodeLike, hashOfAll, shownText } from "./preview.ts";
+} from "./lib/patching.ts";
+import { type Arguments, compile, object } from "./lib/schema.ts";
+import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
+import { writeWarnings } from "./lib/overwrite.ts";
+import { encodeLike, hashOfAll, shownText } from "./render/preview.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./tool.ts";
+import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./lib/tool.ts";
 
 /** The arguments of `apply_patch`. */
 export interface ApplyPatchArgs {

@@ -1,8 +1,8 @@
 /** `batch`: several calls as one, all or none. The workspace runs the operations. */
-import { compile, object } from "./schema.ts";
-import { flag, text, WARNINGS } from "./shared.ts";
+import { compile, object } from "./lib/schema.ts";
+import { flag, text, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { BatchTool } from "./tool.ts";
+import type { BatchTool } from "./lib/tool.ts";
 
 /** One operation of a batch. */
 export interface BatchOperation {

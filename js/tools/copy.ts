@@ -1,10 +1,10 @@
 /** `copy`: copies a file or a directory to an exact path. */
-import { copyTreeVia } from "../backends/fallback-tree.ts";
-import { withParents } from "./parents.ts";
-import { compile, object } from "./schema.ts";
-import { integer, text, TRANSFER_ALIASES, WARNINGS } from "./shared.ts";
+import { copyTreeVia } from "../backends/fallback/fallback-tree.ts";
+import { withParents } from "./lib/parents.ts";
+import { compile, object } from "./lib/schema.ts";
+import { integer, text, TRANSFER_ALIASES, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { ChangingTool } from "./tool.ts";
+import type { ChangingTool } from "./lib/tool.ts";
 import {
   planTransfer,
   previewTransfer,
@@ -12,7 +12,7 @@ import {
   type TransferArgs,
   type TransferTodo,
   transferSchema,
-} from "./transfer.ts";
+} from "./lib/transfer.ts";
 
 /** The data of `copy`. */
 export interface CopyData {

@@ -1,15 +1,15 @@
 /** `delete`: removes a file, a link or a directory. */
-import { EMPTY_BYTES } from "../engine/bytes.ts";
-import { entryPathVia, lstatOrNull, lstatVia } from "../backends/fallback.ts";
-import { deleteVia, removeTreeVia } from "../backends/fallback-tree.ts";
-import { currentVersion } from "./contents.ts";
-import { diffOf } from "./difference.ts";
-import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts } from "./preview.ts";
-import { compile, object } from "./schema.ts";
-import { BEFORE_WRITING, flag, integer, path, PATH_ALIASES, text, timeout, WARNINGS } from "./shared.ts";
+import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
+import { entryPathVia, lstatOrNull, lstatVia } from "../backends/fallback/fallback.ts";
+import { deleteVia, removeTreeVia } from "../backends/fallback/fallback-tree.ts";
+import { currentVersion } from "./lib/contents.ts";
+import { diffOf } from "./render/difference.ts";
+import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts } from "./render/preview.ts";
+import { compile, object } from "./lib/schema.ts";
+import { BEFORE_WRITING, flag, integer, path, PATH_ALIASES, text, timeout, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, type Preview, refuse } from "./tool.ts";
-import { checkNotRoot } from "./transfer.ts";
+import { type ChangingTool, type Preview, refuse } from "./lib/tool.ts";
+import { checkNotRoot } from "./lib/transfer.ts";
 
 /** The arguments of `delete`. */
 export interface DeleteArgs {

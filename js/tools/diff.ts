@@ -1,15 +1,15 @@
 /** `diff`: compares two files, or a file and a text. */
-import type { Location } from "../access/index.ts";
+import type { Location } from "../policy/index.ts";
 import { engine } from "../engine/current.ts";
-import type { DiffHunk } from "../engine/diff.ts";
+import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { isTextKind, readWhole } from "./contents.ts";
-import { diffHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./diff_html.ts";
-import { type Arguments, compile, object } from "./schema.ts";
-import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./shared.ts";
-import { utf8 } from "./text.ts";
-import { type Call, type ReadingTool, refuse } from "./tool.ts";
-import { answerBytes } from "./limits.ts";
+import { isTextKind, readWhole } from "./lib/contents.ts";
+import { diffHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./render/diff_html.ts";
+import { type Arguments, compile, object } from "./lib/schema.ts";
+import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./lib/shared.ts";
+import { utf8 } from "./lib/text.ts";
+import { type Call, type ReadingTool, refuse } from "./lib/tool.ts";
+import { answerBytes } from "./lib/limits.ts";
 
 /** The arguments of `diff`. */
 export interface DiffArgs {

@@ -1,16 +1,16 @@
 /** `edit_file`: replaces text in one file, exactly or not at all. */
 import type { WriteOptions } from "../backends/backend.ts";
-import { writeVia } from "../backends/fallback.ts";
+import { writeVia } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
-import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/edit.ts";
+import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/text/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { contentsDigit } from "./anchors.ts";
-import { expectHash, isTextKind, toConflict, normalHash, readWhole } from "./contents.ts";
-import { diffOf } from "./difference.ts";
-import { where } from "./names.ts";
-import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./omission.ts";
-import { formOf, writeWarnings } from "./overwrite.ts";
-import { contentPreview, encodeLike } from "./preview.ts";
+import { contentsDigit } from "./lib/anchors.ts";
+import { expectHash, isTextKind, toConflict, normalHash, readWhole } from "./lib/contents.ts";
+import { diffOf } from "./render/difference.ts";
+import { where } from "./lib/names.ts";
+import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./lib/omission.ts";
+import { formOf, writeWarnings } from "./lib/overwrite.ts";
+import { contentPreview, encodeLike } from "./render/preview.ts";
 import {
   type EditArgs,
   type EditFileArgs,
@@ -19,13 +19,13 @@ import {
   type EditRequest,
   inputSchema,
   outputSchema,
-} from "./edit_schema.ts";
-import { planValues, type ValueEdit } from "./edit_value.ts";
-import { type Arguments, compile } from "./schema.ts";
-import { PATH_ALIASES } from "./shared.ts";
+} from "./edit/schema.ts";
+import { planValues, type ValueEdit } from "./edit/value.ts";
+import { type Arguments, compile } from "./lib/schema.ts";
+import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
-import { answerBytes } from "./limits.ts";
+import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
+import { answerBytes } from "./lib/limits.ts";
 
 interface EditTodo {
   readonly before: Uint8Array;
@@ -517,4 +517,4 @@ function outcome(edit: AppliedEdit): EditOutcome {
   };
 }
 
-export type { EditArgs, EditFileArgs, EditFileData, EditOutcome } from "./edit_schema.ts";
+export type { EditArgs, EditFileArgs, EditFileData, EditOutcome } from "./edit/schema.ts";

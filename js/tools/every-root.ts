@@ -6,14 +6,14 @@
  * search in root 1. A cursor without such a mark continues in root 0, the working directory.
  */
 import { childOf } from "../backends/paths.ts";
-import { grepBackend } from "../backends/search.ts";
+import { grepBackend } from "../backends/search/search.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
-import { rankedGrep, type Rank } from "./grep_rank.ts";
-import { otherRoots } from "./left-out.ts";
+import { rankedGrep, type Rank } from "./grep/rank.ts";
+import { otherRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Call } from "./tool.ts";
-import { findPaths } from "./walks.ts";
+import type { Call } from "./lib/tool.ts";
+import { findPaths } from "./lib/walks.ts";
 
 /** One root that a call covers. */
 export interface CoveredRoot {

@@ -1,16 +1,16 @@
 /** `find_files`: fuzzy search for files by their paths. */
-import { findFilesBackend } from "../backends/search-fuzzy.ts";
+import { findFilesBackend } from "../backends/search/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
-import { findBackend } from "../backends/search.ts";
+import { findBackend } from "../backends/search/search.ts";
 import type { FuzzyResult } from "../engine/search-types.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
-import { otherRootsNote, unreadableNote } from "./left-out.ts";
-import { compile, object } from "./schema.ts";
-import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./shared.ts";
-import { where } from "./names.ts";
+import { otherRootsNote, unreadableNote } from "./render/left-out.ts";
+import { compile, object } from "./lib/schema.ts";
+import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./lib/shared.ts";
+import { where } from "./lib/names.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { plural } from "./text.ts";
-import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
+import { plural } from "./lib/text.ts";
+import { type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
 
 /** The arguments of `find_files`. */
 export interface FindFilesArgs {

@@ -1,10 +1,10 @@
 /** `glob`: finds files and directories by name. */
 import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
-import { missedGlob } from "./grep_text.ts";
-import { excludeNotes, findNotes, otherRootsNote } from "./left-out.ts";
-import { answerBytes } from "./limits.ts";
-import { assign, type Names } from "./names.ts";
-import { compile, object } from "./schema.ts";
+import { missedGlob } from "./grep/text.ts";
+import { excludeNotes, findNotes, otherRootsNote } from "./render/left-out.ts";
+import { answerBytes } from "./lib/limits.ts";
+import { assign, type Names } from "./lib/names.ts";
+import { compile, object } from "./lib/schema.ts";
 import {
   choice,
   flag,
@@ -16,9 +16,9 @@ import {
   texts,
   timeout,
   WARNINGS,
-} from "./shared.ts";
+} from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
+import { type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
 
 /** The arguments of `glob`. */
 export interface GlobArgs {

@@ -1,20 +1,30 @@
 /** `grep`: searches the contents of files. */
 import { childOf, isWithin, relativeTo } from "../backends/paths.ts";
-import { grepBackend } from "../backends/search.ts";
-import { encodeCursor } from "../engine/cursor.ts";
+import { grepBackend } from "../backends/search/search.ts";
+import { encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
-import { compile, object } from "./schema.ts";
-import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WARNINGS } from "./shared.ts";
+import { compile, object } from "./lib/schema.ts";
+import {
+  choice,
+  flag,
+  integer,
+  PATH_ALIASES,
+  path,
+  text,
+  textOrTexts,
+  texts,
+  WARNINGS,
+} from "./lib/shared.ts";
 import { closedRootsNote, coveredRoots, grepInCovered, rootCursor } from "./every-root.ts";
-import { rankedGrep } from "./grep_rank.ts";
-import { closing, linesOf, nothing } from "./grep_text.ts";
-import { elsewhereNote } from "./grep_elsewhere.ts";
-import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep_types.ts";
-import { excludeNotes, grepNotes, otherRoots, otherRootsNote } from "./left-out.ts";
-import type { Answer, Call, ReadingTool } from "./tool.ts";
-import { inBothForms } from "./walks.ts";
-import { answerBytes } from "./limits.ts";
+import { rankedGrep } from "./grep/rank.ts";
+import { closing, linesOf, nothing } from "./grep/text.ts";
+import { elsewhereNote } from "./grep/elsewhere.ts";
+import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
+import { excludeNotes, grepNotes, otherRoots, otherRootsNote } from "./render/left-out.ts";
+import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
+import { inBothForms } from "./lib/walks.ts";
+import { answerBytes } from "./lib/limits.ts";
 
 type Args = CheckedGrepArgs;
 

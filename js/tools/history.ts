@@ -1,10 +1,10 @@
 /** `history`: the changes that can be undone. */
-import type { PastCall } from "./past.ts";
-import { compile, object } from "./schema.ts";
-import { integer, text } from "./shared.ts";
+import type { PastCall } from "./lib/past.ts";
+import { compile, object } from "./lib/schema.ts";
+import { integer, text } from "./lib/shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { ReadingTool } from "./tool.ts";
+import type { ReadingTool } from "./lib/tool.ts";
 
 /** The arguments of `history`. */
 export interface HistoryArgs {

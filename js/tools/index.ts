@@ -5,7 +5,7 @@
 import { ARGUMENTS } from "../schema/tool-names.ts";
 import { accessInfo, type AccessInfoArgs, type AccessInfoData } from "./access_info.ts";
 import { applyPatch, type ApplyPatchArgs } from "./apply_patch.ts";
-import type { ApplyPatchData } from "./patching.ts";
+import type { ApplyPatchData } from "./lib/patching.ts";
 import { batch, type BatchArgs, type BatchData, type BatchOutcome } from "./batch.ts";
 import { copy, type CopyData } from "./copy.ts";
 import { deletePath, type DeleteArgs, type DeleteData } from "./delete.ts";
@@ -24,7 +24,7 @@ import type {
   GrepMatch,
   GrepOutput,
   GrepSummary,
-} from "./grep_types.ts";
+} from "./grep/types.ts";
 import type { HistoryArgs } from "./history.ts";
 import { listDirectory, type ListDirectoryArgs } from "./list_directory.ts";
 import type { ListDirectoryData } from "./render/listing.ts";
@@ -34,8 +34,8 @@ import { readFile, type ReadFileArgs, type ReadFileData } from "./read_file.ts";
 import { readManyFiles, type ReadManyFilesArgs, type ReadManyFilesData } from "./read_many_files.ts";
 import type { RunCommandArgs } from "./run_command.ts";
 import { stat, type StatArgs, type StatData } from "./stat.ts";
-import type { Tool } from "./tool.ts";
-import type { CopyArgs, MoveArgs, TransferOptions } from "./transfer.ts";
+import type { Tool } from "./lib/tool.ts";
+import type { CopyArgs, MoveArgs, TransferOptions } from "./lib/transfer.ts";
 import type { UndoArgs } from "./undo.ts";
 import { writeFile, type WriteFileArgs, type WriteFileData } from "./write_file.ts";
 
@@ -161,6 +161,6 @@ export type {
   WriteFileArgs,
   WriteFileData,
 };
-export { DEFAULT_EXCLUDES } from "./read_many_paths.ts";
-export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
-export type { ContentBlock, DocumentBlock, ImageBlock, Progress, Tool } from "./tool.ts";
+export { DEFAULT_EXCLUDES } from "./lib/read_many_paths.ts";
+export { DEFAULT_LIMITS, type Limits } from "./lib/limits.ts";
+export type { ContentBlock, DocumentBlock, ImageBlock, Progress, Tool } from "./lib/tool.ts";

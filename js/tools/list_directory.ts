@@ -1,23 +1,23 @@
 /** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
-import { lstatVia } from "../backends/fallback.ts";
+import { lstatVia } from "../backends/fallback/fallback.ts";
 import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../backends/yielder.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";
-import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
+import { decodeCursor, encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
-import { excludeNotes } from "./left-out.ts";
-import { shownTarget } from "./link-target.ts";
-import { answerBytes } from "./limits.ts";
+import { excludeNotes } from "./render/left-out.ts";
+import { shownTarget } from "./render/link-target.ts";
+import { answerBytes } from "./lib/limits.ts";
 import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
-import { compile, object } from "./schema.ts";
-import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
+import { compile, object } from "./lib/schema.ts";
+import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { isoTime, plural, utf8Length } from "./text.ts";
-import type { Answer, Call, ReadingTool } from "./tool.ts";
-import { unignoredPaths } from "./walks.ts";
+import { isoTime, plural, utf8Length } from "./lib/text.ts";
+import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
+import { unignoredPaths } from "./lib/walks.ts";
 
 /** The arguments of `list_directory`. */
 export interface ListDirectoryArgs {

@@ -1,9 +1,9 @@
 /** `mkdir`: makes a directory. */
-import { compile, object } from "./schema.ts";
-import { flag, path, PATH_ALIASES, text, WARNINGS } from "./shared.ts";
+import { compile, object } from "./lib/schema.ts";
+import { flag, path, PATH_ALIASES, text, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, refuse } from "./tool.ts";
-import { statOrNull } from "./contents.ts";
+import { type ChangingTool, refuse } from "./lib/tool.ts";
+import { statOrNull } from "./lib/contents.ts";
 
 /** The arguments of `mkdir`. */
 export interface MkdirArgs {

@@ -1,21 +1,21 @@
 /** `read_file`: a page of a text file with line numbers; an image; the text of a document; one value of structured data. */
-import type { Location } from "../access/index.ts";
+import type { Location } from "../policy/index.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { LineNumbers, LongLine, Page, PageRequest } from "../engine/read.ts";
 import type { NonText } from "../readers/index.ts";
-import { withContentsDigit } from "./anchors.ts";
-import { readPage, assertFile } from "./contents.ts";
-import { type ImageFacts, imageFacts, imageText } from "./image.ts";
-import { END_OF_FILE, type LineRange } from "./line-ranges.ts";
+import { withContentsDigit } from "./lib/anchors.ts";
+import { readPage, assertFile } from "./lib/contents.ts";
+import { type ImageFacts, imageFacts, imageText } from "./render/image.ts";
+import { END_OF_FILE, type LineRange } from "./lib/line-ranges.ts";
 import { renderPage } from "./render/page.ts";
-import { type KnownFile, renderFile } from "./rendered.ts";
-import { compile, object } from "./schema.ts";
-import { choice, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
+import { type KnownFile, renderFile } from "./render/rendered.ts";
+import { compile, object } from "./lib/schema.ts";
+import { choice, flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { utf8 } from "./text.ts";
-import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
-import { answerBytes } from "./limits.ts";
+import { utf8 } from "./lib/text.ts";
+import { type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
+import { answerBytes } from "./lib/limits.ts";
 
 /** The arguments of `read_file`. */
 export interface ReadFileArgs {

@@ -1,20 +1,20 @@
 /** `read_many_files`: the contents of several files, one after the other. */
-import { excludeNotes } from "./left-out.ts";
-import type { Location } from "../access/index.ts";
+import { excludeNotes } from "./render/left-out.ts";
+import type { Location } from "../policy/index.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
-import { readPage } from "./contents.ts";
+import { readPage } from "./lib/contents.ts";
 import type { NonText } from "../readers/index.ts";
-import { imageText, readImage } from "./image.ts";
-import { answerBytes, type Limits } from "./limits.ts";
-import { expand, type SkippedOne, reasonOf, type RequestedFile } from "./read_many_paths.ts";
-import { where } from "./names.ts";
+import { imageText, readImage } from "./render/image.ts";
+import { answerBytes, type Limits } from "./lib/limits.ts";
+import { expand, type SkippedOne, reasonOf, type RequestedFile } from "./lib/read_many_paths.ts";
+import { where } from "./lib/names.ts";
 import { renderPage } from "./render/page.ts";
-import { type KnownFile, renderFile } from "./rendered.ts";
-import { compile, object } from "./schema.ts";
-import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./shared.ts";
+import { type KnownFile, renderFile } from "./render/rendered.ts";
+import { compile, object } from "./lib/schema.ts";
+import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { utf8Length } from "./text.ts";
-import type { Answer, Call, ContentBlock, ReadingTool } from "./tool.ts";
+import { utf8Length } from "./lib/text.ts";
+import type { Answer, Call, ContentBlock, ReadingTool } from "./lib/tool.ts";
 
 /** The arguments of `read_many_files`. */
 export interface ReadManyFilesArgs {

@@ -1,10 +1,10 @@
 /** `run_command`: runs a program in the sandbox of the workspace. Offered only where the workspace has one. */
-import { compile, object } from "./schema.ts";
-import { flag, integer, path, text, texts } from "./shared.ts";
-import type { SandboxStatus } from "../backends/sandbox.ts";
+import { compile, object } from "./lib/schema.ts";
+import { flag, integer, path, text, texts } from "./lib/shared.ts";
+import type { SandboxStatus } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { ChangingTool } from "./tool.ts";
+import type { ChangingTool } from "./lib/tool.ts";
 
 /** The arguments of `run_command`. */
 export interface RunCommandArgs {

@@ -1,14 +1,14 @@
 /** `stat`: returns the facts about one path. */
 import type { FsStat } from "../backends/backend.ts";
-import { lstatVia, readVersioned } from "../backends/fallback.ts";
+import { lstatVia, readVersioned } from "../backends/fallback/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
-import { NOT_SHOWN, shownTarget } from "./link-target.ts";
-import { compile, object } from "./schema.ts";
-import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
+import { NOT_SHOWN, shownTarget } from "./render/link-target.ts";
+import { compile, object } from "./lib/schema.ts";
+import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { isoTime } from "./text.ts";
-import { type Call, type ReadingTool, refuse } from "./tool.ts";
+import { isoTime } from "./lib/text.ts";
+import { type Call, type ReadingTool, refuse } from "./lib/tool.ts";
 
 /** The arguments of `stat`. */
 export interface StatArgs {

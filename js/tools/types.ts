@@ -1,10 +1,10 @@
 /** The types of every tool's arguments and data, with those of their parts. */
 export type { GrantedDirectory } from "./access_info.ts";
-export type { PatchOutcome } from "./patching.ts";
+export type { PatchOutcome } from "./lib/patching.ts";
 export type { BatchOperation } from "./batch.ts";
-export type { HunkData } from "./diff_html.ts";
-export type { EditArgs, EditOutcome } from "./edit_schema.ts";
-export type { ImageFacts, SentImage } from "./image.ts";
+export type { HunkData } from "./render/diff_html.ts";
+export type { EditArgs, EditOutcome } from "./edit/schema.ts";
+export type { ImageFacts, SentImage } from "./render/image.ts";
 export type {
   AccessInfoArgs,
   AccessInfoData,
@@ -55,10 +55,10 @@ export type {
   WriteFileArgs,
   WriteFileData,
 } from "./index.ts";
-export type { Limits } from "./limits.ts";
-export type { Rank } from "./grep_rank.ts";
+export type { Limits } from "./lib/limits.ts";
+export type { Rank } from "./grep/rank.ts";
 export type { ListedEntry } from "./render/listing.ts";
 export type { ReadOne } from "./read_many_files.ts";
-export type { SkippedOne } from "./read_many_paths.ts";
-export type { ObjectSchema, Schema, SchemaType } from "./schema.ts";
-export type { AccessSummary, Annotations, EditDefaults } from "./tool.ts";
+export type { SkippedOne } from "./lib/read_many_paths.ts";
+export type { ObjectSchema, Schema, SchemaType } from "./lib/schema.ts";
+export type { AccessSummary, Annotations, EditDefaults } from "./lib/tool.ts";

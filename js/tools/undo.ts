@@ -1,14 +1,14 @@
 /** `undo`: undoes a change. */
-import { EMPTY_BYTES } from "../engine/bytes.ts";
-import { lstatOrNull } from "../backends/fallback.ts";
+import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { diffOf } from "./difference.ts";
-import { lastChange, type Past, type PastCall, type Restored } from "./past.ts";
-import { shownText } from "./preview.ts";
-import { compile, object } from "./schema.ts";
-import { text, texts, WARNINGS } from "./shared.ts";
+import { diffOf } from "./render/difference.ts";
+import { lastChange, type Past, type PastCall, type Restored } from "./lib/past.ts";
+import { shownText } from "./render/preview.ts";
+import { compile, object } from "./lib/schema.ts";
+import { text, texts, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./tool.ts";
+import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./lib/tool.ts";
 
 /** The arguments of `undo`. */
 export interface UndoArgs {

@@ -1,17 +1,17 @@
 /** `write_file`: creates, replaces or extends one file, atomically. */
-import type { Location } from "../access/index.ts";
+import type { Location } from "../policy/index.ts";
 import type { WriteOptions } from "../backends/backend.ts";
-import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback.ts";
+import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { type Names, where } from "./names.ts";
-import { findOmissions, omissionError, omissionWarnings } from "./omission.ts";
-import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./overwrite.ts";
-import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./contents.ts";
-import { diffOf } from "./difference.ts";
-import { pastedWarning } from "./pasted.ts";
-import { contentPreview, encodeLike } from "./preview.ts";
-import { compile, MODE_FORM, object } from "./schema.ts";
+import { type Names, where } from "./lib/names.ts";
+import { findOmissions, omissionError, omissionWarnings } from "./lib/omission.ts";
+import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./lib/overwrite.ts";
+import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./lib/contents.ts";
+import { diffOf } from "./render/difference.ts";
+import { pastedWarning } from "./lib/pasted.ts";
+import { contentPreview, encodeLike } from "./render/preview.ts";
+import { compile, MODE_FORM, object } from "./lib/schema.ts";
 import {
   choice,
   EXPECTED_HASH,
@@ -22,10 +22,10 @@ import {
   PATH_ALIASES,
   text,
   WARNINGS,
-} from "./shared.ts";
+} from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { countLines, utf8 } from "./text.ts";
-import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
+import { countLines, utf8 } from "./lib/text.ts";
+import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
 
 /** The arguments of `write_file`. */
 export interface WriteFileArgs {

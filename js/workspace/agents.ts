@@ -3,7 +3,7 @@
  * files, locks and history are shared. The options of an agent can only restrict the access of its
  * workspace.
  */
-import { assertRules } from "../access/rules.ts";
+import { assertRules } from "../policy/rules.ts";
 import {
   type AskGrant,
   compileRules,
@@ -13,9 +13,9 @@ import {
   type Permissions,
   type Rule,
   SandboxPolicy,
-} from "../access/index.ts";
-import { GRANT_STORE } from "../access/permissions.ts";
-import { RULE_OPTIONS } from "../access/rules.ts";
+} from "../policy/index.ts";
+import { GRANT_STORE } from "../policy/permissions.ts";
+import { RULE_OPTIONS } from "../policy/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
@@ -33,11 +33,11 @@ import {
   options,
   text,
 } from "../schema/option.ts";
-import { LIMIT_OPTIONS, type Limits } from "../tools/limits.ts";
-import { type BudgetOptions, makeBudget } from "./budget.ts";
+import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
+import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts";
 import type { AccessOptions } from "./options.ts";
-import { RunningCalls } from "./running.ts";
-import type { Confined, Session } from "./session.ts";
+import { RunningCalls } from "../pipeline/scheduling/running.ts";
+import type { Confined, Session } from "../pipeline/session.ts";
 
 /** The options of an agent. Each can only restrict; the default is that of the workspace. */
 export interface AgentOptions {

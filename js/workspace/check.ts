@@ -1,5 +1,5 @@
 /** Validates the options of `openWorkspace` and brings them into one form, before anything is opened. */
-import { assertRules } from "../access/rules.ts";
+import { assertRules } from "../policy/rules.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { assertToolNames, gateOf, wrongOption } from "../schema/option.ts";

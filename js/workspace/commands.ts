@@ -1,11 +1,10 @@
 /** Creates the sandbox of a workspace's commands from its policy, or refuses one that does not enforce it. */
-import type { CommandOptions } from "../backends/command-options.ts";
-import type { SandboxPolicy } from "../backends/policy.ts";
-import type { CommandPolicy, SandboxProvider } from "../backends/sandbox.ts";
+import type { CommandOptions } from "../backends/sandbox/command-options.ts";
+import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { localHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
-import type { CommandsFor } from "./session.ts";
+import type { CommandsFor } from "../pipeline/session.ts";
 
 /**
  * Returns the function that creates the command sandbox of each policy, because an agent may have a

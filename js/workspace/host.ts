@@ -4,14 +4,14 @@
  * The Node entry registers them, so that this folder does not depend on Node.
  */
 import type { IndexUse } from "../engine/search-types.ts";
-import type { GrantStore, SandboxPolicy } from "../access/index.ts";
-import type { CommandOptions } from "../backends/command-options.ts";
-import type { CommandPolicy, SandboxProvider } from "../backends/sandbox.ts";
+import type { GrantStore, SandboxPolicy } from "../policy/index.ts";
+import type { CommandOptions } from "../backends/sandbox/command-options.ts";
+import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { JournalStore } from "../journal/index.ts";
-import { type Locker, makeLocker } from "./locks.ts";
-import type { ReadStore } from "./reads.ts";
+import { type Locker, makeLocker } from "../pipeline/scheduling/locks.ts";
+import type { ReadStore } from "../pipeline/past/reads.ts";
 
 /** The settings of a local backend. */
 export interface LocalSettings {

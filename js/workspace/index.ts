@@ -4,9 +4,9 @@
  */
 export type { Recovery } from "../journal/index.ts";
 export type { AgentOptions } from "./agents.ts";
-export type { BudgetOptions, Spent } from "./budget.ts";
-export type { CallOptions } from "./enter.ts";
-export type { HistoryEntry, Undone } from "./history.ts";
+export type { BudgetOptions, Spent } from "../pipeline/scheduling/budget.ts";
+export type { CallOptions } from "../pipeline/enter.ts";
+export type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
 export { openWorkspace } from "./open.ts";
 export type { LocalFacts } from "./host.ts";
 export type { AccessOptions, GuardOptions, RootOptions, RootSpec, WorkspaceOptions } from "./options.ts";
@@ -18,8 +18,8 @@ export {
   resolveMentions,
 } from "./mentions.ts";
 export type { PermissionOptions } from "./permissions.ts";
-export { makeReads, type Reads, type ReadStore } from "./reads.ts";
-export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "./result.ts";
+export { makeReads, type Reads, type ReadStore } from "../pipeline/past/reads.ts";
+export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "../pipeline/result.ts";
 export type { ToolDefinition } from "./preset-tools.ts";
 export type {
   AgentWorkspace,
@@ -34,4 +34,4 @@ export type {
 } from "./workspace.ts";
 export type { ToolMethods } from "./tool-methods.ts";
 export { toolsFor } from "./workspace.ts";
-export type { CallLocation, CallOutline, ToolIcon } from "./outline.ts";
+export type { CallLocation, CallOutline, ToolIcon } from "../pipeline/outline.ts";

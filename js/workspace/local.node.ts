@@ -2,13 +2,13 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
-import { openGrantsFile } from "../access/grants-file.node.ts";
-import { LocalBackend } from "../backends/local.node.ts";
-import { defaultStateDir, tryLock } from "../backends/lock.node.ts";
-import { openCommands } from "../backends/sandbox-choice.node.ts";
+import { openGrantsFile } from "../policy/grants-file.node.ts";
+import { LocalBackend } from "../backends/local/local.node.ts";
+import { defaultStateDir, tryLock } from "../backends/local/lock.node.ts";
+import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { setLocalHost } from "./host.ts";
-import { fileReads } from "./reads-file.node.ts";
+import { fileReads } from "../pipeline/past/reads-file.node.ts";
 
 const journals = new Map<string, FileJournal>();
 

@@ -6,9 +6,9 @@
 import type { ContentBlock } from "../readers/index.ts";
 import { callback, gateOf, list, type Options, options } from "../schema/option.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { CALL_ROWS } from "./call-options.ts";
-import type { CallOptions } from "./enter.ts";
-import type { ToolResult } from "./result.ts";
+import { CALL_ROWS } from "../pipeline/call-options.ts";
+import type { CallOptions } from "../pipeline/enter.ts";
+import type { ToolResult } from "../pipeline/result.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
 import { toolsFor, type Workspace } from "./workspace.ts";
 

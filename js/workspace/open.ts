@@ -2,15 +2,15 @@
  * Opens a workspace: options become a policy, a confined backend and the shared state of calls;
  * tools become methods.
  */
-import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
-import { literalGlob } from "../access/policy.ts";
+import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../policy/index.ts";
+import { literalGlob } from "../policy/policy.ts";
 import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
-import { outputBoundOf } from "../backends/output-bound.ts";
-import { IGNORE_FILES } from "../backends/search-walk.ts";
-import { realpathVia } from "../backends/fallback.ts";
+import { outputBoundOf } from "../backends/sandbox/output-bound.ts";
+import { IGNORE_FILES } from "../backends/search/search-walk.ts";
+import { realpathVia } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
-import type { SandboxProvider } from "../backends/sandbox.ts";
-import { SandboxedBackend } from "../backends/sandboxed.ts";
+import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
+import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
@@ -21,22 +21,22 @@ import { type Preset, presetOf } from "../presets/index.ts";
 import type { GuardLevel, PresetAccess } from "../presets/index.ts";
 import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
-import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
+import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { type CheckedOptions, checkOptions } from "./check.ts";
-import { statOrNull } from "../tools/contents.ts";
+import { statOrNull } from "../tools/lib/contents.ts";
 import { commandsOf } from "./commands.ts";
-import { readGitExcludes } from "./git-excludes.ts";
-import { recover } from "./history.ts";
+import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
+import { recover } from "../pipeline/past/history.ts";
 import { isDisk, localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
-import { makeReads, type ReadStore } from "./reads.ts";
-import { makeRepositories, withRepositories } from "./repositories.ts";
-import { RunningCalls } from "./running.ts";
-import type { Session } from "./session.ts";
-import { CallSlots } from "./slots.ts";
-import { makeViews } from "./views.ts";
+import { makeReads, type ReadStore } from "../pipeline/past/reads.ts";
+import { makeRepositories, withRepositories } from "../pipeline/paths/repositories.ts";
+import { RunningCalls } from "../pipeline/scheduling/running.ts";
+import type { Session } from "../pipeline/session.ts";
+import { CallSlots } from "../pipeline/scheduling/slots.ts";
+import { makeViews } from "../pipeline/views.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 /**

@@ -2,12 +2,12 @@
  * The options of a workspace as tables. `js/schema/option.ts` describes how to add an option. The
  * options of agents, calls, mentions, locks and undo are next to their types.
  */
-import { GRANT_STORE } from "../access/permissions.ts";
-import { RULE_OPTIONS } from "../access/rules.ts";
+import { GRANT_STORE } from "../policy/permissions.ts";
+import { RULE_OPTIONS } from "../policy/rules.ts";
 import { BACKEND } from "../backends/option-schema.ts";
-import { COMMAND_OPTIONS } from "../backends/command-options.ts";
-import { PLACES_OPTIONS } from "../backends/places.ts";
-import { SANDBOX_PROVIDER } from "../backends/sandbox.ts";
+import { COMMAND_OPTIONS } from "../backends/sandbox/command-options.ts";
+import { PLACES_OPTIONS } from "../backends/confined/places.ts";
+import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";
 import { OBSERVER } from "../hooks/observer.ts";
 import { PRESET_OPTION } from "../presets/index.ts";
@@ -27,11 +27,11 @@ import {
   text,
   urlOption,
 } from "../schema/option.ts";
-import { LIMIT_OPTIONS } from "../tools/limits.ts";
-import type { EditDefaults } from "../tools/tool.ts";
+import { LIMIT_OPTIONS } from "../tools/lib/limits.ts";
+import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { AccessOptions, GuardOptions, RootOptions, WorkspaceOptions } from "./options.ts";
 import type { PermissionOptions } from "./permissions.ts";
-import { READ_STORE } from "./reads.ts";
+import { READ_STORE } from "../pipeline/past/reads.ts";
 
 const FILE_NAME = text({
   pattern: "^[^/\\0]+$",

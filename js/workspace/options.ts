@@ -1,7 +1,7 @@
 /** What a workspace is opened with. */
-import type { FollowSymlinks, PlacesOptions, Rule } from "../access/index.ts";
-import type { CommandOptions } from "../backends/command-options.ts";
-import type { SandboxProvider } from "../backends/sandbox.ts";
+import type { FollowSymlinks, PlacesOptions, Rule } from "../policy/index.ts";
+import type { CommandOptions } from "../backends/sandbox/command-options.ts";
+import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
@@ -9,10 +9,10 @@ import type { AnyHook } from "../hooks/hook.ts";
 import type { Observer } from "../hooks/observer.ts";
 import type { GuardLevel, Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
-import type { Limits } from "../tools/limits.ts";
-import type { EditDefaults } from "../tools/tool.ts";
+import type { Limits } from "../tools/lib/limits.ts";
+import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
-import type { ReadStore } from "./reads.ts";
+import type { ReadStore } from "../pipeline/past/reads.ts";
 
 /** One root with what may be done below it. */
 export interface RootOptions {

@@ -7,10 +7,10 @@ import {
   makePermissions,
   memoryGrants,
   type Permissions,
-} from "../access/index.ts";
+} from "../policy/index.ts";
 import { type Notify, tell } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
-import type { Prompting } from "./session.ts";
+import type { Prompting } from "../pipeline/session.ts";
 
 /** The option that requires directories to be granted before they are used. */
 export interface PermissionOptions {

@@ -1,17 +1,17 @@
 /** Offers the tools of a workspace under the names and arguments of a preset. */
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Preset, PresetTool } from "../presets/index.ts";
-import type { ObjectSchema } from "../tools/schema.ts";
-import type { Annotations } from "../tools/tool.ts";
-import { runCall } from "./call.ts";
-import { allowed, callOptions } from "./call-options.ts";
-import type { CallGate } from "./drain.ts";
-import type { CallOptions } from "./enter.ts";
-import { ROOT_LOOKUP, makeRootLookup } from "./first-root.ts";
+import type { ObjectSchema } from "../tools/lib/schema.ts";
+import type { Annotations } from "../tools/lib/tool.ts";
+import { runCall } from "../pipeline/call.ts";
+import { allowed, callOptions } from "../pipeline/call-options.ts";
+import type { CallGate } from "../pipeline/scheduling/drain.ts";
+import type { CallOptions } from "../pipeline/enter.ts";
+import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { homeOfHost } from "./host.ts";
-import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from "./outline.ts";
-import { type ToolResult, unknownTool } from "./result.ts";
-import type { Session } from "./session.ts";
+import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from "../pipeline/outline.ts";
+import { type ToolResult, unknownTool } from "../pipeline/result.ts";
+import type { Session } from "../pipeline/session.ts";
 
 /** A tool for hosts and adapters. */
 export interface ToolDefinition {

@@ -3,7 +3,7 @@
  * the descriptions for models: `scripts/describe-types.mjs` adds them to the declarations.
  */
 import type { GrepArgs, GrepData, GrepOutput, ToolArgs, ToolData, ToolName } from "../tools/index.ts";
-import type { CallOptions } from "./enter.ts";
+import type { CallOptions } from "../pipeline/enter.ts";
 
 /** Every tool as a method: it returns the data, or throws the failure. */
 export interface ToolMethods {

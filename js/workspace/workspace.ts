@@ -1,5 +1,5 @@
 /** The workspace for its users: `call`, the tools, and a method for each tool. */
-import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
+import { type Grant, makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
 import type { Recovery } from "../journal/index.ts";
@@ -17,20 +17,20 @@ import {
   type ToolName,
 } from "../tools/index.ts";
 import { runCommandIn } from "../tools/run_command.ts";
-import type { AccessSummary, Tool } from "../tools/tool.ts";
+import type { AccessSummary, Tool } from "../tools/lib/tool.ts";
 import { type AgentOptions, agentSession } from "./agents.ts";
-import type { Spent } from "./budget.ts";
-import { runCall } from "./call.ts";
-import { allowed, callOptions } from "./call-options.ts";
-import { lockAll } from "./change.ts";
-import { type CallGate, makeCallGate } from "./drain.ts";
-import type { CallOptions } from "./enter.ts";
-import { iconOf, outlineOf, previewOf } from "./outline.ts";
-import { type Failure, refused, type ToolResult, unknownTool } from "./result.ts";
-import { ROOT_LOOKUP, makeRootLookup } from "./first-root.ts";
-import { type HistoryEntry, historyOf, type Undone, undoCall } from "./history.ts";
+import type { Spent } from "../pipeline/scheduling/budget.ts";
+import { runCall } from "../pipeline/call.ts";
+import { allowed, callOptions } from "../pipeline/call-options.ts";
+import { lockAll } from "../pipeline/change.ts";
+import { type CallGate, makeCallGate } from "../pipeline/scheduling/drain.ts";
+import type { CallOptions } from "../pipeline/enter.ts";
+import { iconOf, outlineOf, previewOf } from "../pipeline/outline.ts";
+import { type Failure, refused, type ToolResult, unknownTool } from "../pipeline/result.ts";
+import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
+import { type HistoryEntry, historyOf, type Undone, undoCall } from "../pipeline/past/history.ts";
 import type { LocalFacts } from "./host.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../pipeline/session.ts";
 import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
 import type { ToolMethods } from "./tool-methods.ts";
 

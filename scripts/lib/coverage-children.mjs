@@ -12,7 +12,7 @@ import { BuildError, root } from "./run.mjs";
 const dist = join(root, "dist");
 const bin = join(dist, "bin");
 /** Modules that bundle a package: no source of ours is in them. */
-const packages = ["mcp/sdk.js", "mcp/jose.js"].map((name) => join(dist, name));
+const packages = ["mcp/protocol/sdk.js", "mcp/auth/jose.js"].map((name) => join(dist, name));
 
 const { options } = ts.parseJsonConfigFileContent(
   ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,

@@ -9,7 +9,7 @@ import { toLangChain } from "../../js/adapters/langchain.ts";
 import { offered } from "../../js/adapters/offer.ts";
 import { toOpenAIAgents } from "../../js/adapters/openai-agents.ts";
 import { MemoryBackend, openWorkspace, type Workspace } from "../../js/index.node.ts";
-import { answerOf } from "../../js/mcp/content.ts";
+import { answerOf } from "../../js/mcp/protocol/content.ts";
 import { pdf } from "../readers/make.ts";
 
 const PDF = pdf(["Page"]);

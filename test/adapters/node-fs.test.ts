@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fromNodeFs } from "../../js/adapters/node-fs.ts";
+import { fromNodeFs } from "../../js/adapters/node-fs/backend.ts";
 import { openWorkspace } from "../../js/index.node.ts";
 import { backendContract } from "../../js/testing/index.node.ts";
 

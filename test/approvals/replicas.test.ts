@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { openApprovalState } from "../../js/mcp/approval-state.ts";
+import { openApprovalState } from "../../js/mcp/protocol/approval-state.ts";
 import { type Actor, directory, type Files } from "./places.ts";
 import { type Asked, type Replica, replica } from "./replicas.ts";
 

@@ -1,8 +1,8 @@
 /** Servers over HTTP without a port, and requests of the modern era as a client writes them. */
 import "../../js/index.node.ts";
-import { elicitApprovals } from "../../js/mcp/approvals.ts";
-import { type ApprovalStateOptions, openApprovalState } from "../../js/mcp/approval-state.ts";
-import { makeHandler } from "../../js/mcp/handler.ts";
+import { elicitApprovals } from "../../js/mcp/protocol/approvals.ts";
+import { type ApprovalStateOptions, openApprovalState } from "../../js/mcp/protocol/approval-state.ts";
+import { makeHandler } from "../../js/mcp/transport/handler.ts";
 import { localHost } from "../../js/mcp/host.ts";
 
 /** A question that a server puts, and what comes back with its answer. */

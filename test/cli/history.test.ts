@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sinceTime } from "../../js/cli/history-commands.ts";
+import { sinceTime } from "../../js/cli/commands/history.ts";
 import { type Place, place } from "./running.ts";
 
 let at: Place;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { reduceGitConfig } from "../../js/backends/git-config.ts";
+import { reduceGitConfig } from "../../js/backends/confined/git-config.ts";
 import { run, TIERS, World } from "./world.ts";
 
 let world: World;

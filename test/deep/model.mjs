@@ -1,4 +1,4 @@
-// Runs test/model.test.ts with many new sequences: memory and the disk answer alike and end alike.
+// Runs test/backends/model.test.ts with many new sequences: memory and the disk answer alike and end alike.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { bin, root, run as runProgram } from "../../scripts/lib/run.mjs";
@@ -20,7 +20,7 @@ export default {
         ? { FILEWRIGHT_MODEL_SECONDS: String(Math.max(1, Math.floor(secondsLeft()) - 5)) }
         : {}),
     };
-    const args = ["run", "--project", "fast", "test/model.test.ts"];
+    const args = ["run", "--project", "fast", "test/backends/model.test.ts"];
     const { status } = runProgram(bin("vitest"), args, { env, check: false });
     const failures = status === 0 ? [] : ["see the output above"];
     return { cases: Number(readFileSync(tried, "utf8")), failures };

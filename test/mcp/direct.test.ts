@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import type { About } from "../../js/mcp/about.ts";
+import type { About } from "../../js/mcp/protocol/about.ts";
 import { REVISIONS } from "../../js/adapters/mcp-revisions.ts";
-import { greet } from "../../js/mcp/direct.ts";
+import { greet } from "../../js/mcp/transport/direct.ts";
 import { COMMAND, scratch } from "./harness.ts";
 
 const clientInfo = { name: "test", version: "1" };

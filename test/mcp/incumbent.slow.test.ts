@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { installed } from "../installed.ts";
+import { installed } from "../package/installed.ts";
 import { type Connected, connect, DROP_IN, scratch } from "./harness.ts";
 import { CASES as UNIT_CASES } from "./incumbent/cases.ts";
 import { DIFFERENCES } from "./incumbent/differences.ts";

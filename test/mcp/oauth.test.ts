@@ -11,7 +11,7 @@ import {
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type OauthOptions, oauthVerifier, type TokenVerifier } from "../../js/mcp/oauth.ts";
+import { type OauthOptions, oauthVerifier, type TokenVerifier } from "../../js/mcp/auth/oauth.ts";
 
 const RESOURCE = "https://files.example/mcp";
 const now = (): number => Math.floor(Date.now() / 1000);

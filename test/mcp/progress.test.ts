@@ -1,8 +1,8 @@
 /** The pace of progress, by a clock of the test's own: no message just before an answer, none backwards. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CallOptions } from "../../js/workspace/index.ts";
-import { type DirectParts, makeDirect } from "../../js/mcp/direct.ts";
-import { type Reporter, reporter } from "../../js/mcp/progress.ts";
+import { type DirectParts, makeDirect } from "../../js/mcp/transport/direct.ts";
+import { type Reporter, reporter } from "../../js/mcp/protocol/progress.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 /** Relative paths of a server over several directories: a path that a rule or a missing grant keeps from a call reads as absent. */
 import { describe, expect, test } from "vitest";
 import { MemoryBackend, openWorkspace, toolsFor, type WorkspaceOptions } from "../../js/index.node.ts";
-import { callTool } from "../../js/mcp/call.ts";
+import { callTool } from "../../js/mcp/protocol/call.ts";
 import { hostOf } from "../../js/mcp/host.ts";
 
 const CALLER = { mcpReq: { signal: new AbortController().signal, notify: () => Promise.resolve() } };

@@ -167,7 +167,7 @@ test("an older token file at the same place is replaced, not written through", a
   chmodSync(file, 0o666);
   linkSync(file, join(state.dir, "hard"));
   const before = readFileSync(join(state.dir, "hard"), "utf8");
-  const { writeToken } = await import("../../js/mcp/token-file.ts");
+  const { writeToken } = await import("../../js/mcp/auth/token-file.ts");
   writeToken(file, TOKEN);
   expect(readFileSync(join(state.dir, "hard"), "utf8")).toBe(before);
   expect(statSync(file).mode & 0o777).toBe(0o600);

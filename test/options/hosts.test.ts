@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toAdkTools } from "../../js/adapters/adk.ts";
 import { toLangChain } from "../../js/adapters/langchain.ts";
 import { toMastraFilesystem } from "../../js/adapters/mastra.ts";
-import { fromNodeFs } from "../../js/adapters/node-fs.ts";
+import { fromNodeFs } from "../../js/adapters/node-fs/backend.ts";
 import {
   auditFile,
   compileRules,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { RulesOptions } from "../../js/engine/access.ts";
+import type { RulesOptions } from "../../js/engine/native/access.ts";
 import { both, describeParity } from "./engines.ts";
 
 const paths = [

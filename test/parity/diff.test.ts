@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { DiffOptions } from "../../js/engine/diff.ts";
+import type { DiffOptions } from "../../js/engine/text/diff.ts";
 import { all, describeParity } from "./engines.ts";
 
 const lines = (count: number, make: (line: number) => string) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { EditInput, EditOptions } from "../../js/engine/edit.ts";
+import type { EditInput, EditOptions } from "../../js/engine/text/edit.ts";
 import { all, describeParity } from "./engines.ts";
 
 const file = "fn main() {\r\n    let näme = 1;\r\n    let b = 1;\r\n}\r\n";

@@ -1,7 +1,7 @@
 /** The older encodings: from tables in one engine, from the platform's decoders in the other. */
 import { expect, it } from "vitest";
 import type { Engine } from "../../js/engine/engine.ts";
-import { foundAs, texts } from "../encodings.ts";
+import { foundAs, texts } from "../engine/encodings.ts";
 import { both, describeParity, engines } from "./engines.ts";
 
 const written = (encoding: string, text: string): Uint8Array =>

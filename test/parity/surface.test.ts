@@ -1,7 +1,7 @@
 /** Every function of the engine gives the same on both engines: values, bytes and refusals. */
 import { expect, it } from "vitest";
 import { type Engine, makeEngine } from "../../js/engine/engine.ts";
-import { makeTextEngine } from "../../js/engine/text-engine.ts";
+import { makeTextEngine } from "../../js/engine/text/text-engine.ts";
 import { both, describeParity, engines, outcome } from "./engines.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);

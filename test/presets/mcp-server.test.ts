@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
 import { PRESETS } from "../../js/presets/index.ts";
-import type { Schema } from "../../js/tools/schema.ts";
+import type { Schema } from "../../js/tools/lib/schema.ts";
 
 const server = resolve(
   import.meta.dirname,

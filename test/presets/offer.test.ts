@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { FilewrightError, type Hook, MemoryBackend, openWorkspace, toolsFor } from "../../js/index.node.ts";
 import { PRESET_NAMES, PRESETS, type PresetName } from "../../js/presets/index.ts";
-import type { Schema } from "../../js/tools/schema.ts";
+import type { Schema } from "../../js/tools/lib/schema.ts";
 import { open } from "./harness.ts";
 
 const NAMES = {

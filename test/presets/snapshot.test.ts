@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";
 import { strictSchema } from "../../js/presets/strict.ts";
 import { TOOLS } from "../../js/tools/index.ts";
-import type { ObjectSchema, Schema } from "../../js/tools/schema.ts";
+import type { ObjectSchema, Schema } from "../../js/tools/lib/schema.ts";
 
 interface Shown {
   readonly name: string;

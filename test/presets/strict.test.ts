@@ -15,7 +15,7 @@ import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";
 import { strictSchema } from "../../js/presets/strict.ts";
 import { TOOLS } from "../../js/tools/index.ts";
-import type { ObjectSchema, Schema } from "../../js/tools/schema.ts";
+import type { ObjectSchema, Schema } from "../../js/tools/lib/schema.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

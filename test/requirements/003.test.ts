@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type AskGrant, MemoryBackend, openWorkspace, type WorkspaceEvent } from "../../js/index.node.ts";
-import { makeLocker } from "../../js/workspace/locks.ts";
+import { makeLocker } from "../../js/pipeline/scheduling/locks.ts";
 import { KINDS, type Kind, place, type Seed, temporary } from "../tools/harness.ts";
 
 /** Somebody who grants these directories, and what they were asked. */

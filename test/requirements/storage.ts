@@ -1,6 +1,6 @@
 /** The same files on each kind of storage. */
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
-import { minimalBackend } from "../minimal.ts";
+import { minimalBackend } from "../backends/minimal.ts";
 import { temporary } from "../tools/harness.ts";
 
 /** The methods of the protocol. */

@@ -6,7 +6,7 @@
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { platform } from "../../scripts/lib/platform.mjs";
-import { installed } from "../installed.ts";
+import { installed } from "../package/installed.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 /** Where they are. */

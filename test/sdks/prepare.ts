@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { installed } from "../installed.ts";
+import { installed } from "../package/installed.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const home = join(root, ".cache/sdks");

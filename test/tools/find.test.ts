@@ -3,7 +3,7 @@ import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { FindFilesArgs } from "../../js/tools/index.ts";
-import { isDefinition } from "../../js/tools/grep_rank.ts";
+import { isDefinition } from "../../js/tools/grep/rank.ts";
 import { KINDS, place } from "./harness.ts";
 
 const tree = {

@@ -1,7 +1,7 @@
 /** Comments that stand for lines left out are refused, or said, and never taken for the lines. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isOmissionComment, mayLeaveOut } from "../../js/tools/omission.ts";
+import { isOmissionComment, mayLeaveOut } from "../../js/tools/lib/omission.ts";
 import { KINDS, place } from "./harness.ts";
 
 const FUNCTIONS = Array.from({ length: 40 }, (_, n) => `function f${n + 1}() { return ${n + 1}; }`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FilewrightError } from "../../js/engine/errors.ts";
-import { plainArguments } from "../../js/tools/arguments.ts";
-import { compile, object } from "../../js/tools/schema.ts";
+import { plainArguments } from "../../js/tools/lib/arguments.ts";
+import { compile, object } from "../../js/tools/lib/schema.ts";
 
 const checked = compile<Record<string, unknown>>(
   "try",

@@ -1,6 +1,6 @@
 /** Searches and listings only count results that no answer can show, on a disk and in memory alike. */
 import { describe, expect, test } from "vitest";
-import { grepBackend } from "../../js/backends/search.ts";
+import { grepBackend } from "../../js/backends/search/search.ts";
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import type { GlobArgs, GrepArgs } from "../../js/tools/index.ts";
 import { type Kind, KINDS, place } from "./harness.ts";

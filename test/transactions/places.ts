@@ -6,8 +6,8 @@ import { afterAll } from "vitest";
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import { type JournalStore, MemoryJournal } from "../../js/journal/index.ts";
 import { localHost } from "../../js/workspace/host.ts";
-import { writeVia } from "../../js/backends/fallback.ts";
-import { minimalBackend } from "../minimal.ts";
+import { writeVia } from "../../js/backends/fallback/fallback.ts";
+import { minimalBackend } from "../backends/minimal.ts";
 
 /** The methods that change something. */
 export const CHANGING: ReadonlySet<string> = new Set([

@@ -8,8 +8,8 @@ import {
   deleteVia,
   removeTreeVia,
   renameVia,
-} from "../../js/backends/fallback-tree.ts";
-import { writeVia } from "../../js/backends/fallback.ts";
+} from "../../js/backends/fallback/fallback-tree.ts";
+import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import {
   FilewrightError,
   type FsBackend,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type LockKey, makeLocker } from "../../js/workspace/locks.ts";
+import { type LockKey, makeLocker } from "../../js/pipeline/scheduling/locks.ts";
 
 const WAIT = { timeoutMs: 5000 };
 const file = (path: string): LockKey => ({ path, tree: false });

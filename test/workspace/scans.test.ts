@@ -1,7 +1,7 @@
 /** Turns of calls that walk, and the time that they are given. */
 import { describe, expect, it } from "vitest";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
-import { ScanQueue } from "../../js/workspace/scans.ts";
+import { ScanQueue } from "../../js/pipeline/scheduling/scans.ts";
 
 const never = (): AbortSignal => new AbortController().signal;
 

@@ -1,7 +1,7 @@
 //! The wire format of results for JavaScript.
 //!
 //! An object per match costs ten times the search. A [`Packed`] result is one array of numbers and
-//! one string, decoded by `js/engine/unpack.ts`. Both bindings use it, so that there is one format.
+//! one string, decoded by `js/engine/wire/unpack.ts`. Both bindings use it, so that there is one format.
 //! Numbers are `f64` because sizes and offsets exceed 2^32; they are exact to 2^53.
 //!
 //! A string is stored as its length in UTF-16 units in `nums` and its characters appended to

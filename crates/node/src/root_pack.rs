@@ -1,4 +1,4 @@
-//! Encodes the results of the root set; `js/backends/local-unpack.ts` decodes them.
+//! Encodes the results of the root set; `js/backends/local/local-unpack.ts` decodes them.
 
 use filewright_core::pack::Packed;
 use filewright_core::path::encode_name;

@@ -10,7 +10,7 @@ thread_local! {
     static HOST: OnceCell<Host> = const { OnceCell::new() };
 }
 
-/// The functions of `js/engine/legacy.ts`. None of them throws.
+/// The functions of `js/engine/wasm/legacy.ts`. None of them throws.
 struct Host {
     find: Function,
     decode: Function,

@@ -6,7 +6,7 @@
  * names are kept only when the old entry itself was set aside.
  */
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
-import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback.ts";
+import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
 import { failure } from "../failure.ts";
 import { engine } from "../../engine/current.ts";
 import type { FilewrightError } from "../../engine/errors.ts";

@@ -15,10 +15,10 @@ import {
   type WriteOptions,
   type WriteResult,
 } from "../backend.ts";
-import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../fallback.ts";
+import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
-import { walkTree } from "../walk-tree.ts";
+import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";

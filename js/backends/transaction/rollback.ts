@@ -7,9 +7,9 @@
  * conditional on the compared version.
  */
 import type { FsBackend, FsStat } from "../backend.ts";
-import { entryPathVia, lstatOrNull } from "../fallback.ts";
+import { entryPathVia, lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
-import { walkTree } from "../walk-tree.ts";
+import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { hasContentOf, isImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";

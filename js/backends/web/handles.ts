@@ -17,9 +17,9 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { checkRange, checkSignal, failure, tooLarge } from "../failure.ts";
-import { sortEntries } from "../fallback.ts";
-import { filesBelow, walkTree } from "../walk-tree.ts";
-import { globFiles } from "../globs.ts";
+import { sortEntries } from "../fallback/fallback.ts";
+import { filesBelow, walkTree } from "../fallback/walk-tree.ts";
+import { globFiles } from "../search/globs.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { directoryFacts, fileFacts, readAll, readSnapshot, versionByTime, versionOf } from "./content.ts";

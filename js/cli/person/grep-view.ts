@@ -1,7 +1,7 @@
 /** Formats the results of a search for a person: grouped by file, with highlighted matches. */
 import { escapeControls } from "../../engine/escape.ts";
-import type { GrepData } from "../../tools/grep_types.ts";
-import { rowsOf } from "../../tools/grep_text.ts";
+import type { GrepData } from "../../tools/grep/types.ts";
+import { rowsOf } from "../../tools/grep/text.ts";
 import { type Pattern, type Range, rangesOf } from "./highlight.ts";
 import { styled } from "./style.ts";
 import { harmless } from "./text.ts";

@@ -7,7 +7,7 @@
  * nothing is highlighted.
  */
 import { createContext, Script } from "node:vm";
-import type { GrepMatch } from "../../tools/grep_types.ts";
+import type { GrepMatch } from "../../tools/grep/types.ts";
 
 /** Begin and end of a match in the lines of one result, joined by line feeds. UTF-16 offsets. */
 export type Range = readonly [from: number, to: number];

@@ -1,7 +1,7 @@
 /** Formats directories and paths for a person: types, sizes, times and colours. */
 import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
-import { NOT_SHOWN } from "../../tools/link-target.ts";
+import { NOT_SHOWN } from "../../tools/render/link-target.ts";
 import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.ts";
 import { styled } from "./style.ts";
 import { humanBytes, localTime } from "./text.ts";

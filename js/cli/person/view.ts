@@ -1,8 +1,8 @@
 /** Formats the result of a tool for a person. */
 import type { FindFilesData } from "../../tools/find_files.ts";
 import type { GlobData } from "../../tools/glob.ts";
-import type { GrepData } from "../../tools/grep_types.ts";
-import { linesOf } from "../../tools/grep_text.ts";
+import type { GrepData } from "../../tools/grep/types.ts";
+import { linesOf } from "../../tools/grep/text.ts";
 import type { ListDirectoryData } from "../../tools/render/listing.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";

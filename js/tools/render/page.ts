@@ -6,7 +6,7 @@
  * continues.
  */
 import type { LineNumbers, Page } from "../../engine/read.ts";
-import { assign, type Names, OWN_NAMES } from "../names.ts";
+import { assign, type Names, OWN_NAMES } from "../lib/names.ts";
 
 /** The properties of a page that its text needs. */
 export type ShownPage = Pick<

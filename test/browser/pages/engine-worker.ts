@@ -1,2 +1,2 @@
 /** The script of the engine's workers. */
-import "../../../js/engine/worker.ts";
+import "../../../js/engine/workers/worker.ts";

@@ -1,7 +1,7 @@
 /** The page of the engine's workers: what runs on it, and what in them. */
 import { applyPatchAsync, planEditsBytesAsync, readPageAsync } from "../../../js/engine/functions.ts";
 import { diffAsync, engine, FilewrightError, grepText, grepTextAsync } from "../../../js/engine/index.ts";
-import { useWorkers } from "../../../js/engine/workers.ts";
+import { useWorkers } from "../../../js/engine/workers/workers.ts";
 import { MemoryBackend, openWorkspace } from "../../../js/index.ts";
 
 /** The module's functions that were called on the page's own thread, in their order. */

@@ -1,0 +1,358 @@
+/**
+ * A backend over an object in the shape of Node's `fs`: memfs, ZenFS, unionfs and other
+ * imitations.
+ *
+ * Only `fs.promises` is used. Features that the object lacks beyond the first seven methods, such
+ * as links or permission bits, the backend lacks too. Versions are content hashes, so that a
+ * coarse clock hides no change. Use `LocalBackend` for real disks: this one resolves paths in one
+ * step and opens them in another.
+ *
+ * @module filewright/node-fs
+ */
+import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../../backends/backend.ts";
+import { checkSignal, checkWritable, failure } from "../../backends/failure.ts";
+import { sortEntries } from "../../backends/fallback/fallback.ts";
+import { walkTree } from "../../backends/fallback/walk-tree.ts";
+import { compileGlobs } from "../../backends/search/globs.ts";
+import {
+  checkPath,
+  checkTarget,
+  childOf,
+  isLongName,
+  nameOf,
+  normalise,
+  parentOf,
+  relativeTo,
+  sortCodePoints,
+} from "../../backends/paths.ts";
+import { decodeText, encodeText } from "../../backends/text.ts";
+import { gateOf, instance, required } from "../../schema/option.ts";
+import { codeOf, translated } from "./errors.ts";
+import { realOf, type RealOptions } from "./links.ts";
+import type { NodeFs, NodeFsPromises, NodeStats } from "./shape.ts";
+
+export type { NodeFs, NodeFsPromises, NodeStats };
+
+const gate = gateOf(
+  "fromNodeFs",
+  instance<NodeFs>("NodeFs", "an object with promises, like node:fs", {
+    promises: required(instance<NodeFsPromises>("NodeFsPromises", "the promises of node:fs", {})),
+  }),
+);
+
+/**
+ * A backend over such an object.
+ *
+ * @example
+ * import { fs } from "memfs";
+ * const ws = await openWorkspace({ backend: fromNodeFs(fs), root: "/project" });
+ */
+export function fromNodeFs(fs: NodeFs): FsBackend {
+  gate(fs);
+  const { promises: host } = fs;
+  const at = (path: string): string => {
+    checkPath(path);
+    const { path: file } = normalise(path);
+    if (file.split("/").some(isLongName)) throw failure("NAME_TOO_LONG", path);
+    return file;
+  };
+  // On a system where `\` separates names too, a name that contains one would lead to another path than
+  // the checked one.
+  let separates: Promise<boolean> | undefined;
+  const place = async (path: string): Promise<string> => {
+    const file = at(path);
+    if (file.includes("\\")) {
+      separates ??= isRoot(host, "/\\");
+      if (await separates)
+        throw failure("INVALID_ARGUMENT", path, "a name with a backslash is a path in this storage");
+    }
+    return file;
+  };
+  const resolve = async (path: string, options: RealOptions): Promise<string> => {
+    const file = await place(path);
+    if (file === "/" || !normalise(path).directory) return realOf(host, file, options);
+    // A path that ends in a slash names a directory, even through a link.
+    const real = await realOf(host, file, { ...options, follow: true });
+    const there = (await (host.lstat ?? host.stat).call(host, real).catch(() => undefined)) as
+      | NodeStats
+      | undefined;
+    if (there?.isDirectory() === false) throw failure("NOT_DIRECTORY", path);
+    return real;
+  };
+  /** Runs on the entry itself: links of its parents are followed, its own is not. */
+  const run: Run = (path, operation) =>
+    translated(path, async () => operation(await resolve(path, { follow: false })));
+  /** Runs on the path with all links resolved. */
+  const follow: Run = (path, operation) =>
+    translated(path, async () => operation(await resolve(path, { follow: true })));
+  const realpath = (path: string): Promise<string> =>
+    translated(path, () => resolve(path, { follow: true, keepMissingDirectory: true }));
+
+  const stat = (path: string): Promise<FsStat> =>
+    follow(path, async (file) => factsOf(at(path), (await host.stat(file)) as NodeStats));
+  const lstat = (path: string): Promise<FsStat> =>
+    run(path, async (file) => {
+      const facts = factsOf(at(path), (await (host.lstat ?? host.stat).call(host, file)) as NodeStats);
+      if (facts.type !== "symlink" || host.readlink === undefined) return facts;
+      return Object.freeze({ ...facts, target: String(await host.readlink(file)) });
+    });
+  const standing = async (path: string): Promise<FsStat | undefined> => {
+    try {
+      return await lstat(path);
+    } catch (error) {
+      if (["NOT_FOUND", "NOT_DIRECTORY"].includes(codeOf(error))) return undefined;
+      throw error;
+    }
+  };
+  const readBytes = (path: string): Promise<Uint8Array> =>
+    follow(path, async (file) => {
+      const { isFile, isDir } = await stat(file);
+      if (isDir) throw failure("IS_DIRECTORY", path);
+      if (!isFile) throw failure("NOT_REGULAR_FILE", path);
+      const bytes = (await host.readFile(file)) as Uint8Array;
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice();
+    });
+  const writeBytes = (
+    path: string,
+    content: Uint8Array,
+    options: WriteOptions = {},
+  ): Promise<Record<never, never>> =>
+    // Written through a link, which stays.
+    follow(path, async (to) => {
+      checkSignal(options.signal, path);
+      if (options.ifAbsent === true && (await standing(path)) !== undefined)
+        throw failure("ALREADY_EXISTS", path);
+      const old = await standing(to);
+      if (old?.isDir) throw failure("IS_DIRECTORY", path);
+      if (normalise(path).directory)
+        throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+      if (old !== undefined && !old.isFile) throw failure("NOT_REGULAR_FILE", path);
+      // A host's rename would replace even a read-only file.
+      checkWritable(old, path);
+      if (options.createDirs === true && old === undefined)
+        await host.mkdir(parentOf(to), { recursive: true });
+      await replace(host, to, content, options.mode ?? old?.mode);
+      return {};
+    });
+  const listDir = (path: string): Promise<readonly FsEntry[]> =>
+    follow(path, async (directory) => {
+      if (!(await stat(directory)).isDir) throw failure("NOT_DIRECTORY", path);
+      const entries: FsEntry[] = [];
+      for (const name of (await host.readdir(directory)) as readonly string[]) {
+        const facts = await standing(childOf(at(path), String(name)));
+        // It has vanished since it was listed.
+        if (facts === undefined) continue;
+        const { path: full, type, isDir, isFile, size, mtime, target: to } = facts;
+        entries.push(
+          Object.freeze({
+            name: nameOf(full),
+            path: full,
+            type,
+            isDir,
+            isFile,
+            ...(isFile ? { size } : {}),
+            mtime,
+            ...(to === undefined ? {} : { target: to }),
+          }),
+        );
+      }
+      return sortEntries(entries);
+    });
+  async function* iterFiles(root: string): AsyncGenerator<string> {
+    for await (const entry of walkTree({ listDir }, at(root))) if (entry.isFile) yield entry.path;
+  }
+
+  const backend: FsBackend = {
+    async exists(path) {
+      try {
+        await stat(path);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    stat,
+    readBytes,
+    writeBytes,
+    listDir,
+    iterFiles,
+    readText: async (path, { encoding } = {}) => decodeText(await readBytes(path), encoding, path),
+    writeText: async (path, content, options = {}) =>
+      writeBytes(path, encodeText(content, options.encoding, path), options),
+    delete: (path) =>
+      run(path, async (file) => {
+        if (!(await lstat(file)).isDir) return host.unlink(file);
+        // Some imitations also remove the content.
+        if (((await host.readdir(file)) as readonly unknown[]).length > 0) throw failure("NOT_EMPTY", path);
+        return host.rmdir(file);
+      }),
+    mkdir: (path, { parents = true, existOk = true } = {}) =>
+      run(path, async (file) => {
+        const there = await standing(file);
+        if (there !== undefined) {
+          if (existOk && (await backend.exists(file)) && (await stat(file)).isDir) return;
+          throw failure("ALREADY_EXISTS", path);
+        }
+        await host.mkdir(file, { recursive: parents });
+      }),
+    async glob(pattern, { root = "/" } = {}) {
+      const matcher = compileGlobs([pattern]);
+      const found: string[] = [];
+      const base = at(root);
+      for await (const file of iterFiles(base))
+        if (matcher.matches(relativeTo(file, base) ?? file)) found.push(file);
+      return Object.freeze(sortCodePoints(found));
+    },
+  };
+  return Object.freeze({
+    ...backend,
+    ...linksOf(host, run, follow, lstat, realpath),
+    ...movesOf(host, run, standing),
+  });
+}
+
+type Run = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
+
+/** Adds links and permission bits, as far as the host supports them. */
+function linksOf(
+  host: NodeFsPromises,
+  run: Run,
+  follow: Run,
+  lstat: (path: string) => Promise<FsStat>,
+  realpath: (path: string) => Promise<string>,
+): Partial<FsBackend> {
+  const { readlink, symlink, chmod } = host;
+  if (host.lstat === undefined || readlink === undefined) return {};
+  return {
+    lstat,
+    realpath,
+    readLink: (path) =>
+      run(path, async (file) => {
+        if ((await lstat(file)).type !== "symlink")
+          throw failure("INVALID_ARGUMENT", path, "not a symbolic link");
+        return String(await readlink.call(host, file));
+      }),
+    ...(symlink === undefined
+      ? {}
+      : {
+          symlink: async (target, path) => {
+            checkTarget(target, path);
+            return run(path, (file) => symlink.call(host, target, file));
+          },
+        }),
+    ...(chmod === undefined
+      ? {}
+      : { chmod: (path, mode) => follow(path, (file) => chmod.call(host, file, mode)) }),
+  };
+}
+
+/** Adds rename, if the host supports it. */
+function movesOf(
+  host: NodeFsPromises,
+  run: Run,
+  standing: (path: string) => Promise<FsStat | undefined>,
+): Partial<FsBackend> {
+  const { rename, readlink, symlink } = host;
+  if (rename === undefined) return {};
+  return {
+    rename: (from, to, { overwrite = false } = {}) =>
+      run(from, async (source) => {
+        const destination = await realOf(host, normalise(to).path, { follow: false });
+        const moved = await standing(source);
+        if (moved === undefined) throw failure("NOT_FOUND", from);
+        if (relativeTo(destination, source) !== null && destination !== source)
+          throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+        const there = await standing(destination);
+        if (there !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+        if (destination === source) throw failure("SAME_FILE", to);
+        if (there !== undefined && there.isDir !== moved.isDir)
+          throw failure(there.isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", to);
+        if (there?.isDir && ((await host.readdir(destination)) as readonly unknown[]).length > 0)
+          throw failure("NOT_EMPTY", to);
+        checkWritable(there, to);
+        await translated(to, async () => {
+          if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)
+            return renamed(host, rename, source, destination, there);
+          // Some imitations would move the link's target.
+          const target = String(await readlink.call(host, source));
+          if (there !== undefined) await host.unlink(destination);
+          await symlink.call(host, target, destination);
+          await host.unlink(source);
+        });
+      }),
+  };
+}
+
+/** Renames a file or a directory, and replaces a link at the destination instead of following it. */
+async function renamed(
+  host: NodeFsPromises,
+  rename: NonNullable<NodeFsPromises["rename"]>,
+  source: string,
+  destination: string,
+  there: FsStat | undefined,
+): Promise<void> {
+  try {
+    await rename.call(host, source, destination);
+  } catch (error) {
+    // ZenFS refuses a file in place of a link to a directory.
+    if (there?.type !== "symlink" || (error as { readonly code?: unknown }).code !== "EISDIR") throw error;
+    await host.unlink(destination);
+    await rename.call(host, source, destination);
+  }
+}
+
+/** Returns true when a path is another spelling of the root. */
+async function isRoot(host: NodeFsPromises, path: string): Promise<boolean> {
+  try {
+    return ((await host.stat(path)) as NodeStats).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Replaces a file atomically: written to a temporary file and renamed, if the host can rename. */
+async function replace(
+  host: NodeFsPromises,
+  path: string,
+  content: Uint8Array,
+  mode: number | undefined,
+): Promise<void> {
+  const { rename, chmod } = host;
+  if (rename === undefined) return host.writeFile(path, content);
+  const temporary = childOf(parentOf(path), `.fw-${crypto.randomUUID()}.tmp`);
+  try {
+    await host.writeFile(temporary, content, { flag: "wx" });
+    if (mode !== undefined) await chmod?.call(host, temporary, mode);
+    await rename.call(host, temporary, path);
+  } catch (error) {
+    await host.unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+function factsOf(path: string, stats: NodeStats): FsStat {
+  const type = typeOf(stats);
+  const time = (key: "ctime" | "atime" | "birthtime"): Partial<FsStat> => {
+    const value = stats[`${key}Ms`];
+    return value === undefined ? {} : { [key]: Number(value) };
+  };
+  return Object.freeze({
+    path,
+    type,
+    size: Number(stats.size),
+    isDir: type === "dir",
+    isFile: type === "file",
+    mtime: Number(stats.mtimeMs),
+    ...time("ctime"),
+    ...time("atime"),
+    ...time("birthtime"),
+    ...(stats.mode === undefined ? {} : { mode: Number(stats.mode) & 0o7777 }),
+    ...(stats.nlink === undefined ? {} : { nlink: Number(stats.nlink) }),
+  });
+}
+
+function typeOf(stats: NodeStats): EntryType {
+  if (stats.isSymbolicLink()) return "symlink";
+  if (stats.isDirectory()) return "dir";
+  return stats.isFile() ? "file" : "other";
+}

@@ -1,0 +1,428 @@
+/**
+ * Confines a backend: every path is resolved and checked before the inner backend gets it.
+ *
+ * Enumerations are walked here, over the inner `listDir`: links are never followed and denied
+ * directories never entered. Native searches of the inner backend are not offered, because their
+ * counts would include denied entries; the generic ones run over this backend instead.
+ */
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
+import type {
+  FsBackend,
+  FsEntry,
+  FsStat,
+  ListOptions,
+  MaybePromise,
+  ReadOptions,
+  VersionedBytes,
+  WriteOptions,
+} from "../backend.ts";
+import { failure } from "../failure.ts";
+import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "../fallback/fallback.ts";
+import {
+  copyFileVia,
+  copyTree,
+  deleteVia,
+  removeTreeVia,
+  renameVia,
+  type TransferOptions,
+} from "../fallback/fallback-tree.ts";
+import { walkTree } from "../fallback/walk-tree.ts";
+import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
+import { globFiles } from "../search/globs.ts";
+import { heldBy, offerHeld } from "../search/held.ts";
+import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
+import { childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
+import type { Intent, SandboxPolicy } from "../policy.ts";
+import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./secret-content.ts";
+import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
+
+/** Returns true when the content at a real path is a secret without a grant. */
+type IsHiddenSecret = (real: string, resolver: PathResolver) => boolean;
+
+/** Confines a backend to a policy. */
+export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBackend {
+  const opened = makePathResolver(inner, policy);
+  // An invalid policy is reported by the first call, not by an unhandled rejection.
+  opened.catch(() => undefined);
+
+  const at = async <T>(
+    path: string,
+    intent: Intent,
+    last: FinalSymlink,
+    use: (real: string, resolver: PathResolver) => MaybePromise<T>,
+  ): Promise<T> => {
+    const resolver = await opened;
+    const real = await resolver.resolve(path, intent, last);
+    return withErrorPath(path, () => use(real, resolver));
+  };
+  // With `ifAbsent` a link counts as present, so the path itself is checked and not the link's target.
+  const write = <T>(
+    path: string,
+    options: WriteOptions | undefined,
+    use: (real: string) => MaybePromise<T>,
+  ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
+  // Reading a secret needs a grant. Listing it does not.
+  let granted: readonly string[] = [];
+  let grants = 0;
+  let twin: FsBackend | undefined;
+  const kept: IsHiddenSecret = (real, resolver) =>
+    resolver.rules.check(real).secret && !granted.some((one) => isWithin(real, one));
+  /** `head` returns the beginning of the file, from the result or by another read. */
+  const content = <T>(
+    path: string,
+    use: (real: string) => MaybePromise<T>,
+    head: (result: T, real: string) => MaybePromise<Uint8Array>,
+    isSecret: (head: Uint8Array) => boolean = holdsSecret,
+  ): Promise<T> =>
+    at(path, "read", "follow", async (real, resolver) => {
+      if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
+      const result = await use(real);
+      if (policy.secrets !== "grant" || resolver.rules.check(real).opened) return result;
+      if (granted.some((one) => isWithin(real, one))) return result;
+      if (isSecret(await head(result, real))) throw secretContent(path);
+      return result;
+    });
+  const files = (root: string): AsyncGenerator<string> => filesBelow(inner, root, opened);
+
+  const copyFile = async (
+    from: string,
+    to: string,
+    options: TransferOptions | undefined,
+    inTree: boolean,
+  ): Promise<void> => {
+    const resolver = await opened;
+    const source = await resolver.resolve(from, "read", "follow");
+    const { isDir } = await withErrorPath(from, () => inner.stat(source));
+    if (isDir) throw failure("IS_DIRECTORY", from);
+    await write(to, { ifAbsent: options?.overwrite !== true }, (real) => {
+      if (kept(source, resolver) && !(inTree && resolver.rules.check(real).secret)) throw secret(from);
+      return copyFileVia(inner, source, real, options);
+    });
+  };
+
+  const backend: { -readonly [K in keyof FsBackend]: FsBackend[K] } = {
+    exists: async (path) => {
+      try {
+        return await at(path, "read", "follow", (real) => inner.exists(real));
+      } catch (error) {
+        if (error instanceof FilewrightError) return false;
+        throw error;
+      }
+    },
+    stat: (path) => at(path, "read", "follow", async (real) => withPath(await inner.stat(real), path)),
+    readText: (path, options) =>
+      content(
+        path,
+        (real) => inner.readText(real, options),
+        // Text of another encoding differs from the bytes of the file, but a secret in it reads the
+        // same.
+        (text) => new TextEncoder().encode(text.slice(0, SECRET_HEAD_BYTES)),
+      ),
+    readBytes: (path) =>
+      content(
+        path,
+        (real) => inner.readBytes(real),
+        (bytes) => bytes,
+      ),
+    grantSecrets: (paths) => {
+      granted = [...paths];
+      grants++;
+    },
+    trusted: () => (twin ??= confineBackend(inner, { ...policy, secrets: "allow" })),
+    writeText: (path, content, options) =>
+      write(path, options, (real) => inner.writeText(real, content, options)),
+    writeBytes: (path, content, options) =>
+      write(path, options, (real) => inner.writeBytes(real, content, options)),
+    delete: async (path, options) => {
+      const resolver = await opened;
+      const real = await resolver.resolveForRemoval(path);
+      await withErrorPath(path, () => deleteVia(inner, real, { ifVersion: options?.ifVersion }));
+    },
+    mkdir: (path, options) =>
+      at(path, "write", "keep", async (real, resolver) => {
+        // An existing link is no new directory, but a link to the outside must not reveal whether its
+        // target exists.
+        const link = (await lstatOrNull(inner, real))?.type === "symlink";
+        if (link)
+          await resolver
+            .resolve(path, "read", "follow")
+            .catch(ignoreCodes("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
+        return inner.mkdir(real, options);
+      }),
+    listDir: (path, options) =>
+      at(path, "read", "follow", (real, resolver) => listing(inner, real, path, resolver, options)),
+    iterFiles: files,
+    glob: async (pattern, options) => {
+      const asked = options?.root ?? policy.cwd;
+      await (await opened).resolve(asked, "read", "follow");
+      const root = normalise(asked).path;
+      return globFiles(files(root), root, pattern);
+    },
+
+    lstat: (path) => at(path, "read", "keep", async (real) => withPath(await lstatVia(inner, real), path)),
+    realpath: async (path) => {
+      const resolver = await opened;
+      try {
+        return await resolver.resolve(path, "read", "follow");
+      } catch (error) {
+        // A path that is writable but not readable has a real path too.
+        if (!(error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") || policy.readOnly)
+          throw error;
+        return resolver.resolve(path, "write", "follow");
+      }
+    },
+    rename: (from, to, options) => renameJudged(inner, from, to, options, opened, kept),
+    copyFile: (from, to, options) => copyFile(from, to, options, false),
+    removeTree: async (path, options) => {
+      const resolver = await opened;
+      const real = await resolver.resolveForRemoval(path);
+      return withErrorPath(path, async () => {
+        await checkTree(inner, real, real, path, resolver, kept, options?.signal);
+        return removeTreeVia(inner, real, options);
+      });
+    },
+    copyTree: async (from, to, options) => {
+      const resolver = await opened;
+      const source = await resolver.resolve(from, "read", "keep");
+      await withErrorPath(from, () => lstatVia(inner, source));
+      const target = await resolver.resolve(to, "write", "keep");
+      if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
+      // Checked before the first file: a partial copy could contain files that may not be removed again.
+      await withErrorPath(to, () => checkCopy(inner, source, target, to, resolver, kept, options?.signal));
+      // Within a tree, a secret may be copied to a path that is a secret again.
+      const within: FsBackend = {
+        ...backend,
+        copyFile: (file, there, how) => copyFile(file, there, how, true),
+      };
+      return copyTree(within, from, to, options);
+    },
+  };
+  const { read, lock } = inner;
+  if (read !== undefined) {
+    backend.read = (path, options) =>
+      content(
+        path,
+        async (real) => {
+          const result = await read.call(inner, real, options);
+          return result && Object.freeze({ ...result, stat: withPath(result.stat, path) });
+        },
+        (result, real) => (result === null ? EMPTY_BYTES : headOf(inner, real, result, options)),
+      );
+  }
+  if (lock !== undefined) {
+    backend.lock = (path, options) =>
+      at(path, "write", options.resolved ? "keep" : "follow", (real) => lock.call(inner, real, options));
+  }
+  if (inner.sweep !== undefined) {
+    const { sweep } = inner;
+    backend.sweep = (path) => at(path, "write", "follow", (real) => sweep.call(inner, real));
+  }
+  if (inner.chmod !== undefined) {
+    backend.chmod = (path, mode) => at(path, "write", "follow", (real) => chmodVia(inner, real, mode));
+  }
+  if (inner.readLink !== undefined) {
+    backend.readLink = (path) => at(path, "read", "keep", (real) => readLinkVia(inner, real));
+  }
+  if (inner.symlink !== undefined) {
+    backend.symlink = (target, path) =>
+      at(path, "write", "keep", async (real, resolver) => {
+        if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
+        checkLinkName(real, path, resolver);
+        await inner.stat(parentOf(real));
+        // A link that leads out is refused when it is created, not when it is followed.
+        if (policy.followSymlinks !== "any") resolver.checkLinkTarget(real, target);
+        await symlinkVia(inner, target, real);
+      });
+  }
+  const held = heldBy(inner);
+  if (held !== undefined) {
+    offerHeld(backend, {
+      signs: held.signs,
+      // The granted secrets are part of the view a search has, so a changed grant changes the stamp.
+      shape: () => `${held.shape()} ${grants}`,
+      stamp: (path) => {
+        const stamp = held.stamp(path);
+        return stamp === undefined ? undefined : `${stamp} ${grants}`;
+      },
+      watch: held.watch,
+      file: (path) => content(path, held.file, ({ bytes }) => bytes, heldHoldsSecret),
+      intact: held.intact,
+    });
+  }
+  return Object.freeze(backend);
+}
+
+/** Returns the beginning of a file of which a range was read. */
+async function headOf(
+  inner: FsBackend,
+  real: string,
+  { bytes, stat }: VersionedBytes,
+  { range }: ReadOptions = {},
+): Promise<Uint8Array> {
+  const start = range?.start ?? 0;
+  if (
+    start === 0 &&
+    (bytes.length >= SECRET_HEAD_BYTES || bytes.length >= stat.size || !mayHoldSecret(bytes))
+  )
+    return bytes;
+  const head = await inner.read?.(real, { range: { start: 0, end: SECRET_HEAD_BYTES } });
+  return head?.bytes ?? (await inner.readBytes(real));
+}
+
+/** Returns the entries of a directory without the denied ones, under the path the caller gave. */
+async function listing(
+  inner: FsBackend,
+  real: string,
+  path: string,
+  resolver: PathResolver,
+  options: ListOptions | undefined,
+): Promise<readonly FsEntry[]> {
+  const asked = normalise(path).path;
+  const visible = resolver.rules.visible(real, await inner.listDir(real, options));
+  if (asked === real) return Object.freeze([...visible]);
+  return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
+}
+
+async function* filesBelow(
+  inner: FsBackend,
+  root: string,
+  opened: Promise<PathResolver>,
+): AsyncGenerator<string> {
+  const resolver = await opened;
+  const real = await resolver.resolve(root, "read", "follow");
+  const asked = normalise(root).path;
+  try {
+    for await (const entry of walkTree(visibleOnly(inner, resolver), real)) {
+      if (entry.type === "file") yield childOf(asked, relativeTo(entry.path, real) as string);
+    }
+  } catch (error) {
+    throw renamed(error, root);
+  }
+}
+
+async function renameJudged(
+  inner: FsBackend,
+  from: string,
+  to: string,
+  options: TransferOptions | undefined,
+  opened: Promise<PathResolver>,
+  kept: IsHiddenSecret,
+): Promise<void> {
+  const resolver = await opened;
+  const source = await resolver.resolveForRemoval(from);
+  await withErrorPath(from, () => lstatVia(inner, source));
+  const target = await resolver.resolveForRemoval(to);
+  if (kept(source, resolver) && !resolver.rules.check(target).secret) throw secret(from);
+  if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
+  await withErrorPath(from, () => checkTree(inner, source, target, from, resolver, kept, options?.signal));
+  await withErrorPath(to, () => renameVia(inner, source, target, options));
+}
+
+/** Directories that contain refused places among many ordinary files: no link may replace them. */
+const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
+
+/** Refuses a link that would replace a directory containing protected places. */
+function checkLinkName(real: string, path: string, resolver: PathResolver): void {
+  const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && resolver.rules.protects;
+  if (shared || resolver.rules.check(real).guarded) throw protectedPath(path);
+}
+
+/**
+ * Refuses to remove or move a tree that contains a denied or protected entry, at its old or its
+ * new path.
+ */
+async function checkTree(
+  inner: FsBackend,
+  real: string,
+  target: string,
+  path: string,
+  resolver: PathResolver,
+  kept: IsHiddenSecret,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { rules } = resolver;
+  if (!rules.any) return;
+  const top = await lstatOrNull(inner, real);
+  if (top?.type !== "dir") return;
+  for await (const entry of walkTree(inner, real, signal)) {
+    // A tree that moves must not take the parts of a repository to a place where git could find them.
+    if (
+      target !== real &&
+      isRepositoryMark(entry.name) &&
+      isRepository(await marksOf(inner, parentOf(entry.path)))
+    )
+      throw repositoryPath(path);
+    const here = rules.check(entry.path);
+    const there = rules.check(target + entry.path.slice(real.length));
+    if (here.denied || there.denied) throw outside(path, "write");
+    if (here.holds || there.holds || (there.protected && !here.protected)) {
+      throw protectedPath(path, "holds a path that is protected from changes");
+    }
+    if (!there.secret && kept(entry.path, resolver)) throw secret(path);
+  }
+}
+
+/** Refuses to copy a tree to a place where an entry of it would be denied or protected. */
+async function checkCopy(
+  inner: FsBackend,
+  real: string,
+  target: string,
+  path: string,
+  resolver: PathResolver,
+  kept: IsHiddenSecret,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { rules } = resolver;
+  if (!rules.any) return;
+  const top = await lstatOrNull(inner, real);
+  if (top?.type !== "dir") return;
+  // Denied entries are not copied, so their destination does not matter.
+  for await (const entry of walkTree(visibleOnly(inner, resolver), real, signal)) {
+    if (isRepositoryMark(entry.name)) {
+      // Checked together with the existing marks at the destination, where two trees merge.
+      const here = parentOf(entry.path);
+      const both = [here, target + here.slice(real.length)].map((directory) => marksOf(inner, directory));
+      if (isRepository((await Promise.all(both)).flat())) throw repositoryPath(path);
+    }
+    const there = rules.check(target + entry.path.slice(real.length));
+    if (there.denied) throw outside(path, "write");
+    if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");
+    if (!there.secret && kept(entry.path, resolver)) throw secret(entry.path);
+  }
+}
+
+/** The inner backend for a walk: without denied entries. */
+function visibleOnly(inner: FsBackend, resolver: PathResolver): Pick<FsBackend, "listDir"> {
+  return {
+    listDir: async (path, options) => resolver.rules.visible(path, await inner.listDir(path, options)),
+  };
+}
+
+/** Returns the facts under the path the caller gave. */
+function withPath(stat: FsStat, path: string): FsStat {
+  const asked = normalise(path).path;
+  return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
+}
+
+/** Runs an operation of the inner backend; its errors name the path the caller gave. */
+async function withErrorPath<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw renamed(error, path);
+  }
+}
+
+/** Returns a `catch` handler that ignores some codes. */
+function ignoreCodes(...codes: readonly Code[]): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof FilewrightError && codes.includes(error.code))) throw error;
+  };
+}
+
+function renamed(error: unknown, path: string): unknown {
+  if (!(error instanceof FilewrightError) || error.path === path) return error;
+  const { code, message, hint, details, cause } = error;
+  return makeError(code, message, { path, hint, details, cause });
+}

@@ -1,0 +1,74 @@
+/** Errors of a policy, in texts that do not depend on what exists. */
+import { type FilewrightError, makeError } from "../../engine/errors.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import type { PlaceRow } from "./places.ts";
+import type { Intent } from "../policy.ts";
+
+/**
+ * The longest path shown in full; longer ones are shortened in the middle, so that the sentence
+ * stays one line.
+ */
+const MAX_SHOWN_CHARS = 120;
+
+/** Returns a path for use in a sentence: escaped, and shortened in the middle when very long. */
+export function shownPath(path: string): string {
+  const shown = escapeControls(path);
+  if (shown.length <= MAX_SHOWN_CHARS) return shown;
+  const chars = [...shown];
+  if (chars.length <= MAX_SHOWN_CHARS) return shown;
+  const half = MAX_SHOWN_CHARS / 2;
+  return `${chars.slice(0, half).join("")}…${chars.slice(-half).join("")}`;
+}
+
+/** The refusal of a path outside the roots, or of a denied one. */
+export function outside(path: string, intent: Intent): FilewrightError {
+  const place = intent === "write" ? "write directories" : "directories";
+  return makeError("OUTSIDE_ALLOWED", `path '${shownPath(path)}' is outside the allowed ${place}`, { path });
+}
+
+/** The refusal of a write to a protected path. */
+export function protectedPath(path: string, message = "is protected from changes"): FilewrightError {
+  return makeError("PROTECTED_PATH", `path '${shownPath(path)}' ${message}`, { path });
+}
+
+/**
+ * The refusal of a write to a protected place of the table; the row names the program that runs or
+ * reads it.
+ */
+export function protectedPlace(path: string, { pattern, reason }: PlaceRow): FilewrightError {
+  return makeError("PROTECTED_PATH", `path '${shownPath(path)}' is protected from changes`, {
+    path,
+    details: { reason: "place", place: pattern, because: reason },
+  });
+}
+
+/** The refusal to make or change a directory that git takes for a repository. */
+export function repositoryPath(path: string): FilewrightError {
+  const message = `path '${shownPath(path)}' is part of a directory that git takes for a repository`;
+  return makeError("PROTECTED_PATH", message, { path, details: { reason: "repository" } });
+}
+
+/** The refusal of any write under a read-only policy. */
+export function readOnly(path: string): FilewrightError {
+  return makeError("READ_ONLY", `cannot write '${shownPath(path)}': the workspace is read-only`, { path });
+}
+
+/** The refusal to read a file that holds a private key. */
+export function secretContent(path: string): FilewrightError {
+  return makeError("GRANT_DENIED", `'${shownPath(path)}' holds a private key, and nobody has granted it`, {
+    path,
+    details: { reason: "secret", by: "content" },
+  });
+}
+
+/** The refusal to read a secret, or to move it to a path where it could be read. */
+export function secret(path: string): FilewrightError {
+  return makeError(
+    "GRANT_DENIED",
+    `'${shownPath(path)}' is a secret by its name, and nobody has granted it`,
+    {
+      path,
+      details: { reason: "secret" },
+    },
+  );
+}

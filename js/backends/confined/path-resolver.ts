@@ -1,0 +1,187 @@
+/**
+ * The path resolver of a sandboxed backend: from the path a caller gives to the real path the
+ * inner backend gets, or to a refusal.
+ *
+ * Roots are resolved once. Links are followed here, one name at a time, and no path outside the
+ * roots is ever looked at: a refusal is the same whether or not something exists there.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import { resolveAlias } from "./aliases.ts";
+import type { FsBackend, FsStat } from "../backend.ts";
+import { failure } from "../failure.ts";
+import { realpathVia } from "../fallback/fallback.ts";
+import { MAX_LINKS } from "../fallback/links.ts";
+import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
+import { childOf, isLongName, isWithin, joinPath, normalise, parentOf } from "../paths.ts";
+import { placeRow } from "./places.ts";
+import type { Intent, SandboxPolicy } from "../policy.ts";
+import { isRepositoryPart } from "./repository.ts";
+import { compilePathRules, type BackendPathRules } from "./rules.ts";
+
+/** How a path is resolved whose last name is a link. */
+export type FinalSymlink = "follow" | "keep";
+
+/** Resolves paths for one inner backend and one policy. */
+export interface PathResolver {
+  readonly rules: BackendPathRules;
+  /** Returns the real path of an allowed one. @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
+  resolve(path: string, intent: Intent, last: FinalSymlink): Promise<string>;
+  /** {@link PathResolver.resolve} for an operation that removes the whole entry: a root is refused too. */
+  resolveForRemoval(path: string): Promise<string>;
+  /** Refuses a link at a real path whose target, as written, lies outside. @throws OUTSIDE_ALLOWED */
+  checkLinkTarget(link: string, target: string): void;
+}
+
+/** Resolves the roots and compiles the rules. */
+export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy): Promise<PathResolver> {
+  const real = async (paths: readonly string[]): Promise<readonly string[]> => {
+    const resolved: string[] = [];
+    for (const path of paths) resolved.push(await realpathVia(inner, path));
+    return resolved;
+  };
+  const pinned: SandboxPolicy = {
+    ...policy,
+    cwd: await realpathVia(inner, policy.cwd),
+    read: policy.read === null ? null : await real(policy.read),
+    write: await real(policy.write),
+  };
+  const rules = compilePathRules(pinned);
+  const roots: Record<Intent, readonly string[]> = { read: pinned.read ?? ["/"], write: pinned.write };
+  const allRoots = [...(pinned.read ?? ["/"]), ...pinned.write];
+  const aliases = [policy.cwd, ...(policy.read ?? []), ...policy.write].map(
+    (path, i) => [path, [pinned.cwd, ...(pinned.read ?? []), ...pinned.write][i] as string] as const,
+  );
+
+  const enter = async (path: string, intent: Intent, last: FinalSymlink): Promise<string> => {
+    if (intent === "write" && policy.readOnly) throw readOnly(path);
+    const named = resolveAlias(normalise(path).path, allRoots, aliases);
+    const check = (at: string): void => {
+      const verdict = rules.check(at);
+      if (verdict.denied) throw outside(path, intent);
+      if (intent === "write" && verdict.protected)
+        throw protectedPlace(path, placeRow(verdict.row ?? -1, policy.places ?? []));
+    };
+    // Checks the path as written and as resolved: a rule on a name also covers a link of that name.
+    check(named);
+    const resolved = await follow(inner, named, {
+      roots: roots[intent],
+      links: policy.followSymlinks,
+      last,
+      refuse: () => outside(path, intent),
+    });
+    if (resolved !== named) check(resolved);
+    if (intent === "write" && rules.check(resolved).part) {
+      const within = [...roots.read, ...roots.write];
+      if (await isRepositoryPart(inner, resolved, within)) throw repositoryPath(path);
+    }
+    return resolved;
+  };
+  const enterWhole = async (path: string): Promise<string> => {
+    const resolved = await enter(path, "write", "keep");
+    const everyRoot = [...(pinned.read ?? []), ...pinned.write];
+    if (everyRoot.some((root) => isWithin(root, resolved))) {
+      throw protectedPath(path, "is a root of the workspace, or holds one");
+    }
+    if (rules.check(resolved).guarded) throw protectedPath(path);
+    return resolved;
+  };
+  const leads = (link: string, target: string): void => {
+    const path = resolveAlias(normalise(joinPath(parentOf(link), target)).path, allRoots, aliases);
+    const everyRoot = [...roots.read, ...roots.write];
+    if (!everyRoot.some((root) => isWithin(path, root)) || rules.check(path).denied)
+      throw outside(target, "read");
+  };
+  return { rules, resolve: enter, resolveForRemoval: enterWhole, checkLinkTarget: leads };
+}
+
+interface FollowOptions {
+  readonly roots: readonly string[];
+  readonly links: SandboxPolicy["followSymlinks"];
+  readonly last: FinalSymlink;
+  refuse(): FilewrightError;
+}
+
+/** Follows the links of a path without leaving the roots. */
+async function follow(inner: FsBackend, path: string, how: FollowOptions): Promise<string> {
+  const within = (at: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(at, root));
+  if (!within(normalise(path).path, how.roots)) throw how.refuse();
+  const { lstat, readLink } = inner;
+  if (lstat === undefined || readLink === undefined) return path;
+
+  if (await isReal(inner, path, how.last)) return path;
+
+  const bounds = how.links === "any" ? ["/"] : how.roots;
+  let real = "/";
+  /** The ending of the last link's target: `name/` must be a directory, and `name/.` must exist. */
+  let ending = "";
+  const pending = names(path);
+  for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
+    if (name === "..") {
+      real = normalise(`${real}/..`).path;
+      continue;
+    }
+    const at = childOf(real, name);
+    // A directory above a root is a real one, because the roots contain no links.
+    if (!within(at, bounds)) {
+      if (bounds.some((root) => isWithin(root, at))) {
+        real = at;
+        continue;
+      }
+      throw how.refuse();
+    }
+    if (bounds.includes(at) || (pending.length === 0 && how.last === "keep")) {
+      real = at;
+      continue;
+    }
+    const stat = await factsOrNull(inner, at);
+    if (stat?.type !== "symlink") {
+      real = at;
+      if (stat?.type === "dir") continue;
+      if (stat !== null && (pending.length > 0 || ending !== "")) throw failure("NOT_DIRECTORY", path);
+      // Missing: no link can follow, and the rest is text. `..` after a missing directory has no target.
+      if (pending.includes("..") || ending === "/.") throw failure("NOT_FOUND", path);
+      if (isLongName(name) || pending.some(isLongName)) throw failure("NAME_TOO_LONG", path);
+      real = normalise([at, ...pending.reverse()].join("/")).path;
+      break;
+    }
+    if (how.links === "never") throw how.refuse();
+    if (++links > MAX_LINKS) throw failure("LOOP", path);
+    const target = await readLink.call(inner, at);
+    if (target.startsWith("/")) real = "/";
+    if (pending.length === 0 && ending !== "/.") ending = /\/\.?$/u.exec(target)?.[0] ?? ending;
+    pending.push(...names(target));
+  }
+  if (!within(real, bounds)) throw how.refuse();
+  return real;
+}
+
+/**
+ * Returns true when the inner backend finds no link in the path: one call instead of one for each
+ * name.
+ */
+async function isReal(inner: FsBackend, path: string, last: FinalSymlink): Promise<boolean> {
+  const upTo = last === "keep" ? parentOf(path) : path;
+  try {
+    return inner.realpath !== undefined && (await inner.realpath(upTo)) === upTo;
+  } catch {
+    // A loop, or a link to another place: the walk name by name finds out which.
+    return false;
+  }
+}
+
+/** The names of a path, last one first. */
+function names(path: string): string[] {
+  return path
+    .split("/")
+    .filter((name) => name !== "" && name !== ".")
+    .reverse();
+}
+
+async function factsOrNull(inner: FsBackend, path: string): Promise<FsStat | null> {
+  try {
+    return (await inner.lstat?.(path)) ?? null;
+  } catch (error) {
+    if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Protected and secret places: the rows of the engine's table, and the changes a host makes to
+ * them.
+ *
+ * The table itself is `crates/core/src/access/table.rs`, where its pattern language is described.
+ */
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { nearest } from "../../schema/nearest.ts";
+import { list, type Options, options, text } from "../../schema/option.ts";
+
+/** The rule of a row for the places it names. */
+export type PlaceDecision =
+  /** Tools never write it: a program runs or obeys it without a further action of the user. */
+  | "refuse"
+  /**
+   * A person is asked before tools write it; where no approver exists it is written and the answer
+   * says so.
+   */
+  | "ask"
+  /** Tools write it: an exception to a wider row. */
+  | "allow"
+  /** Its content is not read without a grant. */
+  | "secret"
+  /** Its content is read: an exception to a wider row. */
+  | "readable";
+
+/** One row of the table of places. */
+export interface PlaceRow {
+  readonly decision: PlaceDecision;
+  /**
+   * Names separated by `/`, matched at any depth and in any letter case; with a leading `/` from the root of the
+   * file system. `*` is any part of a name, `{a,b}` either. What is below a match is covered too; a pattern that
+   * ends in `/**` covers only that.
+   */
+  readonly pattern: string;
+  /** One sentence that says which program runs or reads it, and when. */
+  readonly reason: string;
+}
+
+/**
+ * Changes to the table of protected and secret places. Each list holds patterns as in the table:
+ * rows of it, or places of your own. No place may be in two lists of one kind.
+ *
+ * @example { allow: [".vscode/settings.json"], refuse: ["deploy/prod"], secret: ["*.token"] }
+ */
+export interface PlacesOptions {
+  /** Tools write these without being asked. Each must lie in a row that refuses or asks. Default: none. */
+  readonly allow?: readonly string[] | undefined;
+  /** A person is asked before tools write these, also where the table refuses. Default: none. */
+  readonly ask?: readonly string[] | undefined;
+  /** Tools never write these. Default: none. */
+  readonly refuse?: readonly string[] | undefined;
+  /** The content of these is not read without a grant. Default: none. */
+  readonly secret?: readonly string[] | undefined;
+  /** The content of these is read, whatever it is. Each must lie in a row of secrets. Default: none. */
+  readonly readable?: readonly string[] | undefined;
+}
+
+/** The option `access.places`. */
+export const PLACES_OPTIONS: Options<PlacesOptions> = options("PlacesOptions", {
+  allow: list(text()),
+  ask: list(text()),
+  refuse: list(text()),
+  secret: list(text()),
+  readable: list(text()),
+});
+
+/** Names of the lists of {@link PlacesOptions}, in the order in which they are compiled. */
+const PLACE_LISTS: readonly PlaceDecision[] = ["allow", "ask", "refuse", "secret", "readable"];
+
+/**
+ * Encodes the lists of places as a policy carries them: a word of the table, a space and a pattern
+ * each.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for an unknown list or invalid place, LIMIT_EXCEEDED
+ */
+export function placesOf(given: PlacesOptions | undefined): readonly string[] {
+  if (given === undefined) return [];
+  const fail = (message: string): never => {
+    throw new FilewrightError("INVALID_ARGUMENT", message);
+  };
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    fail("places must be an object of lists");
+  for (const name of Object.keys(given)) {
+    if ((PLACE_LISTS as readonly string[]).includes(name)) continue;
+    const close = nearest(name, PLACE_LISTS);
+    fail(`there is no list of places '${name}'${close === undefined ? "" : `; did you mean '${close}'?`}`);
+  }
+  const places = PLACE_LISTS.flatMap((name) => {
+    const places: readonly unknown[] = given[name as keyof PlacesOptions] ?? [];
+    if (!Array.isArray(places) || places.some((place) => typeof place !== "string" || place === ""))
+      fail(`places.${name} must be a list of places that are not empty`);
+    return places.map((place) => `${name} ${place as string}`);
+  });
+  if (places.length === 0) return places;
+  try {
+    engine().compileRules({ cwd: "/", roots: [], deny: [], protect: true, secrets: true, places });
+  } catch (error) {
+    throw withNearestRow(error);
+  }
+  return Object.freeze(places);
+}
+
+/** Adds the nearest row of the table to the error about an unknown place. */
+function withNearestRow(error: unknown): unknown {
+  if (!(error instanceof FilewrightError)) return error;
+  const place = error.details?.["place"];
+  if (typeof place !== "string") return error;
+  const depth = place.split("/").length;
+  const known = placeRows().flatMap(({ pattern }) => alternatives(pattern));
+  const close = nearest(place, new Set(known.filter((pattern) => pattern.split("/").length === depth)));
+  if (close === undefined || close === place) return error;
+  return new FilewrightError(error.code, `${error.message}; did you mean '${close}'?`, {
+    complete: true,
+    details: error.details,
+  });
+}
+
+/** Expands the alternatives of a pattern. */
+function alternatives(pattern: string): readonly string[] {
+  const group = /^([^{]*)\{([^}]*)\}(.*)$/s.exec(pattern);
+  if (group === null) return [pattern];
+  const [, before = "", choices = "", after = ""] = group;
+  return choices.split(",").flatMap((choice) => alternatives(before + choice + after));
+}
+
+/** Marks a place that is one absolute path, in which every character is literal. */
+const LITERAL_PATH_WORD = "path";
+
+/** Returns the place of one absolute path that tools never write. */
+export function pathPlace(path: string): string {
+  return `${LITERAL_PATH_WORD} ${path}`;
+}
+
+let rows: readonly PlaceRow[] | undefined;
+
+/**
+ * Returns the table of protected and secret places, in its order.
+ *
+ * @example placeRows().filter(({ decision }) => decision === "refuse").map(({ pattern }) =>
+ * pattern);
+ */
+export function placeRows(): readonly PlaceRow[] {
+  rows ??= Object.freeze(
+    engine()
+      .placeTable()
+      .trimEnd()
+      .split("\n")
+      .map((line) => {
+        const [decision, pattern, reason] = line.split("\t") as [PlaceDecision, string, string];
+        return Object.freeze({ decision, pattern, reason });
+      }),
+  );
+  return rows;
+}
+
+/** Returns the row with a number: of the table, or after it of the host's places. */
+export function placeRow(index: number, places: readonly string[]): PlaceRow {
+  const own = placeRows()[index];
+  if (own !== undefined) return own;
+  const place = places[index - placeRows().length] ?? "";
+  const cut = place.indexOf(" ");
+  const [word, pattern] = [place.slice(0, cut), place.slice(cut + 1)];
+  if (word === LITERAL_PATH_WORD) {
+    const reason = "The configuration of a git repository names it: git runs or obeys what is there.";
+    return Object.freeze({ decision: "refuse", pattern, reason });
+  }
+  return Object.freeze({
+    decision: word as PlaceDecision,
+    pattern,
+    reason: "The host of this workspace says so.",
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * A backend confined by a policy, over any other backend.
+ *
+ * A backend with `confine` enforces the policy itself: a check followed by an open leaves a gap
+ * that only the opener can close. For the others `confine.ts` resolves every path, and the gap is
+ * as wide as one call of theirs.
+ */
+import { gateOf } from "../../schema/option.ts";
+import { POLICY } from "../option-schema.ts";
+import {
+  CAPABILITIES,
+  type DeleteOptions,
+  type FsBackend,
+  type FsEntry,
+  type FsStat,
+  type ListOptions,
+  type MaybePromise,
+  type WriteOptions,
+  type WriteResult,
+} from "../backend.ts";
+import { heldBy, offerHeld } from "../search/held.ts";
+import { confineBackend } from "./confine.ts";
+import { boundOutput } from "../sandbox/output-bound.ts";
+import type { SandboxPolicy } from "../policy.ts";
+
+const gate = gateOf("SandboxedBackend", POLICY);
+
+/**
+ * Confines a backend. The inner backend never sees the policy, unless it can
+ * enforce one itself.
+ *
+ * @example
+ * const backend = new SandboxedBackend(new MemoryBackend(), SandboxPolicy.workspaceOnly("/ws"));
+ * await backend.readText("/etc/passwd"); // throws SandboxViolation
+ */
+export class SandboxedBackend implements FsBackend {
+  readonly #confined: FsBackend;
+
+  declare readonly read?: NonNullable<FsBackend["read"]>;
+  declare readonly listPage?: NonNullable<FsBackend["listPage"]>;
+  declare readonly rename?: NonNullable<FsBackend["rename"]>;
+  declare readonly copyFile?: NonNullable<FsBackend["copyFile"]>;
+  declare readonly lstat?: NonNullable<FsBackend["lstat"]>;
+  declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
+  declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
+  declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
+  declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
+  declare readonly removeTree?: NonNullable<FsBackend["removeTree"]>;
+  declare readonly copyTree?: NonNullable<FsBackend["copyTree"]>;
+  declare readonly asidePath?: NonNullable<FsBackend["asidePath"]>;
+  declare readonly sweep?: NonNullable<FsBackend["sweep"]>;
+  declare readonly grantSecrets?: NonNullable<FsBackend["grantSecrets"]>;
+  declare readonly trusted?: NonNullable<FsBackend["trusted"]>;
+  declare readonly close?: NonNullable<FsBackend["close"]>;
+  declare readonly lock?: NonNullable<FsBackend["lock"]>;
+
+  constructor(inner: FsBackend, policy: SandboxPolicy) {
+    gate(policy);
+    const confined = inner.confine?.(policy) ?? confineBackend(inner, policy);
+    this.#confined = confined;
+    boundOutput(this, policy, inner);
+    for (const name of CAPABILITIES) {
+      // A confined backend is not confined again: policies are combined by intersection.
+      if (name === "confine" || confined[name] === undefined) continue;
+      Object.defineProperty(this, name, {
+        value: (confined[name] as (...args: never[]) => unknown).bind(confined),
+        enumerable: true,
+      });
+    }
+    const held = heldBy(confined);
+    if (held !== undefined) offerHeld(this, held);
+  }
+
+  /** Returns false for every path outside. */
+  exists(path: string): MaybePromise<boolean> {
+    return this.#confined.exists(path);
+  }
+  stat(path: string): MaybePromise<FsStat> {
+    return this.#confined.stat(path);
+  }
+  readText(path: string, options?: { readonly encoding?: string }): MaybePromise<string> {
+    return this.#confined.readText(path, options);
+  }
+  readBytes(path: string): MaybePromise<Uint8Array> {
+    return this.#confined.readBytes(path);
+  }
+  writeText(
+    path: string,
+    content: string,
+    options?: WriteOptions & { readonly encoding?: string },
+  ): MaybePromise<WriteResult> {
+    return this.#confined.writeText(path, content, options);
+  }
+  writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult> {
+    return this.#confined.writeBytes(path, content, options);
+  }
+  delete(path: string, options?: DeleteOptions): MaybePromise<void> {
+    return this.#confined.delete(path, options);
+  }
+  mkdir(
+    path: string,
+    options?: { readonly parents?: boolean; readonly existOk?: boolean },
+  ): MaybePromise<void> {
+    return this.#confined.mkdir(path, options);
+  }
+  listDir(path: string, options?: ListOptions): MaybePromise<readonly FsEntry[]> {
+    return this.#confined.listDir(path, options);
+  }
+  iterFiles(root: string): AsyncIterable<string> | Iterable<string> {
+    return this.#confined.iterFiles(root);
+  }
+  /** `root` defaults to the policy's working directory. */
+  glob(pattern: string, options?: { readonly root?: string }): MaybePromise<readonly string[]> {
+    return this.#confined.glob(pattern, options);
+  }
+}

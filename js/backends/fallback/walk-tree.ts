@@ -1,0 +1,62 @@
+/** The walk over everything below a directory, for any backend. Links are never followed. */
+import { FilewrightError } from "../../engine/errors.ts";
+import type { FsBackend, FsEntry } from "../backend.ts";
+import { checkSignal } from "../failure.ts";
+import { Yielder, sortYielding } from "../yielder.ts";
+import { compareCodePoints } from "../paths.ts";
+
+/**
+ * Yields everything below a directory, by full path in code-point order, parents before their
+ * content.
+ */
+export async function* walkTree(
+  backend: Pick<FsBackend, "listDir">,
+  root: string,
+  signal?: AbortSignal,
+): AsyncGenerator<FsEntry> {
+  const yielder = new Yielder({ signal });
+  const top = await backend.listDir(root, { signal });
+  const levels = [{ entries: await pathOrder(top, yielder), at: 0 }];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    checkSignal(signal, root);
+    const entry = level.entries[level.at++];
+    if (entry === undefined) {
+      levels.pop();
+      continue;
+    }
+    yield entry;
+    await yielder.yieldIfDue();
+    if (entry.type === "dir")
+      levels.push({ entries: await pathOrder(await childrenOf(backend, entry, signal), yielder), at: 0 });
+  }
+}
+
+/** Yields the regular files below a directory, in the order of {@link walkTree}. */
+export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: string): AsyncGenerator<string> {
+  for await (const entry of walkTree(backend, root)) if (entry.type === "file") yield entry.path;
+}
+
+/** Returns the entries of a directory that was just listed; none when it has vanished meanwhile. */
+async function childrenOf(
+  backend: Pick<FsBackend, "listDir">,
+  entry: FsEntry,
+  signal: AbortSignal | undefined,
+): Promise<readonly FsEntry[]> {
+  try {
+    return await backend.listDir(entry.path, { signal });
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+/** Sorts entries so that the full paths of all descendants come out sorted. */
+async function pathOrder(entries: readonly FsEntry[], yielder: Yielder): Promise<readonly FsEntry[]> {
+  const keyed = entries.map((entry) => ({ entry, key: entry.isDir ? `${entry.name}/` : entry.name }));
+  const sorted = await sortYielding(keyed, (a, b) => compareCodePoints(a.key, b.key), yielder);
+  return sorted.map(({ entry }) => entry);
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
+}

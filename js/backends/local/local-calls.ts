@@ -1,0 +1,123 @@
+/** Helpers around the native calls of a local backend: error paths, flags, results. */
+import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
+import { DURABILITY, TRANSFER_FLAGS, WRITE_FLAGS } from "../../engine/native/roots.ts";
+import { type Packed, unpack } from "../../engine/wire/unpack.ts";
+import type { TreeCounts, WriteResult } from "../backend.ts";
+import { failure } from "../failure.ts";
+import type { LocalOptions, LocalTransferOptions, LocalWriteOptions } from "./local-options.ts";
+import { fileIdOf, statOf } from "./local-unpack.ts";
+import { checkPath } from "../paths.ts";
+
+/** Returns true when a text can be a path. */
+export function isPath(path: string): boolean {
+  try {
+    checkPath(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Converts an engine's error to one with the path the caller gave. */
+function at(path: string, thrown: unknown): FilewrightError {
+  const { code, message, hint, details, cause } = fromEngine(thrown);
+  return makeError(code, message, { path, hint, details, cause });
+}
+
+/** Runs a native call; its error names the path. */
+export function guard<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw at(path, error);
+  }
+}
+
+/** Awaits a native call; its error names the path. */
+export function withErrorPath<T>(path: string, promise: Promise<T>): Promise<T> {
+  return promise.catch((error: unknown) => {
+    throw at(path, error);
+  });
+}
+
+/** Codes of a move or copy that concern its target. */
+const TARGET_ERRORS: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
+
+/** Awaits a move or copy; its error names the target where the target is the cause. */
+export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
+  return promise.catch((error: unknown) => {
+    throw error instanceof FilewrightError && TARGET_ERRORS.has(error.code) ? at(to, error) : error;
+  });
+}
+
+/** Decodes the result of a write. */
+export function written(packed: Packed, path: string): WriteResult {
+  const reader = unpack(packed);
+  const { version } = statOf(reader, path);
+  const made = resultOf(version as string);
+  reader.flag(); // True when the file is new.
+  const otherNames = reader.num();
+  const inPlace = reader.flag();
+  if (otherNames === 0 && !inPlace) return made;
+  return Object.freeze({
+    ...made,
+    ...(inPlace ? { inPlace } : {}),
+    ...(otherNames > 0 ? { otherNames } : {}),
+  });
+}
+
+/** Creates the result of a write, copy or move from the version of the file. */
+export function resultOf(version: string): WriteResult {
+  return Object.freeze({ version, fileId: fileIdOf(version) });
+}
+
+/** Encodes the flags of a move or copy. */
+export function transferFlags(options: LocalTransferOptions, backend: LocalOptions): number {
+  return (
+    (options.overwrite === true ? TRANSFER_FLAGS.overwrite : 0) |
+    (options.createDirs === true ? TRANSFER_FLAGS.createDirs : 0) |
+    (backend.preserve === "strict" ? TRANSFER_FLAGS.strict : 0)
+  );
+}
+
+/** Decodes the counts of an operation on a tree. */
+export function countsOf(packed: Packed): TreeCounts {
+  const { 0: files = 0, 1: directories = 0, 2: bytes = 0 } = packed.nums;
+  return Object.freeze({ files, directories, bytes });
+}
+
+/** Returns the native number of a durability. */
+export function durabilityOf(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
+  return DURABILITY[call.durability ?? backend.durability ?? "atomic"];
+}
+
+/** Checks permission bits. @throws INVALID_ARGUMENT */
+export function checkMode(path: string, mode: number): void {
+  if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777) {
+    throw failure("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
+  }
+}
+
+/** The options of a write in the form the binding takes. */
+export interface NativeWriteOptions {
+  readonly ifVersion: string | undefined;
+  readonly flags: number;
+  readonly mode: number;
+  readonly durability: number;
+}
+
+/** Converts the options of a write for the binding. @throws INVALID_ARGUMENT for an invalid mode */
+export function nativeWriteOptions(
+  path: string,
+  options: LocalWriteOptions,
+  backend: LocalOptions,
+): NativeWriteOptions {
+  const { ifVersion, ifAbsent, createDirs, append, mode } = options;
+  if (mode !== undefined) checkMode(path, mode);
+  const flags =
+    (ifAbsent === true ? WRITE_FLAGS.ifAbsent : 0) |
+    (createDirs === true ? WRITE_FLAGS.createDirs : 0) |
+    (append === true ? WRITE_FLAGS.append : 0) |
+    (backend.preserve === "strict" ? WRITE_FLAGS.strict : 0);
+  return { ifVersion, flags, mode: mode ?? -1, durability: durabilityOf(options, backend) };
+}

@@ -1,0 +1,84 @@
+/** The options of a local backend and of its calls. */
+import { choice, type Options, options, text } from "../../schema/option.ts";
+import { POLICY } from "../option-schema.ts";
+import type { Durability, MoveOptions, WriteOptions } from "../backend.ts";
+import type { IndexUse } from "../../engine/search-types.ts";
+import type { SandboxPolicy } from "../policy.ts";
+
+/** How a local backend is made. */
+export interface LocalOptions {
+  /** Who may touch what; default: everything. Enforced natively. */
+  readonly policy?: SandboxPolicy | undefined;
+  /**
+   * Where lock files are kept; default: the user's state directory. Share it between processes. Where it is
+   * given, indexes of large trees, and those made by `warm`, are kept there too: the next process is warm after one
+   * look at each file.
+   */
+  readonly stateDir?: string | undefined;
+  /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
+  readonly durability?: Durability | undefined;
+  /**
+   * What a write, copy or move does where it cannot keep all that a file has: `possible` keeps what it can (other hard links
+   * keep the old content, a foreign owner is kept by writing in place), `strict` is UNSUPPORTED_OPERATION.
+   * Default `possible`.
+   */
+  readonly preserve?: "possible" | "strict" | undefined;
+  /**
+   * Whether the kernel keeps the threads that touch files inside the policy. Default `prefer`;
+   * without a policy there is nothing to keep to.
+   */
+  readonly kernel?: "prefer" | "require" | "off" | undefined;
+  /** Whether searches use an index where they do not say; default `auto`. */
+  readonly index?: IndexUse | undefined;
+  /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
+  readonly resolver?: "auto" | "walk" | undefined;
+}
+
+/** The options of a local backend. */
+export const LOCAL_OPTIONS: Options<LocalOptions> = options("LocalOptions", {
+  policy: POLICY,
+  stateDir: text(),
+  durability: choice("none", "atomic", "durable"),
+  preserve: choice("possible", "strict"),
+  kernel: choice("prefer", "require", "off"),
+  index: choice("auto", "off", "anywhere", "strict"),
+  resolver: choice("auto", "walk"),
+});
+
+/** How the files of a {@link LocalBackend} are protected. */
+export interface LocalCapabilities {
+  /** How paths are resolved: by the kernel beneath a descriptor, or by a walk of descriptors. */
+  readonly resolver: "openat2" | "nofollow_any" | "walk";
+  /** The reason why the kernel's resolution is not in use. */
+  readonly reason?: string;
+  /** The access that the kernel restricts for the threads that touch files. */
+  readonly kernel: KernelEnforcement;
+}
+
+/** How much of a policy the kernel enforces. */
+export interface KernelEnforcement {
+  /** How far threads that touch files are restricted to the allowed files. */
+  readonly files: "enforced" | "partial" | "none";
+  /** The version of Landlock; 0 where there is none. */
+  readonly landlock: number;
+  /** The reason when it is less than `enforced`. */
+  readonly reason?: string;
+}
+
+/** Work that can be cancelled. */
+export interface Signalled {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How something is moved or copied. */
+export interface LocalTransferOptions extends Signalled, MoveOptions {
+  /** Make missing parent directories of the destination; removed again if the call fails. */
+  readonly createDirs?: boolean | undefined;
+  readonly durability?: Durability | undefined;
+}
+
+/** Preconditions and properties of a write, and whether it appends. */
+export interface LocalWriteOptions extends WriteOptions {
+  /** Keep the existing content and append to it. Default false. */
+  readonly append?: boolean | undefined;
+}

@@ -1,0 +1,515 @@
+/**
+ * The local disk, through the native addon.
+ *
+ * Native code resolves every path beneath descriptors of the allowed roots; nothing is checked
+ * here and opened there. Without a policy the one root is `/`. Contents are passed without a copy,
+ * facts encoded.
+ */
+import { gateOf } from "../../schema/option.ts";
+import { LOCAL_OPTIONS } from "./local-options.ts";
+import { FilewrightError, fromEngine } from "../../engine/errors.ts";
+import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
+import { type Page, type PageRequest, toFilePage } from "../../engine/read.ts";
+import type { CancelToken, RootsBinding } from "../../engine/native/roots.ts";
+import type {
+  FindQuery,
+  FindResult,
+  FuzzyQuery,
+  FuzzyResult,
+  IndexStatus,
+  SearchQuery,
+  SearchResult,
+} from "../../engine/search-types.ts";
+import { type TreeSearch, treeSearch } from "../../engine/native/tree-search.ts";
+import { unpack } from "../../engine/wire/unpack.ts";
+import type {
+  ByteRange,
+  DeleteOptions,
+  FsBackend,
+  FsEntry,
+  FsStat,
+  ListOptions,
+  LockHandle,
+  LockOptions,
+  TreeCounts,
+  VersionedBytes,
+  WriteResult,
+} from "../backend.ts";
+import { checkRange, checkSignal, failure } from "../failure.ts";
+import { filesBelow } from "../fallback/walk-tree.ts";
+import {
+  checkMode,
+  countsOf,
+  durabilityOf,
+  guard,
+  isPath,
+  nativeWriteOptions,
+  resultOf,
+  withErrorPath,
+  transferred,
+  transferFlags,
+  written,
+} from "./local-calls.ts";
+import type {
+  KernelEnforcement,
+  LocalCapabilities,
+  LocalOptions,
+  LocalTransferOptions,
+  LocalWriteOptions,
+  Signalled,
+} from "./local-options.ts";
+import { listingOf, listingYielding, statOf, treePageOf } from "./local-unpack.ts";
+import { lockPath } from "./lock.node.ts";
+import { boundOutput } from "../sandbox/output-bound.ts";
+import { checkPath, childOf, nameOf, normalise, parentOf } from "../paths.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import { decodeText, encodeText } from "../text.ts";
+import type { TreePage, TreeRequest } from "../tree-page.ts";
+import { Yielder } from "../yielder.ts";
+
+export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
+
+const gate = gateOf("LocalBackend", LOCAL_OPTIONS);
+
+/**
+ * The local disk.
+ *
+ * @example
+ * const disk = new LocalBackend();
+ * await disk.writeText("/tmp/a.txt", "one\n");
+ * const { version } = await disk.stat("/tmp/a.txt");
+ * await disk.writeText("/tmp/a.txt", "two\n", { ifVersion: version }); // CONFLICT if changed meanwhile
+ */
+export class LocalBackend implements FsBackend {
+  readonly #native: NativeBinding;
+  readonly #roots: RootsBinding;
+  readonly #search: TreeSearch;
+  readonly #options: LocalOptions;
+
+  /** A copy of the backend that enforces a policy natively. A confined backend is not confined again. */
+  declare readonly confine?: (policy: SandboxPolicy) => LocalBackend;
+
+  #trusted: LocalBackend | undefined;
+
+  /**
+   * @param roots the native object of the policy, where the caller has created it
+   * @throws UNSUPPORTED_PLATFORM where the native addon does not load; INVALID_ARGUMENT and others
+   * for an invalid policy
+   */
+  constructor(given: LocalOptions = {}, roots?: RootsBinding) {
+    const options = gate(given);
+    const loaded = loadNative();
+    if (!("binding" in loaded)) {
+      throw new FilewrightError(
+        "UNSUPPORTED_PLATFORM",
+        `the local disk needs the native addon: ${loaded.reason}`,
+        {
+          hint: "run: npm run build",
+        },
+      );
+    }
+    this.#native = loaded.binding;
+    this.#options = Object.freeze({ ...options });
+    boundOutput(this, options.policy);
+    this.#roots = roots ?? rootsOf(loaded.binding, options);
+    if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
+      this.#roots.keepIndexes(options.stateDir);
+    }
+    this.#search = treeSearch(this.#roots, loaded.binding.CancelToken);
+    if (options.policy === undefined) {
+      this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
+    }
+  }
+
+  /**
+   * Under a policy that hides secrets: allows reading the content of exactly these. Replaces the
+   * previous list.
+   */
+  grantSecrets(paths: readonly string[]): void {
+    this.#roots.grantSecrets([...paths]);
+  }
+
+  /** A copy of the backend for the host's own reads, which treats secrets as ordinary files. */
+  trusted(): LocalBackend {
+    if (this.#options.policy?.secrets !== "grant") return this;
+    this.#trusted ??= new LocalBackend(this.#options, this.#roots.withoutSecretFilter());
+    return this.#trusted;
+  }
+
+  /** Returns how the files are protected. */
+  capabilities(): LocalCapabilities {
+    const [files, landlock, reason] = this.#roots.enforcement().split("\n");
+    return Object.freeze({
+      ...(JSON.parse(this.#roots.capabilities()) as LocalCapabilities),
+      kernel: Object.freeze({
+        files: files as KernelEnforcement["files"],
+        landlock: Number(landlock),
+        ...(reason === "" || reason === undefined ? {} : { reason }),
+      }),
+    });
+  }
+
+  existsSync(path: string): boolean {
+    return isPath(path) && guard(path, () => this.#roots.existsSync(path));
+  }
+  statSync(path: string): FsStat {
+    checkPath(path);
+    return statOf(unpack(guard(path, () => this.#roots.statSync(path, true))), path);
+  }
+  lstatSync(path: string): FsStat {
+    checkPath(path);
+    return statOf(unpack(guard(path, () => this.#roots.statSync(path, false))), path, true);
+  }
+  readBytesSync(path: string): Uint8Array {
+    checkPath(path);
+    return guard(path, () => this.#roots.readBytesSync(path));
+  }
+  readTextSync(path: string, options: { readonly encoding?: string } = {}): string {
+    return decodeText(this.readBytesSync(path), options.encoding, path);
+  }
+  writeBytesSync(path: string, content: Uint8Array, options: LocalWriteOptions = {}): WriteResult {
+    checkPath(path);
+    checkSignal(options.signal, path);
+    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
+    return written(
+      guard(path, () => this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability)),
+      path,
+    );
+  }
+  writeTextSync(
+    path: string,
+    content: string,
+    options: LocalWriteOptions & { readonly encoding?: string } = {},
+  ): WriteResult {
+    return this.writeBytesSync(path, encodeText(content, options.encoding, path), options);
+  }
+  deleteSync(path: string): void {
+    checkPath(path);
+    guard(path, () => this.#roots.deleteSync(path));
+  }
+  mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
+    checkPath(path);
+    guard(path, () => this.#roots.mkdirSync(path, options.parents ?? true, options.existOk ?? true));
+  }
+  listDirSync(path: string): readonly FsEntry[] {
+    checkPath(path);
+    return listingOf(
+      guard(path, () => this.#roots.listDirSync(path, true)),
+      normalise(path).path,
+    ).entries;
+  }
+
+  /** Returns false also for paths that the policy refuses. */
+  async exists(path: string): Promise<boolean> {
+    return isPath(path) && this.#roots.exists(path);
+  }
+  async stat(path: string): Promise<FsStat> {
+    checkPath(path);
+    return statOf(unpack(await withErrorPath(path, this.#roots.stat(path, true))), path);
+  }
+  async lstat(path: string): Promise<FsStat> {
+    checkPath(path);
+    return statOf(unpack(await withErrorPath(path, this.#roots.stat(path, false))), path, true);
+  }
+  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
+    return decodeText(await this.readBytes(path), options.encoding, path);
+  }
+  readBytes(path: string): Promise<Uint8Array> {
+    try {
+      checkPath(path);
+      return withErrorPath(path, this.#roots.readBytes(path));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+  async read(
+    path: string,
+    options: {
+      readonly range?: ByteRange;
+      readonly ifNoneMatch?: string;
+      readonly maxBytes?: number;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<VersionedBytes | null> {
+    checkPath(path);
+    const { range, ifNoneMatch, maxBytes = -1, signal } = options;
+    checkRange(range, path);
+    const [start, end] = range === undefined ? [-1, -1] : [range.start, range.end];
+    const content = await this.#cancellable(path, signal, (cancel) =>
+      this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
+    );
+    if (content.bytes === undefined || content.bytes === null) return null;
+    const stat = statOf(unpack(content), path);
+    return Object.freeze({ bytes: content.bytes, version: stat.version as string, stat });
+  }
+  /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
+  async hash(
+    path: string,
+    options: Signalled = {},
+  ): Promise<{ readonly hash: string; readonly version: string }> {
+    checkPath(path);
+    const packed = await this.#cancellable(path, options.signal, (cancel) =>
+      this.#roots.hashFile(path, cancel),
+    );
+    const reader = unpack(packed);
+    const { version } = statOf(reader, path);
+    return Object.freeze({ hash: reader.str(), version: version as string });
+  }
+  /** Returns a page of a text file of any size, in constant memory. */
+  async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
+    checkPath(path);
+    const { signal, ...wanted } = request;
+    const packed = await this.#cancellable(path, signal, (cancel) =>
+      this.#roots.readPage(path, JSON.stringify(wanted), cancel),
+    );
+    return Object.freeze(toFilePage(packed));
+  }
+  async writeText(
+    path: string,
+    content: string,
+    options: LocalWriteOptions & { readonly encoding?: string } = {},
+  ): Promise<WriteResult> {
+    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+  }
+  async writeBytes(path: string, content: Uint8Array, options: LocalWriteOptions = {}): Promise<WriteResult> {
+    checkPath(path);
+    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
+    const packed = await this.#cancellable(path, options.signal, (cancel) =>
+      this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, asideOf(options), cancel),
+    );
+    return written(packed, path);
+  }
+  async delete(path: string, options: DeleteOptions = {}): Promise<void> {
+    checkPath(path);
+    await withErrorPath(path, this.#roots.delete(path, options.ifVersion, asideOf(options)));
+  }
+  async mkdir(
+    path: string,
+    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
+  ): Promise<void> {
+    checkPath(path);
+    await withErrorPath(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
+  }
+  async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
+    checkPath(path);
+    const { facts = true, signal } = options;
+    const packed = await this.#cancellable(path, signal, (cancel) =>
+      this.#roots.listDir(path, facts, -1, undefined, false, cancel),
+    );
+    return (await listingYielding(packed, normalise(path).path, new Yielder({ signal }))).entries;
+  }
+  /** Returns a page of the entries of a tree; from the names in an index where ignore files apply. */
+  async listTree(root: string, request: TreeRequest): Promise<TreePage> {
+    checkPath(root);
+    const { signal, ...wanted } = request;
+    const options = JSON.stringify({ index: this.#options.index, ...wanted });
+    const packed = await this.#cancellable(root, signal, (cancel) =>
+      this.#roots.listTree(root, options, cancel),
+    );
+    return treePageOf(packed, normalise(root).path);
+  }
+  async listPage(
+    path: string,
+    options: { readonly cursor?: string | undefined; readonly limit: number },
+  ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string; readonly total: number }> {
+    checkPath(path);
+    const { cursor, limit } = options;
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      throw failure("INVALID_ARGUMENT", path, "limit must be at least 1");
+    if (cursor !== undefined && !/^[df]./su.test(cursor)) {
+      throw failure("INVALID_ARGUMENT", path, "cursor is not one that was given out");
+    }
+    const packed = await withErrorPath(
+      path,
+      this.#roots.listDir(path, true, limit, cursor?.slice(1), cursor?.startsWith("d") ?? false, undefined),
+    );
+    const { entries, total, more } = listingOf(packed, normalise(path).path);
+    const last = entries.at(-1);
+    const next = more && last !== undefined ? { next: `${last.isDir ? "d" : "f"}${last.name}` } : {};
+    return Object.freeze({ entries, total, ...next });
+  }
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    yield* filesBelow({ listDir: (path) => this.listDir(path, { facts: false }) }, root);
+  }
+  /** `root` defaults to the policy's working directory. */
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = normalise(options.root ?? this.#options.policy?.cwd ?? "/").path;
+    const { paths } = await this.find(root, { pattern, type: "file", hidden: true, respectIgnore: false });
+    return Object.freeze(paths.map((path) => childOf(root, path)));
+  }
+  /** Searches contents below a directory, or in a file. Paths in results are relative to it. */
+  async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
+    checkPath(root);
+    const index = query.index ?? this.#options.index;
+    return withErrorPath(root, this.#search.grep(root, { ...query, index }));
+  }
+  /**
+   * Builds the index of a directory now, rather than after the first slow search. Searches do not
+   * wait for it. A signal cancels it and discards the partial index.
+   */
+  async warm(
+    root: string,
+    options: { readonly respectIgnore?: boolean } & Signalled = {},
+  ): Promise<IndexStatus> {
+    checkPath(root);
+    return withErrorPath(root, this.#search.warm(root, options.respectIgnore ?? true, options.signal));
+  }
+  /** Frees the memory and the watches of all indexes. The next search builds new ones. */
+  dispose(): void {
+    this.#search.dispose();
+    this.#trusted?.dispose();
+  }
+  /**
+   * Releases all resources at once: descriptors, watches, indexes and, where no other backend of
+   * the same policy uses them, threads. Running calls finish; later ones fail with
+   * UNSUPPORTED_OPERATION.
+   */
+  close(): void {
+    this.#roots.close();
+    this.#trusted?.close();
+  }
+  /** Returns the state of the index that covers a directory. */
+  async indexStatus(root: string): Promise<IndexStatus | undefined> {
+    checkPath(root);
+    return withErrorPath(root, this.#search.indexStatus(root));
+  }
+  /** Finds entries below a directory by name. Paths in results are relative to it. */
+  async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
+    checkPath(root);
+    const index = query.index ?? this.#options.index;
+    return withErrorPath(root, this.#search.find(root, { ...query, index }));
+  }
+  /**
+   * Fuzzy path search: finds files whose paths contain the letters of a query in order, best
+   * first; a longer query may have one typo. The names below `root` are read by the first call and
+   * then kept in step with the disk.
+   */
+  async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
+    checkPath(root);
+    const index = query.index ?? this.#options.index;
+    return withErrorPath(root, this.#search.findFiles(root, { ...query, index }));
+  }
+
+  async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+    const { ifVersion, ifTargetVersion } = options;
+    const version = await this.#transfer(from, to, options, (flags, durability, cancel) => {
+      const aside = asideOf(options);
+      return this.#roots.rename(from, to, flags, durability, ifVersion, ifTargetVersion, aside, cancel);
+    });
+    return version === null ? Object.freeze({}) : resultOf(version);
+  }
+  async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+    const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
+      this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideOf(options), cancel),
+    );
+    return written(packed, to);
+  }
+  async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
+    const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));
+    return countsOf(await copied);
+  }
+  async removeTree(
+    path: string,
+    options: Signalled & Pick<DeleteOptions, "aside"> = {},
+  ): Promise<TreeCounts> {
+    checkPath(path);
+    const aside = asideOf(options);
+    const removed = this.#cancellable(path, options.signal, (cancel) =>
+      this.#roots.removeTree(path, aside, cancel),
+    );
+    return countsOf(await removed);
+  }
+  /**
+   * Returns a new path in the directory of `path`, to which a change renames the entry it replaces
+   * or deletes.
+   */
+  asidePath(path: string): string {
+    checkPath(path);
+    return childOf(parentOf(normalise(path).path), this.#native.asideName());
+  }
+  async readLink(path: string): Promise<string> {
+    checkPath(path);
+    return withErrorPath(path, this.#roots.readLink(path));
+  }
+  async symlink(target: string, path: string): Promise<void> {
+    checkPath(target);
+    checkPath(path);
+    await withErrorPath(path, this.#roots.symlink(target, path));
+  }
+  async realpath(path: string): Promise<string> {
+    checkPath(path);
+    return withErrorPath(path, this.#roots.realpath(path));
+  }
+  async chmod(path: string, mode: number): Promise<void> {
+    checkPath(path);
+    checkMode(path, mode);
+    await withErrorPath(path, this.#roots.chmod(path, mode));
+  }
+  async sweep(path: string): Promise<void> {
+    checkPath(path);
+    await withErrorPath(path, this.#roots.sweep(path));
+  }
+  /** Locks the path against other processes with the same state directory. */
+  async lock(path: string, options: LockOptions): Promise<LockHandle> {
+    checkPath(path);
+    const real = options.resolved ? path : await this.realpath(path);
+    return lockPath(this.#native, this.#options.stateDir, real, path, options);
+  }
+
+  /** Runs a move or copy; `run` gets its flags, its durability and its cancel token. */
+  #transfer<T>(
+    from: string,
+    to: string,
+    options: LocalTransferOptions,
+    run: (flags: number, durability: number, cancel: CancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    checkPath(from);
+    checkPath(to);
+    const flags = transferFlags(options, this.#options);
+    const durability = durabilityOf(options, this.#options);
+    const moving = this.#cancellable(from, options.signal, (cancel) => run(flags, durability, cancel));
+    return transferred(to, moving);
+  }
+
+  /** Runs work that a signal cancels. */
+  async #cancellable<T>(
+    path: string,
+    signal: AbortSignal | undefined,
+    run: (cancel: CancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (signal === undefined) return withErrorPath(path, run(undefined));
+    checkSignal(signal, path);
+    const token = new this.#native.CancelToken();
+    const cancel = (): void => token.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return await withErrorPath(path, run(token));
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+}
+
+/**
+ * Returns the name to which a call renames the entry it removes, in the same directory, links
+ * followed.
+ */
+function asideOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
+  return aside === undefined ? undefined : nameOf(aside);
+}
+
+const UNRESTRICTED_POLICY = { cwd: "/", read: null, write: null };
+
+function rootsOf(native: NativeBinding, options: LocalOptions): RootsBinding {
+  const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
+  const policy = JSON.stringify({
+    ...(options.policy ?? UNRESTRICTED_POLICY),
+    resolver: options.resolver ?? "auto",
+    kernel,
+  });
+  try {
+    return new native.NativeRoots(policy);
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}

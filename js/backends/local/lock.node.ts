@@ -1,0 +1,87 @@
+/**
+ * Locks between processes. Waits on the event loop: a waiting thread of the pool could be the one
+ * that the lock's holder needs to finish.
+ */
+import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
+import type { LocksBinding, NativeLock } from "../../engine/native/roots.ts";
+import type { LockHandle } from "../backend.ts";
+import { checkSignal, failure } from "../failure.ts";
+import { guard } from "./local-calls.ts";
+
+/** The longest pause between two tries, in milliseconds. */
+const MAX_PAUSE_MS = 20;
+
+const opened = new Map<string, LocksBinding>();
+
+/** Returns the default directory of private files: the user's state directory. */
+export function defaultStateDir(): string {
+  const state = process.env["XDG_STATE_HOME"];
+  if (state !== undefined && isAbsolute(state)) return join(state, "filewright");
+  const home = homedir();
+  if (isAbsolute(home) && home !== "/") return join(home, ".local", "state", "filewright");
+  return join(tmpdir(), `filewright-${userInfo().uid}`);
+}
+
+/**
+ * Takes the lock of a real path.
+ * @throws LOCK_TIMEOUT, CANCELLED
+ */
+export async function lockPath(
+  native: NativeBinding,
+  stateDir: string | undefined,
+  real: string,
+  path: string,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+): Promise<LockHandle> {
+  const { timeoutMs, signal } = options;
+  const locks = locksIn(native, stateDir ?? defaultStateDir(), path);
+  const deadline = performance.now() + timeoutMs;
+  for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    checkSignal(signal, path);
+    const lock = guard(path, () => locks.tryLock(real));
+    if (lock !== null) return handleOf(lock);
+    const left = deadline - performance.now();
+    if (left <= 0) {
+      throw failure("LOCK_TIMEOUT", path, "another process holds the lock", {
+        hint: "try again when it has finished",
+        details: { timeout_ms: timeoutMs },
+      });
+    }
+    await wait(Math.min(pause, left), signal);
+  }
+}
+
+/** Takes a lock by name in a state directory, or returns null while another process holds it. */
+export function tryLock(stateDir: string, name: string): LockHandle | null {
+  const loaded = loadNative();
+  if (!("binding" in loaded)) throw failure("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);
+  const lock = guard(stateDir, () => locksIn(loaded.binding, stateDir, stateDir).tryLock(name));
+  return lock === null ? null : handleOf(lock);
+}
+
+function locksIn(native: NativeBinding, stateDir: string, path: string): LocksBinding {
+  const known = opened.get(stateDir);
+  if (known !== undefined) return known;
+  const locks = guard(path, () => new native.NativeLocks(stateDir));
+  opened.set(stateDir, locks);
+  return locks;
+}
+
+function handleOf(lock: NativeLock): LockHandle {
+  return Object.freeze({ release: () => lock.release() });
+}
+
+/** Waits `ms`, or until the signal fires. */
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,470 @@
+/**
+ * The operations of a memory backend on its tree, synchronous.
+ *
+ * POSIX semantics on every host. `memory.ts` adds promises, text and globs.
+ */
+import type {
+  ByteRange,
+  FsEntry,
+  FsStat,
+  MoveOptions,
+  TreeCounts,
+  WriteOptions,
+  WriteResult,
+} from "../backend.ts";
+import { checkRange, checkWritable, failure } from "../failure.ts";
+import { countTree, entryOf, factsOf, overlay, versionOf, writtenOf } from "./memory-facts.ts";
+import {
+  below,
+  type DirNode,
+  type FileNode,
+  type CopyAttributes,
+  parentDirectory,
+  link,
+  newDir,
+  newId,
+  type Node,
+  ordersOf,
+  ordersYielding,
+  realPath,
+  touch,
+  unlink,
+  walk,
+  type WalkResult,
+} from "./memory-tree.ts";
+import type { Yielder } from "../yielder.ts";
+import { checkPath, checkTarget, isLongName, nameOf, normalise, type NormalPath, parentOf } from "../paths.ts";
+
+const FILE_MODE = 0o644;
+const DIR_MODE = 0o755;
+const LINK_MODE = 0o777;
+const PERMISSION_BITS = 0o777;
+/** The number of directories whose place is remembered. */
+const MAX_KNOWN_DIRECTORIES = 64;
+/** Directories with fewer entries are listed in one go. */
+const LARGE_DIR = 1024;
+
+/** A tree in memory and the operations on it. */
+export class MemoryStore {
+  #root: DirNode;
+  /**
+   * Incremented whenever an entry is added, removed or moved, or the content of a file with a
+   * watched name changes.
+   */
+  shape = 0;
+  readonly #watched = new Set<string>();
+  /**
+   * The directories along some paths without a link, so that calls on entries deep in a tree need
+   * not walk from `/` each time. Emptied when a directory is removed or replaced.
+   */
+  readonly #directories = new Map<string, readonly DirNode[]>();
+  readonly #now: () => number;
+  #versions = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#root = newDir(now(), DIR_MODE);
+  }
+
+  get root(): DirNode {
+    return this.#root;
+  }
+
+  set root(root: DirNode) {
+    this.#root = root;
+    this.shape++;
+    this.#directories.clear();
+  }
+
+  /** Adds names of files whose content counts as part of the shape. */
+  watch(names: readonly string[]): void {
+    for (const name of names) {
+      if (this.#watched.has(name)) continue;
+      this.#watched.add(name);
+      // The previous shape did not include them.
+      this.shape++;
+    }
+  }
+
+  #link(dir: DirNode, name: string, node: Node, now: number): void {
+    this.shape++;
+    if (dir.children.get(name)?.type === "dir") this.#directories.clear();
+    link(dir, name, node, now);
+  }
+
+  #unlink(dir: DirNode, name: string, now: number): void {
+    this.shape++;
+    if (dir.children.get(name)?.type === "dir") this.#directories.clear();
+    unlink(dir, name, now);
+  }
+
+  /** Returns the time and versions for copies. */
+  fresh(): CopyAttributes {
+    return { now: this.#now(), version: () => ++this.#versions };
+  }
+
+  exists(path: string): boolean {
+    try {
+      return this.#find(path, true).node !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  stat(path: string): FsStat {
+    const at = normal(path).path;
+    return factsOf(at, this.#existing(path, true).node);
+  }
+
+  lstat(path: string): FsStat {
+    const at = normal(path).path;
+    return factsOf(at, this.#existing(path, false).node);
+  }
+
+  /**
+   * Returns a number that no other state of the directory ever had, or undefined where no
+   * directory exists.
+   */
+  stamp(path: string): number | undefined {
+    try {
+      const { node } = this.#find(path, true);
+      return node?.type === "dir" ? node.stamp : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Returns the file with its internal bytes, which callers must copy. */
+  file(path: string): FileNode {
+    const { node } = this.#existing(path, true);
+    if (node.type !== "file") throw failure("IS_DIRECTORY", path);
+    return node;
+  }
+
+  /** Returns a copy of the bytes, or of a range of them clipped to the file. */
+  bytes(path: string, range?: ByteRange): Uint8Array {
+    const { bytes } = this.file(path);
+    if (range === undefined) return new Uint8Array(bytes);
+    checkRange(range, path);
+    return bytes.slice(range.start, range.end);
+  }
+
+  readLink(path: string): string {
+    const { node } = this.#existing(path, false);
+    if (node.type !== "symlink") throw failure("INVALID_ARGUMENT", path, "not a symbolic link");
+    return node.target;
+  }
+
+  realpath(path: string): string {
+    const found = this.#find(path, true);
+    // A link's `..` or last `.` requires a directory, which does not exist. A last `/` is kept: the
+    // directory may still be created.
+    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
+    return realPath(found);
+  }
+
+  write(path: string, content: Uint8Array, options: WriteOptions): FileNode {
+    const wanted = normal(path);
+    if (options.ifAbsent === true && this.#walk(wanted.path, false).node !== undefined) {
+      throw failure("ALREADY_EXISTS", path);
+    }
+    const found = this.#walk(wanted.path, true);
+    const { node } = found;
+    if (node?.type === "dir") throw failure("IS_DIRECTORY", path);
+    if (wanted.directory) throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+    if (options.ifVersion !== undefined && (node === undefined || versionOf(node) !== options.ifVersion)) {
+      throw failure("CONFLICT", path);
+    }
+    checkWritable(node, path);
+    const now = this.#now();
+    if (node === undefined) {
+      if (found.beyond.at(-1) === "") throw failure("NOT_FOUND", path, "the directory does not exist");
+      const dir = options.createDirs === true ? this.#makeDirs(found, path) : this.#present(found, path);
+      const mode = (options.mode ?? FILE_MODE) & PERMISSION_BITS;
+      const made: FileNode = {
+        type: "file",
+        bytes: new Uint8Array(content),
+        version: ++this.#versions,
+        mode,
+        mtime: now,
+        ctime: now,
+        birthtime: now,
+        id: newId(),
+      };
+      this.#link(dir, lastName(found), made, now);
+      return made;
+    }
+    const file = node as FileNode;
+    // Equal content keeps its version: a rewrite without a change is no conflict.
+    if (!equal(file.bytes, content)) {
+      file.bytes = new Uint8Array(content);
+      file.version = ++this.#versions;
+      if (this.#watched.has(found.name)) {
+        this.shape++;
+        touch(parentDirectory(found));
+      }
+    }
+    if (options.mode !== undefined) file.mode = options.mode & PERMISSION_BITS;
+    file.mtime = now;
+    file.ctime = now;
+    file.id = newId();
+    return file;
+  }
+
+  delete(path: string, ifVersion?: string): void {
+    const found = this.#existing(path, false);
+    this.#checkVersion(found.node, ifVersion, path);
+    if (found.name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    if (found.node.type === "dir" && found.node.children.size > 0) throw failure("NOT_EMPTY", path);
+    this.#unlink(parentDirectory(found), found.name, this.#now());
+  }
+
+  mkdir(path: string, parents: boolean, existOk: boolean): void {
+    const { path: at } = normal(path);
+    const found = this.#walk(at, false);
+    if (found.node !== undefined) {
+      if (existOk && this.#isDirectory(at)) return;
+      throw failure("ALREADY_EXISTS", path);
+    }
+    const now = this.#now();
+    const dir = parents ? this.#makeDirs(found, path) : this.#present(found, path);
+    this.#link(dir, lastName(found), newDir(now, DIR_MODE), now);
+  }
+
+  list(path: string): readonly FsEntry[] {
+    const { node } = this.#existing(path, true);
+    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
+    const at = normal(path).path;
+    return Object.freeze(
+      ordersOf(node).listing.map((name) => entryOf(at, name, node.children.get(name) as Node)),
+    );
+  }
+
+  /** The same as {@link list}; where there is much to list, others have their turn meanwhile. @throws CANCELLED */
+  async listYielding(path: string, yielder: Yielder): Promise<readonly FsEntry[]> {
+    const { node } = this.#existing(path, true);
+    if (node.type !== "dir" || node.children.size < LARGE_DIR) return this.list(path);
+    const at = normal(path).path;
+    // The directory as it is now: later changes of names are not seen.
+    const children = new Map(node.children);
+    const { listing } = await ordersYielding(node, yielder);
+    const entries: FsEntry[] = [];
+    for (const name of listing)
+      if (entries.push(entryOf(at, name, children.get(name) as Node)) % LARGE_DIR === 0)
+        await yielder.yieldIfDue();
+    return Object.freeze(entries);
+  }
+
+  *files(path: string): Generator<string> {
+    const { node } = this.#existing(path, true);
+    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
+    for (const [at, child] of below(node, normal(path).path)) if (child.type === "file") yield at;
+  }
+
+  symlink(target: string, path: string): void {
+    checkTarget(target, path);
+    const found = this.#find(path, false);
+    if (found.node !== undefined) throw failure("ALREADY_EXISTS", path);
+    const now = this.#now();
+    this.#link(
+      this.#present(found, path),
+      found.name,
+      {
+        type: "symlink",
+        target,
+        mode: LINK_MODE,
+        mtime: now,
+        ctime: now,
+        birthtime: now,
+        id: newId(),
+      },
+      now,
+    );
+  }
+
+  chmod(path: string, mode: number): void {
+    const { node } = this.#existing(path, true);
+    node.mode = mode & PERMISSION_BITS;
+    node.ctime = this.#now();
+  }
+
+  rename(from: string, to: string, overwrite: boolean, conditions: MoveOptions = {}): Node {
+    const source = this.#existing(from, false);
+    this.#checkVersion(source.node, conditions.ifVersion, from);
+    if (source.name === "") throw failure("PROTECTED_PATH", from, "the root cannot be moved");
+    const target = this.#find(to, false);
+    this.#checkVersion(target.node, conditions.ifTargetVersion, to);
+    const dir = target.node === undefined ? this.#present(target, to) : parentDirectory(target);
+    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+    if (target.node === source.node) throw failure("SAME_FILE", to);
+    if (target.dirs.includes(source.node as DirNode)) {
+      throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+    }
+    this.#checkReplace(source.node, target.node, to);
+    const now = this.#now();
+    this.#unlink(parentDirectory(source), source.name, now);
+    this.#link(dir, target.name, source.node, now);
+    source.node.ctime = now;
+    return source.node;
+  }
+
+  copyFile(from: string, to: string, overwrite: boolean, ifVersion?: string): FileNode {
+    const source = this.file(from);
+    this.#checkVersion(source, ifVersion, from);
+    const target = this.#walk(normal(to).path, false);
+    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+    if (this.#find(to, true).node === source) throw failure("SAME_FILE", to);
+    return this.write(to, source.bytes, { mode: source.mode });
+  }
+
+  removeTree(path: string): TreeCounts {
+    const { node, name, ...rest } = this.#existing(path, false);
+    if (name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    this.#unlink(rest.dirs[rest.dirs.length - 1] as DirNode, name, this.#now());
+    return countTree(node);
+  }
+
+  copyTree(
+    from: string,
+    to: string,
+    overwrite: boolean,
+    onMade?: (path: string, made: WriteResult) => void,
+  ): TreeCounts {
+    const source = this.#existing(from, false).node;
+    if (source.type === "file") {
+      const made = writtenOf(this.copyFile(from, to, overwrite));
+      onMade?.(to, made);
+      return countTree(source);
+    }
+    const target = this.#find(to, false);
+    const dir = target.node === undefined ? this.#present(target, to) : parentDirectory(target);
+    if (target.node === source) throw failure("SAME_FILE", to);
+    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+    if (target.dirs.includes(source as DirNode)) {
+      throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
+    }
+    const fresh = this.fresh();
+    // Built separately and linked last: a failure half-way leaves nothing.
+    this.#link(dir, target.name, overlay(target.node, source, fresh, to), fresh.now);
+    if (onMade !== undefined && source.type === "dir") {
+      for (const [path] of below(source, to)) {
+        const { node } = this.#find(path, false);
+        if (node?.type === "file") onMade(path, writtenOf(node));
+      }
+    }
+    return countTree(source);
+  }
+
+  /** The same as {@link walk}, from the directory of the path where it is known. */
+  #walk(path: string, follow: boolean): WalkResult {
+    const parent = parentOf(path);
+    const known = this.#directory(parent);
+    if (known !== undefined) {
+      const name = nameOf(path);
+      const node = known[known.length - 1]?.children.get(name);
+      if (node === undefined ? isNewName(name) : node.type !== "symlink" || !follow)
+        return { dirs: known, real: parent, name, node, beyond: [] };
+    }
+    const found = walk(this.#root, path, follow);
+    // A link on the way makes the real path another one.
+    if (known === undefined && found.real === parent && found.beyond.length === 0 && path !== "/")
+      this.#remember(parent, found.dirs);
+    return found;
+  }
+
+  /** Returns the directories along a path, `/` first, where they or those above are known. */
+  #directory(path: string): readonly DirNode[] | undefined {
+    const known = this.#directories.get(path);
+    if (known !== undefined || path === "/") return known;
+    const above = this.#directories.get(parentOf(path));
+    const last = above?.[above.length - 1]?.children.get(nameOf(path));
+    return above === undefined || last?.type !== "dir" ? undefined : this.#remember(path, [...above, last]);
+  }
+
+  #remember(path: string, directories: readonly DirNode[]): readonly DirNode[] {
+    if (this.#directories.size >= MAX_KNOWN_DIRECTORIES) this.#directories.clear();
+    this.#directories.set(path, directories);
+    return directories;
+  }
+
+  /** @throws CONFLICT when a version is expected and the node has another one */
+  #checkVersion(node: Node | undefined, wanted: string | undefined, path: string): void {
+    if (wanted !== undefined && (node === undefined || versionOf(node) !== wanted))
+      throw failure("CONFLICT", path);
+  }
+
+  #find(path: string, follow: boolean): WalkResult {
+    const { path: at, directory } = normal(path);
+    const found = this.#walk(at, follow || directory);
+    if (directory && found.node !== undefined && found.node.type !== "dir") {
+      throw failure("NOT_DIRECTORY", path);
+    }
+    return found;
+  }
+
+  #existing(path: string, follow: boolean): WalkResult & { readonly node: Node } {
+    const found = this.#find(path, follow);
+    if (found.node === undefined) throw failure("NOT_FOUND", path);
+    return found as WalkResult & { readonly node: Node };
+  }
+
+  #isDirectory(at: string): boolean {
+    try {
+      return this.#walk(at, true).node?.type === "dir";
+    } catch {
+      return false; // A dangling link, or a loop.
+    }
+  }
+
+  /** Returns the directory of a new name, which must exist. */
+  #present(found: WalkResult, path: string): DirNode {
+    if (found.beyond.length > 0) {
+      throw failure("NOT_FOUND", path, "the parent directory does not exist");
+    }
+    return parentDirectory(found);
+  }
+
+  /** Creates the missing directories above a new name, including the target of a dangling link. */
+  #makeDirs(found: WalkResult, path: string): DirNode {
+    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
+    const names = [found.name, ...found.beyond].filter((name) => name !== "." && name !== "").slice(0, -1);
+    const now = this.#now();
+    let dir = parentDirectory(found);
+    for (const name of names) {
+      const made = newDir(now, DIR_MODE);
+      this.#link(dir, name, made, now);
+      dir = made;
+    }
+    return dir;
+  }
+
+  #checkReplace(source: Node, target: Node | undefined, path: string): void {
+    if (target === undefined) return;
+    if (source.type === "dir" && target.type !== "dir") throw failure("NOT_DIRECTORY", path);
+    if (source.type !== "dir" && target.type === "dir") throw failure("IS_DIRECTORY", path);
+    if (target.type === "dir" && target.children.size > 0) throw failure("NOT_EMPTY", path);
+    checkWritable(target, path);
+  }
+}
+
+/** Checks and normalises a path. @throws INVALID_ARGUMENT for a relative one too */
+function normal(path: string): NormalPath {
+  checkPath(path);
+  if (!path.startsWith("/")) throw failure("INVALID_ARGUMENT", path, "path must be absolute");
+  return normalise(path);
+}
+
+/** Returns true for a name that an entry could have, so that none with it means that it is missing. */
+function isNewName(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !isLongName(name);
+}
+
+function lastName(found: WalkResult): string {
+  return found.beyond.at(-1) ?? found.name;
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,0 +1,299 @@
+/**
+ * The tree of a memory backend: nodes, and the walk from `/` to a node.
+ *
+ * The walk is POSIX path resolution: links are followed as they occur, `..` in a link's target is
+ * the real parent, and forty links are the limit. `memory.ts` maps nodes to the backend's
+ * interface.
+ */
+import { failure } from "../failure.ts";
+import { MAX_LINKS } from "../fallback/links.ts";
+import { childOf, compareCodePoints, isLongName, sortCodePoints } from "../paths.ts";
+import { sortYielding, type Yielder } from "../yielder.ts";
+
+let stamps = 0;
+let ids = 0;
+
+/** Returns a number that no other node ever had. */
+export function newId(): number {
+  return ++ids;
+}
+
+interface NodeFacts {
+  /** Permission bits. */
+  mode: number;
+  /** Milliseconds since 1970, as the other times. */
+  mtime: number;
+  ctime: number;
+  readonly birthtime: number;
+  /** Of the entry itself. A file that is written gets a new one, as a replaced file on a disk does. */
+  id: number;
+}
+
+/** A regular file. Its bytes are never changed in place, only replaced. */
+export interface FileNode extends NodeFacts {
+  readonly type: "file";
+  bytes: Uint8Array;
+  /** A number that no other content of the backend ever had. */
+  version: number;
+}
+
+/** A directory. */
+export interface DirNode extends NodeFacts {
+  readonly type: "dir";
+  readonly children: Map<string, Node>;
+  /** The names in both sort orders; null after a name changes. */
+  orders: NameOrders | null;
+  /**
+   * A number that no other state of a directory ever had. It changes when an entry, or an ignore
+   * file in it, changes.
+   */
+  stamp: number;
+}
+
+/** A symbolic link. */
+export interface LinkNode extends NodeFacts {
+  readonly type: "symlink";
+  readonly target: string;
+}
+
+/** An entry of the tree. */
+export type Node = FileNode | DirNode | LinkNode;
+
+interface NameOrders {
+  /** Directories first, then by code point. */
+  readonly listing: readonly string[];
+  /** Sorted so that the full paths of all descendants come out by code point. */
+  readonly walk: readonly string[];
+}
+
+/** The result of a walk. */
+export interface WalkResult {
+  /** The visited directories, `/` first; the last one contains the first missing name or the node. */
+  readonly dirs: readonly DirNode[];
+  /** The real path of the last directory. */
+  readonly real: string;
+  /** The last name; empty when the walk ended in a directory itself (`/`, or a link to `..`). */
+  readonly name: string;
+  /** The node; undefined when a name is missing. */
+  readonly node: Node | undefined;
+  /** The names after a missing one: empty when only the last name is missing. */
+  readonly beyond: readonly string[];
+}
+
+/** A new, empty directory. */
+export function newDir(now: number, mode: number): DirNode {
+  const times = { mtime: now, ctime: now, birthtime: now };
+  return { type: "dir", children: new Map(), orders: null, stamp: ++stamps, mode, ...times, id: newId() };
+}
+
+/**
+ * Walks from `/` along a normalised absolute path. A link at the very end is followed only with
+ * `follow`.
+ * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
+ */
+export function walk(root: DirNode, path: string, follow: boolean): WalkResult {
+  return walkPlain(root, path, follow) ?? walkFollowing(root, path, follow);
+}
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+
+/**
+ * The fast path of {@link walk}: every name exists and no link is on the way. Undefined for any
+ * other path.
+ */
+function walkPlain(root: DirNode, path: string, follow: boolean): WalkResult | undefined {
+  const dirs = [root];
+  let dir = root;
+  for (let from = 1; ; ) {
+    const to = path.indexOf("/", from);
+    const name = to < 0 ? path.slice(from) : path.slice(from, to);
+    // No entry has an empty name, `.` or `..`: such a name is not found here.
+    const node = dir.children.get(name);
+    if (node === undefined) return undefined;
+    if (to < 0) {
+      if (follow && node.type === "symlink") return undefined;
+      return { dirs, real: from === 1 ? "/" : path.slice(0, from - 1), name, node, beyond: NO_NAMES };
+    }
+    if (node.type !== "dir") return undefined;
+    dirs.push(node);
+    dir = node;
+    from = to + 1;
+  }
+}
+
+function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult {
+  let dirs: DirNode[] = [root];
+  let names: string[] = [];
+  const pending = split(path);
+  let links = 0;
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (name === "." || name === "") continue;
+    if (name === "..") {
+      if (dirs.length > 1) {
+        dirs.pop();
+        names.pop();
+      }
+      continue;
+    }
+    if (isLongName(name)) throw failure("NAME_TOO_LONG", path);
+    const dir = dirs[dirs.length - 1] as DirNode;
+    const node = dir.children.get(name);
+    const last = pending.length === 0;
+    if (node === undefined) {
+      for (const rest of pending) if (isLongName(rest)) throw failure("NAME_TOO_LONG", path);
+      return { dirs, real: `/${names.join("/")}`, name, node, beyond: pending.reverse() };
+    }
+    if (node.type === "symlink" && (!last || follow)) {
+      if (++links > MAX_LINKS) throw failure("LOOP", path);
+      if (node.target.startsWith("/")) {
+        dirs = [root];
+        names = [];
+      }
+      for (const part of split(node.target)) pending.push(part);
+      continue;
+    }
+    if (last) {
+      return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
+    }
+    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
+    dirs.push(node);
+    names.push(name);
+  }
+  // The path was `/`, or a link led to a directory by way of `.` or `..`.
+  const node = dirs[dirs.length - 1] as DirNode;
+  const name = names.pop() ?? "";
+  if (dirs.length > 1) dirs.pop();
+  return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
+}
+
+/**
+ * The names of a path, last one first. A last `.` stays, and a last `/` as an empty name; both
+ * require a directory before them.
+ */
+function split(path: string): string[] {
+  const names: string[] = [];
+  const parts = path.split("/");
+  for (let i = parts.length - 1; i >= 0; i--) {
+    const part = parts[i] as string;
+    if (part !== "" && part !== ".") names.push(part);
+    else if (i > 0 && i === parts.length - 1) names.push(part);
+  }
+  return names;
+}
+
+/** Returns the directory that contains, or would contain, the entry of a walk. */
+export function parentDirectory(found: WalkResult): DirNode {
+  return found.dirs[found.dirs.length - 1] as DirNode;
+}
+
+/** Returns the real path of a walk's result, missing names kept. */
+export function realPath(found: WalkResult): string {
+  const names = [found.name, ...found.beyond].filter((name) => name !== "" && name !== ".");
+  return names.reduce(childOf, found.real);
+}
+
+/** Adds a node under a name, replacing an existing one. */
+export function link(dir: DirNode, name: string, node: Node, now: number): void {
+  dir.children.set(name, node);
+  changed(dir, now);
+}
+
+/** Removes a name. */
+export function unlink(dir: DirNode, name: string, now: number): void {
+  dir.children.delete(name);
+  changed(dir, now);
+}
+
+function changed(dir: DirNode, now: number): void {
+  dir.mtime = now;
+  dir.ctime = now;
+  dir.orders = null;
+  touch(dir);
+}
+
+/** Returns the names of a directory in both orders; sorted once per change. */
+export function ordersOf(dir: DirNode): NameOrders {
+  if (dir.orders !== null) return dir.orders;
+  const { directories, others, keys } = unsortedNames(dir);
+  const listing = sortCodePoints(directories).concat(sortCodePoints(others));
+  dir.orders = { listing, walk: sortCodePoints(keys).map(nameOfKey) };
+  return dir.orders;
+}
+
+/** Returns the same, sorted in slices; not kept when the directory changes meanwhile. @throws CANCELLED */
+export async function ordersYielding(dir: DirNode, yielder: Yielder): Promise<NameOrders> {
+  if (dir.orders !== null) return dir.orders;
+  const { stamp } = dir;
+  const { directories, others, keys } = unsortedNames(dir);
+  const sorted = (names: readonly string[]) => sortYielding(names, compareCodePoints, yielder);
+  const listing = [...(await sorted(directories)), ...(await sorted(others))];
+  const orders = { listing, walk: (await sorted(keys)).map(nameOfKey) };
+  if (dir.stamp === stamp) dir.orders = orders;
+  return orders;
+}
+
+/** Returns the names of a directory by type, and the keys of the walk order: a directory's ends with a slash. */
+function unsortedNames(dir: DirNode): Record<"directories" | "others" | "keys", string[]> {
+  const names = { directories: [] as string[], others: [] as string[], keys: [] as string[] };
+  for (const [name, { type }] of dir.children) {
+    (type === "dir" ? names.directories : names.others).push(name);
+    names.keys.push(type === "dir" ? `${name}/` : name);
+  }
+  return names;
+}
+
+function nameOfKey(key: string): string {
+  return key.endsWith("/") ? key.slice(0, -1) : key;
+}
+
+/** Yields every descendant of a directory with its path, in path order; parents before their content. */
+export function* below(dir: DirNode, path: string): Generator<readonly [string, Node]> {
+  const levels = [{ dir, path, names: ordersOf(dir).walk, at: 0 }];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const name = level.names[level.at++];
+    if (name === undefined) {
+      levels.pop();
+      continue;
+    }
+    const node = level.dir.children.get(name);
+    if (node === undefined) continue; // Removed since the directory was entered.
+    const at = childOf(level.path, name);
+    yield [at, node];
+    if (node.type === "dir") levels.push({ dir: node, path: at, names: ordersOf(node).walk, at: 0 });
+  }
+}
+
+/** Sets a new stamp on a directory. */
+export function touch(dir: DirNode): void {
+  dir.stamp = ++stamps;
+}
+
+/** The attributes that a copy does not share with the original. */
+export interface CopyAttributes {
+  readonly now: number;
+  /** Returns a version that no content ever had. */
+  version(): number;
+}
+
+/** Returns a copy that shares no mutable state; contents are shared because they never change. */
+export function cloneDir(dir: DirNode, fresh?: CopyAttributes): DirNode {
+  const top = cloneNode(dir, fresh) as DirNode;
+  const levels: [DirNode, DirNode][] = [[dir, top]];
+  for (let pair = levels.pop(); pair !== undefined; pair = levels.pop()) {
+    for (const [name, node] of pair[0].children) {
+      const copy = cloneNode(node, fresh);
+      pair[1].children.set(name, copy);
+      if (node.type === "dir") levels.push([node, copy as DirNode]);
+    }
+  }
+  return top;
+}
+
+/** Returns a copy of one node; of a directory without its content. */
+export function cloneNode(node: Node, fresh?: CopyAttributes): Node {
+  const times =
+    fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newId() };
+  if (node.type === "dir") return { ...node, ...times, children: new Map(), orders: null, stamp: ++stamps };
+  if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
+  return { ...node, ...times };
+}

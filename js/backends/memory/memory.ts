@@ -1,0 +1,215 @@
+/**
+ * A backend in memory: for tests, browsers and scratch work.
+ *
+ * POSIX semantics on every host, contents as bytes, links, modes, versions and a clock that can be
+ * set. Instances share nothing. Every plain read and write has a synchronous variant.
+ */
+import { callback, gateOf, type Options, options as described } from "../../schema/option.ts";
+import type {
+  CopyTreeOptions,
+  DeleteOptions,
+  FsBackend,
+  FsEntry,
+  FsStat,
+  ListOptions,
+  MoveOptions,
+  ReadOptions,
+  TreeCounts,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "../backend.ts";
+import { checkSignal, tooLarge, failure } from "../failure.ts";
+import { globFiles } from "../search/globs.ts";
+import { type Dump, dumpOf, type MemorySeed, seedStore } from "./memory-seed.ts";
+import { factsOf, versionOf, writtenOf } from "./memory-facts.ts";
+import { offerHeld, Signs } from "../search/held.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { cloneDir, type DirNode } from "./memory-tree.ts";
+import { normalise } from "../paths.ts";
+import { decodeText, encodeText } from "../text.ts";
+import { Yielder } from "../yielder.ts";
+
+/** Options of a memory backend. */
+export interface MemoryOptions {
+  /** The clock, in milliseconds since 1970; default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** The options of {@link MemoryBackend}. */
+export const MEMORY_OPTIONS: Options<MemoryOptions> = described("MemoryOptions", { now: callback() });
+
+const gate = gateOf("MemoryBackend", MEMORY_OPTIONS);
+
+/** A snapshot of a memory backend; opaque. */
+export interface MemorySnapshot {
+  readonly takenAt: number;
+}
+
+const kept = new WeakMap<MemorySnapshot, { readonly root: DirNode; readonly owner: MemoryStore }>();
+
+/**
+ * A file system in memory.
+ *
+ * @example
+ * const backend = new MemoryBackend({ "/repo/a.txt": "one\n" });
+ * await backend.readText("/repo/a.txt"); // "one\n"
+ */
+export class MemoryBackend implements FsBackend {
+  readonly #store: MemoryStore;
+  readonly #now: () => number;
+
+  constructor(seed: MemorySeed = {}, options: MemoryOptions = {}) {
+    this.#now = gate(options).now ?? Date.now;
+    this.#store = new MemoryStore(this.#now);
+    seedStore(this.#store, seed);
+    const { readBytes, listDir } = MemoryBackend.prototype;
+    offerHeld(this, {
+      signs: new Signs(),
+      shape: () => String(this.#store.shape),
+      watch: (names) => this.#store.watch(names),
+      stamp: (path) => this.#store.stamp(path),
+      file: (path) => this.#store.file(path),
+      // Searches must use a caller's replacement of these methods.
+      intact: () => this.readBytes === readBytes && this.listDir === listDir,
+    });
+  }
+
+  existsSync(path: string): boolean {
+    return this.#store.exists(path);
+  }
+  statSync(path: string): FsStat {
+    return this.#store.stat(path);
+  }
+  lstatSync(path: string): FsStat {
+    return this.#store.lstat(path);
+  }
+  readBytesSync(path: string): Uint8Array {
+    return this.#store.bytes(path);
+  }
+  readTextSync(path: string, options: { readonly encoding?: string } = {}): string {
+    return decodeText(this.#store.file(path).bytes, options.encoding, path);
+  }
+  writeBytesSync(path: string, content: Uint8Array, options: WriteOptions = {}): WriteResult {
+    checkSignal(options.signal, path);
+    return writtenOf(this.#store.write(path, content, options));
+  }
+  writeTextSync(
+    path: string,
+    content: string,
+    options: WriteOptions & { readonly encoding?: string } = {},
+  ): WriteResult {
+    return this.writeBytesSync(path, encodeText(content, options.encoding, path), options);
+  }
+  deleteSync(path: string, options: DeleteOptions = {}): void {
+    this.#store.delete(path, options.ifVersion);
+  }
+  mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
+    this.#store.mkdir(path, options.parents ?? true, options.existOk ?? true);
+  }
+  listDirSync(path: string): readonly FsEntry[] {
+    return this.#store.list(path);
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return this.existsSync(path);
+  }
+  async stat(path: string): Promise<FsStat> {
+    return this.statSync(path);
+  }
+  async lstat(path: string): Promise<FsStat> {
+    return this.lstatSync(path);
+  }
+  async readText(path: string, options?: { readonly encoding?: string }): Promise<string> {
+    return this.readTextSync(path, options);
+  }
+  async readBytes(path: string): Promise<Uint8Array> {
+    return this.readBytesSync(path);
+  }
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
+    checkSignal(options.signal, path);
+    const file = this.#store.file(path);
+    const version = versionOf(file) as string;
+    if (options.ifNoneMatch === version) return null;
+    const bytes = this.#store.bytes(path, options.range);
+    if (options.maxBytes !== undefined && bytes.length > options.maxBytes)
+      throw tooLarge(path, bytes.length, options.maxBytes);
+    return Object.freeze({ bytes, version, stat: factsOf(normalise(path).path, file) });
+  }
+  async writeText(
+    path: string,
+    content: string,
+    options?: WriteOptions & { readonly encoding?: string },
+  ): Promise<WriteResult> {
+    return this.writeTextSync(path, content, options);
+  }
+  async writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+    return this.writeBytesSync(path, content, options);
+  }
+  async delete(path: string, options?: DeleteOptions): Promise<void> {
+    this.deleteSync(path, options);
+  }
+  async mkdir(
+    path: string,
+    options?: { readonly parents?: boolean; readonly existOk?: boolean },
+  ): Promise<void> {
+    this.mkdirSync(path, options);
+  }
+  async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
+    return this.#store.listYielding(path, new Yielder(options));
+  }
+  /** Lazy: a file that is removed before its turn is skipped. */
+  iterFiles(root: string): Iterable<string> {
+    return this.#store.files(root);
+  }
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = normalise(options.root ?? "/").path;
+    return globFiles(this.#store.files(root), root, pattern);
+  }
+  async readLink(path: string): Promise<string> {
+    return this.#store.readLink(path);
+  }
+  async symlink(target: string, path: string): Promise<void> {
+    this.#store.symlink(target, path);
+  }
+  async realpath(path: string): Promise<string> {
+    return this.#store.realpath(path);
+  }
+  async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+    return writtenOf(this.#store.rename(from, to, options.overwrite ?? false, options));
+  }
+  async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+    return writtenOf(this.#store.copyFile(from, to, options.overwrite ?? false, options.ifVersion));
+  }
+  async chmod(path: string, mode: number): Promise<void> {
+    this.#store.chmod(path, mode);
+  }
+  async removeTree(path: string): Promise<TreeCounts> {
+    return this.#store.removeTree(path);
+  }
+  async copyTree(from: string, to: string, options: CopyTreeOptions = {}): Promise<TreeCounts> {
+    return this.#store.copyTree(from, to, options.overwrite ?? false, options.onMade);
+  }
+
+  /** Returns the whole tree as plain data, which can seed a new backend. */
+  dump(): Dump {
+    return dumpOf(this.#store);
+  }
+  /** Returns the {@link dump} for `JSON.stringify`. */
+  toJSON(): Dump {
+    return this.dump();
+  }
+  /** Takes a snapshot. Contents are shared, so this costs little memory. */
+  snapshot(): MemorySnapshot {
+    const snapshot = Object.freeze({ takenAt: this.#now() });
+    kept.set(snapshot, { root: cloneDir(this.#store.root), owner: this.#store });
+    return snapshot;
+  }
+  /** Restores a snapshot; it can be restored several times. @throws INVALID_ARGUMENT for anything else */
+  restore(snapshot: MemorySnapshot): void {
+    const state = kept.get(snapshot);
+    if (state === undefined) throw failure("INVALID_ARGUMENT", "/", "not a snapshot of a memory backend");
+    // Versions are unique within one backend only: content of another one gets new ones.
+    this.#store.root = cloneDir(state.root, state.owner === this.#store ? undefined : this.#store.fresh());
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * The layer of an overlay: the changes over a lower backend, and the resolution of paths across
+ * both. Where links may exist they are followed name by name, since links of both layers lead
+ * through each other.
+ */
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { EntryType, FsBackend, FsStat } from "../backend.ts";
+import { failure } from "../failure.ts";
+import { lstatOrNull, lstatVia } from "../fallback/fallback.ts";
+import { resolveLinks, type Step } from "../fallback/links.ts";
+import { walkTree } from "../fallback/walk-tree.ts";
+import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
+
+/**
+ * An entry that was written to a path. The content of a file is in memory, or still at the source
+ * of a copy.
+ */
+export type ChangedNode =
+  | {
+      readonly type: "file";
+      readonly bytes: Uint8Array | null;
+      /** The source of the content while `bytes` is null. */
+      readonly from: FsStat | null;
+      readonly stat: FsStat;
+    }
+  | { readonly type: "dir"; readonly stat: FsStat }
+  | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
+
+/** The pseudo-version of a directory. */
+export const DIRECTORY_VERSION = "dir";
+
+/** A map that counts its changes. */
+class RevisionMap<V> extends Map<string, V> {
+  revision = 0;
+
+  override set(path: string, value: V): this {
+    this.revision++;
+    return super.set(path, value);
+  }
+  override delete(path: string): boolean {
+    this.revision++;
+    return super.delete(path);
+  }
+  override clear(): void {
+    this.revision++;
+    super.clear();
+  }
+}
+
+/** Changes over a backend. Paths are real unless stated otherwise. */
+export class OverlayLayer {
+  readonly lower: FsBackend;
+  /** The changes; null for a removed path. A directory here hides the lower one. */
+  readonly upper: RevisionMap<ChangedNode | null> = new RevisionMap();
+  /** The lower version of each changed file at its first change; null where none existed. */
+  readonly base: Map<string, string | null> = new Map();
+  /** The content of each removed directory: its files, by size and time. */
+  readonly gone: Map<string, ReadonlyMap<string, string>> = new Map();
+  /** The permission bits given to directories, whether they are here or below. */
+  readonly modes: Map<string, number> = new Map();
+  #writes = 0;
+
+  constructor(lower: FsBackend) {
+    this.lower = lower;
+  }
+
+  /** Returns true when the path or any of its parents was changed. */
+  touched(path: string): boolean {
+    return this.upper.has(path) || this.cover(path) !== undefined;
+  }
+
+  /** Returns the nearest change above a path; paths below it are not the lower backend's. */
+  cover(path: string): ChangedNode | null | undefined {
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
+      const node = this.upper.get(at);
+      if (node !== undefined) return node;
+    }
+    return undefined;
+  }
+
+  /** Records a change at a path. */
+  async set(path: string, node: ChangedNode): Promise<void> {
+    await this.#remember(path);
+    this.upper.set(path, node);
+  }
+
+  /** Removes a path, with everything below it. */
+  async remove(path: string): Promise<void> {
+    await this.#remember(path);
+    for (const at of this.upper.keys()) if (isWithin(at, path)) this.upper.delete(at);
+    for (const at of this.modes.keys()) if (isWithin(at, path)) this.modes.delete(at);
+    this.upper.set(path, null);
+  }
+
+  async #remember(path: string): Promise<void> {
+    if (this.base.has(path)) return;
+    const version = await this.versionBelow(path);
+    this.base.set(path, version);
+    if (version === DIRECTORY_VERSION) this.gone.set(path, await this.filesBelow(path));
+  }
+
+  /** Returns the files of a lower directory, each with its size and time. */
+  async filesBelow(path: string): Promise<ReadonlyMap<string, string>> {
+    const files = new Map<string, string>();
+    for await (const entry of walkTree(this.lower, path)) {
+      if (entry.isDir) continue;
+      const known = entry.size !== undefined && entry.mtime !== undefined;
+      const { size, mtime } = known ? entry : await lstatVia(this.lower, entry.path);
+      files.set(entry.path, `${size}:${mtime}`);
+    }
+    return files;
+  }
+
+  /** Returns the version of a lower file, {@link DIRECTORY_VERSION}, or null where nothing exists. */
+  async versionBelow(path: string): Promise<string | null> {
+    const there = await this.below(path);
+    if (there === null) return null;
+    if (there.type !== "file")
+      return there.type === "dir" ? DIRECTORY_VERSION : `${there.type}:${there.target}`;
+    return (
+      there.version ??
+      (await this.lower.stat(path)).version ??
+      engine().sha256(await this.lower.readBytes(path))
+    );
+  }
+
+  /** Returns the lower backend's entry at a path, ignoring all changes. */
+  async below(path: string): Promise<FsStat | null> {
+    return lstatOrNull(this.lower, path);
+  }
+
+  /** Returns the entry at a real path, or null. */
+  async at(path: string): Promise<FsStat | null> {
+    const node = this.upper.get(path);
+    if (node === null) return null;
+    if (node !== undefined) return node.stat;
+    if (this.cover(path) !== undefined) return null;
+    const below = await this.below(path);
+    const mode = this.modes.get(path);
+    return below === null || mode === undefined ? below : Object.freeze({ ...below, mode });
+  }
+
+  /** Forgets every change. */
+  clear(): void {
+    this.upper.clear();
+    this.base.clear();
+    this.gone.clear();
+    this.modes.clear();
+  }
+
+  /**
+   * Returns the path without links; missing names at its end are kept.
+   *
+   * @param keepMissingDirectory keeps also the missing end of a link that names a directory
+   * (`gone/`)
+   * @throws NOT_DIRECTORY, NOT_FOUND (`..` after a missing name), LOOP, NAME_TOO_LONG,
+   * INVALID_ARGUMENT
+   */
+  async real(given: string, follow: boolean, keepMissingDirectory = false): Promise<string> {
+    checkPath(given);
+    const { path, directory } = normalise(given);
+    for (const name of path.split("/")) if (isLongName(name)) throw failure("NAME_TOO_LONG", given);
+    if (path === "/") return path;
+    const real = await this.#resolve(path, follow || directory, keepMissingDirectory);
+    if (directory && (await this.at(real))?.isDir === false) throw failure("NOT_DIRECTORY", given);
+    return real;
+  }
+
+  async #resolve(path: string, follow: boolean, keepMissingDirectory: boolean): Promise<string> {
+    const { readLink, realpath } = this.lower;
+    if (!this.anyLinks()) {
+      if (readLink === undefined || realpath === undefined) return path;
+      if (!this.touched(path)) {
+        const below = await this.#realBelow(path, follow);
+        // A lower link may lead through a changed path: then it is followed name by name.
+        if (below !== undefined && (below === path || this.upper.size === 0)) return below;
+      }
+    }
+    const look = (at: string, isLast: boolean): Promise<Step | null> => this.#step(at, isLast);
+    return resolveLinks(path, { follow, look, keepMissingDirectory });
+  }
+
+  /** Returns true when the overlay contains a new link. */
+  anyLinks(): boolean {
+    for (const node of this.upper.values()) if (node?.type === "symlink") return true;
+    return false;
+  }
+
+  /** Returns true when the content of a copy is still at its source. */
+  anyCopies(): boolean {
+    for (const node of this.upper.values()) if (node?.type === "file" && node.bytes === null) return true;
+    return false;
+  }
+
+  /** Resolves a path in the lower backend; undefined where a change may alter the result. */
+  async #realBelow(path: string, follow: boolean): Promise<string | undefined> {
+    const resolved = follow ? path : parentOf(path);
+    try {
+      const real = (await this.lower.realpath?.(resolved)) ?? resolved;
+      return follow ? real : childOf(real, nameOf(path));
+    } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
+      // Directories above a root may not be read; a root is a real path.
+      if (error.code === "OUTSIDE_ALLOWED" && !follow) return path;
+      if (this.upper.size > 0 && ["NOT_FOUND", "NOT_DIRECTORY", "LOOP"].includes(error.code))
+        return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns the entry at a path. Directories above a root may not be read; they are no links. */
+  async #step(at: string, isLast: boolean): Promise<Step | null> {
+    try {
+      const stat = await this.at(at);
+      if (stat === null) return null;
+      if (stat.type !== "symlink") return { type: stat.type };
+      return { type: "symlink", target: stat.target ?? (await this.lower.readLink?.(at)) ?? "" };
+    } catch (error) {
+      if (!isLast && error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED")
+        return { type: "dir" };
+      throw error;
+    }
+  }
+
+  /** Returns the directories to create for a path, outermost first. @throws NOT_DIRECTORY */
+  async missing(path: string, asked: string): Promise<readonly string[]> {
+    const missing: string[] = [];
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
+      const there = await this.at(at);
+      if (there?.isDir === true) break;
+      if (there !== null) throw failure("NOT_DIRECTORY", asked);
+      missing.push(at);
+    }
+    return missing.reverse();
+  }
+
+  /** Returns the facts of a new entry. */
+  facts(path: string, type: EntryType, size: number, mode: number, target?: string): FsStat {
+    return Object.freeze({
+      path,
+      type,
+      size,
+      isDir: type === "dir",
+      isFile: type === "file",
+      mtime: Date.now(),
+      mode,
+      nlink: 1,
+      ...(target === undefined ? {} : { target }),
+      ...(type === "file" ? { version: `overlay:${++this.#writes}` } : {}),
+    });
+  }
+
+  /** Returns a new directory. */
+  directory(path: string): ChangedNode {
+    return { type: "dir", stat: this.facts(path, "dir", 0, 0o755) };
+  }
+
+  /**
+   * Returns the content of a changed file. @throws CONFLICT where the source of a copy has changed
+   * meanwhile
+   */
+  async content(node: ChangedNode & { readonly type: "file" }): Promise<Uint8Array> {
+    if (node.bytes !== null) return node.bytes;
+    const { path, version } = node.from as FsStat;
+    const bytes = await this.lower.readBytes(path);
+    if (version !== undefined && (await this.versionBelow(path)) !== version)
+      throw failure("CONFLICT", path, "what was copied has changed since");
+    return bytes;
+  }
+}

@@ -1,0 +1,330 @@
+/**
+ * A backend laid over another one: changes stay in memory, unchanged files come from the lower
+ * backend. For trying out a series of changes before any of them happens: `changes()` lists them,
+ * `commit()` writes them.
+ *
+ * It offers links and modes where the lower backend has them. Permissions beyond a missing write
+ * bit are checked only by the commit.
+ */
+import { engine } from "../../engine/current.ts";
+import type {
+  FsBackend,
+  FsEntry,
+  FsStat,
+  ReadOptions,
+  TreeCounts,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "../backend.ts";
+import { checkSignal, checkWritable, failure } from "../failure.ts";
+import { readVersioned, sortEntries } from "../fallback/fallback.ts";
+import { filesBelow, walkTree } from "../fallback/walk-tree.ts";
+import { globFiles } from "../search/globs.ts";
+import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
+import { offerHeld } from "../search/held.ts";
+import { heldThrough } from "./overlay-held.ts";
+import { BACKEND } from "../option-schema.ts";
+import { OverlayLayer } from "./overlay-layer.ts";
+import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "../paths.ts";
+import { gateOf } from "../../schema/option.ts";
+import { decodeText, encodeText } from "../text.ts";
+
+const gate = gateOf("OverlayBackend", BACKEND);
+
+/**
+ * Changes in memory over a backend that stays as it is.
+ *
+ * @example
+ * const overlay = new OverlayBackend(disk);
+ * await overlay.writeText("/repo/a.txt", "new\n");
+ * await overlay.changes(); // [{ path: "/repo/a.txt", change: "changed", type: "file" }]
+ * await overlay.commit();
+ */
+export class OverlayBackend implements FsBackend {
+  readonly #layer: OverlayLayer;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
+  declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
+  declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
+  declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
+
+  /** @throws FilewrightError INVALID_ARGUMENT for a value that is no backend */
+  constructor(lower: FsBackend) {
+    gate(lower);
+    this.#layer = new OverlayLayer(lower);
+    const { readBytes, listDir } = OverlayBackend.prototype;
+    const own = () => this.readBytes === readBytes && this.listDir === listDir;
+    const held = heldThrough(this.#layer, own);
+    if (held !== undefined) offerHeld(this, held);
+    const offer = (name: string, value: unknown): void => {
+      Object.defineProperty(this, name, { value, enumerable: true });
+    };
+    if (lower.readLink !== undefined) offer("readLink", (path: string) => this.#readLink(path));
+    if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true, true));
+    if (lower.symlink !== undefined)
+      offer("symlink", (target: string, path: string) => this.#inTurn(() => this.#symlink(target, path)));
+    if (lower.chmod !== undefined)
+      offer("chmod", (path: string, mode: number) => this.#inTurn(() => this.#chmod(path, mode)));
+  }
+
+  /**
+   * Returns the differences from the lower backend, by path. Files rewritten with their old
+   * content are not included.
+   */
+  changes(): Promise<readonly OverlayChange[]> {
+    return this.#inTurn(() => changesOf(this.#layer));
+  }
+  /**
+   * Commits the changes to the lower backend, and is empty then. All or none: where one fails,
+   * those before it are rolled back.
+   * @throws CONFLICT, and changes nothing, where a changed file has been changed in the lower
+   * backend too
+   */
+  commit(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<OverlayCommit> {
+    return this.#inTurn(() => commitLayer(this.#layer, options.signal));
+  }
+  /** Discards every change. */
+  discard(): Promise<void> {
+    return this.#inTurn(async () => this.#layer.clear());
+  }
+  /** Returns true when the path or any of its parents was changed here. */
+  touched(path: string): boolean {
+    return this.#layer.touched(path);
+  }
+
+  async exists(path: string): Promise<boolean> {
+    try {
+      return (await this.#layer.at(await this.#layer.real(path, true))) !== null;
+    } catch {
+      return false;
+    }
+  }
+  async stat(path: string): Promise<FsStat> {
+    const real = await this.#layer.real(path, true);
+    const stat = await this.#present(real, path);
+    if (this.#layer.touched(real) || !stat.isFile || stat.version !== undefined) return withPath(stat, path);
+    const below = await this.#layer.lower.stat(real);
+    const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
+    return withPath(Object.freeze({ ...below, version }), path);
+  }
+  async lstat(path: string): Promise<FsStat> {
+    return withPath(await this.#present(await this.#layer.real(path, false), path), path);
+  }
+  async #readLink(path: string): Promise<string> {
+    const { type, target } = await this.lstat(path);
+    if (type !== "symlink" || target === undefined)
+      throw failure("INVALID_ARGUMENT", path, "is no symbolic link");
+    return target;
+  }
+  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
+    return decodeText(await this.readBytes(path), options.encoding, path);
+  }
+  async readBytes(path: string): Promise<Uint8Array> {
+    const real = await this.#layer.real(path, true);
+    if (!this.#layer.touched(real)) return this.#layer.lower.readBytes(real);
+    const stat = await this.#present(real, path);
+    if (stat.isDir) throw failure("IS_DIRECTORY", path);
+    const node = this.#layer.upper.get(real);
+    if (node?.type !== "file") throw failure("NOT_FOUND", path);
+    return (await this.#layer.content(node)).slice();
+  }
+  /** Returns content with its version; an unchanged file has the lower backend's. */
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
+    checkSignal(options.signal, path);
+    const real = await this.#layer.real(path, true);
+    if (!this.#layer.touched(real)) {
+      const found = await readVersioned(this.#layer.lower, real, options);
+      return found === null ? null : Object.freeze({ ...found, stat: withPath(found.stat, path) });
+    }
+    // A backend without `read`: changed files have content and facts in memory.
+    const { stat, readBytes } = this;
+    const here = { stat: stat.bind(this), readBytes: readBytes.bind(this) } as unknown as FsBackend;
+    return readVersioned(here, path, options);
+  }
+  async writeText(
+    path: string,
+    content: string,
+    options: WriteOptions & { readonly encoding?: string } = {},
+  ): Promise<WriteResult> {
+    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+  }
+  writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+    const bytes = content.slice();
+    return this.#inTurn(() => this.#write(path, bytes, options));
+  }
+  async #write(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
+    checkSignal(options.signal, path);
+    const layer = this.#layer;
+    const real = await layer.real(path, options.ifAbsent !== true);
+    const there = await layer.at(real);
+    if (there !== null && options.ifAbsent === true) throw failure("ALREADY_EXISTS", path);
+    if (there?.isDir === true) throw failure("IS_DIRECTORY", path);
+    if (there !== null && !there.isFile) throw failure("NOT_REGULAR_FILE", path);
+    checkWritable(there, path);
+    if (options.ifVersion !== undefined) {
+      const now = there === null ? undefined : (await this.stat(real)).version;
+      if (now !== options.ifVersion) throw failure("CONFLICT", path);
+    }
+    if (normalise(path).directory)
+      throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+    if (there === null) await this.#parents(real, path, options.createDirs === true);
+    const stat = layer.facts(real, "file", bytes.length, options.mode ?? there?.mode ?? 0o644);
+    await layer.set(real, { type: "file", bytes, from: null, stat });
+    return Object.freeze({ version: stat.version as string });
+  }
+  delete(path: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const real = await this.#layer.real(path, false);
+      if (real === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+      const there = await this.#present(real, path);
+      if (there.isDir && (await this.listDir(real)).length > 0) throw failure("NOT_EMPTY", path);
+      await this.#layer.remove(real);
+    });
+  }
+  mkdir(
+    path: string,
+    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
+  ): Promise<void> {
+    return this.#inTurn(async () => {
+      const real = await this.#layer.real(path, false);
+      const there = await this.#layer.at(real);
+      if (there !== null) {
+        // A link that leads nowhere, or in a circle, is there and no directory.
+        const isDir = there.isDir || (await this.stat(path).catch(() => null))?.isDir;
+        if (isDir !== true || options.existOk === false) throw failure("ALREADY_EXISTS", path);
+        return;
+      }
+      await this.#parents(real, path, options.parents ?? true);
+      await this.#layer.set(real, this.#layer.directory(real));
+    });
+  }
+  async listDir(path: string): Promise<readonly FsEntry[]> {
+    const real = await this.#layer.real(path, true);
+    const stat = await this.#present(real, path);
+    if (!stat.isDir) throw failure("NOT_DIRECTORY", path);
+    const asked = normalise(path).path;
+    const entries = new Map<string, FsEntry>();
+    if (!this.#layer.touched(real)) {
+      for (const entry of await this.#layer.lower.listDir(real))
+        entries.set(entry.name, Object.freeze({ ...entry, path: childOf(asked, entry.name) }));
+    }
+    for (const [at, node] of this.#layer.upper) {
+      if (at === real || parentOf(at) !== real) continue;
+      if (node === null) entries.delete(nameOf(at));
+      else entries.set(nameOf(at), entryOf(node.stat, childOf(asked, nameOf(at))));
+    }
+    return Object.freeze(sortEntries([...entries.values()]));
+  }
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    yield* filesBelow(this, normalise(root).path);
+  }
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = normalise(options.root ?? "/").path;
+    return globFiles(this.iterFiles(root), root, pattern);
+  }
+  /** Copies a file; its content is not read until it is needed. */
+  copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+    return this.#inTurn(async () => {
+      const layer = this.#layer;
+      const source = await layer.real(from, true);
+      const facts = await this.stat(source).catch((error: unknown) => {
+        throw (error as { readonly code?: unknown }).code === "NOT_FOUND"
+          ? failure("NOT_FOUND", from)
+          : error;
+      });
+      if (facts.isDir) throw failure("IS_DIRECTORY", from);
+      if (!facts.isFile) throw failure("NOT_REGULAR_FILE", from);
+      const real = await layer.real(to, options.overwrite === true);
+      const there = await layer.at(real);
+      if (there !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
+      if (there?.isDir === true) throw failure("IS_DIRECTORY", to);
+      if (real === source) throw failure("SAME_FILE", to);
+      checkWritable(there, to);
+      if (there === null) await this.#parents(real, to, false);
+      const node = layer.upper.get(source);
+      const kept =
+        node?.type === "file" ? { bytes: node.bytes, from: node.from } : { bytes: null, from: facts };
+      const stat = layer.facts(real, "file", facts.size, facts.mode ?? 0o644);
+      await layer.set(real, { type: "file", ...kept, stat });
+    });
+  }
+  async #symlink(target: string, path: string): Promise<void> {
+    checkTarget(target, path);
+    const real = await this.#layer.real(path, false);
+    if ((await this.#layer.at(real)) !== null) throw failure("ALREADY_EXISTS", path);
+    await this.#parents(real, path, false);
+    const stat = this.#layer.facts(real, "symlink", byteLength(target), 0o777, target);
+    await this.#layer.set(real, { type: "symlink", target, stat });
+  }
+  async #chmod(path: string, mode: number): Promise<void> {
+    const real = await this.#layer.real(path, true);
+    const stat = await this.stat(real);
+    const node = this.#layer.upper.get(real);
+    const changed = Object.freeze({ ...stat, path: real, mode });
+    if (node !== undefined && node !== null) this.#layer.upper.set(real, { ...node, stat: changed });
+    else if (stat.isFile)
+      await this.#layer.set(real, { type: "file", bytes: null, from: stat, stat: changed });
+    if (stat.isDir) this.#layer.modes.set(real, mode);
+  }
+  removeTree(path: string, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TreeCounts> {
+    return this.#inTurn(async () => {
+      const real = await this.#layer.real(path, false);
+      if (real === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+      const top = await this.#present(real, path);
+      const counts = { files: 0, directories: 0, bytes: 0 };
+      const add = async (entry: FsStat | FsEntry): Promise<void> => {
+        if (entry.isDir) counts.directories += 1;
+        else counts.files += 1;
+        if (entry.isFile) counts.bytes += entry.size ?? (await this.lstat(entry.path)).size;
+      };
+      await add(top);
+      if (top.type === "dir")
+        for await (const entry of walkTree(this, real, options.signal)) await add(entry);
+      await this.#layer.remove(real);
+      return Object.freeze(counts);
+    });
+  }
+
+  async #present(real: string, path: string): Promise<FsStat> {
+    if (real === "/") return this.#layer.lower.stat(real);
+    const found = await this.#layer.at(real);
+    if (found !== null) return found;
+    const parent = parentOf(real);
+    const isBelowFile = parent !== "/" && (await this.#layer.at(parent))?.isDir === false;
+    throw failure(isBelowFile ? "NOT_DIRECTORY" : "NOT_FOUND", path);
+  }
+
+  async #parents(real: string, path: string, create: boolean): Promise<void> {
+    const missing = await this.#layer.missing(real, path);
+    if (missing.length > 0 && !create)
+      throw failure("NOT_FOUND", path, "the parent directory does not exist");
+    for (const directory of missing) await this.#layer.set(directory, this.#layer.directory(directory));
+  }
+
+  /** Runs changes one after another, so that each sees the one before. */
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(run, run);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+}
+
+function withPath(stat: FsStat, path: string): FsStat {
+  const asked = normalise(path).path;
+  return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
+}
+
+function entryOf(stat: FsStat, path: string): FsEntry {
+  const { type, isDir, isFile, size, mtime, target } = stat;
+  return Object.freeze({
+    name: nameOf(path),
+    path,
+    type,
+    isDir,
+    isFile,
+    ...(isDir ? {} : { size, mtime }),
+    ...(target === undefined ? {} : { target }),
+  });
+}

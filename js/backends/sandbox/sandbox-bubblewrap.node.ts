@@ -1,0 +1,298 @@
+/**
+ * The strict tier on Linux: bubblewrap. A command has mounts, processes and a network of its own;
+ * it sees only the mounted directories. Entries that a policy forbids are covered by an empty file
+ * or directory, or mounted read-only.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FilewrightError, makeError } from "../../engine/errors.ts";
+import type { NativeBinding } from "../../engine/native/native.node.ts";
+import { isBelowAny, isWithin } from "../paths.ts";
+import {
+  callNative,
+  type HiddenEntry,
+  nativeLimits,
+  type NativeSpec,
+  runNative,
+  sandboxAddon,
+  type ScanResult,
+  scanPlaces,
+} from "./sandbox-native.node.ts";
+import {
+  hasHome,
+  homeDirectories,
+  inBoth,
+  kindOf,
+  linkTarget,
+  privateFiles,
+  realOrNone,
+  readsWithin,
+} from "./sandbox-places.node.ts";
+import { runCleaned } from "./sandbox-running.node.ts";
+import type {
+  CommandLimits,
+  CommandPolicy,
+  SandboxCommand,
+  SandboxOutcome,
+  SandboxProvider,
+  SandboxStatus,
+} from "./sandbox.ts";
+
+/** Options of {@link bubblewrapSandbox}. Paths are absolute. */
+export interface BubblewrapOptions {
+  readonly writableRoots: readonly string[];
+  /**
+   * Null for everything; `policy`: the directories of the system and those that the policy allows
+   * to read.
+   */
+  readonly readRoots: readonly string[] | null | "policy";
+  /** Further directories, with `policy`; null for everything. */
+  readonly extraRead?: readonly string[] | null | undefined;
+  /** Read-only, although they are inside a writable root. */
+  readonly readOnlyPaths: readonly string[];
+  readonly network: boolean;
+  /** Names of further system calls that are refused. */
+  readonly forbiddenSyscalls?: readonly string[] | undefined;
+  readonly limits: CommandLimits | undefined;
+  readonly degrade: "refuse" | "allow" | undefined;
+  /** The program. */
+  readonly bubblewrap: string | undefined;
+  /** The policy of a workspace, which applies in addition. */
+  readonly policy?: CommandPolicy | undefined;
+}
+
+/** The options with resolved directories. */
+interface ResolvedOptions extends Omit<BubblewrapOptions, "readRoots"> {
+  readonly readRoots: readonly string[] | null;
+}
+
+/** The maximum number of covers. Each is a mount, and bubblewrap makes them one by one. */
+const MAX_COVERS = 4_096;
+/** The descriptor through which the addon passes the system-call filter. */
+const FILTER_FD = "9";
+/** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
+const MAX_HOME_DEPTH = 2;
+/** Files in memory count for no process, so the size of their file system bounds them. */
+const TEMPORARY_BYTES = String(256 * 1024 * 1024);
+/** The environment of a command that does not see the home directory: a temporary file system instead. */
+const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
+const EMPTY_SCAN: ScanResult = Object.freeze({
+  hidden: [],
+  protected: [],
+  repositories: [],
+  closed: [],
+  pinned: [],
+});
+
+/**
+ * A sandbox whose commands run in their own namespaces.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED when bubblewrap is missing or may not create
+ * namespaces
+ */
+export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
+  const program = options.bubblewrap ?? "bwrap";
+  const resolved = resolveReads(options);
+  const trial = [...viewOf(resolved), ...namespaces(options.network), "--", "true"];
+  const tried = spawnSync(program, trial, { encoding: "utf8" });
+  if (tried.status !== 0) {
+    const missing = tried.error !== undefined;
+    const why = missing ? "it is not installed" : tried.stderr.trim().split("\n", 1)[0];
+    throw new FilewrightError("SANDBOX_SETUP_FAILED", `bubblewrap cannot be used: ${why}.`, {
+      complete: true,
+      hint: missing
+        ? 'install the package bubblewrap, or accept less with degrade: "allow"'
+        : 'allow unprivileged user namespaces on this machine, or accept less with degrade: "allow"',
+    });
+  }
+  return provider(options, program);
+}
+
+function resolveReads(options: BubblewrapOptions): ResolvedOptions {
+  const { readRoots, policy, extraRead } = options;
+  return { ...options, readRoots: readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots };
+}
+
+function provider(given: BubblewrapOptions, program: string): SandboxProvider {
+  const native = sandboxAddon();
+  const options = resolveReads(given);
+  const { network, policy, forbiddenSyscalls: forbid = [] } = options;
+  const limits = nativeLimits(options.limits);
+  const bare: NativeSpec = { read: null, write: [], network, bare: true, forbid, limits };
+  const forks = callNative(() => native.sandboxStatus(JSON.stringify({ ...bare, degrade: true })))[3];
+  const status: SandboxStatus = Object.freeze({
+    tier: "bubblewrap",
+    files: "enforced",
+    network: network ? "none" : "enforced",
+    policy: policy === undefined ? "none" : "enforced",
+    processes: "enforced",
+    limits: forks === 1 ? "enforced" : "partial",
+  });
+  return Object.freeze<SandboxProvider>({
+    status,
+    degrade: options.degrade,
+    within: (next) =>
+      provider(
+        {
+          ...given,
+          policy: next,
+          writableRoots: inBoth(
+            options.writableRoots.flatMap((root) => realOrNone(root) ?? []),
+            next.write,
+          ),
+        },
+        program,
+      ),
+    async run(command) {
+      const { writableRoots } = options;
+      const look = async (): Promise<ScanResult> =>
+        policy === undefined ? EMPTY_SCAN : scanPlaces(native, policy, writableRoots);
+      const covered = (before: ScanResult) => runCovered(native, program, options, before, bare, command);
+      return policy?.protect === true
+        ? runCleaned(native, policy, writableRoots, look, covered)
+        : covered(await look());
+    },
+  });
+}
+
+/** Runs a command with the entries of a scan covered. */
+async function runCovered(
+  native: NativeBinding,
+  program: string,
+  options: ResolvedOptions,
+  before: ScanResult,
+  bare: NativeSpec,
+  command: SandboxCommand,
+): Promise<SandboxOutcome> {
+  const { network, policy } = options;
+  const elsewhere = policy === undefined ? [] : await hiddenElsewhere(native, options, policy);
+  const covers = makeCovers();
+  try {
+    const argv = [
+      program,
+      ...viewOf(options),
+      ...coversOf(options, [...before.hidden, ...elsewhere], before, covers),
+      ...namespaces(network),
+      ...(!network || (bare.forbid ?? []).length > 0 ? ["--seccomp", FILTER_FD] : []),
+      ...["--chdir", command.cwd, "--"],
+      ...command.argv,
+    ];
+    const env = options.readRoots === null || hasHome(policy?.read ?? []) ? {} : PRIVATE_HOME;
+    const outside = { ...command, cwd: "/", env: { ...env, ...command.env } };
+    const outcome = await runNative(native, bare, argv, outside);
+    checkStarted(outcome.exitCode, outcome.stderr, command.argv[0] ?? "");
+    return outcome;
+  } finally {
+    rmSync(covers.base, { recursive: true, force: true });
+  }
+}
+
+/** Returns the mounts a command starts with, before covers. Later mounts lie over earlier ones. */
+function viewOf({ readRoots, writableRoots, network }: ResolvedOptions): readonly string[] {
+  const bound = (path: string): readonly string[] => {
+    const target = linkTarget(path);
+    return target === undefined ? ["--ro-bind-try", path, path] : ["--symlink", target, path];
+  };
+  const temporary = (path: string): readonly string[] => ["--size", TEMPORARY_BYTES, "--tmpfs", path];
+  return [
+    ...(readRoots === null ? ["--ro-bind", "/", "/"] : temporary("/tmp")),
+    // Hides the sockets of services: one of them could run a program outside the sandbox.
+    ...temporary("/run"),
+    ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
+    ...sorted(readRoots ?? []).flatMap(bound),
+    ...["--dev", "/dev", ...temporary("/dev/shm"), "--proc", "/proc"],
+    ...sorted(writableRoots).flatMap((path) => ["--bind", path, path]),
+    ...["--remount-ro", "/dev", "--remount-ro", "/run", "--remount-ro", "/"],
+  ];
+}
+
+function namespaces(network: boolean): readonly string[] {
+  return [
+    ...["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(network ? [] : ["--unshare-net"]),
+    ...["--die-with-parent", "--cap-drop", "ALL"],
+  ];
+}
+
+/** Returns secrets and the state directory, where they are outside the roots. */
+async function hiddenElsewhere(
+  native: ReturnType<typeof sandboxAddon>,
+  { readRoots, writableRoots }: ResolvedOptions,
+  policy: CommandPolicy,
+): Promise<readonly HiddenEntry[]> {
+  const places = readRoots ?? ["/"];
+  const isSeen = (path: string): boolean =>
+    places.some((place) => isWithin(path, place)) || writableRoots.some((root) => isWithin(path, root));
+  const named = [...privateFiles(), ...(policy.stateDir === undefined ? [] : [policy.stateDir])];
+  const entries = named
+    .filter((path) => isSeen(path) && kindOf(path) !== "missing")
+    .map((path) => ({ path, directory: kindOf(path) === "directory" }));
+  const outside = (path: string): boolean => !writableRoots.some((root) => isWithin(path, root));
+  const rules = { ...policy, protect: false };
+  const found = [
+    await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
+    await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: MAX_HOME_DEPTH }),
+  ];
+  const hidden = found.flatMap((one) => one.hidden).filter(({ path }) => isSeen(path) && outside(path));
+  return [...entries, ...hidden];
+}
+
+interface Covers {
+  readonly base: string;
+  readonly file: string;
+  readonly directory: string;
+}
+
+/** Creates an empty file and an empty directory, which are mounted over hidden entries. */
+function makeCovers(): Covers {
+  const base = mkdtempSync(join(tmpdir(), "filewright-cover-"));
+  const [file, directory] = [join(base, "file"), join(base, "directory")];
+  writeFileSync(file, "", { mode: 0o444 });
+  mkdirSync(directory, { mode: 0o555 });
+  return { base, file, directory };
+}
+
+/** Returns mounts over hidden and protected entries, directories before their content. */
+function coversOf(
+  { readOnlyPaths, policy }: ResolvedOptions,
+  hidden: readonly HiddenEntry[],
+  found: ScanResult,
+  covers: Covers,
+): readonly string[] {
+  const mounts = new Map<string, string>();
+  for (const path of readOnlyPaths) if (kindOf(path) !== "missing") mounts.set(path, path);
+  if (policy?.protect === true) {
+    for (const { path, type } of found.protected) if (type !== "link") mounts.set(path, path);
+    for (const { path, kind } of found.repositories) if (kind === "file") mounts.set(path, path);
+  }
+  for (const { path, directory } of hidden) mounts.set(path, directory ? covers.directory : covers.file);
+  if (mounts.size > MAX_COVERS) {
+    throw makeError(
+      "SANDBOX_SETUP_FAILED",
+      `${mounts.size} secret, denied and protected places are too many to be covered for a command`,
+      { hint: `narrow access.write; at most ${MAX_COVERS} are covered` },
+    );
+  }
+  const hiddenDirectories = new Set(hidden.flatMap((one) => (one.directory ? [one.path] : [])));
+  // A mount point cannot be renamed. Below a cover nothing can be, and it must not be opened.
+  const pinned = new Set(found.pinned.filter((path) => !mounts.has(path) && !isBelowAny(path, mounts)));
+  return sorted([...mounts.keys(), ...pinned])
+    .filter((path) => !isBelowAny(path, hiddenDirectories))
+    .flatMap((path) =>
+      pinned.has(path) ? ["--bind", path, path] : ["--ro-bind", mounts.get(path) ?? path, path],
+    );
+}
+
+const sorted = (paths: readonly string[]): readonly string[] => [...paths].sort();
+
+/** Throws bubblewrap's own errors, which would look like the command's. */
+function checkStarted(exitCode: number | null, stderr: string, program: string): void {
+  if (exitCode !== 1 || !stderr.startsWith("bwrap: ")) return;
+  const line = stderr.split("\n", 1)[0] ?? "";
+  const missing = /^bwrap: execvp .*: (No such file or directory|Permission denied)$/u.exec(line);
+  if (missing?.[1] === "Permission denied")
+    throw makeError("PERMISSION_DENIED", `${program} cannot be run: permission denied`, {});
+  if (missing !== null) throw makeError("NOT_FOUND", `${program} cannot be run: it was not found`, {});
+  throw makeError("SANDBOX_SETUP_FAILED", `the command was not started: ${line.slice(7)}`, {});
+}

@@ -1,0 +1,225 @@
+/**
+ * Chooses the sandbox of commands: by the system, by name, or one that the host supplies. An
+ * unavailable sandbox is refused, unless the host allows a weaker one; the status and every result
+ * say what is enforced.
+ */
+import {
+  choice,
+  flag,
+  gateOf,
+  list,
+  nullable,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../../schema/option.ts";
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { CommandOptions } from "./command-options.ts";
+import { bubblewrapSandbox } from "./sandbox-bubblewrap.node.ts";
+import { fastSandbox } from "./sandbox.node.ts";
+import { EXTRA_SYSCALLS, FORBIDDEN_SYSCALLS } from "./sandbox-native.node.ts";
+import { inBoth, realOrNone } from "./sandbox-places.node.ts";
+import { runProcess } from "./sandbox-process.node.ts";
+import {
+  COMMAND_LIMITS,
+  type CommandLimits,
+  type CommandPolicy,
+  SANDBOX_PROVIDER,
+  type SandboxProvider,
+  type SandboxStatus,
+} from "./sandbox.ts";
+import { seatbeltProfile } from "./seatbelt.ts";
+
+/** How {@link sandboxFor} chooses and what it allows. Paths are absolute and exist. */
+export interface SandboxOptions {
+  /**
+   * `linux`: Landlock and seccomp, or bubblewrap. `seatbelt`: macOS. `remote`: the one
+   * given as `remote`. `auto`, the default: what this system has, else `remote` where
+   * there is one.
+   */
+  readonly provider?: "auto" | "linux" | "seatbelt" | "remote" | undefined;
+  /**
+   * On Linux: `fast`, the default, is Landlock and seccomp. `strict` is bubblewrap: mounts,
+   * processes and network of its own, so that nothing outside can be changed in any way, not
+   * even times and permission bits, and places inside can be read-only or hidden.
+   */
+  readonly tier?: "fast" | "strict" | undefined;
+  /** What commands may change. */
+  readonly writableRoots: readonly string[];
+  /** What they may read and run; null, the default, for everything but processes of others and devices. */
+  readonly readRoots?: readonly string[] | null | undefined;
+  /** Below a writable root, and not to be changed. Only `strict` and `seatbelt` can. */
+  readonly readOnlyPaths?: readonly string[] | undefined;
+  /** Whether they may use the network. Default false. */
+  readonly network?: boolean | undefined;
+  /**
+   * System calls that commands are refused (EPERM) besides those that the sandbox always
+   * refuses, by name, such as `ptrace` or `mount`. A call that has several names has to be
+   * forbidden by each: `rename`, `renameat`, `renameat2`. Names that only another processor
+   * has are accepted. Linux alone. Default none.
+   */
+  readonly forbiddenSyscalls?: readonly string[] | undefined;
+  /** What a command may use up. On macOS only time and output are bounded. */
+  readonly limits?: CommandLimits | undefined;
+  /** `allow`: less, down to nothing, where what was asked for is not to be had. Default `refuse`. */
+  readonly degrade?: "refuse" | "allow" | undefined;
+  /** Runs commands on another machine or in a container. */
+  readonly remote?: SandboxProvider | undefined;
+  /** The bubblewrap program. Default `bwrap`. */
+  readonly bubblewrap?: string | undefined;
+}
+
+/** The options of {@link sandboxFor}. */
+export const SANDBOX_OPTIONS: Options<SandboxOptions> = described(
+  "SandboxOptions",
+  {
+    provider: choice("auto", "linux", "seatbelt", "remote"),
+    tier: choice("fast", "strict"),
+    writableRoots: required(list(text())),
+    readRoots: nullable(list(text())),
+    readOnlyPaths: list(text()),
+    network: flag(),
+    forbiddenSyscalls: FORBIDDEN_SYSCALLS,
+    limits: COMMAND_LIMITS,
+    degrade: choice("refuse", "allow"),
+    remote: SANDBOX_PROVIDER,
+    bubblewrap: text(),
+  },
+  { instead: EXTRA_SYSCALLS },
+);
+
+const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
+
+/**
+ * The sandbox for commands on this machine.
+ *
+ * @example
+ * const ws = await openWorkspace({ root, commands: sandboxFor({ writableRoots: [root] }) });
+ *
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where it is unavailable, INVALID_ARGUMENT for
+ * options that contradict each other
+ */
+export function sandboxFor(given: SandboxOptions): SandboxProvider {
+  const options = gate(given);
+  try {
+    return chosen(options);
+  } catch (error) {
+    const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
+    if (!missing || options.degrade !== "allow") throw error;
+    return degraded(options);
+  }
+}
+
+function chosen(options: SandboxOptions): SandboxProvider {
+  const { provider = "auto", remote } = options;
+  if (provider === "remote" || (provider === "auto" && !isHere() && remote !== undefined)) {
+    if (remote === undefined) throw unavailable("no remote sandbox was given");
+    return remote;
+  }
+  const system = provider === "auto" ? process.platform : provider === "linux" ? "linux" : "darwin";
+  if (system !== process.platform || !isHere()) {
+    throw unavailable(`this system (${process.platform}) has no sandbox of that kind`);
+  }
+  if (system === "darwin") {
+    if ((options.forbiddenSyscalls ?? []).length > 0)
+      throw unavailable("this system cannot forbid commands single system calls");
+    return seatbelt(options);
+  }
+  const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
+  const { forbiddenSyscalls, limits, degrade, bubblewrap } = options;
+  if (options.tier === "strict") {
+    const places = { writableRoots, readRoots, readOnlyPaths };
+    return bubblewrapSandbox({ ...places, network, forbiddenSyscalls, limits, degrade, bubblewrap });
+  }
+  if (readOnlyPaths.length > 0) {
+    throw unavailable("read-only places inside a writable root take the strict tier");
+  }
+  return fastSandbox({ writableRoots, readRoots, network, forbiddenSyscalls, limits, degrade });
+}
+
+/** Returns the next weaker sandbox where the requested one is missing and the host allows it. */
+function degraded(options: SandboxOptions): SandboxProvider {
+  const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
+  if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
+    const incomplete = options.tier === "strict" || readOnlyPaths.length > 0;
+    const allowed = { writableRoots, readRoots, network, forbiddenSyscalls, limits };
+    return fastSandbox({ ...allowed, degrade: "allow", incomplete });
+  }
+  return unconfined();
+}
+
+/** Returns a provider without any sandbox. */
+function unconfined(): SandboxProvider {
+  const status: SandboxStatus = Object.freeze({ tier: "none", files: "none", network: "none" });
+  return Object.freeze<SandboxProvider>({
+    status,
+    degrade: "allow",
+    run: (command) => runProcess(command.argv, command),
+  });
+}
+
+/**
+ * Returns the sandbox for the option `commands` of a workspace: the strictest that this system
+ * has.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where it is unavailable
+ */
+export function openCommands(options: CommandOptions, policy: CommandPolicy): SandboxProvider {
+  const { network = false, limits, degrade, bubblewrap } = options;
+  const { read: extraRead } = options;
+  const common = { writableRoots: policy.write, network, limits, degrade, extraRead, policy };
+  const fast = (incomplete: boolean): SandboxProvider =>
+    fastSandbox({ ...common, readRoots: "policy", incomplete });
+  try {
+    if (process.platform === "darwin") {
+      const readRoots =
+        extraRead === null || policy.read === null ? null : [...policy.read, ...(extraRead ?? [])];
+      return seatbelt({ writableRoots: policy.write, readRoots, network, limits, degrade });
+    }
+    if (!isHere()) throw unavailable(`this system (${process.platform}) has none`);
+    if (options.tier === "fast") return fast(false);
+    return bubblewrapSandbox({ ...common, readRoots: "policy", readOnlyPaths: [], bubblewrap });
+  } catch (error) {
+    const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
+    if (!missing || degrade !== "allow") throw error;
+    return process.platform === "linux" ? fast(true) : unconfined();
+  }
+}
+
+const isHere = (): boolean => process.platform === "linux" || process.platform === "darwin";
+
+/** Returns the macOS sandbox. A profile names paths, not globs, so a policy is enforced only in part. */
+function seatbelt(options: SandboxOptions, policy?: CommandPolicy): SandboxProvider {
+  const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
+  const hidden = policy?.stateDir === undefined ? [] : [policy.stateDir];
+  const profile = seatbeltProfile({ writableRoots, readRoots, readOnlyPaths, hidden, network });
+  const prefix = ["/usr/bin/sandbox-exec", "-p", profile];
+  const tried = spawnSync(prefix[0] as string, [...prefix.slice(1), "/usr/bin/true"]);
+  if (tried.status !== 0) throw unavailable("sandbox-exec cannot be used");
+  const status: SandboxStatus = Object.freeze({
+    tier: "seatbelt",
+    files: policy === undefined ? "enforced" : "partial",
+    network: network ? "none" : "enforced",
+    policy: policy === undefined ? "none" : "partial",
+    processes: "partial",
+    limits: "none",
+  });
+  return Object.freeze<SandboxProvider>({
+    status,
+    degrade: options.degrade,
+    within: (next) => {
+      const roots = writableRoots.flatMap((root) => realOrNone(root) ?? []);
+      return seatbelt({ ...options, writableRoots: inBoth(roots, next.write) }, next);
+    },
+    run: (command) => runProcess([...prefix, ...command.argv], command),
+  });
+}
+
+function unavailable(why: string): FilewrightError {
+  return new FilewrightError("SANDBOX_SETUP_FAILED", `No sandbox for commands: ${why}.`, {
+    complete: true,
+    hint: 'install it, or say that less will do with degrade: "allow"',
+  });
+}

@@ -1,0 +1,206 @@
+/** The fast tier on Linux: Landlock for files, seccomp for the network, by the native addon. */
+import {
+  choice,
+  flag,
+  gateOf,
+  list,
+  nullable,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../../schema/option.ts";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  callNative,
+  EXTRA_SYSCALLS,
+  FORBIDDEN_SYSCALLS,
+  nativeLimits,
+  type NativeSpec,
+  rethrow,
+  runNative,
+  sandboxAddon,
+  scanPlaces,
+  scanProtected,
+} from "./sandbox-native.node.ts";
+import {
+  hasHome,
+  homeDirectories,
+  inBoth,
+  privateFiles,
+  readsWithin,
+  realOrNone,
+} from "./sandbox-places.node.ts";
+import { isWithin } from "../paths.ts";
+import { runCleaned } from "./sandbox-running.node.ts";
+import {
+  COMMAND_LIMITS,
+  type CommandLimits,
+  type CommandPolicy,
+  type SandboxCommand,
+  type SandboxOutcome,
+  type SandboxProvider,
+  type SandboxStatus,
+} from "./sandbox.ts";
+
+/** How {@link linuxSandbox} is made. Paths are absolute and exist. */
+export interface LinuxSandboxOptions {
+  /** What commands may change. */
+  readonly writableRoots: readonly string[];
+  /**
+   * What they may read and run; null, the default, for everything but the processes of others
+   * (`/proc`), devices, and the private files of the system.
+   */
+  readonly readRoots?: readonly string[] | null | undefined;
+  /** Whether they may use the network. Default false. */
+  readonly network?: boolean | undefined;
+  /**
+   * System calls that commands are refused (EPERM) besides those that the sandbox always
+   * refuses, by name, such as `ptrace` or `mount`. A call that has several names has to be
+   * forbidden by each: `rename`, `renameat`, `renameat2`. Names that only another processor
+   * has are accepted. Default none.
+   */
+  readonly forbiddenSyscalls?: readonly string[] | undefined;
+  /** What a command may use up. */
+  readonly limits?: CommandLimits | undefined;
+  /**
+   * `allow`: run commands also where the kernel cannot restrict them, and in workspaces that
+   * deny, protect or keep secrets, which this tier cannot hold. The status tells. Default `refuse`.
+   */
+  readonly degrade?: "refuse" | "allow" | undefined;
+  /** `ignore`: behave as on a kernel without Landlock, for tests. */
+  readonly landlock?: "use" | "ignore" | undefined;
+}
+
+/** The options of {@link linuxSandbox}. */
+export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described(
+  "LinuxSandboxOptions",
+  {
+    writableRoots: required(list(text())),
+    readRoots: nullable(list(text())),
+    network: flag(),
+    forbiddenSyscalls: FORBIDDEN_SYSCALLS,
+    limits: COMMAND_LIMITS,
+    degrade: choice("refuse", "allow"),
+    landlock: choice("use", "ignore"),
+  },
+  { instead: EXTRA_SYSCALLS },
+);
+
+const gate = gateOf("linuxSandbox", LINUX_SANDBOX_OPTIONS);
+
+/** The public options, and those that {@link sandboxFor} and a workspace add. */
+export interface FastOptions extends Omit<LinuxSandboxOptions, "readRoots"> {
+  /** `policy`: the directories of the system and those that the policy allows to read. */
+  readonly readRoots?: readonly string[] | null | "policy" | undefined;
+  /** Further directories, with `policy`; null for everything. */
+  readonly extraRead?: readonly string[] | null | undefined;
+  /** True when the caller asked for something that this tier cannot do. */
+  readonly incomplete?: boolean | undefined;
+  readonly policy?: CommandPolicy | undefined;
+}
+
+/** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
+const MAX_HOME_DEPTH = 2;
+
+/**
+ * Commands that the kernel keeps inside their roots and off the network.
+ *
+ * Landlock can only allow whole directories, so what a workspace denies, protects and keeps
+ * secret inside its writable roots is open to these commands: such a workspace takes this
+ * provider only with `degrade: "allow"`.
+ *
+ * @example
+ * const commands = linuxSandbox({ writableRoots: ["/repo"], degrade: "allow" });
+ * const ws = await openWorkspace({ root: "/repo", commands });
+ *
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where the kernel cannot do it
+ */
+export function linuxSandbox(options: LinuxSandboxOptions): SandboxProvider {
+  return fastSandbox(gate(options));
+}
+
+/** {@link linuxSandbox} with internal options. @throws FilewrightError SANDBOX_SETUP_FAILED */
+export function fastSandbox(options: FastOptions): SandboxProvider {
+  const native = sandboxAddon();
+  const { policy, degrade } = options;
+  const spec: NativeSpec = {
+    read: readsOf(options),
+    write: options.writableRoots,
+    network: options.network === true,
+    degrade: degrade === "allow",
+    withoutLandlock: options.landlock === "ignore",
+    forbid: options.forbiddenSyscalls ?? [],
+    limits: nativeLimits(options.limits),
+  };
+  const [files, network, signals, forks] = callNative(() => native.sandboxStatus(JSON.stringify(spec)));
+  const filtered = network === 1 || (spec.forbid ?? []).length > 0;
+  const parts = [files === 1 ? "landlock" : [], filtered ? "seccomp" : []].flat();
+  const wanted = policy !== undefined && restrictsRoots(policy);
+  const status: SandboxStatus = Object.freeze({
+    tier: parts.join("+") || "none",
+    files: files !== 1 ? "none" : wanted || options.incomplete === true ? "partial" : "enforced",
+    network: network === 1 ? "enforced" : "none",
+    policy: policy === undefined || files !== 1 ? "none" : wanted ? "partial" : "enforced",
+    // Older kernels let a command kill the process that would end it.
+    processes: signals === 1 ? "enforced" : "partial",
+    limits: signals === 1 && forks === 1 ? "enforced" : "partial",
+  });
+  const excluded = async (): Promise<readonly string[]> => {
+    const outside = (path: string): boolean => !options.writableRoots.some((root) => isWithin(path, root));
+    const state = policy?.stateDir === undefined ? undefined : realOrNone(policy.stateDir);
+    const named = [...privateFiles(), ...(state === undefined ? [] : [state])];
+    if (policy === undefined) return named.filter(outside);
+    const rules = { ...policy, protect: false };
+    const found = [
+      await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
+      await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: MAX_HOME_DEPTH }),
+    ];
+    return [...named, ...found.flatMap(({ hidden }) => hidden.map(({ path }) => path))].filter(outside);
+  };
+  const run = async (command: SandboxCommand): Promise<SandboxOutcome> => {
+    const exclude = await excluded();
+    if (
+      options.readRoots !== "policy" ||
+      spec.read === null ||
+      hasHome([...(policy?.read ?? []), ...(options.extraRead ?? [])])
+    )
+      return runNative(native, { ...spec, exclude }, command.argv, command);
+    const home = realpathSync(mkdtempSync(join(tmpdir(), "filewright-home-")));
+    try {
+      const own = { ...spec, exclude, write: [...spec.write, home] };
+      const env = { HOME: home, TMPDIR: home, ...command.env };
+      return await runNative(native, own, command.argv, { ...command, env });
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  };
+  return Object.freeze<SandboxProvider>({
+    status,
+    degrade,
+    within: (next) => {
+      const roots = options.writableRoots.flatMap((root) => realOrNone(root) ?? []);
+      return fastSandbox({ ...options, policy: next, writableRoots: inBoth(roots, next.write) });
+    },
+    async run(command) {
+      if (policy?.protect !== true) return run(command);
+      const look = () => scanProtected(native, policy, spec.write);
+      return runCleaned(native, policy, spec.write, look, () => run(command));
+    },
+    async probe(kind, { path } = {}) {
+      const errno = await native.sandboxProbe(JSON.stringify(spec), kind, path).catch(rethrow);
+      return errno === null ? { ok: true } : { ok: false, errno };
+    },
+  });
+}
+
+/** Returns true when a policy denies, protects or hides anything inside its roots. */
+export function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
+  return deny.length > 0 || protect || secrets;
+}
+
+function readsOf({ readRoots = null, policy, extraRead }: FastOptions): readonly string[] | null {
+  return readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots;
+}

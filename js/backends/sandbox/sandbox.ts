@@ -1,0 +1,158 @@
+/**
+ * The interface of a provider that runs commands confined by the operating system.
+ * `sandbox-choice.node.ts` chooses those for Linux and macOS; a host may supply one that runs
+ * commands in a container, or on another machine.
+ */
+
+import {
+  callback,
+  choice,
+  instance,
+  integer,
+  type Options,
+  options,
+  required,
+  text,
+} from "../../schema/option.ts";
+
+/** The guarantees of a provider. */
+export interface SandboxStatus {
+  /** How: such as `bubblewrap`, `landlock+seccomp`, or `none`. */
+  readonly tier: string;
+  /** Whether commands are kept to the files that they were given. `partial`: something that was asked for does not hold. */
+  readonly files: "enforced" | "partial" | "none";
+  /** Whether commands are kept off the network. */
+  readonly network: "enforced" | "partial" | "none";
+  /**
+   * Whether commands are kept from what the workspace denies, keeps secret and protects. Left
+   * out, a provider says nothing of it, and is taken for `none`.
+   */
+  readonly policy?: "enforced" | "partial" | "none" | undefined;
+  /** Whether everything that a command started ends with it. Default `none`. */
+  readonly processes?: "enforced" | "partial" | "none" | undefined;
+  /** Whether the limits hold for a command. Default `none`. */
+  readonly limits?: "enforced" | "partial" | "none" | undefined;
+}
+
+/** The resource limits of a command. A command that exceeds a limit is ended. */
+export interface CommandLimits {
+  /** Processes and threads at one time. Default 2,048. */
+  readonly processes?: number | undefined;
+  /**
+   * Bytes of memory of all its processes together, but for pages shared with files, counted
+   * every 20 ms; one process cannot have more than twice that. Default half of what the machine
+   * or container has.
+   */
+  readonly memoryBytes?: number | undefined;
+  /** Bytes of one file that it writes. Default 4 GiB. */
+  readonly fileBytes?: number | undefined;
+  /** Seconds of one process on a processor. Default none: the time of the call ends it. */
+  readonly cpuSeconds?: number | undefined;
+}
+
+/** The restrictions of a workspace on its commands. Paths are absolute and real. */
+export interface CommandPolicy {
+  /** The base directory of deny globs that contain a slash. */
+  readonly cwd: string;
+  /** Readable paths in addition to the system's own directories; null for everything. */
+  readonly read: readonly string[] | null;
+  /** Writable paths. */
+  readonly write: readonly string[];
+  /** Globs of paths that can neither be read nor changed. */
+  readonly deny: readonly string[];
+  /** True when places that other programs obey are read-only. */
+  readonly protect: boolean;
+  /** True when the content of secrets is unreadable. */
+  readonly secrets: boolean;
+  /** Changes to the table of protected and secret places, as `SandboxPolicy.places`. */
+  readonly places?: readonly string[] | undefined;
+  /** Unreadable: it contains the keys of the journal. */
+  readonly stateDir: string | undefined;
+}
+
+/** A command. It runs without a shell unless it is one. */
+export interface SandboxCommand {
+  /** The program and its arguments. */
+  readonly argv: readonly string[];
+  /** The directory it runs in: absolute. */
+  readonly cwd: string;
+  /** Added to the environment the provider gives every command. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The time limit in milliseconds; then it is killed, with all its processes. */
+  readonly timeoutMs: number;
+  /** The maximum bytes kept of stdout and of stderr, each. */
+  readonly maxOutputBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of a command. */
+export interface SandboxOutcome {
+  /** Null where a signal ended it. */
+  readonly exitCode: number | null;
+  /** The number of the signal that ended it. */
+  readonly signal: number | null;
+  readonly timedOut: boolean;
+  /** True when more was written than was kept. */
+  readonly truncated: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The limit that it exceeded. */
+  readonly exceeded?: "processes" | "memory" | undefined;
+  /** Protected places that the command made and that were removed afterwards: absolute paths. */
+  readonly removed?: readonly string[] | undefined;
+  /** Repositories that the command made, whose hooks were emptied and whose config was reduced: absolute paths. */
+  readonly repositories?: readonly string[] | undefined;
+}
+
+/** An operation to test inside a sandbox. */
+export type SandboxProbe = "write" | "tcp_connect" | "unix_socket";
+
+/** Runs commands under restrictions. */
+export interface SandboxProvider {
+  /** What holds for every command. */
+  readonly status: SandboxStatus;
+  /** `allow`: a workspace takes this provider though its status says less than the policy wants. Default `refuse`. */
+  readonly degrade?: "refuse" | "allow" | undefined;
+  /**
+   * The same sandbox for the policy of a workspace, or of one of its agents: never more than
+   * this one allows. A provider without it must say in its status that the policy holds.
+   */
+  within?(policy: CommandPolicy): SandboxProvider;
+  /** @throws FilewrightError SANDBOX_SETUP_FAILED, NOT_FOUND, PERMISSION_DENIED, CANCELLED */
+  run(command: SandboxCommand): Promise<SandboxOutcome>;
+  /** Tries something; tells the system's word for what prevented it. */
+  probe?(
+    kind: SandboxProbe,
+    options?: { readonly path?: string | undefined },
+  ): Promise<{ readonly ok: boolean; readonly errno?: string }>;
+}
+
+/** A sandbox for commands: one of this package, or the host's own. */
+export const SANDBOX_PROVIDER: Options<SandboxProvider> = instance<SandboxProvider>(
+  "SandboxProvider",
+  "a sandbox for commands",
+  {
+    status: required(
+      instance<SandboxStatus>("SandboxStatus", "the status of a sandbox", {
+        tier: required(text()),
+        files: required(choice("enforced", "partial", "none")),
+        network: required(choice("enforced", "partial", "none")),
+        policy: choice("enforced", "partial", "none"),
+        processes: choice("enforced", "partial", "none"),
+        limits: choice("enforced", "partial", "none"),
+      }),
+    ),
+    degrade: choice("refuse", "allow"),
+    within: callback(),
+    run: required(callback()),
+    probe: callback(),
+  },
+);
+
+/** The limits of a command. */
+export const COMMAND_LIMITS: Options<CommandLimits> = options<CommandLimits>("CommandLimits", {
+  processes: integer(1),
+  memoryBytes: integer(1),
+  fileBytes: integer(1),
+  cpuSeconds: integer(1),
+});

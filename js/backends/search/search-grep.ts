@@ -1,0 +1,243 @@
+/**
+ * The state of a content search, independent of how files are read: its counts, its limits and its
+ * result.
+ */
+import { engine } from "../../engine/current.ts";
+import { decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { utf8Length } from "../../engine/wire/utf8.ts";
+import type {
+  CompiledQuery,
+  FileCount,
+  Freshness,
+  IncompleteReason,
+  PathGlobs,
+  SearchMatch,
+  SearchQuery,
+  SearchResult,
+  SentQuery,
+  TextHits,
+  TextMatch,
+} from "../../engine/search.ts";
+import { Yielder } from "../yielder.ts";
+import { Ahead } from "./search-ahead.ts";
+
+/** A query that can be cancelled. */
+export interface Signalled {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The counts of a walk, in addition to its files. */
+export interface Counted {
+  readonly unreadable: number;
+  readonly ignored: number;
+}
+
+const NOTHING: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
+const MAX_FILE_BYTES = 100 * 1024 * 1024;
+const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
+/** As `Limits::ROW_BYTES` of `crates/core/src/search`. */
+const ROW_BYTES = 4;
+
+/** One search of contents, with its results so far. */
+export class Search {
+  readonly compiled: CompiledQuery | SentQuery;
+  /** Larger files are passed over (bytes). */
+  readonly maxFileBytes: number;
+  readonly from: { readonly path: string; readonly number: number };
+  readonly #query: SearchQuery & Signalled;
+  readonly #yielder: Yielder;
+  readonly #ahead = new Ahead();
+  readonly #content: boolean;
+  readonly #maxResults: number;
+  readonly #found: { readonly path: string; readonly hits: TextHits }[] = [];
+  /** Files that were searched, and that were passed over: binary, or too large. */
+  searched = 0;
+  binary = 0;
+  large = 0;
+  #units = 0;
+  /** Bytes that the rows of hits may still have. */
+  #textLeft: number;
+  #unreadable = 0;
+  #stoppedAt: string | undefined;
+
+  constructor(query: SearchQuery & Signalled) {
+    this.from = query.cursor === undefined ? { path: "", number: 0 } : decodeCursor("grep", query.cursor);
+    this.#query = query;
+    this.#maxResults = atLeastOne("maxResults", query.maxResults);
+    this.#textLeft = atLeastOne("maxTextBytes", query.maxTextBytes);
+    this.maxFileBytes = query.maxFileBytes ?? MAX_FILE_BYTES;
+    const output = query.output ?? "content";
+    if (!["content", "files", "count"].includes(output)) {
+      throw argument("output", "output must be one of content, files, count");
+    }
+    this.#content = output === "content";
+    this.compiled = engine().sentQuery(query) ?? engine().compileQuery(query);
+    this.#yielder = new Yielder(query);
+  }
+
+  /**
+   * Checks that the query compiles, when workers compile it. @throws INVALID_REGEX,
+   * INVALID_ARGUMENT, LIMIT_EXCEEDED, CANCELLED
+   */
+  async compiles(): Promise<void> {
+    if ("searchAll" in this.compiled) await this.compiled.searchAll([], { count: true }, this.#query.signal);
+  }
+
+  /** Returns true when the time limit is reached, before a file is searched. @throws CANCELLED */
+  async isOver(path: string): Promise<boolean> {
+    await this.#yielder.yieldIfDue();
+    if (!this.#yielder.isOver) return false;
+    this.#stoppedAt = path;
+    return true;
+  }
+
+  /** Returns true when there are more results than requested. */
+  get isFull(): boolean {
+    return this.#units > this.#maxResults;
+  }
+
+  /** A file could not be read. What went away since it was listed is not missed. */
+  failed(error: Error): void {
+    if (!(error instanceof FilewrightError && error.code === "NOT_FOUND")) this.#unreadable++;
+  }
+
+  /**
+   * Searches a file: in a worker when it is large and workers exist, otherwise at once.
+   *
+   * @param following contents that will be searched next, as long as the search continues
+   */
+  file(
+    path: string,
+    content: Uint8Array,
+    following: () => Iterable<Uint8Array> = () => [],
+  ): Promise<void> | undefined {
+    const { before, after, context, maxPerFile, maxLineChars, signal } = this.#query;
+    const skipLines = path === this.from.path ? Math.min(this.from.number, WHOLE_FILE) : 0;
+    const pathBytes = utf8Length(path);
+    const limits = {
+      before,
+      after,
+      context,
+      maxLineChars,
+      skipLines,
+      pathBytes,
+      maxTextBytes: this.#textLeft,
+    };
+    // One match above the limit shows that there are more.
+    const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
+    const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
+    const asked = { ...limits, ...perFile, count: !this.#content };
+    if ("searchAll" in this.compiled) {
+      const found = this.#ahead.take(content, skipLines > 0 ? () => [] : following, (contents) =>
+        (this.compiled as SentQuery).searchAll(contents, asked, signal),
+      );
+      return found.then((hits) => this.#take(path, hits));
+    }
+    const { later, laterFrom } = this.compiled;
+    if (later !== undefined && content.length >= laterFrom)
+      return later(content, asked, signal).then((hits) => this.#take(path, hits));
+    this.#take(path, this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile }));
+    return undefined;
+  }
+
+  #take(path: string, hits: TextHits): void {
+    if (hits.binary) this.binary++;
+    else this.searched++;
+    if (hits.total === 0) return;
+    this.#found.push({ path, hits: this.#content ? this.#withinText(path, hits) : hits });
+    this.#units += this.#content ? hits.total : 1;
+  }
+
+  /**
+   * Returns the hits that the remaining text budget allows. Hits that were searched before may exceed it,
+   * because other files have used it since.
+   */
+  #withinText(path: string, hits: TextHits): TextHits {
+    const { matches } = hits;
+    if (this.#textLeft === WHOLE_FILE) return hits;
+    const rowBytes = utf8Length(path) + ROW_BYTES;
+    let given = 0;
+    for (; given < matches.length && this.#textLeft > 0; given++) {
+      const { text, rest = [] } = matches[given] as TextMatch;
+      const lines = [text, ...rest].reduce((sum, line) => sum + utf8Length(line), 0);
+      this.#textLeft = Math.max(0, this.#textLeft - rowBytes - lines);
+    }
+    return given === matches.length ? hits : { ...hits, matches: matches.slice(0, given) };
+  }
+
+  /** Returns the result, given the counts of a walk. */
+  result(walked: Counted = NOTHING, fresh: Freshness = "scan"): SearchResult {
+    const matches: SearchMatch[] = [];
+    const counts: FileCount[] = [];
+    const reached = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;
+    let reason: IncompleteReason | undefined = reached ? "max_per_file" : undefined;
+    let next = this.#stoppedAt === undefined ? undefined : { path: this.#stoppedAt, number: 0 };
+    if (next !== undefined) reason = "timeout";
+    let left = this.#maxResults;
+    let filesWithMatches = 0;
+    let truncated = false;
+    /** True once the text budget has cut a result. */
+    let isCut = false;
+    let last: { readonly path: string; readonly number: number } | undefined;
+    for (const { path, hits } of this.#found) {
+      const kept = this.#content ? Math.min(hits.total, left) : Math.min(left, 1) * hits.total;
+      left -= this.#content ? kept : Math.min(left, 1);
+      if (kept > 0) filesWithMatches++;
+      const given = this.#content ? Math.min(kept, hits.matches.length) : this.#textLeft > 0 ? kept : 0;
+      if (given > 0 && !isCut) {
+        counts.push({ path, count: kept });
+        if (this.#content) for (const match of hits.matches.slice(0, given)) matches.push({ path, ...match });
+        // A path and its line end.
+        else this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);
+        last = { path, number: this.#content ? (hits.matches[given - 1]?.line ?? 0) : WHOLE_FILE };
+      }
+      if (given < kept) isCut = true;
+      if (kept < hits.total) {
+        truncated = true;
+        reason = "max_results";
+        next = last;
+        break;
+      }
+    }
+    if (isCut) {
+      truncated = true;
+      next = last;
+    }
+    return {
+      matches,
+      counts,
+      totalMatches: this.#found.reduce((sum, { hits }) => sum + hits.total, 0),
+      filesWithMatches,
+      filesSearched: this.searched,
+      skippedBinary: this.binary,
+      skippedLarge: this.large,
+      unreadable: this.#unreadable + walked.unreadable,
+      ignored: walked.ignored,
+      truncated,
+      fresh,
+      complete: reason === undefined,
+      ...(reason !== undefined && { incompleteReason: reason }),
+      ...(next !== undefined && { nextCursor: encodeCursor("grep", next) }),
+    };
+  }
+}
+
+/** The globs of a query. @throws INVALID_GLOB, LIMIT_EXCEEDED */
+export function globsOf(
+  patterns: string | readonly string[] | undefined,
+  query: { readonly exclude?: readonly string[] | undefined; readonly caseSensitive?: boolean | undefined },
+): PathGlobs {
+  return engine().glob(patterns ?? [], { exclude: query.exclude, caseSensitive: query.caseSensitive });
+}
+
+/** @throws INVALID_ARGUMENT */
+export function atLeastOne(name: string, value: number | undefined): number {
+  if (value === undefined) return WHOLE_FILE;
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw argument(name, `${name} must be a whole number of at least 1`);
+}
+
+function argument(name: string, message: string): FilewrightError {
+  return new FilewrightError("INVALID_ARGUMENT", message, { details: { argument: name } });
+}

@@ -1,0 +1,285 @@
+/**
+ * Searches of contents in memory. The walk is cached until an entry is added or removed; then only
+ * the changed directories are walked again, and only the candidates are read. The answers are
+ * those of a scan, counts included.
+ */
+import type { SearchQuery } from "../../engine/search.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { BINARY, type Candidates, type HeldContents, type HeldFile, NEVER } from "./held.ts";
+import type { Search } from "./search-grep.ts";
+import { WalkMemo } from "./search-memo.ts";
+import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
+
+/** The number of files by which a walk is ahead of the search; its counts up to there are reported. */
+export const WINDOW = 8;
+/** The maximum number of cached walks of a backend. */
+const MOST_VIEWS = 8;
+/** The maximum number of files of a cached walk. */
+const MOST_FILES = 500_000;
+/** The maximum number of files of a walk whose directories are cached. */
+const MOST_REMEMBERED = 100_000;
+/** Files that are passed over between two looks at the clock. */
+const STRIDE = 1024;
+
+type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
+
+/** A file, and the code of the content that it had when it was last looked at. */
+interface Slot {
+  /** An error where it could not be read. */
+  readonly file: HeldFile | Error;
+  content: Uint8Array | undefined;
+  code: number;
+  /** The generation that the code is of. */
+  generation: number;
+}
+
+/** The files that a query sees, in path order, and what their walk counted. */
+class View {
+  readonly paths: string[] = [];
+  readonly slots: Slot[] = [];
+  /** The counts of the walk at each file. */
+  readonly #unreadable: number[] = [];
+  readonly #ignored: number[] = [];
+  total: Counts = { unreadable: 0, ignored: 0 };
+  shape = "";
+  /** The directories of the walk, for the next one. */
+  readonly memo: WalkMemo;
+
+  constructor(held: HeldContents, before: View | undefined) {
+    this.memo = before?.memo ?? new WalkMemo(held.stamp);
+  }
+
+  add(path: string, slot: Slot, counts: Counts): void {
+    this.paths.push(path);
+    this.slots.push(slot);
+    this.#unreadable.push(counts.unreadable);
+    this.#ignored.push(counts.ignored);
+  }
+
+  /** The counts of a scan's walk when the search ends at a file. */
+  countsAt(place: number): Counts {
+    const ahead = place + WINDOW - 1;
+    if (ahead >= this.paths.length) return this.total;
+    return { unreadable: this.#unreadable[ahead] as number, ignored: this.#ignored[ahead] as number };
+  }
+}
+
+const kept = new WeakMap<object, Map<string, View>>();
+
+/** The properties of a query that select its files. */
+function keyOf(root: string, query: SearchQuery, top: string | undefined, from: string): string {
+  const { glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles } = query;
+  return JSON.stringify([root, glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles, top, from]);
+}
+
+/** A search of a tree whose contents are held. */
+export interface HeldSearch {
+  readonly owner: object;
+  readonly held: HeldContents;
+  readonly root: string;
+  readonly query: SearchQuery;
+  readonly top: string | undefined;
+  walk(memo: WalkMemo): SearchWalk;
+}
+
+/** Searches a tree; returns the counts of its walk, and whether the walk was cached. */
+export async function searchHeld(
+  search: Search,
+  given: HeldSearch,
+): Promise<Counts & { readonly kept: boolean }> {
+  const { owner, held, root, query, top } = given;
+  held.watch(query.ignoreFiles ?? IGNORE_FILES);
+  const key = keyOf(root, query, top, search.from.path);
+  const views = kept.get(owner) ?? new Map<string, View>();
+  kept.set(owner, views);
+  const known = views.get(key);
+  if (known !== undefined) {
+    views.delete(key);
+    if (known.shape === held.shape()) {
+      views.set(key, known);
+      return { ...(await again(search, held, known)), kept: true };
+    }
+  }
+  const shape = held.shape();
+  const fewer = known === undefined || known.paths.length <= MOST_REMEMBERED;
+  const view = new View(held, fewer ? known : undefined);
+  const walk = given.walk(view.memo);
+  const whole = await first(search, held, view, walk, top);
+  view.memo.over(whole);
+  if (whole && view.paths.length <= MOST_FILES && held.shape() === shape) {
+    view.shape = shape;
+    for (const old of [...views.keys()].slice(0, Math.max(0, views.size - MOST_VIEWS + 1))) views.delete(old);
+    views.set(key, view);
+  }
+  return { ...walk.counts, kept: false };
+}
+
+/** Walks and searches; false where the search ended before the walk. */
+async function first(
+  search: Search,
+  held: HeldContents,
+  view: View,
+  walk: SearchWalk,
+  top: string | undefined,
+): Promise<boolean> {
+  const passage = new Passage(search, held, view);
+  let at = 0;
+  for await (const run of walk.runs(top)) {
+    for (const found of run) {
+      const unsigned = { content: undefined, code: NEVER, generation: -1 };
+      found.slot ??= { file: await fileOrError(held, found.entry.path), ...unsigned };
+      view.add(found.path, found.slot as Slot, walk.counts);
+      if (view.paths.length - at < WINDOW) continue;
+      const goesOn = passage.next(at++);
+      if (goesOn !== true && !(await goesOn)) return false;
+    }
+  }
+  while (at < view.paths.length) if (!(await passage.next(at++))) return false;
+  view.total = { unreadable: walk.counts.unreadable, ignored: walk.counts.ignored };
+  return true;
+}
+
+/** Searches the candidates of a cached walk. */
+async function again(search: Search, held: HeldContents, view: View): Promise<Counts> {
+  held.signs.tidy(view.paths.length);
+  const passage = new Passage(search, held, view);
+  for (let at = 0; at < view.paths.length; at++) {
+    const goesOn = passage.next(at);
+    if (goesOn !== true && !(await goesOn)) return view.countsAt(at);
+  }
+  return view.total;
+}
+
+/** The way through the files of a view: what cannot match is passed over, the rest is searched. */
+class Passage {
+  readonly #search: Search;
+  readonly #held: HeldContents;
+  readonly #view: View;
+  readonly #generation: number;
+  readonly #candidates: Candidates | undefined;
+  #looked = 0;
+
+  constructor(search: Search, held: HeldContents, view: View) {
+    this.#search = search;
+    this.#held = held;
+    this.#view = view;
+    this.#generation = held.signs.generation;
+    this.#candidates = orForget(held, () => held.signs.candidates(search.compiled));
+  }
+
+  /** Takes a file; false where the search is at its end. At once where nothing has to be waited for. */
+  next(at: number): true | Promise<boolean> {
+    const { signs } = this.#held;
+    const slot = this.#view.slots[at] as Slot;
+    const code = codeOf(this.#held, slot);
+    // Codes of a newer generation are no numbers of these candidates.
+    const known = this.#generation === signs.generation;
+    if (!known || !passesOver(this.#search, slot.file, code, this.#candidates)) return this.#read(at);
+    return ++this.#looked % STRIDE !== 0 || this.#inTime(at);
+  }
+
+  async #inTime(at: number): Promise<boolean> {
+    return !(await this.#search.isOver(this.#view.paths[at] as string));
+  }
+
+  async #read(at: number): Promise<boolean> {
+    if (!(await this.#inTime(at))) return false;
+    await readAt(this.#search, this.#held, this.#view, at, this.#candidates);
+    return !this.#search.isFull;
+  }
+}
+
+/** Counts a file that need not be read; false for one that has to be. */
+function passesOver(
+  search: Search,
+  file: HeldFile | Error,
+  code: number,
+  candidates: Candidates | undefined,
+): boolean {
+  if (file instanceof Error || file.bytes.length > search.maxFileBytes) return false;
+  if (code === BINARY) {
+    search.binary++;
+    return true;
+  }
+  if (canMatch(code, candidates)) return false;
+  search.searched++;
+  return true;
+}
+
+/** Returns true when a content with this code can match; a binary one cannot. */
+function canMatch(code: number, candidates: Candidates | undefined): boolean {
+  if (code === BINARY) return false;
+  if (candidates === undefined || code < 0 || code >= candidates.known) return true;
+  return (((candidates.bits[code >> 3] as number) >> (code & 7)) & 1) === 1;
+}
+
+/** The code of the content that a file has now. */
+function codeOf({ signs }: HeldContents, slot: Slot): number {
+  const { file } = slot;
+  if (file instanceof Error) return NEVER;
+  if (slot.content !== file.bytes || slot.generation !== signs.generation) {
+    slot.content = file.bytes;
+    slot.generation = signs.generation;
+    slot.code = signs.codeOf(file.bytes);
+  }
+  return slot.code;
+}
+
+/** Searches a file, and takes note that it was read. */
+async function readAt(
+  search: Search,
+  held: HeldContents,
+  view: View,
+  at: number,
+  candidates: Candidates | undefined,
+): Promise<void> {
+  const slot = view.slots[at] as Slot;
+  const { file } = slot;
+  if (file instanceof Error) {
+    search.failed(file);
+    return;
+  }
+  const { bytes } = file;
+  if (bytes.length > search.maxFileBytes) {
+    search.large++;
+    return;
+  }
+  await search.file(view.paths[at] as string, bytes, () => following(search, held, view, at, candidates));
+  const code = orForget(held, () => held.signs.read(bytes)) ?? NEVER;
+  if (slot.content === bytes && slot.generation === held.signs.generation) slot.code = code;
+}
+
+/** The contents that are likely to be read after a file. */
+function* following(
+  search: Search,
+  held: HeldContents,
+  view: View,
+  at: number,
+  candidates: Candidates | undefined,
+): Iterable<Uint8Array> {
+  for (let next = at + 1; next < view.slots.length; next++) {
+    const slot = view.slots[next] as Slot;
+    const { file } = slot;
+    if (file instanceof Error || file.bytes.length > search.maxFileBytes) continue;
+    if (!canMatch(codeOf(held, slot), candidates)) continue;
+    yield file.bytes;
+  }
+}
+
+/** An engine that broke down, or is another one by now, has no signatures: then everything is read. */
+function orForget<T>({ signs }: HeldContents, call: () => T): T | undefined {
+  try {
+    return call();
+  } catch {
+    signs.forget();
+    return undefined;
+  }
+}
+
+async function fileOrError(held: HeldContents, path: string): Promise<HeldFile | Error> {
+  try {
+    return await held.file(path);
+  } catch (error) {
+    return error instanceof Error ? error : new FilewrightError("INTERNAL", String(error));
+  }
+}

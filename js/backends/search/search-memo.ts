@@ -1,0 +1,112 @@
+/**
+ * A cache of each directory of a walk, for the next walk of the same query: an unchanged directory
+ * is neither listed nor filtered again, so that a new file costs only the walk of its own
+ * directory.
+ *
+ * Only for backends that report whether a directory is unchanged.
+ */
+import type { IgnoreFile, IgnoreRules } from "../../engine/search.ts";
+import type { FsEntry } from "../backend.ts";
+
+/** The handling of one entry: yield it, or enter it. */
+export interface Item {
+  readonly key: string;
+  /** Relative to the start. */
+  readonly path: string;
+  readonly entry: FsEntry;
+  readonly enter: boolean;
+  readonly ignored: boolean;
+  /** Caller data attached to an entry; dropped when its directory changes. */
+  slot?: unknown;
+}
+
+/** Ignore files of a directory, and whether rules from above end there. */
+export interface IgnoreFiles {
+  readonly files: readonly IgnoreFile[];
+  readonly border: boolean;
+}
+
+/** The state of a directory, and the rules that were applied to it. */
+export interface Opened {
+  readonly stamp: unknown;
+  readonly outer: IgnoreRules;
+  readonly ignored: boolean;
+  readonly ignoreFiles: IgnoreFiles;
+  readonly rules: IgnoreRules;
+  readonly items: readonly Item[];
+  /** Entries, and those of them that are hidden and counted. */
+  readonly seen: number;
+  readonly hidden: number;
+}
+
+/** The rules of the directories above the start, and the start's path as they see it. */
+export interface Above {
+  readonly rules: IgnoreRules;
+  readonly prefix: string;
+}
+
+/** Tells of a directory whether it is as it was: equal stamps mean the same entries and the same ignore files. */
+export type StampOf = (directory: string) => unknown;
+
+/** The directories of a walk. */
+export class WalkMemo {
+  readonly stampOf: StampOf;
+  #known = new Map<string, Opened>();
+  #next = new Map<string, Opened>();
+  #above: { readonly value: Above; readonly stamps: ReadonlyMap<string, unknown> } | undefined;
+
+  constructor(stampOf: StampOf) {
+    this.stampOf = stampOf;
+  }
+
+  /** The rules above the start, which are used while every directory is unchanged. */
+  get above(): Above | undefined {
+    if (this.#above === undefined) return undefined;
+    const { stamps, value } = this.#above;
+    for (const [directory, stamp] of stamps) if (this.stampOf(directory) !== stamp) return undefined;
+    try {
+      // Rules of an engine that trapped meanwhile are invalid.
+      value.rules.ignored("x", false);
+    } catch {
+      this.#above = undefined;
+      this.#known.clear();
+      return undefined;
+    }
+    return value;
+  }
+
+  /** Keeps what is above, given the stamps from before it was looked at. */
+  keepAbove(value: Above, stamps: ReadonlyMap<string, unknown>): void {
+    for (const [directory, stamp] of stamps) if (this.stampOf(directory) !== stamp) return;
+    this.#above = { value, stamps };
+  }
+
+  /** The state of a directory at the last walk. */
+  get(directory: string): Opened | undefined {
+    return this.#known.get(directory);
+  }
+
+  /** Keeps what a directory is, unless it changed while it was looked at. */
+  keep(directory: string, opened: Opened): void {
+    if (opened.stamp !== undefined && this.stampOf(directory) === opened.stamp) {
+      this.#next.set(directory, opened);
+    }
+  }
+
+  /** Ends a walk: after a complete one, only the directories it visited stay cached. */
+  over(whole: boolean): void {
+    if (whole) this.#known = this.#next;
+    else for (const [directory, opened] of this.#next) this.#known.set(directory, opened);
+    this.#next = new Map();
+  }
+}
+
+/** Returns true when two directories have the same ignore files. */
+export function sameIgnoreFiles(a: IgnoreFiles, b: IgnoreFiles): boolean {
+  if (a.border !== b.border || a.files.length !== b.files.length) return false;
+  return a.files.every(({ place, content }, at) => {
+    const other = b.files[at] as IgnoreFile;
+    if (place !== other.place || content.length !== other.content.length) return false;
+    return content.every((byte, index) => byte === other.content[index]);
+  });
+}

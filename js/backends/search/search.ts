@@ -1,0 +1,103 @@
+/**
+ * Searches over any backend, through `listDir` and `readBytes` and the engine's
+ * matchers: the same answers as the native search gives on a disk.
+ */
+import { engine } from "../../engine/current.ts";
+import { fileTypeGlobs } from "../../engine/file-types.ts";
+import type { SearchQuery, SearchResult } from "../../engine/search.ts";
+import type { FsBackend, FsEntry } from "../backend.ts";
+import { failure } from "../failure.ts";
+import { heldBy } from "./held.ts";
+import { globsOf, Search, type Signalled } from "./search-grep.ts";
+import { searchHeld, WINDOW } from "./search-held.ts";
+import type { WalkMemo } from "./search-memo.ts";
+import { type SearchPlace, SearchWalk, type WalkEntry } from "./search-walk.ts";
+
+export { findBackend, timeOf } from "./search-find.ts";
+export type { SearchPlace } from "./search-walk.ts";
+
+/**
+ * Searches contents below a directory, or in one file. Paths in results are
+ * relative to `root`; where it is a file, its path is empty. A backend that can
+ * search itself does so.
+ */
+export async function grepBackend(
+  backend: FsBackend,
+  root: string,
+  query: SearchQuery & Signalled,
+  place: SearchPlace = {},
+): Promise<SearchResult> {
+  if (backend.grep !== undefined) return backend.grep(root, query);
+  const search = new Search(query);
+  await search.compiles();
+  const stat = await backend.stat(root);
+  if (stat.type === "other") throw failure("NOT_REGULAR_FILE", root);
+  if (!stat.isDir) {
+    const limit = search.maxFileBytes;
+    if (stat.size > limit) {
+      const message = `the file has ${stat.size} bytes, more than ${limit} are not searched`;
+      throw failure("TOO_LARGE", root, message, { details: { size: stat.size, limit } });
+    }
+    await search.file("", await backend.readBytes(root));
+    return search.result();
+  }
+  const globs = globsOf(query.glob, query);
+  const types = fileTypeGlobs(query.fileTypes);
+  const typed = types.length > 0 ? engine().glob(types, { caseSensitive: false }) : undefined;
+  const wants = (path: string, entry: FsEntry) =>
+    entry.type === "file" && globs.matches(path) && typed?.matches(path) !== false;
+  const { path: from } = search.from;
+  const walk = (memo?: WalkMemo) =>
+    new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, memo });
+  const held = query.index === "off" ? undefined : heldBy(backend);
+  if (held !== undefined) {
+    const given = { owner: backend, held, root, query, top: place.top, walk };
+    const { kept, ...counts } = await searchHeld(search, given);
+    return search.result(counts, kept ? "watch" : "scan");
+  }
+  const walked = walk();
+  await searchTree(search, backend, walked, place.top);
+  return search.result(walked.counts);
+}
+
+interface PendingRead {
+  readonly file: WalkEntry;
+  /** Undefined for a file that is too large. */
+  readonly content: Promise<Uint8Array | Error> | undefined;
+}
+
+/** Searches the files of a walk, reading some ahead. */
+async function searchTree(
+  search: Search,
+  backend: FsBackend,
+  walk: SearchWalk,
+  top: string | undefined,
+): Promise<void> {
+  const ahead: PendingRead[] = [];
+  for await (const file of walk.entries(top)) {
+    const large = (file.entry.size ?? 0) > search.maxFileBytes;
+    ahead.push({ file, content: large ? undefined : readOrError(backend, file.entry.path) });
+    const next = ahead.length >= WINDOW ? ahead.shift() : undefined;
+    if (next !== undefined && !(await searchFile(search, next))) return;
+  }
+  for (const next of ahead) if (!(await searchFile(search, next))) return;
+}
+
+/** Searches one file; false when the search is at its end. */
+async function searchFile(search: Search, { file, content }: PendingRead): Promise<boolean> {
+  if (await search.isOver(file.path)) return false;
+  const bytes = await content;
+  if (bytes instanceof Error) search.failed(bytes);
+  else if (bytes === undefined || bytes.length > search.maxFileBytes) search.large++;
+  else await search.file(file.path, bytes);
+  return !search.isFull;
+}
+
+/** Reads a file; an error is returned as a value, for the later consumer. */
+async function readOrError(backend: FsBackend, path: string): Promise<Uint8Array | Error> {
+  try {
+    return await backend.readBytes(path);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

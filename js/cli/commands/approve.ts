@@ -1,0 +1,183 @@
+/** `filewright approve`: lists and answers the waiting questions of a server. */
+import process from "node:process";
+import { createInterface, type Interface } from "node:readline/promises";
+import { setTimeout } from "node:timers/promises";
+import { escapeControls } from "../../engine/escape.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { DeskQuestion } from "../../hooks/desk-question.ts";
+import { printable, questionLines } from "../../hooks/question.ts";
+import { DEFAULT_PORT } from "../../mcp/serve.ts";
+import { checkToken, readToken, tokenFileOf } from "../../mcp/auth/token-file.ts";
+import { type Command, flag, value } from "../command.ts";
+import { EXIT } from "../exit-status.ts";
+import { colourDiff, print, printJson } from "../output.ts";
+import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+import { styled } from "../person/style.ts";
+
+/** The command. */
+export const APPROVE_COMMAND: Command = {
+  name: "approve",
+  summary: "answer the questions of a server that waits for approvals",
+  usage: "filewright approve [ID | all | --watch] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
+  about:
+    "Without ID it lists what waits, each change with its diff. With ID (or its beginning) the change is allowed, this once, or refused. The server is one that was started with filewright serve --approve.",
+  options: { url: value, "token-file": value, refuse: flag, reason: value, watch: flag },
+  help: [
+    ["--watch", "wait for questions until Ctrl-C; at a terminal each is asked, else printed"],
+    ["--refuse", "refuse instead of allowing"],
+    ["--reason TEXT", "why, for the model"],
+    ["--url URL", `where the server is (http://127.0.0.1:${DEFAULT_PORT})`],
+    [
+      "--token-file FILE",
+      "the token for approvals, which is not that of the clients; default: FILEWRIGHT_APPROVE_TOKEN, or the file that the server wrote",
+    ],
+  ],
+  examples: [
+    ["filewright approve", "what waits"],
+    ["filewright approve --watch", "answer each change as it comes"],
+    ["filewright approve 3fa9", "allow the change whose id begins so"],
+    [`filewright approve all --refuse --reason "not today"`, "refuse everything"],
+  ],
+  takes: [0, 1],
+  run: approve,
+};
+
+async function approve({ positionals, values }: Parsed): Promise<number> {
+  const base = String(values["url"] ?? `http://127.0.0.1:${DEFAULT_PORT}`);
+  if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
+  const headers = { authorization: `Bearer ${tokenFor(base, values)}` };
+  const at = new URL("/approvals", base);
+  if (values["watch"] === true) {
+    if (positionals.length > 0) throw new UsageError("--watch takes no id: it waits for what comes");
+    await watch(at, headers, values["json"] === true);
+    return EXIT.ok;
+  }
+  const { pending } = (await ask(at, { headers })) as { readonly pending: readonly DeskQuestion[] };
+  const wanted = positionals[0];
+  if (wanted === undefined) {
+    if (values["json"] === true) printJson(pending);
+    else print(pending.map(shown).join("\n\n") || "Nothing waits.");
+    return 0;
+  }
+  const chosen = wanted === "all" ? pending : pending.filter(({ id }) => id.startsWith(wanted));
+  if (chosen.length === 0 && wanted !== "all") {
+    const message = `Nothing waits whose id begins with '${escapeControls(wanted)}'.`;
+    throw new FilewrightError("NOT_FOUND", message, { complete: true });
+  }
+  if (chosen.length > 1 && wanted !== "all")
+    throw new UsageError(`several ids begin with '${wanted}'; give more of it`);
+  const refuse = values["refuse"] === true;
+  for (const question of chosen) {
+    const body = JSON.stringify(replyTo(question, refuse, values["reason"]));
+    await ask(new URL(`/approvals/${question.id}`, base), { method: "POST", headers, body });
+    print(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${titleOf(question)}`);
+  }
+  return 0;
+}
+
+/** The polling interval while waiting. Milliseconds. */
+const POLL_INTERVAL_MS = 500;
+
+/** Shows each new question once; at a terminal it is asked. Ends with Ctrl-C. */
+async function watch(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
+  const asks = process.stdin.isTTY === true && process.stdout.isTTY === true && !json;
+  const lines = asks ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
+  lines?.once("close", () => stop.abort());
+  if (!json) process.stderr.write(`Waiting for questions of ${at.origin}; Ctrl-C ends.\n`);
+  const seen = new Set<string>();
+  try {
+    while (!stop.signal.aborted) {
+      const { pending } = (await ask(at, { headers })) as { readonly pending: readonly DeskQuestion[] };
+      for (const question of pending) {
+        if (seen.has(question.id)) continue;
+        seen.add(question.id);
+        print(json ? JSON.stringify(question) : shown(question));
+        if (lines !== undefined) await answer(question, lines, at, headers, stop.signal);
+      }
+      await setTimeout(POLL_INTERVAL_MS, undefined, { signal: stop.signal });
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    lines?.close();
+  }
+}
+
+/** Asks a person at the terminal and sends the answer. */
+async function answer(
+  question: DeskQuestion,
+  lines: Interface,
+  at: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const said = (await lines.question("Allow this? [y]es, [n]o, [l]ater: ", { signal }))
+      .trim()
+      .toLowerCase();
+    if (said === "l" || said === "later") return;
+    const allowed = said === "y" || said === "yes";
+    if (!allowed && said !== "n" && said !== "no") continue;
+    const reason = allowed ? "" : await lines.question("Why not? (for the model; may be empty) ", { signal });
+    const body = JSON.stringify(
+      replyTo(question, !allowed, reason.trim() === "" ? undefined : reason.trim()),
+    );
+    await ask(new URL(`/approvals/${question.id}`, at), { method: "POST", headers, body });
+    print(`${allowed ? "Allowed" : "Refused"} ${question.id.slice(0, 8)}  ${titleOf(question)}`);
+    return;
+  }
+}
+
+function replyTo(question: DeskQuestion, refuse: boolean, reason: unknown): Record<string, unknown> {
+  if (question.kind === "directory") return { answer: refuse ? "no" : "yes" };
+  const payload = {
+    by: process.env["USER"] ?? "command line",
+    digest: question.details.digest,
+    ...(typeof reason === "string" ? { reason } : {}),
+  };
+  return { outcome: refuse ? "cancel" : "proceed_once", payload };
+}
+
+function titleOf(question: DeskQuestion): string {
+  return escapeControls(question.kind === "directory" ? question.question : question.details.title);
+}
+
+function shown(question: DeskQuestion): string {
+  const head = `${styled("place", question.id.slice(0, 8))}  ${titleOf(question)}`;
+  if (question.kind === "directory") return head;
+  const { risk, fileDiff, complete, incomplete } = question.details;
+  const lines = questionLines(question.details);
+  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => printable(text));
+  const isDiff = lines.length > details.length;
+  return [
+    `${head}  (risk: ${risk})`,
+    ...(complete ? [] : [`  This does not show all of the change (${incomplete}): it can only be refused.`]),
+    ...details,
+    ...(isDiff ? [colourDiff(fileDiff.split("\n").map(printable).join("\n"))] : []),
+  ].join("\n");
+}
+
+/** Returns the token for answering approvals. @throws FilewrightError INVALID_ARGUMENT without one */
+function tokenFor(base: string, values: Parsed["values"]): string {
+  const given = values["token-file"];
+  const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];
+  if (given === undefined && variable !== undefined && variable !== "")
+    return checkToken(variable, "the token in FILEWRIGHT_APPROVE_TOKEN");
+  const port = Number(new URL(base).port || DEFAULT_PORT);
+  return readToken(typeof given === "string" ? given : tokenFileOf(port, "approver"));
+}
+
+async function ask(url: URL, init: RequestInit): Promise<unknown> {
+  const response = await fetch(url, { ...init, redirect: "error" }).catch((error: unknown) => {
+    const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new FilewrightError("IO_ERROR", `Cannot reach ${url.origin}: ${why}.`, { complete: true });
+  });
+  if (response.ok) return response.json();
+  const message =
+    response.status === 401
+      ? "The token is not the one for this server's approvals."
+      : `The server answered ${response.status}.`;
+  throw new FilewrightError("PERMISSION_DENIED", message, { complete: true });
+}

@@ -1,0 +1,84 @@
+/** `filewright bench`: measures calls on this machine, in a directory of the user. */
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { openWorkspace } from "../../index.node.ts";
+import type { Command } from "../command.ts";
+import { assertRoot } from "../input.ts";
+import { print, printJson } from "../output.ts";
+import { type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
+import { tableOf } from "../table.ts";
+
+const BENCH_ROUNDS = 20;
+
+/** The command. */
+export const BENCH_COMMAND: Command = {
+  name: "bench",
+  summary: "measure what calls cost here",
+  usage: "filewright bench [DIR] [--rounds N]",
+  about:
+    "Runs common calls on DIR, which is only read, and edits in a directory of its own that is removed afterwards. Prints the middle and the worst time of each. Against other tools compares `npm run bench` of a checkout.",
+  options: { rounds: { type: "string" } },
+  help: [["--rounds N", `how often each call is made (${BENCH_ROUNDS})`]],
+  examples: [["filewright bench ~/project", "on a directory of yours"]],
+  takes: [0, 1],
+  run: bench,
+};
+
+async function bench(parsed: Parsed): Promise<number> {
+  const { positionals, values } = parsed;
+  const rounds = whole(values["rounds"], "rounds") ?? BENCH_ROUNDS;
+  if (rounds < 1) throw new UsageError("--rounds must be 1 or more");
+  const named = positionals[0] ?? String(values["root"] ?? ".");
+  assertRoot(named, parsed);
+  const dir = resolve(named);
+  const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-bench-")));
+  const file = join(scratch, "file.txt");
+  await writeFile(file, Array.from({ length: 2000 }, (_, n) => `line ${n}`).join("\n"));
+  const ws = await openWorkspace({ roots: [{ path: dir, access: "read" }, scratch], history: false });
+  let flip = 0;
+  const calls: readonly (readonly [what: string, tool: string, args: () => Record<string, unknown>])[] = [
+    ["stat a file", "stat", () => ({ path: file })],
+    ["read 2,000 lines", "read_file", () => ({ path: file })],
+    ["list the directory", "list_directory", () => ({ path: "." })],
+    ["glob **/*", "glob", () => ({ pattern: "**/*", limit: 100_000 })],
+    ["grep a word", "grep", () => ({ pattern: "TODO", max_results: 1000 })],
+    ["write 4 KB", "write_file", () => ({ path: join(scratch, "w.txt"), content: "x".repeat(4096) })],
+    [
+      "edit one of 2,000 lines",
+      "edit_file",
+      () => ({
+        path: file,
+        old_text: flip++ % 2 === 0 ? "line 1000\n" : "LINE 1000\n",
+        new_text: flip % 2 === 1 ? "LINE 1000\n" : "line 1000\n",
+      }),
+    ],
+  ];
+  const rows: { call: string; middle_ms: number; worst_ms: number }[] = [];
+  try {
+    for (const [what, tool, args] of calls) {
+      const times: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const given = args();
+        const began = performance.now();
+        const result = await ws.call(tool, given);
+        times.push(performance.now() - began);
+        if (!result.ok) throw new UsageError(`${what}: ${result.text}`);
+      }
+      times.sort((a, b) => a - b);
+      rows.push({ call: what, middle_ms: times[times.length >> 1] ?? 0, worst_ms: times.at(-1) ?? 0 });
+    }
+  } finally {
+    await ws.close();
+    await rm(scratch, { recursive: true, force: true });
+  }
+  if (values["json"] === true) printJson({ dir, rounds, rows });
+  else
+    print(
+      tableOf([
+        ["call", "middle", "worst"],
+        ...rows.map((row) => [row.call, `${row.middle_ms.toFixed(2)} ms`, `${row.worst_ms.toFixed(2)} ms`]),
+      ]),
+    );
+  return 0;
+}

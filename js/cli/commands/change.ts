@@ -1,0 +1,198 @@
+/**
+ * The commands that change files: write, copy, move, delete, mkdir, batch; and the informational
+ * ones: cat, access.
+ */
+import { type Command, flag, jsonOf, negated, set, value, values } from "../command.ts";
+import { readInput, readStdin } from "../input.ts";
+import { many, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
+
+/** copy and move. */
+function transfer(name: "copy" | "move", summary: string, example: string): Command {
+  return {
+    name,
+    summary,
+    usage: `filewright ${name} SOURCE DESTINATION [--overwrite] [--no-parents]`,
+    about:
+      "DESTINATION is the exact new path. What is there already is refused unless --overwrite is given. Missing directories are made.",
+    options: { overwrite: flag, "no-parents": flag },
+    help: [
+      ["--overwrite", "replace what is there"],
+      ["--no-parents", "do not make missing directories"],
+    ],
+    examples: [[example, "a whole directory, or one file"]],
+    takes: [2, 2],
+    toCall: ({ positionals: [source, destination], values: given }) => ({
+      tool: name,
+      args: set({
+        source,
+        destination,
+        overwrite: given["overwrite"],
+        create_dirs: negated(given, "no-parents"),
+      }),
+    }),
+  };
+}
+
+/** Every command here. */
+export const CHANGE_COMMANDS: readonly Command[] = [
+  {
+    name: "write",
+    summary: "write a file from an argument, a file or standard input",
+    usage: "filewright write PATH [- | --content TEXT | --from FILE] [--append] [--no-overwrite]",
+    about:
+      "Atomically: readers see the old file or the new one. Without --content and --from the content is read from standard input. Missing directories are made.",
+    options: {
+      content: value,
+      from: value,
+      append: { ...flag, short: "a" },
+      "no-overwrite": flag,
+      encoding: value,
+      eol: value,
+      mode: value,
+      expect: value,
+      "whole-file": flag,
+    },
+    aliases: { "expected-hash": "expect" },
+    help: [
+      ["--content TEXT", "the content, as it is"],
+      ["--from FILE", "a file whose text is the content; - is standard input"],
+      ["-a, --append", "add to the end"],
+      ["--no-overwrite", "refuse where a file is there"],
+      ["--encoding NAME", "such as utf-16le or latin1 (that of the file, else utf-8)"],
+      ["--eol as_is|lf|crlf|keep", "line ends (keep: those of the file, else as they are)"],
+      ["--mode OCTAL", "permission bits, such as 0755"],
+      ["--whole-file", "write what looks like a comment for lines left out"],
+      ["--expect HASH", "refuse unless the file has this hash; stat --hash tells it"],
+    ],
+    examples: [
+      ["date | filewright write log/today.txt -", "from standard input"],
+      [`filewright write notes.md -a --content "one more line\n"`, "added to the end"],
+    ],
+    takes: [1, 2],
+    async toCall({ positionals, values: given }) {
+      const { content, from } = given;
+      if ([content, from, positionals[1]].filter((one) => one !== undefined).length > 1)
+        throw new UsageError("give one of -, --content and --from");
+      if (positionals[1] !== undefined && positionals[1] !== "-")
+        throw new UsageError(`'${positionals[1]}' is not understood; --content takes text, --from a file`);
+      return {
+        tool: "write_file",
+        args: set({
+          path: positionals[0],
+          content: content ?? (await readInput(typeof from === "string" ? from : "-")),
+          append: given["append"],
+          overwrite: negated(given, "no-overwrite"),
+          encoding: given["encoding"],
+          eol: given["eol"],
+          mode: given["mode"],
+          expected_hash: given["expect"],
+          whole_file: given["whole-file"],
+        }),
+      };
+    },
+  },
+  transfer("copy", "copy a file or a directory", "filewright copy src backup/src"),
+  transfer("move", "move or rename a file or a directory", "filewright move draft.md docs/guide.md"),
+  {
+    name: "delete",
+    summary: "delete a file, a link or a directory",
+    usage: "filewright delete PATH [-r] [-f]",
+    about: "A link is removed, never what it leads to. filewright undo brings back what was deleted.",
+    options: { recursive: { ...flag, short: "r" }, force: { ...flag, short: "f" } },
+    aliases: { "missing-ok": "force" },
+    help: [
+      ["-r, --recursive", "a directory with all it holds"],
+      ["-f, --force", "nothing there is fine"],
+    ],
+    examples: [["filewright delete build -r", "a directory"]],
+    takes: [1, 1],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "delete",
+      args: set({ path: positionals[0], recursive: given["recursive"], missing_ok: given["force"] }),
+    }),
+  },
+  {
+    name: "mkdir",
+    summary: "make a directory with its parents",
+    usage: "filewright mkdir PATH [--new] [--no-parents]",
+    about: "One that is there already is fine unless --new is given.",
+    options: { new: flag, "no-parents": flag },
+    help: [
+      ["--new", "refuse where it is there"],
+      ["--no-parents", "do not make missing parents"],
+    ],
+    examples: [["filewright mkdir a/b/c", "all three"]],
+    takes: [1, 1],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "mkdir",
+      args: set({
+        path: positionals[0],
+        exist_ok: negated(given, "new"),
+        parents: negated(given, "no-parents"),
+      }),
+    }),
+  },
+  {
+    name: "batch",
+    summary: "run several calls as one: all of them or none",
+    usage: "filewright batch FILE|- [--not-atomic] [--dry-run]",
+    about:
+      "FILE holds a JSON list of {tool, args}. What was done is taken back where a call fails, also when the process is killed.",
+    options: { "not-atomic": flag, "dry-run": { ...flag, short: "n" } },
+    help: [
+      ["--not-atomic", "keep what was done before a failure"],
+      ["-n, --dry-run", "only tell what each call would do"],
+    ],
+    examples: [["filewright batch steps.json -n", "what it would do"]],
+    takes: [1, 1],
+    async toCall({ positionals, values: given }) {
+      const text = positionals[0] === "-" ? await readStdin() : await readInput(positionals[0] as string);
+      return {
+        tool: "batch",
+        args: set({
+          operations: jsonOf(text, "the list"),
+          atomic: negated(given, "not-atomic"),
+          dry_run: given["dry-run"],
+        }),
+      };
+    },
+  },
+  {
+    name: "cat",
+    summary: "print several files, each behind its name",
+    usage: "filewright cat PATH... [--exclude GLOB] [--max-files N] [--max-bytes N]",
+    about:
+      "PATH is a file, a directory or a glob. Ignore files are obeyed; what is no text is left out and told.",
+    options: { exclude: values, "max-files": value, "max-bytes": value, "no-ignore": flag },
+    aliases: { "max-total-bytes": "max-bytes" },
+    help: [
+      ["--exclude GLOB", "leave such files out (repeatable)"],
+      ["--max-files N", "at most so many (200)"],
+      ["--max-bytes N", "at most so much content (1048576)"],
+      ["--no-ignore", "ignored files too"],
+    ],
+    examples: [["filewright cat 'src/**/*.ts' --exclude '*.test.ts'", "by a glob"]],
+    takes: [1, 10_000],
+    toCall: ({ positionals, values: given }: Parsed) => ({
+      tool: "read_many_files",
+      args: set({
+        paths: positionals,
+        exclude: many(given["exclude"]),
+        max_files: whole(given["max-files"], "max-files"),
+        max_total_bytes: whole(given["max-bytes"], "max-bytes"),
+        respect_ignore: negated(given, "no-ignore"),
+      }),
+    }),
+  },
+  {
+    name: "access",
+    summary: "tell what may be read and changed here",
+    usage: "filewright access",
+    about: "The roots, what is out of bounds, and what the kernel enforces.",
+    options: {},
+    help: [],
+    examples: [["filewright access --root ~/project", "of another directory"]],
+    takes: [0, 0],
+    toCall: () => ({ tool: "access_info", args: {} }),
+  },
+];

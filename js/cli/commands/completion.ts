@@ -1,0 +1,142 @@
+/**
+ * `filewright completion`: scripts that complete the command in a shell. Generated from the data
+ * of parsing and help, so that they are always current.
+ */
+import type { Command } from "../command.ts";
+import { print } from "../output.ts";
+import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+
+/** The data for a script. */
+interface Completed {
+  readonly name: string;
+  readonly summary: string;
+  readonly flags: readonly string[];
+}
+
+type Make = (commands: readonly Completed[]) => string;
+
+const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish, powershell };
+
+/** The command. `commands` are all of them; `everywhere` are the flags of every command. */
+export function completionCommand(
+  commands: () => readonly Command[],
+  everywhere: readonly string[],
+): Command {
+  return {
+    name: "completion",
+    summary: "print a script that completes the command in bash, zsh, fish or PowerShell",
+    usage: "filewright completion bash|zsh|fish|powershell",
+    about: "Commands, their options, and paths.",
+    options: {},
+    help: [],
+    examples: [
+      [`eval "$(filewright completion bash)"`, "in ~/.bashrc"],
+      [`source <(filewright completion zsh)`, "in ~/.zshrc, after compinit"],
+      ["filewright completion fish > ~/.config/fish/completions/filewright.fish", "once"],
+      ["filewright completion powershell >> $PROFILE", "once, in PowerShell"],
+    ],
+    takes: [1, 1],
+    async run({ positionals }: Parsed) {
+      const make = SHELLS[positionals[0] as string];
+      if (make === undefined) throw new UsageError("completion takes bash, zsh, fish or powershell");
+      print(make(commands().map((command) => completed(command, everywhere))));
+      return 0;
+    },
+  };
+}
+
+function completed({ name, summary, options, own }: Command, everywhere: readonly string[]): Completed {
+  const flags = Object.entries(options).flatMap(([long, { short }]) => [
+    `--${long}`,
+    ...(short === undefined ? [] : [`-${short}`]),
+  ]);
+  return { name, summary, flags: [...new Set([...flags, ...(own === true ? ["--help"] : everywhere)])] };
+}
+
+function bash(commands: readonly Completed[]): string {
+  const cases = commands.map(({ name, flags }) => `    ${name}) flags="${flags.join(" ")}" ;;`);
+  return `# Completion of filewright for bash.
+_filewright() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" flags=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")} help --help --version" -- "$current"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${cases.join("\n")}
+    help) COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$current")); return ;;
+  esac
+  if [ "\${current:0:1}" = "-" ]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  else
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
+}
+complete -F _filewright filewright`;
+}
+
+function zsh(commands: readonly Completed[]): string {
+  const quoted = (text: string): string => text.replaceAll("'", "'\\''").replaceAll(":", "\\:");
+  const names = commands.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
+  const cases = commands.map(({ name, flags }) => `    ${name}) flags=(${flags.join(" ")}) ;;`);
+  return `#compdef filewright
+_filewright() {
+  local -a commands flags
+  commands=(
+${names.join("\n")}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  case "$words[2]" in
+${cases.join("\n")}
+  esac
+  if [[ "$PREFIX" == -* ]]; then
+    compadd -- $flags
+  else
+    _files
+  fi
+}
+compdef _filewright filewright`;
+}
+
+function fish(commands: readonly Completed[]): string {
+  const quoted = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
+  const lines = commands.flatMap(({ name, summary, flags }) => [
+    `complete -c filewright -n __fish_use_subcommand -a ${name} -d '${quoted(summary)}'`,
+    ...flags.map((flag) => {
+      const option = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
+      return `complete -c filewright -n '__fish_seen_subcommand_from ${name}' ${option}`;
+    }),
+  ]);
+  return ["# Completion of filewright for fish.", ...lines].join("\n");
+}
+
+function powershell(commands: readonly Completed[]): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+  const rows = commands.map(
+    ({ name, summary, flags }) =>
+      `    ${quoted(name)} = @(${quoted(summary)}, @(${flags.map(quoted).join(", ")}))`,
+  );
+  return `# Completion of filewright for PowerShell.
+Register-ArgumentCompleter -Native -CommandName filewright -ScriptBlock {
+  param($word, $ast, $position)
+  $commands = [ordered]@{
+${rows.join("\n")}
+  }
+  $words = @($ast.CommandElements | ForEach-Object { $_.ToString() })
+  if ($words.Count -lt 2 -or ($words.Count -eq 2 -and $word -ne '')) {
+    $commands.Keys | Where-Object { $_ -like "$word*" } | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'Command', $commands[$_][0])
+    }
+    return
+  }
+  if ($word -like '-*' -and $commands.Contains($words[1])) {
+    $commands[$words[1]][1] | Where-Object { $_ -clike "$word*" } | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterName', $_)
+    }
+  }
+}`;
+}

@@ -1,0 +1,106 @@
+/** `filewright config`: prints the options in force for a command line, with the source of each. */
+import { resolve } from "node:path";
+import process from "node:process";
+import { defaultStateDir } from "../../backends/local/lock.node.ts";
+import { readConfig, settingsOf } from "../../mcp/settings.ts";
+import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
+import type { Command } from "../command.ts";
+import { grantsFileOf } from "./grants.ts";
+import { print, printJson, printJsonLines } from "../output.ts";
+import type { Parsed } from "../../schema/command-line.node.ts";
+import { colours } from "../person/style.ts";
+import { tableOf } from "../table.ts";
+
+/** One option in force. */
+export interface EffectiveOption {
+  readonly option: string;
+  readonly value: unknown;
+  /** The source: a flag, the config file, an environment variable, or `default`. */
+  readonly from: string;
+}
+
+/** The command. */
+export const CONFIG_COMMAND: Command = {
+  name: "config",
+  summary: "print the options in force, and where each came from",
+  usage: "filewright config [--config FILE] [options of a command]",
+  about:
+    "The options that a command with the same arguments would run with: those of the command line, of the config file and of the environment, and the defaults. Reads the config file and checks it; touches nothing else.",
+  options: {},
+  help: [],
+  examples: [
+    ["filewright config --config agent.json", "is the file right, and what does it change?"],
+    ["filewright config --json", "for programs"],
+  ],
+  takes: [0, 0],
+  async run(parsed: Parsed) {
+    const rows = effectiveOptions(parsed);
+    if (parsed.values["jsonl"] === true) printJsonLines({ rows });
+    else if (parsed.values["json"] === true) printJson(rows);
+    else print(tableOf(rows.map(({ option, value, from }) => [option, JSON.stringify(value), from])));
+    return 0;
+  },
+};
+
+/**
+ * Returns the options in force for a command line. @throws UsageError, FilewrightError as the
+ * command would
+ */
+export function effectiveOptions({ values }: Parsed): readonly EffectiveOption[] {
+  const { config: file, rules, agent } = values;
+  const { workspace, roots } = settingsOf({ config: file, rules, agent });
+  const written: Record<string, unknown> = file === undefined ? {} : { ...readConfig(String(file)) };
+  const inFile = `config ${String(file)}`;
+  const given = (option: string): string | undefined =>
+    values[option] === undefined ? undefined : `--${option}`;
+  const rows: EffectiveOption[] = [];
+  const add = (option: string, value: unknown, from: string): void => {
+    rows.push({ option, value, from });
+  };
+  if (values["root"] !== undefined) add("root", resolve(String(values["root"])), "--root");
+  else if (roots.length === 0) add("root", resolve("."), "default");
+  else for (const { path, access } of roots) add("root", { path: resolve(path), access }, inFile);
+
+  const { limits = {}, access, ...others } = workspace;
+  const defaults: Readonly<Record<string, unknown>> = {
+    preset: "canonical",
+    guard: "off",
+    findFiles: true,
+    history: true,
+    stateDir: defaultStateDir(),
+  };
+  const state = process.env["XDG_STATE_HOME"];
+  for (const [option, value] of Object.entries(defaults)) {
+    const set = (others as Record<string, unknown>)[option];
+    const standard = option === "stateDir" && (state ?? "") !== "" ? "XDG_STATE_HOME" : "default";
+    if (given(option) !== undefined) add(option, values[option], given(option) as string);
+    else if (set === undefined) add(option, value, standard);
+    else add(option, set, inFile);
+  }
+  for (const [option, value] of Object.entries(others)) {
+    if (option in defaults || value === undefined) continue;
+    const flag = given(option);
+    const both = flag !== undefined && written[option] !== undefined && option === "rules";
+    add(option, value, both ? `${flag} and ${inFile}` : (flag ?? inFile));
+  }
+  for (const [name, value] of Object.entries(access ?? {})) {
+    // The command itself denies access to the config file and the file of rules.
+    const own = name === "deny" && (file !== undefined || rules !== undefined);
+    add(`access.${name}`, value, own ? `${inFile}; the files of options themselves` : inFile);
+  }
+  for (const [name, value] of Object.entries(DEFAULT_LIMITS)) {
+    const set = (limits as Record<string, unknown>)[name];
+    add(`limits.${name}`, set ?? value, set === undefined ? "default" : inFile);
+  }
+  if (workspace.permissions?.grantsFile === undefined || values["grants-file"] !== undefined)
+    add("grantsFile", grantsFileOf(values), given("grants-file") ?? "default");
+  add("color", colours(process.stdout), colourSource(values["color"]));
+  add("pager", process.env["PAGER"] ?? "less -FRX", process.env["PAGER"] === undefined ? "default" : "PAGER");
+  return rows;
+}
+
+/** Returns the source of the colour setting. */
+function colourSource(flag: unknown): string {
+  if (flag !== undefined && flag !== "auto") return "--color";
+  return ["NO_COLOR", "FORCE_COLOR"].find((name) => (process.env[name] ?? "") !== "") ?? "default";
+}

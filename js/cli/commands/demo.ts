@@ -1,0 +1,126 @@
+/**
+ * A demonstration: a short agent's session on a real directory, through the same `openWorkspace`
+ * that an agent uses, each call with its time.
+ *
+ * The directory is only read. The edit is written to a copy of one file in a temporary directory,
+ * which is removed afterwards.
+ */
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FilewrightError, openWorkspace, type ToolResult, type Workspace } from "../../index.node.ts";
+import { EXIT } from "../exit-status.ts";
+import { colourDiff, print, printError } from "../output.ts";
+import { styled } from "../person/style.ts";
+
+/** The maximum lines shown of each answer. */
+const MAX_SHOWN_LINES = 8;
+const MAX_SHOWN_DIFF_LINES = 16;
+const MAX_SHOWN_CHARS = 140;
+
+/** Runs the session on a directory; returns the exit status. */
+export async function demo(directory: string): Promise<number> {
+  const root = await realpath(directory).catch(() => undefined);
+  if (root === undefined) {
+    printError(`filewright: '${directory}' does not exist`);
+    return EXIT.error;
+  }
+  const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-demo-")));
+  const started = performance.now();
+  let calls = 0;
+  try {
+    const ws = await openWorkspace({ roots: [{ path: root, access: "read" }, scratch] });
+    print(styled("strong", `A workspace on ${root} (read-only), with a scratch directory to write in.`));
+    const play = async (why: string, tool: string, args: Record<string, unknown>): Promise<ToolResult> => {
+      calls += 1;
+      return playOne(ws, why, tool, args);
+    };
+    const worked = await session(play, scratch);
+    const { engine, confinement, resolver, sandbox } = ws.capabilities();
+    await ws.close();
+    print("");
+    print(
+      `${calls} calls in ${(performance.now() - started).toFixed(0)} ms. Engine: ${engine.kind}${engine.reason === undefined ? "" : ` (${engine.reason})`}. ` +
+        `Confinement: ${confinement === "native" ? `beneath pinned descriptors (${resolver?.resolver})` : "checked paths"}; kernel sandbox: ${sandbox.fs}.`,
+    );
+    return worked ? EXIT.ok : EXIT.error;
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    printError(`filewright: ${error.message}`);
+    return EXIT.error;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+type Play = (why: string, tool: string, args: Record<string, unknown>) => Promise<ToolResult>;
+
+/** Runs the session; returns false when a step failed. */
+async function session(play: Play, scratch: string): Promise<boolean> {
+  const found = await play("What is here?", "glob", {
+    pattern: "**/*.{ts,js,mjs,rs,py,go,java,c,h,md}",
+    limit: 1000,
+  });
+  const hits = await play("Where are things defined?", "grep", {
+    pattern: "^(export (async )?function|pub fn|def|class|func) \\w+",
+    max_results: 20,
+  });
+  const path = firstPath(hits, "matches") ?? firstPath(found, "matches");
+  if (!found.ok || !hits.ok || path === undefined) return false;
+  const line = (hits.data as { matches?: { line: number }[] } | undefined)?.matches?.[0]?.line ?? 1;
+
+  const page = await play("Read around the first hit.", "read_file", {
+    path,
+    start_line: Math.max(1, line - 2),
+    max_lines: 8,
+  });
+  if (!page.ok) return false;
+  const old = oneLine(page);
+  const copy = `${scratch}/${path.split("/").pop()}`;
+  const copied = await play("Work on a copy.", "copy", { source: path, destination: copy });
+  const edit = { path: copy, old_text: old, new_text: `${old} // seen by an agent`, on_multiple: "first" };
+  const dry = await play("What would this edit do?", "edit_file", { ...edit, dry_run: true });
+  const applied = await play("Then do it.", "edit_file", edit);
+  const out = await play("And out of the workspace?", "read_file", { path: "/etc/passwd" });
+  const refused = !out.ok && out.error.code === "OUTSIDE_ALLOWED";
+  return copied.ok && dry.ok && applied.ok && refused;
+}
+
+function firstPath(result: ToolResult, list: string): string | undefined {
+  const first = (result.data as Record<string, readonly unknown[]> | undefined)?.[list]?.[0];
+  return typeof first === "string" ? first : (first as { path?: string } | undefined)?.path;
+}
+
+/** Returns the line of the page to edit: the first one that contains a word. */
+function oneLine(page: ToolResult): string {
+  const { content } = page.data as { readonly content: string };
+  const lines = content.split(/\r?\n/u);
+  return lines.find((line) => /\w{3}/u.test(line)) ?? (lines[0] as string);
+}
+
+async function playOne(
+  ws: Workspace,
+  why: string,
+  tool: string,
+  args: Record<string, unknown>,
+): Promise<ToolResult> {
+  const started = performance.now();
+  const result = await ws.call(tool, args);
+  const took = performance.now() - started;
+  print("");
+  print(styled("faint", `# ${why}`));
+  print(`${styled("place", tool)} ${JSON.stringify(args)}  ${styled("faint", `${took.toFixed(1)} ms`)}`);
+  print(shorten(tool, result));
+  return result;
+}
+
+function shorten(tool: string, result: ToolResult): string {
+  if (!result.ok) return styled("bad", result.text);
+  const lines = result.text.split("\n");
+  const shown = lines
+    .slice(0, tool === "edit_file" ? MAX_SHOWN_DIFF_LINES : MAX_SHOWN_LINES)
+    .map((line) => (line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line));
+  const rest = lines.length - shown.length;
+  const text = shown.join("\n");
+  return `${tool === "edit_file" ? colourDiff(text) : text}${rest > 0 ? `\n${styled("faint", `… and ${rest} more lines`)}` : ""}`;
+}

@@ -1,0 +1,194 @@
+/** The commands about contents: read, edit, patch, diff, stat. */
+import { type Command, flag, jsonOf, negated, set, value } from "../command.ts";
+import { readInput, readStdin } from "../input.ts";
+import { UsageError, whole } from "../../schema/command-line.node.ts";
+
+/** read, edit, patch, diff and stat. */
+export const FILE_COMMANDS: readonly Command[] = [
+  {
+    name: "read",
+    summary: "print a page of a file, with line numbers",
+    usage: "filewright read PATH [--start N] [--lines N] [--numbers STYLE]",
+    about: "A page of a file of any size costs the same. Encodings are recognised; binary files are refused.",
+    options: {
+      start: value,
+      lines: value,
+      numbers: value,
+      encoding: value,
+      "start-byte": value,
+      "force-text": flag,
+    },
+    aliases: { "start-line": "start", "max-lines": "lines", "line-numbers": "numbers" },
+    help: [
+      ["--start N", "first line; --start=-20 begins 20 lines before the end"],
+      ["--lines N", "how many lines (2000)"],
+      ["--numbers cat|arrow|plain|none", "how lines are numbered (cat)"],
+      ["--encoding NAME", "instead of recognising it"],
+      ["--start-byte N", "begin inside a line, as the end of a page says"],
+      ["--force-text", "show a file that is no text all the same"],
+    ],
+    examples: [
+      ["filewright read src/main.ts", "from the beginning"],
+      ["filewright read server.log --start=-50", "the last 50 lines"],
+    ],
+    pages: true,
+    takes: [1, 1],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "read_file",
+      args: set({
+        path: positionals[0],
+        start_line: whole(given["start"], "start"),
+        max_lines: whole(given["lines"], "lines"),
+        line_numbers: given["numbers"],
+        encoding: given["encoding"],
+        start_byte: whole(given["start-byte"], "start-byte"),
+        force_text: given["force-text"],
+      }),
+    }),
+  },
+  {
+    name: "edit",
+    summary: "replace text in a file, exactly or not at all",
+    usage: "filewright edit PATH (OLD NEW | --old TEXT --new TEXT | --edits JSON) [--all] [--dry-run]",
+    about:
+      "The old text must be there exactly once unless --all is given. Prints the diff. --edits takes a JSON list of {old_text, new_text, replace_all} that is applied as one; `-` reads it from standard input.",
+    options: {
+      old: value,
+      new: value,
+      all: flag,
+      "dry-run": { ...flag, short: "n" },
+      edits: value,
+      match: value,
+      "whole-file": flag,
+    },
+    aliases: { "old-text": "old", "new-text": "new", "replace-all": "all" },
+    help: [
+      ["--old TEXT, --new TEXT", "what to replace, and by what; OLD and NEW say the same"],
+      ["--all", "replace every occurrence"],
+      ["--edits JSON|-", "several replacements at once"],
+      ["--match exact|whitespace|fuzzy", "how strictly the old text must match (whitespace)"],
+      ["--whole-file", "write what looks like a comment for lines left out"],
+      ["-n, --dry-run", "only show the diff"],
+    ],
+    examples: [
+      ["filewright edit notes.md draft final", "the only place where it says draft"],
+      ["filewright edit README.md --old teh --new the --all", "every occurrence"],
+      ["filewright edit a.ts --edits - --dry-run < edits.json", "a list of edits, not written"],
+    ],
+    takes: [1, 3],
+    async toCall({ positionals, values: given }) {
+      const [path, ...texts] = positionals;
+      const common = {
+        path,
+        dry_run: given["dry-run"],
+        match: given["match"],
+        whole_file: given["whole-file"],
+      };
+      if (texts.length > 0 && (given["old"] ?? given["new"] ?? given["edits"]) !== undefined)
+        throw new UsageError("give OLD and NEW, or --old and --new, or --edits, not both");
+      if (given["edits"] !== undefined) {
+        if (given["old"] !== undefined) throw new UsageError("give --edits, or --old and --new, not both");
+        const text = given["edits"] === "-" ? await readStdin() : (given["edits"] as string);
+        return { tool: "edit_file", args: set({ ...common, edits: jsonOf(text, "--edits") }) };
+      }
+      const [old = given["old"], new_ = given["new"]] = texts;
+      if (old === undefined) throw new UsageError("give --old TEXT and --new TEXT, or --edits JSON");
+      // An empty text deletes; a missing text must not.
+      if (new_ === undefined) throw new UsageError(`the new text is missing; --new '' deletes the old one`);
+      return {
+        tool: "edit_file",
+        args: set({ ...common, old_text: old, new_text: new_, replace_all: given["all"] }),
+      };
+    },
+  },
+  {
+    name: "patch",
+    summary: "apply a patch to its files, all of it or nothing",
+    usage: "filewright patch FILE|- [--path PATH] [--reverse] [--dry-run]",
+    about:
+      "Takes unified diffs, git's with renames and modes, and *** Begin Patch. Hunks are found by their lines; wrong numbers do not matter. The patch itself is read from where you are, its files are those of the workspace.",
+    options: {
+      path: value,
+      strip: { ...value, short: "p" },
+      fuzz: { ...value, short: "F" },
+      reverse: { ...flag, short: "R" },
+      "dry-run": { ...flag, short: "n" },
+    },
+    help: [
+      ["--path PATH", "the file, for a patch of one that does not name it"],
+      ["-p, --strip N", "directories to take from names (a/ and b/)"],
+      ["-F, --fuzz 0-3", "context lines that may differ (2)"],
+      ["-R, --reverse", "undo the patch"],
+      ["-n, --dry-run", "only show the diff"],
+    ],
+    examples: [
+      ["filewright patch fix.diff --dry-run", "what it would do"],
+      ["git diff HEAD~1 | filewright patch - -R", "undo a commit's changes"],
+    ],
+    takes: [1, 1],
+    toCall: async ({ positionals, values: given }) => ({
+      tool: "apply_patch",
+      args: set({
+        patch: await readInput(positionals[0] as string),
+        path: given["path"],
+        strip: whole(given["strip"], "strip"),
+        fuzz: whole(given["fuzz"], "fuzz"),
+        reverse: given["reverse"],
+        dry_run: given["dry-run"],
+      }),
+    }),
+  },
+  {
+    name: "diff",
+    summary: "compare two files",
+    usage: "filewright diff A B|- [-w] [--context N] [--format unified|json|html]",
+    about:
+      'A unified diff, as git makes it. `-` compares with standard input. Equal files print "Files are identical"; the exit status is 0 either way.',
+    options: {
+      context: { ...value, short: "U" },
+      "ignore-whitespace": { ...flag, short: "w" },
+      format: value,
+    },
+    help: [
+      ["-U, --context N", "unchanged lines around a change (3)"],
+      ["-w, --ignore-whitespace", "white space does not count"],
+      ["--format unified|json|html", "how it is printed (unified)"],
+    ],
+    examples: [
+      ["filewright diff old.ts new.ts", "two files"],
+      ["git show HEAD:a.ts | filewright diff a.ts -", "a file and standard input"],
+    ],
+    pages: true,
+    takes: [2, 2],
+    async toCall({ positionals: [a, b], values: given }) {
+      const second = b === "-" ? { content_b: await readStdin() } : { b };
+      return {
+        tool: "diff",
+        args: set({
+          a,
+          ...second,
+          context: whole(given["context"], "context"),
+          ignore_whitespace: given["ignore-whitespace"],
+          format: given["format"],
+        }),
+      };
+    },
+  },
+  {
+    name: "stat",
+    summary: "the facts about a path",
+    usage: "filewright stat PATH [--hash] [--no-follow]",
+    about: "Type, size, permissions, times and media type.",
+    options: { hash: flag, "no-follow": flag },
+    help: [
+      ["--hash", "the sha256 of a file's content too"],
+      ["--no-follow", "a link itself, not what it leads to"],
+    ],
+    examples: [["filewright stat package.json --hash", "with its hash"]],
+    takes: [1, 1],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "stat",
+      args: set({ path: positionals[0], hash: given["hash"], follow: negated(given, "no-follow") }),
+    }),
+  },
+];

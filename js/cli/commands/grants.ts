@@ -1,0 +1,65 @@
+/** `filewright grants`: lists the granted directories, and revokes grants. */
+import { resolve } from "node:path";
+import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node.ts";
+import { type Grant, isInForce } from "../../policy/index.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { Command, Report } from "../command.ts";
+import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+
+/** The command. */
+export const GRANTS_COMMAND: Command = {
+  name: "grants",
+  summary: "list the directories that were granted, or take them back",
+  usage: "filewright grants [list | revoke DIR…] [--grants-file FILE]",
+  about:
+    "Grants are what somebody answered when a workspace asked for a directory (--ask-dirs here). They hold for every workspace with the same grants file, and end at once when they are taken back.",
+  options: {},
+  help: [],
+  examples: [
+    ["filewright grants", "what was granted, to whom it is open, until when"],
+    ["filewright grants revoke ~/src/project", "ask again for this directory"],
+  ],
+  aboutMachine: true,
+  takes: [0, Number.MAX_SAFE_INTEGER],
+  async report(_ws, { positionals, values }: Parsed): Promise<Report> {
+    const [verb = "list", ...dirs] = positionals;
+    const store = await openGrantsFile(grantsFileOf(values));
+    if (verb === "list") {
+      if (dirs.length > 0) throw new UsageError("list takes no directories");
+      const grants = store.list();
+      return { text: listed(grants, store.file), data: { file: store.file, grants } };
+    }
+    if (verb !== "revoke") throw new UsageError(`grants can list and revoke, not '${verb}'`);
+    if (dirs.length === 0) throw new UsageError("revoke needs a directory");
+    const known = new Set(store.list().map(({ dir }) => dir));
+    const wanted = dirs.map((dir) => resolve(dir));
+    const missing = wanted.find((dir) => !known.has(dir));
+    if (missing !== undefined) {
+      const message = `${escapeControls(missing)} has no grant of its own; filewright grants lists those there are.`;
+      throw new FilewrightError("NOT_FOUND", message, { complete: true });
+    }
+    for (const dir of wanted) await store.remove(dir);
+    const text = wanted.map((dir) => `Took back ${escapeControls(dir)}`).join("\n");
+    return { text, data: { file: store.file, revoked: wanted } };
+  },
+};
+
+/** Returns the grants file of a command line. */
+export function grantsFileOf(values: Parsed["values"]): string {
+  const given = values["grants-file"];
+  return typeof given === "string" ? resolve(given) : defaultGrantsFile();
+}
+
+function listed(grants: readonly Grant[], file: string): string {
+  if (grants.length === 0) return `Nothing was granted (${escapeControls(file)}).`;
+  return grants
+    .map((grant) => {
+      const { dir, access, granted_at: since, expires, by } = grant;
+      const end =
+        expires === undefined ? "" : isInForce(grant, Date.now()) ? `, until ${expires}` : ", ended";
+      const who = by === undefined ? "" : ` by ${escapeControls(by)}`;
+      return `${escapeControls(dir)}  ${access === "write" ? "read and write" : "read"}, since ${since}${who}${end}`;
+    })
+    .join("\n");
+}

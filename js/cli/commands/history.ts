@@ -1,0 +1,196 @@
+/** The commands about the history: list changes, and undo them. */
+import { relative, resolve } from "node:path";
+import { escapeControls } from "../../engine/escape.ts";
+import { makeError } from "../../engine/errors.ts";
+import type { Meant, Preset } from "../../presets/preset.ts";
+import { OWN_NAMES } from "../../tools/lib/names.ts";
+import type { Arguments } from "../../tools/lib/schema.ts";
+import type { Tool } from "../../tools/lib/tool.ts";
+import { undoTool } from "../../tools/undo.ts";
+import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
+import { type Command, type Report, value } from "../command.ts";
+import { type ChangeDetail, detailsOf } from "../history-details.ts";
+import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+import { harmless } from "../person/text.ts";
+import { tableOf } from "../table.ts";
+
+/** The default number of listed changes. */
+const DEFAULT_SHOWN_CHANGES = 20;
+/** The maximum number of named paths of one change. */
+const MAX_SHOWN_PATHS = 4;
+
+/** `history` and `undo`. */
+export const HISTORY_COMMANDS: readonly Command[] = [
+  {
+    name: "history",
+    summary: "list the changes that can be undone, or show one",
+    usage: "filewright history [show ID] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
+    about:
+      "The newest first: the id that undo takes, the time in UTC, the tool with the agent that called it, the lines added and removed, the paths. What agents changed that worked in this directory is listed, too. Lines are counted where the contents are still known. show prints the diff of one change; the beginning of an ID will do.",
+    options: { limit: value, path: value, since: value },
+    help: [
+      ["--limit N", `how many (default: ${DEFAULT_SHOWN_CHANGES})`],
+      ["--agent NAME", "only the changes of this agent"],
+      ["--path PATH", "only changes of this file, or below this directory"],
+      ["--since WHEN", "only later ones: 30m, 2h, 3d, a time of today (13:00), or a date"],
+    ],
+    examples: [
+      ["filewright history", "what was changed here"],
+      ["filewright history --since 2h --agent helper", "what one agent did in the last two hours"],
+      ["filewright history show 0mf3k2p9a", "the diff of one change"],
+      ["filewright history --json", "for programs"],
+    ],
+    takes: [0, 2],
+    pages: true,
+    async report(ws, parsed) {
+      const { positionals, values } = parsed;
+      const limit = Number(values["limit"] ?? DEFAULT_SHOWN_CHANGES);
+      if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
+      const all = await ws.history();
+      if (positionals[0] !== undefined) return showOne(ws, all, positionals);
+      const wanted = all.filter(selection(values));
+      const shown = wanted.slice(0, limit);
+      const details = await detailsOf(
+        ws,
+        shown.map(({ callId }) => callId),
+      );
+      const lines =
+        shown.length === 0 ? [] : [tableOf(shown.map((entry, at) => cellsOf(entry, details[at])))];
+      if (wanted.length > shown.length)
+        lines.push(`and ${wanted.length - shown.length} more; --limit shows them`);
+      const none = all.length === 0 ? "Nothing to undo." : "No such change.";
+      return {
+        text: lines.join("\n") || none,
+        data: shown.map((entry, at) => ({ ...entry, ...countsOf(details[at]) })),
+      };
+    },
+  },
+  {
+    name: "undo",
+    summary: "take a change back",
+    usage: "filewright undo [ID]",
+    about:
+      "Puts back what a call found before it changed it, and shows the difference: the last one, or the one named as history lists it. Refused where something was changed since. An undo is a change as well, and can be undone.",
+    options: {},
+    help: [],
+    examples: [
+      ["filewright undo", "the last change"],
+      ["filewright undo 0mf3k2p9a-1b2c3d4e5f60", "an earlier one"],
+    ],
+    takes: [0, 1],
+    asks: true,
+    async report(ws, { positionals }) {
+      const [undo] = toolsFor(ws, UNDO);
+      const result = await (undo as ToolDefinition).execute(
+        positionals[0] === undefined ? {} : { call_id: positionals[0] },
+      );
+      if (result.ok)
+        return { text: result.text, data: { ...(result.data as object), callId: result.meta.call_id } };
+      const { code, message, ...more } = result.error;
+      if (code === "NOT_FOUND" && positionals[0] === undefined)
+        return { text: message, data: { undone: null, paths: [] }, nothing: true };
+      throw makeError(code, message, { ...more, complete: true });
+    },
+  },
+];
+
+/** The tool by which a person undoes any change, of any caller: rules and approvals apply. */
+const UNDO: Preset = (() => {
+  const tool = undoTool(true) as unknown as Tool;
+  const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
+  const expand = (args: unknown): Meant => ({ tool, args: args as Arguments, names: OWN_NAMES, ours: {} });
+  const undo = {
+    ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
+    ...{ names: OWN_NAMES, expand },
+  };
+  return { name: "undo", about: "the command undo", tools: [undo], limits: {}, access: {} };
+})();
+
+/**
+ * `show ID`: prints the facts about one change and its diff. @throws UsageError, FilewrightError
+ * NOT_FOUND
+ */
+async function showOne(
+  ws: Workspace,
+  all: readonly HistoryEntry[],
+  [verb, id]: readonly string[],
+): Promise<Report> {
+  if (verb !== "show") throw new UsageError(`history can show one change, not '${verb}'`);
+  if (id === undefined) throw new UsageError("show needs the id of a change; filewright history lists them");
+  const found = all.filter(({ callId }) => callId.startsWith(id));
+  const [entry] = found;
+  if (entry === undefined)
+    throw makeError(
+      "NOT_FOUND",
+      `There is no call '${escapeControls(id).slice(0, 80)}' in the history; history lists them.`,
+      { complete: true },
+    );
+  if (found.length > 1)
+    throw new UsageError(`several ids begin with '${escapeControls(id)}'; give more of it`);
+  const [change] = await detailsOf(ws, [entry.callId]);
+  const files = change?.files ?? [];
+  const body = files.map(({ path, diff, what }) =>
+    diff === undefined ? `${escapeControls(path)}: ${what ?? ""}` : escapeDiff(diff),
+  );
+  return {
+    text: [cellsOf(entry, change).filter(Boolean).join("  "), ...body].join("\n"),
+    data: { ...entry, ...countsOf(change), files },
+  };
+}
+
+/** Escapes a diff, so that its lines cannot control a terminal. */
+function escapeDiff(diff: string): string {
+  return diff.trimEnd().split("\n").map(harmless).join("\n");
+}
+
+/** Parses the options that filter changes. @throws UsageError */
+function selection(values: Parsed["values"]): (entry: HistoryEntry) => boolean {
+  const { agent, path, since } = values;
+  const begin = since === undefined ? undefined : sinceTime(String(since), Date.now());
+  const root = resolve(String(values["root"] ?? "."));
+  const below = path === undefined ? undefined : relative(root, resolve(root, String(path)));
+  return ({ agent: by, paths, time }) =>
+    (agent === undefined || by === agent) &&
+    (begin === undefined || Date.parse(time) >= begin) &&
+    (below === undefined ||
+      below === "" ||
+      paths.some((one) => one === below || one.startsWith(`${below}/`)));
+}
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** Parses a point in time as people write it. @throws UsageError */
+export function sinceTime(text: string, now: number): number {
+  const [, figure, unit] = /^(\d+)([smhdw])$/u.exec(text) ?? [];
+  if (figure !== undefined) return now - Number(figure) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  const [, hour, minute] = /^(\d\d?):(\d\d)$/u.exec(text) ?? [];
+  if (hour !== undefined) return new Date(now).setHours(Number(hour), Number(minute), 0, 0);
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new UsageError(`--since takes 30m, 2h, 3d, 13:00 or a date such as 2026-01-31, not '${text}'`);
+}
+
+/** Returns the line counts of a change, when all of its files are known. */
+function countsOf(change: ChangeDetail | undefined): { readonly added?: number; readonly removed?: number } {
+  const files = change?.files.filter(({ added }) => added !== undefined) ?? [];
+  if (files.length === 0) return {};
+  const sum = (counts: readonly (number | undefined)[]): number =>
+    counts.reduce<number>((total, count) => total + (count ?? 0), 0);
+  return { added: sum(files.map(({ added }) => added)), removed: sum(files.map(({ removed }) => removed)) };
+}
+
+function cellsOf(
+  { callId, tool, time, paths, agent, undoOf }: HistoryEntry,
+  change: ChangeDetail | undefined,
+): readonly string[] {
+  const done = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
+  const what = agent === undefined ? done : `${done} by ${escapeControls(agent)}`;
+  const { added, removed } = countsOf(change);
+  const counts = added === undefined ? "" : `+${added} -${removed}`;
+  return [callId, time.slice(0, 19).replace("T", " "), what, counts, named(paths)];
+}
+
+function named(paths: readonly string[]): string {
+  const names = paths.slice(0, MAX_SHOWN_PATHS).map(escapeControls).join(", ");
+  return paths.length > MAX_SHOWN_PATHS ? `${names} and ${paths.length - MAX_SHOWN_PATHS} more` : names;
+}

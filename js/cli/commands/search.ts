@@ -1,0 +1,259 @@
+/** The search commands: grep, glob, find, ls. */
+import {
+  type Command,
+  flag,
+  negated,
+  type OptionHelp,
+  type Outcome,
+  set,
+  value,
+  values,
+} from "../command.ts";
+import { many, type Parsed, whole } from "../../schema/command-line.node.ts";
+
+/** Returns the exit status of a counting search: zero matches may mean that it ended too early. */
+function outcomeOf(data: unknown): Outcome {
+  const facts = data as {
+    readonly total?: number;
+    readonly total_matches?: number;
+    readonly complete?: boolean;
+  };
+  if ((facts.total_matches ?? facts.total ?? 0) > 0) return "found";
+  return facts.complete === false ? "unknown" : "nothing";
+}
+
+/** With `--quiet` one result is enough. */
+const limitOf = (given: Parsed["values"]): number | undefined =>
+  given["quiet"] === true ? 1 : whole(given["limit"], "limit");
+
+const QUIET_HELP: OptionHelp = [
+  "-q, --quiet",
+  "print nothing: the exit status says whether there is a match",
+];
+
+/** The maximum depth of a listing. */
+const MAX_DEPTH = 32;
+
+/** grep, glob, find and ls. */
+export const SEARCH_COMMANDS: readonly Command[] = [
+  {
+    name: "grep",
+    summary: "search the contents of files",
+    usage: "filewright grep PATTERN [PATH] [options]",
+    about:
+      "PATTERN is a regular expression of linear time (no look-around); -F searches for the text as it is. Ignore files are obeyed, .git is never searched.",
+    options: {
+      "ignore-case": { ...flag, short: "i" },
+      "smart-case": { ...flag, short: "S" },
+      fixed: { ...flag, short: "F" },
+      word: { ...flag, short: "w" },
+      multiline: { ...flag, short: "U" },
+      context: { ...value, short: "C" },
+      before: { ...value, short: "B" },
+      after: { ...value, short: "A" },
+      glob: { ...values, short: "g" },
+      exclude: values,
+      type: { ...values, short: "t" },
+      files: { ...flag, short: "l" },
+      count: { ...flag, short: "c" },
+      rank: value,
+      limit: { ...value, short: "m" },
+      "no-ignore": flag,
+      "no-hidden": flag,
+      quiet: { ...flag, short: "q" },
+      heading: flag,
+      "no-heading": flag,
+      "line-number": { ...flag, short: "n" },
+      recursive: { ...flag, short: "r" },
+      "extended-regexp": { ...flag, short: "E" },
+    },
+    aliases: {
+      "max-results": "limit",
+      "max-count": "limit",
+      "file-types": "type",
+      "files-with-matches": "files",
+      "fixed-strings": "fixed",
+      "word-regexp": "word",
+    },
+    help: [
+      ["-i, --ignore-case", "letter case does not count"],
+      ["-S, --smart-case", "it counts only where PATTERN has a capital"],
+      ["-F, --fixed", "PATTERN is plain text"],
+      ["-w, --word", "whole words only"],
+      ["-U, --multiline", "PATTERN may span lines"],
+      ["-C N, -B N, -A N", "lines of context around, before, after"],
+      ["-g, --glob GLOB", "only such files (repeatable)"],
+      ["--exclude GLOB", "leave such files out (repeatable)"],
+      ["-t, --type EXT", "only files with this extension (repeatable)"],
+      ["-l, --files", "only the paths of files that match"],
+      ["-c, --count", "the number of matching lines of each file"],
+      ["--rank path|definitions|recent", "which results come first (path)"],
+      ["-m, --limit N", "at most so many results (200)"],
+      ["--no-ignore, --no-hidden", "search ignored files; skip dot files"],
+      QUIET_HELP,
+      [
+        "-n, -r, -E",
+        "as with other greps: lines are numbered, directories searched, and PATTERN extended anyway",
+      ],
+      ["--heading, --no-heading", "matches below the names of their files (on a terminal), or behind them"],
+    ],
+    examples: [
+      ["filewright grep 'fn \\w+' src", "a regular expression below src"],
+      ["filewright grep -F 'a.b(c)' -g '*.ts' -C 2", "plain text, in TypeScript files, with context"],
+    ],
+    takes: [1, 2],
+    outcome: outcomeOf,
+    pages: true,
+    toCall: ({ positionals, values: given }) => ({
+      tool: "grep",
+      args: set({
+        pattern: positionals[0],
+        path: positionals[1],
+        case:
+          given["ignore-case"] === true ? "insensitive" : given["smart-case"] === true ? "smart" : undefined,
+        regex: negated(given, "fixed"),
+        word: given["word"],
+        multiline: given["multiline"],
+        context: whole(given["context"], "context"),
+        before: whole(given["before"], "before"),
+        after: whole(given["after"], "after"),
+        glob: many(given["glob"]),
+        exclude: many(given["exclude"]),
+        file_types: many(given["type"]),
+        output: given["files"] === true ? "files" : given["count"] === true ? "count" : undefined,
+        rank: given["rank"],
+        max_results: limitOf(given),
+        respect_ignore: negated(given, "no-ignore"),
+        hidden: negated(given, "no-hidden"),
+      }),
+    }),
+  },
+  {
+    name: "glob",
+    summary: "find files by name",
+    usage: "filewright glob PATTERN... [--path DIR] [options]",
+    about:
+      "`*` stays within a directory, `**` does not; a pattern without `/` matches at any depth. Ignore files are obeyed.",
+    options: {
+      path: value,
+      exclude: values,
+      type: value,
+      sort: value,
+      limit: value,
+      "ignore-case": { ...flag, short: "i" },
+      "no-ignore": flag,
+      "no-hidden": flag,
+      quiet: { ...flag, short: "q" },
+    },
+    aliases: { "max-results": "limit" },
+    help: [
+      ["--path DIR", "where to look"],
+      ["--exclude GLOB", "leave such paths out (repeatable)"],
+      ["--type file|dir|any", "what to find (file)"],
+      ["--sort path|recent|mtime", "the order (path)"],
+      ["--limit N", "at most so many (1000)"],
+      ["-i, --ignore-case", "letter case does not count"],
+      ["--no-ignore, --no-hidden", "show ignored files; skip dot files"],
+      QUIET_HELP,
+    ],
+    examples: [
+      ["filewright glob '*.ts'", "at any depth"],
+      ["filewright glob 'src/*.{js,ts}' --sort recent", "the latest first"],
+    ],
+    takes: [1, 1000],
+    outcome: outcomeOf,
+    toCall: ({ positionals, values: given }) => ({
+      tool: "glob",
+      args: set({
+        pattern: positionals,
+        path: given["path"],
+        exclude: many(given["exclude"]),
+        type: given["type"],
+        sort: given["sort"],
+        limit: limitOf(given),
+        case_sensitive: negated(given, "ignore-case"),
+        respect_ignore: negated(given, "no-ignore"),
+        hidden: negated(given, "no-hidden"),
+      }),
+    }),
+  },
+  {
+    name: "find",
+    summary: "find files by some letters of their paths",
+    usage: "filewright find LETTERS [PATH] [options]",
+    about: "LETTERS are in their order, not together; in longer ones one may be wrong. Best first.",
+    options: { recent: flag, limit: { ...value, short: "m" }, "no-ignore": flag },
+    aliases: { "max-results": "limit" },
+    help: [
+      ["--recent", "files that changed lately count more"],
+      ["-m, --limit N", "at most so many (20)"],
+      ["--no-ignore", "find ignored files too"],
+    ],
+    examples: [
+      ["filewright find usrctl", "src/user/controller.ts, if there is one"],
+      ["filewright find hub.c drivers --recent", "below a directory, the latest first"],
+    ],
+    takes: [1, 2],
+    outcome: outcomeOf,
+    toCall: ({ positionals, values: given }) => ({
+      tool: "find_files",
+      args: set({
+        query: positionals[0],
+        path: positionals[1],
+        rank: given["recent"] === true ? "recent" : undefined,
+        limit: whole(given["limit"], "limit"),
+        respect_ignore: negated(given, "no-ignore"),
+      }),
+    }),
+  },
+  {
+    name: "ls",
+    summary: "list a directory",
+    usage: "filewright ls [PATH] [--depth N] [--sort type|name|size|mtime] [--format FORM]",
+    about: "Links are shown with their target and never followed.",
+    options: {
+      depth: { ...value, short: "d" },
+      sort: value,
+      desc: flag,
+      format: value,
+      ignore: values,
+      limit: value,
+      "respect-ignore": flag,
+      "no-hidden": flag,
+      long: { ...flag, short: "l" },
+      all: { ...flag, short: "a" },
+      recursive: { ...flag, short: "R" },
+    },
+    help: [
+      ["-d, --depth N", "how many levels (1)"],
+      ["-R, --recursive", `every level, down to ${MAX_DEPTH}`],
+      ["-l, --long", "types, sizes and times in a pipe, too"],
+      ["-a, --all", "dot files, which are listed anyway"],
+      ["--sort type|name|size|mtime, --desc", "the order (type: directories first)"],
+      ["--format text|json|names|tree", "how it is printed (text)"],
+      ["--ignore GLOB", "leave such names out (repeatable)"],
+      ["--respect-ignore", "leave out what ignore files name"],
+      ["--no-hidden", "skip dot files"],
+      ["--limit N", "at most so many (1000)"],
+    ],
+    examples: [
+      ["filewright ls src --depth 2 --format tree", "a tree"],
+      ["filewright ls --sort size --desc", "the largest first"],
+    ],
+    takes: [0, 1],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "list_directory",
+      args: set({
+        path: positionals[0],
+        depth: whole(given["depth"], "depth") ?? (given["recursive"] === true ? MAX_DEPTH : undefined),
+        sort: given["sort"],
+        order: given["desc"] === true ? "desc" : undefined,
+        format: given["format"],
+        ignore: many(given["ignore"]),
+        respect_ignore: given["respect-ignore"],
+        hidden: negated(given, "no-hidden"),
+        limit: whole(given["limit"], "limit"),
+      }),
+    }),
+  },
+];

@@ -1,0 +1,187 @@
+/** The commands that start servers: `mcp` for a client that starts it, `serve` over HTTP. */
+import process from "node:process";
+import {
+  DEFAULT_GRACE_S,
+  MCP_OPTIONS,
+  OUR_DEFAULTS,
+  SERVER_OPTIONS,
+  serveOptions,
+} from "../../mcp/command.ts";
+import { stderrLog } from "../../mcp/log.ts";
+import { DEFAULT_PORT, startServing } from "../../mcp/serve.ts";
+import { type Command, flag, type OptionHelp, value, values } from "../command.ts";
+import { EXIT } from "../exit-status.ts";
+import { many, type OptionTable, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
+
+/** Help for the options that servers and commands share. */
+export const SETTING_HELP: readonly OptionHelp[] = [
+  ["--config FILE", "a JSON file with the options of openWorkspace; its paths begin at its folder"],
+  ["--deny GLOB", "keep what matches from every tool (repeatable)"],
+  ["--protect PATTERN", "let no tool write what matches, such as deploy or *.lock (repeatable)"],
+  ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
+  ["--guard off|warn|refuse", "what happens to a file that the agent has not read before it replaces it"],
+  ["--limit NAME=NUMBER", "a limit, such as outputBytes=100000 (repeatable)"],
+  ["--secrets grant|allow", "whether .env files, keys and tokens are read like other files"],
+  ["--audit FILE", "write each call down, one JSON object a line"],
+  ["--agent NAME", "who the calls are made by, in the history and the audit log"],
+  ["--state-dir DIR", "where locks and the history are kept"],
+  ["--no-history", "keep nothing that could be undone"],
+];
+
+const SERVER_HELP: readonly OptionHelp[] = [
+  ["--preset NAME", "whose tool names and parameters (lean); mcp is the list of the filesystem server"],
+  ["--tools LIST", "offer these tools alone: names with commas, all, or +name beside the usual ones"],
+  [
+    "--structured none|compact|full",
+    "no structured answers (none), facts only, or the answer once more as data",
+  ],
+  ["--strict-schemas", "schemas in the strict form that some vendors demand"],
+  ["--read-only", "refuse every change, and do not offer it"],
+  ["--read-only-root DIR", "a further directory, which may be read and not changed (repeatable)"],
+  ["--ask", "ask the client's user before every change"],
+  ...SETTING_HELP,
+  ["--grace SECONDS", `how long running calls may go on after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
+  ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],
+  ["--yes", "serve / or the home directory, if it is really meant"],
+];
+
+const MAX_DIRECTORIES = 1000;
+
+/** The options of `serve`. */
+const SERVE_OPTIONS: OptionTable = {
+  ...SERVER_OPTIONS,
+  host: value,
+  port: value,
+  "allow-host": values,
+  "allow-origin": values,
+  "token-file": value,
+  "no-token": flag,
+  "oauth-issuer": value,
+  "oauth-resource": value,
+  "oauth-jwks": value,
+  "oauth-scope": values,
+  "oauth-at-jwt": flag,
+  approve: flag,
+};
+
+const MAX_PORT = 65_535;
+
+/** Returns the port of a command line. @throws UsageError */
+function portOf(given: unknown): number {
+  const port = whole(given, "port") ?? DEFAULT_PORT;
+  if (port >= 0 && port <= MAX_PORT) return port;
+  throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
+}
+
+/** `mcp` and `serve`. */
+export const SERVER_COMMANDS: readonly Command[] = [
+  {
+    name: "mcp",
+    summary: "serve directories to an MCP client over standard input and output",
+    usage: "filewright mcp DIR... [--config FILE] [--preset NAME] [--read-only] [--ask] [options]",
+    about:
+      "Started by a client, with the arguments of the Model Context Protocol's filesystem server. The roots that a client names replace the directories. Without directories it waits for roots.",
+    options: MCP_OPTIONS,
+    help: [
+      [
+        "--print-config CLIENT",
+        "print what to write into the configuration of claude-desktop, claude-code, cursor, vscode, codex, gemini-cli, windsurf or zed",
+      ],
+      ...SERVER_HELP,
+    ],
+    examples: [
+      [
+        `{ "command": "npx", "args": ["-y", "filewright", "mcp", "/home/you/project"] }`,
+        "in a client's configuration",
+      ],
+      [
+        "filewright mcp ~/project --preset mcp --structured full",
+        "answers as the filesystem server gives them, to the letter",
+      ],
+    ],
+    takes: [0, MAX_DIRECTORIES],
+    own: true,
+    // Reached only for its help: `main.node.ts` starts the server.
+    run: async () => 0,
+  },
+  {
+    name: "serve",
+    summary: "serve directories to MCP clients over HTTP",
+    usage: "filewright serve DIR... [--port N] [--token-file FILE | --no-token] [options]",
+    about:
+      "Streamable HTTP at /mcp, without sessions. On this machine alone unless --host says otherwise. Host and Origin headers are checked, and a token is asked for: that of --token-file or FILEWRIGHT_TOKEN, else a new one, written to a file that only you can read. On SIGTERM running calls are finished and new ones refused. With --oauth-issuer tokens of that authorization server hold, if they were issued for --oauth-resource.",
+    options: SERVE_OPTIONS,
+    help: [
+      ["--port N", `where (${DEFAULT_PORT}); 0 takes any free one`],
+      ["--host ADDRESS", "the address to listen on (127.0.0.1)"],
+      ["--allow-host NAME", "a further name the server is reached under (repeatable)"],
+      ["--allow-origin ORIGIN", "a page that may use the server, as https://app.example (repeatable)"],
+      ["--token-file FILE", "a file with the token that clients must show; only you may be able to read it"],
+      ["--no-token", "ask for none; on this machine alone"],
+      ["--oauth-issuer URL", "accept the tokens of this authorization server"],
+      ["--oauth-resource URL", "this server's own URL, which tokens must be issued for"],
+      ["--oauth-jwks URL", "the issuer's keys, where its metadata does not tell"],
+      ["--oauth-scope SCOPE", "what a token must allow (repeatable)"],
+      ["--oauth-at-jwt", "accept only tokens whose header says that they are access tokens (RFC 9068)"],
+      ["--approve", "changes wait until somebody answers, with a token of their own: see filewright approve"],
+      ...SERVER_HELP,
+    ],
+    examples: [
+      ["filewright serve ~/project", "for clients on this machine"],
+      [
+        "filewright serve /srv/data --read-only --host 0.0.0.0 --allow-host files.example",
+        "for others, read-only",
+      ],
+    ],
+    takes: [0, MAX_DIRECTORIES],
+    own: true,
+    run: serve,
+  },
+];
+
+async function serve({ positionals, values: given }: Parsed): Promise<number> {
+  const options = await serveOptions(positionals, given, OUR_DEFAULTS, SERVE_OPTIONS);
+  const served = await startServing(
+    {
+      ...options,
+      host: text(given["host"]) ?? "127.0.0.1",
+      port: portOf(given["port"]),
+      allowHosts: many(given["allow-host"]) ?? [],
+      allowOrigins: many(given["allow-origin"]) ?? [],
+      tokenFile: text(given["token-file"]),
+      open: given["no-token"] === true,
+      oauth: oauthOf(given),
+      approve: given["approve"] === true,
+    },
+    stderrLog(options.logLevel),
+  );
+  if (served === undefined) return EXIT.error;
+  // A second signal ends the process at once.
+  await new Promise<void>((resolve) => {
+    process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+  });
+  await served.drain();
+  return 0;
+}
+
+function oauthOf(given: Parsed["values"]): Parameters<typeof startServing>[0]["oauth"] {
+  const issuer = text(given["oauth-issuer"]);
+  const resource = text(given["oauth-resource"]);
+  const jwks = text(given["oauth-jwks"]);
+  const scopes = many(given["oauth-scope"]) ?? [];
+  const requireAccessTokenType = given["oauth-at-jwt"] === true;
+  if (issuer === undefined) {
+    if (resource !== undefined || jwks !== undefined || scopes.length > 0 || requireAccessTokenType)
+      throw new UsageError("--oauth-issuer is missing");
+    return undefined;
+  }
+  if (resource === undefined)
+    throw new UsageError("--oauth-issuer needs --oauth-resource, this server's own URL");
+  for (const url of [issuer, resource, jwks])
+    if (url !== undefined && !URL.canParse(url)) throw new UsageError(`'${url}' is no URL`);
+  return { issuer, resource, jwks, scopes, requireAccessTokenType };
+}
+
+function text(given: unknown): string | undefined {
+  return typeof given === "string" ? given : undefined;
+}

@@ -1,0 +1,57 @@
+/**
+ * Loads the native addon. Only this file knows its path.
+ *
+ * A checkout's own build takes precedence over an installed platform package. On Linux the names
+ * for both C libraries are tried: the wrong one does not load. `FILEWRIGHT_ENGINE` overrides:
+ * `wasm`, or the path of a `.node` file.
+ */
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { Binding } from "../engine.ts";
+import type { SandboxBinding } from "./sandbox.ts";
+import type { CancelToken, LocksBinding, RootsBinding } from "./roots.ts";
+
+/** The addon: the core's binding and the functions that need an operating system. */
+export interface NativeBinding extends Binding, SandboxBinding {
+  readonly CancelToken: new () => CancelToken;
+  /** Returns a new name for an entry that is set aside in its directory. */
+  asideName(): string;
+  /** Takes the JSON form of a policy. */
+  readonly NativeRoots: new (
+    policy: string,
+  ) => RootsBinding;
+  /** Takes a state directory. */
+  readonly NativeLocks: new (
+    stateDir: string,
+  ) => LocksBinding;
+}
+
+const require = createRequire(import.meta.url);
+const ABIS: Readonly<Record<string, readonly string[]>> = { linux: ["-gnu", "-musl"], win32: ["-msvc"] };
+
+/** Returns the possible paths of the addon, in order of precedence. */
+function places(): readonly string[] {
+  const wish = process.env["FILEWRIGHT_ENGINE"];
+  if (wish?.endsWith(".node")) return [wish];
+  const names = (ABIS[process.platform] ?? [""]).map((abi) => `${process.platform}-${process.arch}${abi}`);
+  // The same path from js/engine during development and from dist/engine after a build.
+  const local = (name: string) => new URL(`../../../dist/native/filewright.${name}.node`, import.meta.url);
+  return [
+    ...names.map((name) => fileURLToPath(local(name))),
+    ...names.map((name) => `@filewright/native-${name}`),
+  ];
+}
+
+/** Returns the addon, or the reasons why it cannot be loaded. */
+export function loadNative(): { readonly binding: NativeBinding } | { readonly reason: string } {
+  if (process.env["FILEWRIGHT_ENGINE"] === "wasm") return { reason: "FILEWRIGHT_ENGINE=wasm" };
+  const tried: string[] = [];
+  for (const place of places()) {
+    try {
+      return { binding: require(place) as NativeBinding };
+    } catch (error) {
+      tried.push(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
+    }
+  }
+  return { reason: `the native addon did not load (${tried.join("; ")}); in a checkout run: npm run build` };
+}

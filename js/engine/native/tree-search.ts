@@ -1,0 +1,314 @@
+/** Searches of a tree on disk, by the native engine: on other threads, in parallel, cancellable. */
+import { type CancelToken, cancellable, translated } from "../cancellable.ts";
+import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
+import { fileTypeGlobs } from "../file-types.ts";
+import { isAttributed, readLines, readMatch } from "../wire/hits.ts";
+import type {
+  FileCount,
+  FindQuery,
+  FindResult,
+  Freshness,
+  FuzzyQuery,
+  FuzzyResult,
+  IncompleteReason,
+  IndexStatus,
+  SearchMatch,
+  SearchQuery,
+  SearchResult,
+} from "../search-types.ts";
+import { type Packed, unpack } from "../wire/unpack.ts";
+
+/** The search functions of a native root set. */
+export interface NativeSearch {
+  grep(path: string, options: string, cancel?: CancelToken): Promise<PackedBatch[]>;
+  find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
+  warm(path: string, respectIgnore: boolean, cancel?: CancelToken): Promise<Packed>;
+  /** Saves indexes in a state directory, for later processes. */
+  keepIndexes(stateDir: string): void;
+  disposeIndexes(): void;
+  indexStatus(path: string): Promise<Packed>;
+  findFiles(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
+}
+
+/** A {@link Packed} result whose text, where it is long, is still UTF-8. */
+export interface PackedBatch extends Omit<Packed, "text"> {
+  readonly text: string | Uint8Array;
+}
+
+/** Searches of a tree on disk. Paths are absolute. */
+export interface TreeSearch {
+  grep(
+    path: string,
+    query: SearchQuery & { readonly signal?: AbortSignal | undefined },
+  ): Promise<SearchResult>;
+  find(path: string, query: FindQuery & { readonly signal?: AbortSignal | undefined }): Promise<FindResult>;
+  /** Builds the index of a directory now. */
+  warm(path: string, respectIgnore: boolean, signal?: AbortSignal | undefined): Promise<IndexStatus>;
+  /** Frees all indexes. */
+  dispose(): void;
+  indexStatus(path: string): Promise<IndexStatus | undefined>;
+  /** Fuzzy path search: finds files by some of the letters of their paths. */
+  findFiles(
+    path: string,
+    query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
+  ): Promise<FuzzyResult>;
+}
+
+/** Wraps a native root set, given its engine's class of cancel tokens. */
+export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): TreeSearch {
+  return {
+    async grep(path, { signal, ...query }) {
+      const options = JSON.stringify(grepOptions(query));
+      const packed = await cancellable(signal, Cancel, (token) => roots.grep(path, options, token));
+      return query.maxTextBytes === undefined ? readSearch(packed, query) : readSlices(packed, query);
+    },
+    async find(path, { signal, ...query }) {
+      const { options, recentFrom } = findOptions(query);
+      const json = JSON.stringify(options);
+      return readFind(
+        await cancellable(signal, Cancel, (token) => roots.find(path, json, token)),
+        recentFrom,
+      );
+    },
+    async findFiles(path, { signal, ...query }) {
+      const options = JSON.stringify(query);
+      const packed = await cancellable(signal, Cancel, (token) => roots.findFiles(path, options, token));
+      const from = unpack(packed);
+      const total = from.num();
+      const files = Array.from({ length: from.num() }, () => {
+        const score = from.num();
+        return { path: from.str(), score };
+      });
+      return { files, total };
+    },
+    async warm(path, respectIgnore, signal) {
+      return readStatus(await cancellable(signal, Cancel, (token) => roots.warm(path, respectIgnore, token)));
+    },
+    dispose: () => roots.disposeIndexes(),
+    indexStatus: (path) =>
+      roots.indexStatus(path).then((packed) => {
+        return packed.nums.length === 0 ? undefined : readStatus(packed);
+      }, translated),
+  };
+}
+
+/** Decodes the result of `pack` in `crates/node/src/search.rs`. */
+function readStatus(packed: Packed): IndexStatus {
+  const from = unpack(packed);
+  return Object.freeze({
+    files: from.num(),
+    unsigned: from.num(),
+    corpusBytes: from.num(),
+    memoryBytes: from.num(),
+    watches: from.num(),
+    ready: from.flag(),
+  });
+}
+
+/** Converts a search's options to the engine's form. */
+function grepOptions(query: SearchQuery): Record<string, unknown> {
+  const { cursor, fileTypes, ...rest } = query;
+  const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
+  return { ...rest, types: fileTypeGlobs(fileTypes), fromPath: from?.path, fromLine: from?.number };
+}
+
+const REASONS: readonly (IncompleteReason | undefined)[] = [
+  undefined,
+  "max_results",
+  "max_per_file",
+  "timeout",
+];
+
+const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
+
+/** Decodes the result of `grep` in `crates/fs/src/search`, in slices that let other tasks run. */
+async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): Promise<SearchResult> {
+  const found: DecodedHits = { matches: [], counts: [] };
+  const { shape, result } = readHead(packed[0] as Packed, query);
+  for (const _ of hitsOf(packed.slice(1), shape, found)) await new Promise((resolve) => setTimeout(resolve));
+  return { ...result, ...found };
+}
+
+/** Decodes the result of `grep` in `crates/fs/src/search`. */
+function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
+  const { shape, result } = readHead(packed[0] as Packed, query);
+  // A million hits take longer to decode than to find, so they are decoded on first access.
+  let batches: readonly PackedBatch[] | undefined = packed.slice(1);
+  const found: DecodedHits = { matches: [], counts: [] };
+  const hits = (): DecodedHits => {
+    for (const _ of hitsOf(batches ?? [], shape, found));
+    batches = undefined;
+    return found;
+  };
+  return {
+    ...result,
+    get matches() {
+      return hits().matches;
+    },
+    get counts() {
+      return hits().counts;
+    },
+  };
+}
+
+function readHead(
+  packed: Packed,
+  query: SearchQuery,
+): { readonly shape: HitShape; readonly result: Omit<SearchResult, "matches" | "counts"> } {
+  const head = unpack(packed);
+  const totalMatches = head.num();
+  const filesWithMatches = head.num();
+  const filesSearched = head.num();
+  const skippedBinary = head.num();
+  const skippedLarge = head.num();
+  const unreadable = head.num();
+  const ignored = head.num();
+  const truncated = head.flag();
+  const incompleteReason = REASONS[head.num()];
+  const nextPath = head.optStr();
+  const nextLine = head.num();
+  const context = head.flag();
+  const fresh = FRESH[head.num()] ?? "scan";
+  const content = (query.output ?? "content") === "content";
+  const shape = { content, context, attributed: isAttributed(query) };
+  const result = {
+    totalMatches,
+    filesWithMatches,
+    filesSearched,
+    skippedBinary,
+    skippedLarge,
+    unreadable,
+    ignored,
+    truncated,
+    fresh,
+    complete: incompleteReason === undefined,
+    ...(incompleteReason !== undefined && { incompleteReason }),
+    ...(nextPath !== null && { nextCursor: encodeCursor("grep", { path: nextPath, number: nextLine }) }),
+  };
+  return { shape, result };
+}
+
+/** The hits decoded so far. */
+interface DecodedHits {
+  readonly matches: SearchMatch[];
+  readonly counts: FileCount[];
+}
+
+interface HitShape {
+  readonly content: boolean;
+  readonly context: boolean;
+  readonly attributed: boolean;
+}
+
+/** The number of lines, or files, decoded before other tasks may run on the event loop. */
+const LINES_PER_SLICE = 5000;
+
+/** Decodes the hits, and yields after every {@link LINES_PER_SLICE}. The last file may have fewer hits than were counted. */
+function* hitsOf(batches: readonly PackedBatch[], shape: HitShape, found: DecodedHits): Generator<void> {
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (const { nums, text } of batches) {
+    const batch = { nums, text: typeof text === "string" ? text : utf8.decode(text) };
+    const { content, context, attributed } = shape;
+    if (content && !context && !attributed) yield* plainHitsOf(batch, found);
+    else yield* fullHitsOf(batch, shape, found);
+  }
+}
+
+function* fullHitsOf(batch: Packed, shape: HitShape, found: DecodedHits): Generator<void> {
+  const from = unpack(batch);
+  let slice = 0;
+  for (let files = from.num(); files > 0; files--) {
+    const path = from.str();
+    const count = from.num();
+    found.counts.push({ path, count });
+    slice++;
+    for (let left = shape.content ? count : 0; left > 0 && !from.isAtEnd; left--) {
+      const match = readMatch(from, shape, { path });
+      found.matches.push(match);
+      slice += 1 + (match.before?.length ?? 0) + (match.after?.length ?? 0);
+      if (slice < LINES_PER_SLICE) continue;
+      slice = 0;
+      yield;
+    }
+    if (slice < LINES_PER_SLICE) continue;
+    slice = 0;
+    yield;
+  }
+}
+
+/** Decodes a batch of hits without context, field by field, since there may be a million of them. */
+function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<void> {
+  const { matches, counts } = found;
+  let at = 0;
+  let from = 0;
+  const num = (offset: number): number => nums[at + offset] as number;
+  const take = (length: number): string => {
+    const begin = from;
+    from += length;
+    return text.slice(begin, from);
+  };
+  at = 1;
+  for (let files = nums[0] as number; files > 0; files--) {
+    const path = take(num(0));
+    const count = num(1);
+    at += 2;
+    counts.push({ path, count });
+    for (let left = count; left > 0 && at < nums.length; left--) {
+      const line = num(0);
+      const endLine = num(1);
+      const cut = num(3) === 1;
+      const match = { path, line, column: num(2), text: take(num(4)) };
+      at += 5;
+      if (endLine > line) {
+        const rest = Array.from({ length: endLine - line }, () => take(nums[at++] as number));
+        matches.push({ ...match, ...(cut ? { cut: true as const } : {}), endLine, rest });
+      } else matches.push(cut ? { ...match, cut: true } : match);
+      if (matches.length % LINES_PER_SLICE === 0) yield;
+    }
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+/** Converts a search for names to the engine's form, with the time from which changes are recent. */
+function findOptions(query: FindQuery): { options: Record<string, unknown>; recentFrom: number } {
+  const { cursor, caseSensitive, recencyMs, ...rest } = query;
+  const after = cursor === undefined ? undefined : decodeCursor("find", cursor);
+  // All pages of one search must use the same time.
+  const recentFrom = after?.since ?? Math.max(0, Date.now() - (recencyMs ?? DAY_MS));
+  const time = after === undefined || after.number < 0 ? undefined : after.number;
+  const options = { ...rest, globCase: caseSensitive, recentFrom, afterPath: after?.path, afterTime: time };
+  return { options, recentFrom };
+}
+
+/** Decodes the result of `find` in `crates/fs/src/search/find.rs`. */
+function readFind(packed: Packed, recentFrom: number): FindResult {
+  const from = unpack(packed);
+  const total = from.num();
+  const ignored = from.num();
+  const unreadable = from.num();
+  const complete = from.flag();
+  const truncated = from.flag();
+  const lastTime = from.num();
+  // Tens of thousands of paths are decoded on first access.
+  let found: readonly string[] | undefined;
+  const all = (): readonly string[] => {
+    found ??= readLines(from);
+    return found;
+  };
+  const last = truncated ? all().at(-1) : undefined;
+  return {
+    get paths() {
+      return all();
+    },
+    total,
+    ignored,
+    unreadable,
+    truncated,
+    complete,
+    ...(truncated &&
+      last !== undefined && {
+        nextCursor: encodeCursor("find", { path: last, number: lastTime, since: recentFrom }),
+      }),
+  };
+}

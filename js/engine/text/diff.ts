@@ -1,0 +1,284 @@
+/**
+ * Line diffs: the unified text, and its hunks as data.
+ *
+ * The engine works on bytes. Text is accepted as well and costs one conversion; two `Uint8Array`s
+ * are passed without a copy.
+ */
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { type Packed, type Unpacker, unpack } from "../wire/unpack.ts";
+import { withUtf8 } from "../wire/utf8.ts";
+
+/** How a diff is computed and printed. */
+export interface DiffOptions {
+  /**
+   * `histogram` (default): readable, as `git diff --diff-algorithm=histogram`.
+   * `myers`: git's default. `minimal`: the fewest changed lines.
+   */
+  readonly algorithm?: DiffAlgorithm | undefined;
+  /** Treat lines as equal that differ only in white space, CR included. Default false. */
+  readonly ignoreWhitespace?: boolean | undefined;
+  /** Unchanged lines around each change. Default 3. */
+  readonly context?: number | undefined;
+  /** The name after `--- a/`; null for a file that does not exist (`/dev/null`). Default `file`. */
+  readonly oldName?: string | null | undefined;
+  /** The name after `+++ b/`; null for a file that does not exist. Default: the old name. */
+  readonly newName?: string | null | undefined;
+  /**
+   * `shown` (default): CRLF is printed as LF where both sides have the same kind of line ending.
+   * `raw`: line endings are unchanged, so that the patch is exact.
+   */
+  readonly lineEnds?: "shown" | "raw" | undefined;
+  /** Limits for display, in code points of a line and bytes of the text. Default: none. */
+  readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
+}
+
+/** The diff algorithms. */
+export type DiffAlgorithm = "histogram" | "myers" | "minimal";
+
+/** One hunk. Lines are 1-based; an empty side names the line before it. */
+export interface DiffHunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  /** The hunk's lines with their markers (` `, `-`, `+`, `\`), without line endings. */
+  readonly lines: readonly string[];
+}
+
+/** The differences between two texts. */
+export interface DiffResult {
+  /** True when nothing differs. */
+  readonly identical: boolean;
+  /** The unified diff; empty when nothing differs. */
+  readonly text: string;
+  readonly hunks: readonly DiffHunk[];
+  /** The number of lines that only the new text has. */
+  readonly added: number;
+  /** The number of lines that only the old text has. */
+  readonly removed: number;
+  /** True when `limits` truncated `text`. */
+  readonly truncated: boolean;
+}
+
+type BindingArguments = [
+  flags: number,
+  context: number,
+  oldName: string | undefined,
+  newName: string | undefined,
+  lineLimit: number,
+  byteLimit: number,
+];
+
+/** A part of a text with its kind of change. */
+export interface DiffPart {
+  readonly fate: "same" | "removed" | "added";
+  /** The number of words or characters in it. */
+  readonly tokens: number;
+  readonly text: string;
+}
+
+/** The exports of both bindings for this area. */
+export interface DiffBinding {
+  diffParts(before: string, after: string, chars: boolean): Packed;
+  /** Returns the text; `totals` receives truncated (0 or 1), lines added and lines removed. */
+  diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, ...rest: BindingArguments): string;
+  /** On another thread; only in bindings with threads. */
+  diffAsync?(
+    before: Uint8Array,
+    after: Uint8Array,
+    ...rest: [...BindingArguments, signal?: AbortSignal]
+  ): Promise<Packed>;
+}
+
+/** Text, or the bytes of text in UTF-8. */
+export type TextOrBytes = string | Uint8Array;
+
+/** The functions of this area. */
+export interface DiffEngine {
+  /** Compares two texts, line by line. */
+  diff(before: TextOrBytes, after: TextOrBytes, options?: DiffOptions): DiffResult;
+  /** The same on another thread, where threads exist: for large inputs. */
+  diffAsync(before: Uint8Array, after: Uint8Array, options?: DiffOptions & Signalled): Promise<DiffResult>;
+  /** Compares two texts within their lines, word by word or character by character: for display. */
+  diffParts(before: string, after: string, unit?: "words" | "chars"): readonly DiffPart[];
+}
+
+const ALGORITHMS: Readonly<Record<string, number>> = { histogram: 0, myers: 1, minimal: 2 };
+const PART_FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
+const WHITESPACE = 4;
+const RAW = 8;
+const NO_OLD = 16;
+const NO_NEW = 32;
+const MAX = 0xffff_ffff;
+
+/** Wraps a binding. */
+export function diffEngine(binding: DiffBinding): DiffEngine {
+  const totals = new Uint32Array(3);
+  const compare = (before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult => {
+    const { flags, context, oldName, newName, line, bytes } = toArguments(options);
+    const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
+    return new UnifiedDiff(text, totals[0] === 1, totals[1] as number, totals[2] as number);
+  };
+  return {
+    diff(before, after, options = NO_OPTIONS) {
+      try {
+        if (typeof before !== "string" && typeof after !== "string") return compare(before, after, options);
+        return withUtf8(before, after, (old, now) => compare(old, now, options));
+      } catch (error) {
+        throw fromEngine(error);
+      }
+    },
+    diffParts(before, after, unit = "words") {
+      const from = unpack(binding.diffParts(before, after, unit === "chars"));
+      let [old, made] = [0, 0];
+      return Array.from({ length: from.num() }, () => {
+        const [fate, tokens, length] = [PART_FATES[from.num()] as DiffPart["fate"], from.num(), from.num()];
+        const text = fate === "removed" ? before.slice(old, old + length) : after.slice(made, made + length);
+        if (fate !== "added") old += length;
+        if (fate !== "removed") made += length;
+        return { fate, tokens, text };
+      });
+    },
+    async diffAsync(before, after, options = {}) {
+      checkAborted(options.signal);
+      try {
+        if (binding.diffAsync === undefined) return compare(before, after, options);
+        const { flags, context, oldName, newName, line, bytes } = toArguments(options);
+        return readDiff(
+          unpack(
+            await binding.diffAsync(
+              before,
+              after,
+              flags,
+              context,
+              oldName,
+              newName,
+              line,
+              bytes,
+              options.signal,
+            ),
+          ),
+        );
+      } catch (error) {
+        throw fromEngine(error);
+      }
+    },
+  };
+}
+
+const NO_OPTIONS: DiffOptions = Object.freeze({});
+
+interface DiffArguments {
+  readonly flags: number;
+  readonly context: number;
+  /** Undefined for the default, `file`. */
+  readonly oldName: string | undefined;
+  /** Undefined for the default, the old name. */
+  readonly newName: string | undefined;
+  readonly line: number;
+  readonly bytes: number;
+}
+
+/** The arguments of a call without options. */
+const DEFAULT_DIFF_ARGUMENTS: DiffArguments = Object.freeze({
+  flags: 0,
+  context: 3,
+  oldName: undefined,
+  newName: undefined,
+  line: 0,
+  bytes: 0,
+});
+
+function toArguments(options: DiffOptions): DiffArguments {
+  if (options === NO_OPTIONS) return DEFAULT_DIFF_ARGUMENTS;
+  const algorithm = ALGORITHMS[options.algorithm ?? "histogram"];
+  if (algorithm === undefined) {
+    throw new FilewrightError("INVALID_ARGUMENT", `unknown diff algorithm "${options.algorithm}"`, {
+      hint: "use histogram, myers or minimal",
+      details: { argument: "algorithm" },
+    });
+  }
+  const { oldName, newName = oldName ?? "file" } = options;
+  return {
+    flags:
+      algorithm |
+      (options.ignoreWhitespace ? WHITESPACE : 0) |
+      (options.lineEnds === "raw" ? RAW : 0) |
+      (oldName === null ? NO_OLD : 0) |
+      (newName === null ? NO_NEW : 0),
+    context: count("context", options.context ?? 3),
+    oldName: oldName ?? undefined,
+    newName: newName === oldName ? undefined : (newName ?? undefined),
+    line: count("limits.line", options.limits?.line ?? 0),
+    bytes: count("limits.bytes", options.limits?.bytes ?? 0),
+  };
+}
+
+function count(argument: string, value: number): number {
+  if (value === Number.POSITIVE_INFINITY) return MAX;
+  if (Number.isInteger(value) && value >= 0) return Math.min(value, MAX);
+  throw new FilewrightError("INVALID_ARGUMENT", `${argument} must be a whole number of at least 0`, {
+    details: { argument },
+  });
+}
+
+/**
+ * Reads a diff from a packed result that contains more, as `append` of
+ * `crates/core/src/diff/pack.rs` wrote it.
+ */
+export function readDiff(from: Unpacker): DiffResult {
+  const [truncated, added, removed] = [from.flag(), from.num(), from.num()];
+  return new UnifiedDiff(from.str(), truncated, added, removed);
+}
+
+/** A class, because a getter per object costs as much as a tenth of a small diff. */
+class UnifiedDiff implements DiffResult {
+  readonly identical: boolean;
+  readonly text: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly truncated: boolean;
+  #hunks: readonly DiffHunk[] | undefined;
+
+  constructor(text: string, truncated: boolean, added: number, removed: number) {
+    this.identical = text === "";
+    this.text = text;
+    this.added = added;
+    this.removed = removed;
+    this.truncated = truncated;
+  }
+
+  /** Parses the hunks on first access, because most callers only print the text. */
+  get hunks(): readonly DiffHunk[] {
+    this.#hunks ??= hunksOf(this.text);
+    return this.#hunks;
+  }
+
+  toJSON(): DiffResult {
+    const { identical, text, hunks, added, removed, truncated } = this;
+    return { identical, text, hunks, added, removed, truncated };
+  }
+}
+
+const HUNK = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;
+
+/**
+ * Parses the hunks of a text that the engine printed: no line of a hunk begins with `@`, nor with
+ * the `[` of a truncation note.
+ */
+function hunksOf(text: string): readonly DiffHunk[] {
+  const heads = [...text.matchAll(HUNK)];
+  return heads.map((head, index) => {
+    const [whole, oldStart, oldLines = "1", newStart, newLines = "1"] = head;
+    const lines = text.slice(head.index + whole.length, heads[index + 1]?.index).split("\n");
+    lines.pop();
+    if (lines.at(-1)?.startsWith("[")) lines.pop();
+    return {
+      oldStart: Number(oldStart),
+      oldLines: Number(oldLines),
+      newStart: Number(newStart),
+      newLines: Number(newLines),
+      lines,
+    };
+  });
+}

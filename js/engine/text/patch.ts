@@ -1,0 +1,273 @@
+/**
+ * Patches and merges.
+ *
+ * A patch is accepted in any form that people and models write: unified diffs, git's extended
+ * form, the `*** Begin Patch` envelope. It is applied to all of its files or to none.
+ */
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { type Packed, unpack } from "../wire/unpack.ts";
+import { toUtf8 } from "../wire/utf8.ts";
+
+/** The operation of a patch on a file. */
+export type PatchOperation = "update" | "create" | "delete" | "rename" | "copy";
+
+/** One hunk of a patch, as it was parsed. */
+export interface PatchHunk {
+  /** First line before (1-based); null when the header has no numbers. */
+  readonly oldStart: number | null;
+  readonly oldLines: number;
+  readonly newStart: number | null;
+  readonly newLines: number;
+  /** Lines that must precede the hunk, outermost first. */
+  readonly anchors: readonly string[];
+  /** True when the hunk ends at the end of the file. */
+  readonly atEnd: boolean;
+  /** The line of the patch (1-based) at which the hunk begins. */
+  readonly line: number;
+  /** Its lines with their markers. */
+  readonly lines: readonly string[];
+}
+
+/** The part of a patch about one file. */
+export interface PatchFile {
+  /** The old name; null for a new file. */
+  readonly oldPath: string | null;
+  /** The new name; null for a deleted file. Both are null when the patch names none. */
+  readonly newPath: string | null;
+  readonly operation: PatchOperation;
+  /** git's new mode, such as `0o100644`; null when the patch has none. */
+  readonly mode: number | null;
+  readonly binary: boolean;
+  /** The line of the patch (1-based) at which the file begins. */
+  readonly line: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly hunks: readonly PatchHunk[];
+}
+
+/** A parsed patch. */
+export interface ParsedPatch {
+  readonly files: readonly PatchFile[];
+  /** Every path the patch reads or writes, once. */
+  readonly paths: readonly string[];
+  /** Defects that were repaired. */
+  readonly warnings: readonly string[];
+}
+
+/** How a patch is read. */
+export interface ParseOptions {
+  /**
+   * The number of leading directories to remove from names; default: `a/` and `b/` where both have
+   * them.
+   */
+  readonly strip?: number | undefined;
+  /** The file of a single-file patch, whatever name it contains. */
+  readonly path?: string | undefined;
+  /** Parse it as the patch that undoes it. */
+  readonly reverse?: boolean | undefined;
+}
+
+/** How a patch is applied. */
+export interface ApplyOptions extends ParseOptions {
+  /**
+   * The number of outermost context lines that may be ignored on each side, 0 to 3. Default 2.
+   * With 0 only line endings and trailing whitespace may differ.
+   */
+  readonly fuzz?: number | undefined;
+  /** Alternative names of files in the patch, mapped to the name to use. */
+  readonly same?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The location of an applied hunk. */
+export interface PlacedHunk {
+  /** The first line (1-based) it replaced. */
+  readonly line: number;
+  /** The distance in lines from the location in its header. */
+  readonly offset: number;
+  readonly how: "exact" | "whitespace" | "fuzzy" | "fuzz";
+}
+
+/** The result of a patch for one file. */
+export interface PatchedFile {
+  readonly path: string;
+  /** The old name of a renamed or copied file. */
+  readonly from: string | null;
+  readonly operation: PatchOperation;
+  /** Permission bits, when the patch sets them. */
+  readonly mode: number | null;
+  /** The new content; null for a deleted file. */
+  readonly bytes: Uint8Array | null;
+  readonly added: number;
+  readonly removed: number;
+  /** The largest offset of its hunks. */
+  readonly offset: number;
+  readonly hunks: readonly PlacedHunk[];
+}
+
+/** Contents by path. */
+export type FileContents =
+  | Readonly<Record<string, string | Uint8Array>>
+  | ReadonlyMap<string, string | Uint8Array>;
+
+/** How texts are merged. */
+export interface MergeOptions {
+  /** git's marker styles. Default `merge`. */
+  readonly style?: "merge" | "diff3" | "zdiff3" | undefined;
+  /**
+   * Merge changes of neighbouring lines from both sides instead of reporting a conflict. Default
+   * false.
+   */
+  readonly adjacent?: boolean | undefined;
+  /** Names after the markers. */
+  readonly labels?: { readonly ours?: string; readonly base?: string; readonly theirs?: string } | undefined;
+}
+
+/** A half-open range of lines, counted from 0. */
+export interface LineRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Lines that both sides changed differently. */
+export interface MergeConflict {
+  readonly base: LineRange;
+  readonly ours: LineRange;
+  readonly theirs: LineRange;
+  /** The range of the conflict in the merged text, markers included. */
+  readonly merged: LineRange;
+}
+
+/** A merged text. */
+export interface MergeResult {
+  readonly bytes: Uint8Array;
+  /** The same as text. */
+  readonly text: string;
+  readonly conflicts: readonly MergeConflict[];
+}
+
+interface PackedPatch {
+  readonly facts: string;
+  readonly contents: readonly Uint8Array[];
+}
+
+/** The exports of both bindings for this area. */
+export interface PatchBinding {
+  parsePatch(text: string, call: string): string;
+  applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
+  /** On another thread; only in bindings with threads. */
+  applyPatchAsync?(
+    names: string[],
+    contents: (Uint8Array | null)[],
+    text: string,
+    call: string,
+    signal?: AbortSignal,
+  ): Promise<PackedPatch>;
+  merge3(
+    base: Uint8Array,
+    ours: Uint8Array,
+    theirs: Uint8Array,
+    flags: number,
+    labels: string[],
+  ): Packed & { readonly bytes: Uint8Array };
+}
+
+/** The functions of this area. */
+export interface PatchEngine {
+  /** Parses a patch. @throws FilewrightError PATCH_FAILED where there is none */
+  parsePatch(patch: string, options?: ParseOptions): ParsedPatch;
+  /** Computes the result of a patch. @throws FilewrightError PATCH_FAILED, and nothing is applied */
+  applyPatch(files: FileContents, patch: string, options?: ApplyOptions): readonly PatchedFile[];
+  /** The same on another thread, where threads exist: for large files. */
+  applyPatchAsync(
+    files: FileContents,
+    patch: string,
+    options?: ApplyOptions & Signalled,
+  ): Promise<readonly PatchedFile[]>;
+  /** Merges the changes of two sides to one text. */
+  merge3(
+    base: string | Uint8Array,
+    ours: string | Uint8Array,
+    theirs: string | Uint8Array,
+    options?: MergeOptions,
+  ): MergeResult;
+}
+
+const STYLES: Readonly<Record<string, number>> = { merge: 0, diff3: 1, zdiff3: 2 };
+const ADJACENT = 4;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Wraps a binding. */
+export function patchEngine(binding: PatchBinding): PatchEngine {
+  return {
+    parsePatch(patch, options = {}) {
+      return orThrow(() => JSON.parse(binding.parsePatch(patch, JSON.stringify(options))) as ParsedPatch);
+    },
+    applyPatch(files, patch, options = {}) {
+      const [names, contents] = taken(files);
+      return orThrow(() => toFiles(binding.applyPatch(names, contents, patch, JSON.stringify(options))));
+    },
+    async applyPatchAsync(files, patch, { signal, ...options } = {}) {
+      checkAborted(signal);
+      const [names, contents] = taken(files);
+      const call = JSON.stringify(options);
+      try {
+        return toFiles(
+          await (binding.applyPatchAsync ?? binding.applyPatch)(names, contents, patch, call, signal),
+        );
+      } catch (error) {
+        throw fromEngine(error);
+      }
+    },
+    merge3(base, ours, theirs, options = {}) {
+      const style = STYLES[options.style ?? "merge"];
+      if (style === undefined) {
+        throw new FilewrightError("INVALID_ARGUMENT", `unknown merge style "${options.style}"`, {
+          hint: "use merge, diff3 or zdiff3",
+          details: { argument: "style" },
+        });
+      }
+      const { ours: own = "", base: old = "", theirs: other = "" } = options.labels ?? {};
+      const flags = style | (options.adjacent ? ADJACENT : 0);
+      const labels = [own, old, other];
+      return orThrow(() =>
+        toMerge(binding.merge3(toUtf8(base), toUtf8(ours), toUtf8(theirs), flags, labels)),
+      );
+    },
+  };
+}
+
+function orThrow<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}
+
+function taken(files: FileContents): [names: string[], contents: Uint8Array[]] {
+  const entries = files instanceof Map ? [...files] : Object.entries(files);
+  return [entries.map(([name]) => name), entries.map(([, content]) => toUtf8(content))];
+}
+
+/** Decodes the result of `apply_packed` in `crates/core/src/patch/pack.rs`. */
+function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
+  const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
+  return files.map((file, index) => ({
+    ...file,
+    bytes: file.operation === "delete" ? null : (contents[index] ?? null),
+  }));
+}
+
+/** Decodes the result of `merge3_packed` in `crates/core/src/merge`. */
+function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
+  const { bytes } = packed;
+  const from = unpack(packed);
+  const range = (): LineRange => ({ start: from.num(), end: from.num() });
+  const conflicts = Array.from({ length: from.num() }, () => ({
+    base: range(),
+    ours: range(),
+    theirs: range(),
+    merged: range(),
+  }));
+  return { bytes, text: decoder.decode(bytes), conflicts };
+}

@@ -1,0 +1,29 @@
+/**
+ * The small WebAssembly engine, a third of the full one: diffs, edits, patches and merges. Its
+ * encodings are UTF-8, UTF-16 and windows-1252.
+ */
+import init, * as glue from "../../wasm/filewright_edit.js";
+import { setTextEngine } from "../current.ts";
+import { makeTextEngine, type TextBinding } from "../text/text-engine.ts";
+import { type Glue, guarded } from "./trap.ts";
+import { INFO, loader, type Ready, type WasmSource } from "./wasm-load.ts";
+
+const module = loader(
+  init,
+  () => setTextEngine(makeTextEngine(guarded<TextBinding>(glue as unknown as Glue), INFO)),
+  // Bundlers recognise a URL in this form and include the file.
+  () => new URL("../../wasm/filewright_edit_bg.wasm", import.meta.url),
+);
+
+/**
+ * Loads the small engine once; every further call returns the same promise. A failed load may be
+ * tried again.
+ *
+ * @param source the module, where the runtime cannot fetch it relative to this script: with
+ * `import wasm from "filewright/filewright-edit.wasm"` for instance
+ * @example await ready();
+ */
+export const ready: Ready = module.ready;
+
+/** Sets the module to use instead of the file next to the script. */
+export const beside: (module: WasmSource) => void = module.beside;

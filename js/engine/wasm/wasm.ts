@@ -1,0 +1,39 @@
+/** The full WebAssembly engine outside Node: browsers and edge runtimes. */
+import init, * as glue from "../../wasm/filewright.js";
+import { setEngine } from "../current.ts";
+import { type Binding, makeEngine } from "../engine.ts";
+import { platformTables } from "./legacy.ts";
+import { type Glue, guarded } from "./trap.ts";
+import { INFO, loader, type Ready, type WasmSource } from "./wasm-load.ts";
+
+export type { WasmSource } from "./wasm-load.ts";
+
+let binding: Binding | undefined;
+
+/** The address of the module. Bundlers recognise a URL in this form and include the file. */
+export const file = (): URL => new URL("../../wasm/filewright_bg.wasm", import.meta.url);
+
+const module = loader(
+  init,
+  () => {
+    binding = guarded<Binding>(glue as unknown as Glue, platformTables);
+    setEngine(makeEngine(binding, INFO));
+  },
+  file,
+);
+
+/** Returns the binding, once it is loaded. */
+export const loaded = (): Binding | undefined => binding;
+
+/**
+ * Loads the engine once; every further call returns the same promise. A failed load may be tried
+ * again.
+ *
+ * @param source the module, where the runtime cannot fetch it relative to this script: with
+ * `import wasm from "filewright/filewright.wasm"` for instance
+ * @example await ready();
+ */
+export const ready: Ready = module.ready;
+
+/** Sets the module to use instead of the file next to the script. */
+export const beside: (module: WasmSource) => void = module.beside;

@@ -1,0 +1,100 @@
+/**
+ * The engine's functions across threads: the worker's answers, and the binding of the caller. Both
+ * sides are in this file, so that they agree.
+ */
+import { EMPTY_BYTES } from "../wire/bytes.ts";
+import type { Binding } from "../engine.ts";
+import type { Pool, WorkerMessage } from "./pool.ts";
+import { LARGE_BYTES } from "../search.ts";
+import type { Packed } from "../wire/unpack.ts";
+
+/**
+ * The size in bytes below which edits run in place. Smaller than for other calls, because edits
+ * may take longer than their size suggests.
+ */
+const MAX_IN_PLACE_EDIT_BYTES = 4 * 1024;
+
+type Diff = NonNullable<Binding["diffAsync"]>;
+type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** Returns a worker's functions, by name. */
+function callsOf(binding: Binding): Calls {
+  let query: { readonly options: string; readonly raw: InstanceType<Binding["SearchQuery"]> } | undefined;
+  const search = (options: string, content: Uint8Array, limits: string): Packed => {
+    if (query?.options !== options) query = { options, raw: new binding.SearchQuery(options) };
+    const found: Packed & { free?(): void } = query.raw.search(content, limits);
+    const { nums, text } = found;
+    found.free?.();
+    return { nums, text };
+  };
+  return {
+    diff(before: Uint8Array, after: Uint8Array, ...rest: Tail<Parameters<Diff>>): Packed {
+      const totals = new Uint32Array(3);
+      const [flags, context, oldName, newName, line, bytes] = rest;
+      const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
+      return { nums: Float64Array.of(...totals, text.length), text };
+    },
+    planEdits: binding.planEdits,
+    applyPatch(...args: Parameters<Binding["applyPatch"]>) {
+      // The result must be plain data; the engine's object is not.
+      const { facts, contents } = binding.applyPatch(...args);
+      return { facts, contents };
+    },
+    readPage: binding.readPage,
+    search,
+    searchAll(options: string, contents: readonly Uint8Array[], limits: string): readonly Packed[] {
+      // Compiled even without contents: such a call only checks the query.
+      search(options, EMPTY_BYTES, "{}");
+      return contents.map((content) => search(options, content, limits));
+    },
+  };
+}
+
+type Tail<T extends readonly unknown[]> = T extends [unknown, unknown, ...infer Rest] ? Rest : never;
+
+/** Returns the function that answers a worker's messages. */
+export function answering(binding: Binding): (message: unknown) => WorkerMessage {
+  const calls = callsOf(binding);
+  return (message) => {
+    const { id, call, args } = message as { id: number; call: string; args: never[] };
+    try {
+      return { id, value: calls[call]?.(...args) };
+    } catch (error) {
+      return { id, error: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+/** Returns a binding whose longer calls run in workers. */
+export function pooled(binding: Binding, pool: Pool): Binding {
+  const here = callsOf(binding);
+  const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
+    const inPlace = () => here[name]?.(...(args as never[])) as T;
+    if (size >= (name === "planEdits" ? MAX_IN_PLACE_EDIT_BYTES : LARGE_BYTES))
+      return pool.run(name, args, inPlace, signal);
+    return Promise.resolve().then(inPlace);
+  };
+  return {
+    ...binding,
+    diffAsync: (before, after, flags, context, oldName, newName, line, bytes, signal) => {
+      const args = [before, after, flags, context, oldName, newName, line, bytes];
+      return run(before.length + after.length, "diff", args, signal);
+    },
+    planEditsAsync: (text, call, signal) => run(text.length + call.length, "planEdits", [text, call], signal),
+    applyPatchAsync(names, contents, text, call, signal) {
+      const size = contents.reduce((sum, content) => sum + (content?.length ?? 0), text.length);
+      return run(size, "applyPatch", [names, contents, text, call], signal);
+    },
+    readPageAsync: (bytes, name, request, signal) =>
+      run(bytes.length, "readPage", [bytes, name, request], signal),
+    searchAllAsync: (options, contents, limits, signal) =>
+      pool.run(
+        "searchAll",
+        [options, contents, limits],
+        () => here["searchAll"]?.(...([options, contents, limits] as never[])) as readonly Packed[],
+        signal,
+      ),
+    searchAsync: (options, content, limits, signal) =>
+      run(content.length, "search", [options, content, limits], signal),
+  };
+}

@@ -1,0 +1,10 @@
+/** The script of a worker thread on Node: the WebAssembly engine, and calls of it. */
+import { parentPort } from "node:worker_threads";
+import { loadWasm } from "../wasm/wasm.node.ts";
+import { answering } from "./worker-calls.ts";
+
+const wasm = loadWasm();
+if ("reason" in wasm) throw new Error(wasm.reason);
+const answer = answering(wasm.binding);
+parentPort?.on("message", (call: unknown) => parentPort?.postMessage(answer(call)));
+parentPort?.postMessage({ ready: true });

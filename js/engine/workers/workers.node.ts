@@ -1,0 +1,50 @@
+/**
+ * `filewright/workers` on Node. The native engine has threads of its own; this is for the
+ * WebAssembly engine, when the addon does not load.
+ *
+ * @module filewright/workers
+ */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { engine, setEngine } from "../current.ts";
+import { makeEngine } from "../engine.ts";
+import "../index.node.ts";
+import { Pool, type Port, type WorkerMessage, type SpawnWorker } from "./pool.ts";
+import { loadWasm } from "../wasm/wasm.node.ts";
+import { pooled } from "./worker-calls.ts";
+import { type EngineWorkers, inPlaceOnly, type WorkersOptions, workersOf } from "./workers-types.ts";
+
+export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
+
+/** See `useWorkers` outside Node; here only the WebAssembly engine needs workers. */
+export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWorkers> {
+  const { info } = engine();
+  if (info.kind === "native") return inPlaceOnly("the native engine has threads of its own");
+  const wasm = loadWasm();
+  if ("reason" in wasm) return inPlaceOnly(wasm.reason);
+  const size = options.size ?? Math.min(4, Math.max(1, availableParallelism() - 1));
+  const pool = new Pool(spawn, size);
+  setEngine(makeEngine(pooled(wasm.binding, pool), info));
+  return workersOf(pool, () => setEngine(makeEngine(wasm.binding, info)));
+}
+
+const spawn: SpawnWorker = (hear, fail): Port => {
+  // The same path from js/engine during development and from dist/engine after a build.
+  const worker = new Worker(new URL("../../../dist/engine/workers/worker.node.js", import.meta.url), {
+    execArgv: [],
+  });
+  worker.on("message", (said: WorkerMessage) => {
+    // An idle worker does not keep the process alive; one with a call does.
+    worker.unref();
+    hear(said);
+  });
+  worker.on("error", (error) => fail(error.message));
+  worker.on("exit", (code) => fail(`the worker ended with ${code}`));
+  return {
+    post(message, transfer) {
+      worker.ref();
+      worker.postMessage(message, transfer);
+    },
+    end: () => void worker.terminate(),
+  };
+};

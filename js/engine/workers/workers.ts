@@ -1,0 +1,94 @@
+/**
+ * `filewright/workers`: diffs, edits, patches, pages and searches of large contents in workers,
+ * outside Node. Small contents are processed in place, which is faster than sending them.
+ */
+import { setEngine } from "../current.ts";
+import { makeEngine } from "../engine.ts";
+import { Pool, type Port, type WorkerMessage, type SpawnWorker } from "./pool.ts";
+import { INFO, type WasmSource } from "../wasm/wasm-load.ts";
+import type { Binding } from "../engine.ts";
+import { file, loaded, ready } from "../wasm/wasm.ts";
+import { pooled } from "./worker-calls.ts";
+import {
+  defaultSize,
+  type EngineWorkers,
+  inPlaceOnly,
+  type WorkersOptions,
+  workersOf,
+} from "./workers-types.ts";
+
+export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
+
+/** The required methods of a web worker. */
+export interface WebWorker {
+  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
+  terminate(): void;
+  addEventListener(
+    type: "message" | "error",
+    listener: (event: { readonly data?: unknown; readonly message?: unknown }) => void,
+  ): void;
+}
+
+/** Options for platforms with web workers. */
+export interface WebWorkersOptions extends WorkersOptions {
+  /**
+   * Creates a worker of the script `filewright/worker`, for bundlers such as esbuild that do not
+   * put it next to this one. Default: `new Worker(new URL("./worker.js", import.meta.url))` as a
+   * module, which Vite, webpack, Deno, Bun and unbundled files support.
+   */
+  readonly worker?: (() => WebWorker) | undefined;
+  /** The engine's module, as for `ready()`. */
+  readonly wasm?: WasmSource | undefined;
+}
+
+declare const Worker: new (script: URL, options: { readonly type: "module" }) => WebWorker;
+
+/**
+ * Loads the engine, and runs its longer calls in workers from now on: those of the functions whose
+ * names end in `Async`, and those of a workspace. Without workers, or when a policy forbids them,
+ * everything runs in place.
+ *
+ * @example
+ * const workers = await useWorkers();
+ * const { text } = await diffAsync(before, after, { signal });
+ * workers.close();
+ */
+export async function useWorkers(options: WebWorkersOptions = {}): Promise<EngineWorkers> {
+  if (options.worker === undefined && typeof Worker === "undefined") {
+    await ready(options.wasm);
+    return inPlaceOnly("this runtime has no workers");
+  }
+  // Compiled once, for this thread and for every worker.
+  const module = await compiled(options.wasm ?? file());
+  await ready(module);
+  const binding = loaded() as Binding;
+  const make =
+    options.worker ?? (() => new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
+  const pool = new Pool(spawning(make, module), options.size ?? defaultSize());
+  setEngine(makeEngine(pooled(binding, pool), INFO));
+  return workersOf(pool, () => setEngine(makeEngine(binding, INFO)));
+}
+
+async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  const named = typeof source === "string" || source instanceof URL || source instanceof Request;
+  const found = named ? await fetch(source) : source;
+  if (!(found instanceof Response)) return WebAssembly.compile(found);
+  // Not by streaming: a server with another content type must not cause a failure.
+  return WebAssembly.compile(await found.arrayBuffer());
+}
+
+function spawning(make: () => WebWorker, module: WebAssembly.Module): SpawnWorker {
+  return (hear, fail): Port => {
+    const worker = make();
+    worker.addEventListener("message", ({ data }) => hear(data as WorkerMessage));
+    worker.addEventListener("error", ({ message }) =>
+      fail(typeof message === "string" ? message : "the worker's script did not load"),
+    );
+    worker.postMessage({ module }, []);
+    return {
+      post: (message, transfer) => worker.postMessage(message, transfer),
+      end: () => worker.terminate(),
+    };
+  };
+}

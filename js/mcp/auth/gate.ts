@@ -1,0 +1,64 @@
+/**
+ * Checks the token that a client of the MCP server must send: one fixed token, or tokens of an authorization
+ * server. A refusal says nothing about the served directories.
+ */
+import { bearerOf, sameToken } from "../../http/token.ts";
+import type { TokenFacts, TokenVerifier } from "./oauth.ts";
+
+/** The accepted tokens. With neither option every request is admitted. */
+export interface GateOptions {
+  /** One token for all clients. */
+  readonly token?: string | undefined;
+  /** Verifies the tokens of an authorization server. */
+  readonly verifier?: TokenVerifier | undefined;
+}
+
+/** An admitted request with the facts of its token, or the answer to a refused request. */
+export type Admission = { readonly facts: TokenFacts | undefined } | { readonly refusal: Response };
+
+/** Checks the token of a request. */
+export type Gate = (request: Request) => Promise<Admission>;
+
+/** Creates the check. */
+export function makeGate({ token, verifier }: GateOptions): Gate {
+  return async (request) => {
+    if (token === undefined && verifier === undefined) return { facts: undefined };
+    const given = bearerOf(request);
+    if (given === undefined) return { refusal: unauthorized(verifier) };
+    if (token !== undefined && sameToken(given, token))
+      return { facts: { clientId: "token", scopes: [], expiresAt: Number.MAX_SAFE_INTEGER, token: given } };
+    if (verifier === undefined) return { refusal: unauthorized(verifier, "invalid_token") };
+    const checked = await verifier.verify(given);
+    if (checked === "unavailable") {
+      const message = "the authorization server's keys cannot be had now; try again in ten seconds";
+      return { refusal: refused(503, message, { "retry-after": "10" }) };
+    }
+    if (checked === undefined) return { refusal: unauthorized(verifier, "invalid_token") };
+    const missing = verifier.scopes.filter((scope) => !checked.scopes.includes(scope));
+    return missing.length === 0
+      ? { facts: checked }
+      : { refusal: unauthorized(verifier, "insufficient_scope") };
+  };
+}
+
+/**
+ * Returns a refusal in the protocol's form, with a null id, because the message of the request is not parsed.
+ */
+export function refused(status: number, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json(
+    { jsonrpc: "2.0", id: null, error: { code: -32_000, message } },
+    { status, headers: { "cache-control": "no-store", ...headers } },
+  );
+}
+
+function unauthorized(verifier: TokenVerifier | undefined, error?: string): Response {
+  const status = error === "insufficient_scope" ? 403 : 401;
+  const parts = [
+    ...(error === undefined ? [] : [`error="${error}"`]),
+    ...(error === "insufficient_scope" ? [`scope="${verifier?.scopes.join(" ")}"`] : []),
+    ...(verifier === undefined ? [] : [`resource_metadata="${verifier.metadataUrl}"`]),
+  ];
+  const challenge = `Bearer${parts.length > 0 ? ` ${parts.join(", ")}` : ""}`;
+  const message = status === 403 ? "the token lacks a scope" : "a valid token is needed";
+  return refused(status, message, { "www-authenticate": challenge });
+}

@@ -1,0 +1,112 @@
+/**
+ * The files that hold tokens.
+ *
+ * A token is as valuable as a password. So we refuse a file that another user can read, change or replace, as
+ * sshd does with a key.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { defaultStateDir } from "../../backends/local/lock.node.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { MIN_TOKEN_CHARS } from "../../http/token.ts";
+
+/** The tokens of a server: one for its MCP clients, and one for the person who answers approvals. */
+export type TokenKind = "client" | "approver";
+
+/** Mode bits that let other users read, write or execute a file. */
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
+/** Maximum bytes of a token file. */
+const MAX_TOKEN_BYTES = 4096;
+
+/** Returns the path of the token file for a server on a port. */
+export function tokenFileOf(port: number, kind: TokenKind): string {
+  return join(defaultStateDir(), `serve-${port}${kind === "approver" ? ".approve" : ""}.token`);
+}
+
+/**
+ * Reads a token from a file.
+ * @throws FilewrightError INVALID_ARGUMENT when there is no token, when it is too short, or when other users
+ * can read or change the file
+ */
+export function readToken(file: string): string {
+  const shown = escapeControls(file);
+  const fail = (what: string): never => {
+    throw new FilewrightError("INVALID_ARGUMENT", what, { complete: true });
+  };
+  let descriptor: number;
+  try {
+    // Opening must neither follow a link nor block on a pipe.
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    descriptor = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ELOOP") return fail(`The token file '${shown}' is a link. Name the file itself.`);
+    return fail(`There is no token in '${shown}' (${code ?? "unreadable"}). Name another file.`);
+  }
+  try {
+    const { mode, uid, size } = check(fstatSync(descriptor), shown, fail);
+    if (size > MAX_TOKEN_BYTES) return fail(`'${shown}' is too long for a token file: it has ${size} bytes.`);
+    if (process.platform !== "win32") {
+      if ((mode & OTHERS) !== 0) {
+        const bits = (mode & 0o777).toString(8).padStart(4, "0");
+        return fail(`Others can use the token file '${shown}' (mode ${bits}). Run: chmod 600 '${shown}'`);
+      }
+      if (uid !== process.getuid?.() && uid !== 0)
+        return fail(`The token file '${shown}' belongs to another user (${uid}). Make a file of your own.`);
+    }
+    return checkToken(readFileSync(descriptor, "utf8").trim(), `the token in '${shown}'`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function check<S extends { isFile(): boolean }>(stats: S, shown: string, fail: (what: string) => never): S {
+  return stats.isFile() ? stats : fail(`The token file '${shown}' is no regular file.`);
+}
+
+/**
+ * Returns the token when it is long enough.
+ * @throws FilewrightError INVALID_ARGUMENT
+ */
+export function checkToken(token: string, what: string): string {
+  if (token.length >= MIN_TOKEN_CHARS && !/\s/u.test(token)) return token;
+  const rule = `must have at least ${MIN_TOKEN_CHARS} characters and no blanks`;
+  throw new FilewrightError("INVALID_ARGUMENT", `${what} ${rule}`);
+}
+
+/** Returns a new token of 32 random bytes. */
+export function newToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Writes a token to a new file that only its owner can read, and removes an older file. */
+export function writeToken(file: string, token: string): void {
+  const directory = dirname(file);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { mode, uid } = lstatSync(directory);
+  const isOwn = process.platform === "win32" || ((mode & OTHERS_WRITE) === 0 && uid === process.getuid?.());
+  if (!isOwn) {
+    const shown = escapeControls(directory);
+    throw new FilewrightError(
+      "PERMISSION_DENIED",
+      `Others can change the state directory '${shown}', so no token is written there. Run: chmod 700 '${shown}'`,
+      { complete: true },
+    );
+  }
+  rmSync(file, { force: true });
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
+}

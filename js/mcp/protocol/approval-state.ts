@@ -1,0 +1,183 @@
+/**
+ * The state that approvals need between two requests: the key that signs questions, and the record of used
+ * answers.
+ *
+ * Processes with the same `FILEWRIGHT_KEY` or the same state directory use the same key, so an answer is
+ * valid after a restart and at another replica. Processes with the same state directory also share the
+ * record, so an answer is used at most once among them.
+ */
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { KEY_BYTES, readOrMakeKey } from "../../backends/key-file.node.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+
+/** The environment variable that holds a signing key for several servers. */
+export const KEY_VARIABLE = "FILEWRIGHT_KEY";
+
+/** Seconds for which a question can be answered. */
+export const ANSWER_SECONDS = 600;
+
+/** The signing key and the record of used answers. */
+export interface ApprovalState {
+  /** The key that signs the state which travels through the client. */
+  readonly key: Uint8Array;
+  /** Marks an answer as used. Returns false when it was used before, or when the use cannot be recorded. */
+  spend(nonce: string): boolean;
+  /**
+   * Writes a question that is too long for its form to a file for {@link ANSWER_SECONDS}, and returns the
+   * path; undefined when there is no directory for it.
+   */
+  keep(digest: string, text: string): string | undefined;
+}
+
+/** The sources of the key and of the record. */
+export interface ApprovalStateOptions {
+  /**
+   * A directory that may be shared with other processes. With undefined this process keeps key and record in
+   * memory.
+   */
+  readonly stateDir: string | undefined;
+  /** The value of `FILEWRIGHT_KEY`. */
+  readonly key: string | undefined;
+}
+
+/**
+ * Opens the state.
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid key, or for a directory in which other users may
+ * write
+ */
+export function openApprovalState({ stateDir, key }: ApprovalStateOptions): ApprovalState {
+  const given = key === undefined || key === "" ? undefined : parseKey(key);
+  const directory = stateDir === undefined ? undefined : usableDirectory(stateDir);
+  const secret =
+    given ?? (directory === undefined ? randomBytes(KEY_BYTES) : readOrMakeKey(join(directory, "key")));
+  return {
+    key: createHmac("sha256", secret).update("filewright approvals 1").digest(),
+    spend: directory === undefined ? spendInMemory() : (nonce) => spendIn(join(directory, "spent"), nonce),
+    keep:
+      directory === undefined
+        ? () => undefined
+        : (digest, text) => keepIn(join(directory, "shown"), digest, text),
+  };
+}
+
+/**
+ * Returns the bytes of a key given in hex or base64.
+ * @throws FilewrightError INVALID_ARGUMENT, whose message never contains the key
+ */
+function parseKey(text: string): Buffer {
+  const trimmed = text.trim();
+  const hex = /^(?:[0-9a-f]{2})+$/iu.test(trimmed);
+  const base64 = /^[0-9a-z+/_-]+={0,2}$/iu.test(trimmed);
+  const bytes = hex ? Buffer.from(trimmed, "hex") : base64 ? Buffer.from(trimmed, "base64") : Buffer.alloc(0);
+  if (bytes.length >= KEY_BYTES && new Set(bytes).size >= MIN_DISTINCT_BYTES) return bytes;
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    `${KEY_VARIABLE} must hold at least ${KEY_BYTES} random bytes in hex or base64; \`openssl rand -hex ${KEY_BYTES}\` makes one.`,
+    { complete: true },
+  );
+}
+
+/** A key with fewer different bytes is refused, because random bytes repeat far less often. */
+const MIN_DISTINCT_BYTES = 8;
+
+/**
+ * Creates the directory if needed and returns it; undefined when it cannot be written.
+ * @throws FilewrightError INVALID_ARGUMENT when other users may write in it
+ */
+function usableDirectory(stateDir: string): string | undefined {
+  const directory = join(stateDir, "approvals");
+  try {
+    for (const name of ["spent", "shown"]) mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
+  } catch {
+    return undefined;
+  }
+  const own = process.getuid?.();
+  const { mode, uid } = lstatSync(directory);
+  const isOurs = own === undefined || own === 0 || uid === own;
+  if (lstatSync(directory).isDirectory() && isOurs && (mode & 0o022) === 0) return directory;
+  throw new FilewrightError("INVALID_ARGUMENT", "others may write in the directory of approvals", {
+    path: directory,
+  });
+}
+
+function spendInMemory(): (nonce: string) => boolean {
+  const spent = new Map<string, number>();
+  return (nonce) => {
+    const now = Date.now();
+    for (const [old, until] of spent) {
+      if (until > now) break; // A map keeps insertion order, so the entries after this one expire later.
+      spent.delete(old);
+    }
+    if (spent.has(nonce)) return false;
+    spent.set(nonce, now + KEPT_MS);
+    return true;
+  };
+}
+
+/** Creates one file per answer. Exclusive creation lets exactly one of several processes succeed. */
+function spendIn(directory: string, nonce: string): boolean {
+  sweep(directory);
+  const name = createHash("sha256").update(nonce).digest("hex");
+  try {
+    const descriptor = openSync(join(directory, name), "wx", 0o600);
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    const parent = openSync(directory, "r");
+    try {
+      fsyncSync(parent);
+    } finally {
+      closeSync(parent);
+    }
+    return true;
+  } catch {
+    return false; // The file exists or cannot be written. In both cases the answer must not be used.
+  }
+}
+
+/** Milliseconds before a record is removed: longer than any question can be answered. */
+const KEPT_MS = 2 * ANSWER_SECONDS * 1000;
+/** Minimum milliseconds between two sweeps of one directory. */
+const SWEEP_MS = 60_000;
+const swept = new Map<string, number>();
+
+/** Removes the files of a directory that are older than any open question. */
+function sweep(directory: string): void {
+  const now = Date.now();
+  if (now - (swept.get(directory) ?? 0) < SWEEP_MS) return;
+  swept.set(directory, now);
+  try {
+    for (const name of readdirSync(directory)) {
+      const path = join(directory, name);
+      if (now - statSync(path).mtimeMs > KEPT_MS) unlinkSync(path);
+    }
+  } catch {
+    // Another process has removed the file.
+  }
+}
+
+function keepIn(directory: string, digest: string, text: string): string | undefined {
+  sweep(directory);
+  const path = join(directory, `${digest.replace(/^sha256:/u, "")}.txt`);
+  try {
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Approvals by the client's user. The server sends a change as a question (an elicitation), and the client
+ * repeats the call with the answer.
+ *
+ * A call never waits for an answer. It runs until the workspace asks for an approval, is refused, and the
+ * server answers its request with the question. The client then sends the request again with the answer, and
+ * the server matches the answer to the change by the digest of the shown text. So the same code serves
+ * lasting connections and single requests, and a change that differs from the approved one is not made. An
+ * answer is valid for one request and for at most ten minutes.
+ */
+import { randomBytes } from "node:crypto";
+import process from "node:process";
+import { defaultStateDir } from "../../backends/local/lock.node.ts";
+import type { Confirm, Confirmation, ConfirmReply, Outcome, Scope } from "../../hooks/confirm.ts";
+import { printable, questionLines } from "../../hooks/question.ts";
+import { callerSignal } from "../../pipeline/scheduling/call-signal.ts";
+import { ANSWER_SECONDS, type ApprovalState, KEY_VARIABLE, openApprovalState } from "./approval-state.ts";
+import { createRequestStateCodec, inputRequired, inputResponse, type ServerContext } from "./sdk.ts";
+
+/** The approvals given so far. The state is signed, because it travels through the client. */
+interface State {
+  readonly agreed: readonly (readonly [digest: string, outcome: Outcome])[];
+  /** The digest of the change that the question showed. */
+  readonly asked: string;
+  /** The outcomes that the user could choose from. */
+  readonly offered: readonly Outcome[];
+  /** A random value that is different for every question, so that an answer is used only once. */
+  readonly nonce: string;
+}
+
+/** One request with the answers that its user has given so far. */
+export interface Round {
+  /** Returns the question for the user; undefined when the call needs none. */
+  question(): Promise<ReturnType<typeof inputRequired> | undefined>;
+  /** True when the change is no longer the approved one. */
+  stale(): boolean;
+}
+
+/** Sends the questions of a workspace to the users of its clients. */
+export interface Approvals {
+  readonly confirm: Confirm;
+  /** Verifies the signature of the state that a client sends back. */
+  readonly verify: (state: string, context: ServerContext) => Promise<unknown>;
+  /** Begins a request. The request's signal links a question of the workspace to this request. */
+  begin(context: ServerContext, canAsk: boolean): Round;
+}
+
+/** The options of {@link elicitApprovals}. */
+export interface ElicitOptions {
+  /**
+   * True when an answer may cover later calls too. It must be false when several clients share a workspace.
+   */
+  readonly lasting: boolean;
+  /** Default: opened from the user's state directory and `FILEWRIGHT_KEY`. */
+  readonly state?: ApprovalState | undefined;
+}
+
+const KEY = "approval";
+const DECISION = "decision";
+/** Limits of the text in a question. A longer change cannot be approved by its form. */
+const MAX_LINES = 60;
+const MAX_CHARS = 6000;
+
+/**
+ * Creates the approvals of a server.
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid key
+ */
+export function elicitApprovals({ lasting, state: given }: ElicitOptions): Approvals {
+  const { key, spend, keep } =
+    given ?? openApprovalState({ stateDir: defaultStateDir(), key: process.env[KEY_VARIABLE] });
+  const codec = createRequestStateCodec<State>({
+    key,
+    ttlSeconds: ANSWER_SECONDS,
+    bind: (context) => `${context.mcpReq.method}\0${context.http?.authInfo?.clientId ?? ""}`,
+  });
+  const rounds = new WeakMap<AbortSignal, (details: Confirmation) => ConfirmReply>();
+  return {
+    confirm: (details) =>
+      rounds.get(callerSignal(details.signal) as AbortSignal)?.(details) ??
+      refusedBecause("nobody can be asked here"),
+    verify: codec.verify,
+    begin(context, canAsk) {
+      const { mcpReq } = context;
+      const state = mcpReq.requestState<State>();
+      const reply = inputResponse(mcpReq.inputResponses, KEY);
+      const agreed = new Map(state?.agreed ?? []);
+      let refused: ConfirmReply | undefined;
+      if (state !== undefined && reply.kind === "elicit") {
+        const outcome = reply.action === "accept" ? outcomeOf(reply.content, state.offered) : undefined;
+        if (!spend(state.nonce)) {
+          agreed.clear();
+          refused = refusedBecause("this answer was used before");
+        } else if (outcome === undefined) refused = refusedBecause();
+        else agreed.set(state.asked, outcome);
+      }
+      let shown: Confirmation | undefined;
+      let [met, stale] = [state === undefined, false];
+      rounds.set(mcpReq.signal, (details) => {
+        const { digest } = details;
+        const outcome = agreed.get(digest);
+        if (digest === state?.asked) met = true;
+        if (outcome !== undefined) return { outcome, payload: { digest } };
+        if (refused !== undefined) return refused;
+        if (!canAsk) return refusedBecause("this client cannot ask its user (no elicitation)");
+        // The change differs from the approved one. We end the call instead of asking a second time.
+        stale = !met;
+        if (!stale) shown = details;
+        return refusedBecause("it changed after it was shown");
+      });
+      return {
+        stale: () => stale,
+        async question() {
+          if (shown === undefined) return undefined;
+          const view = viewOf(shown, keep);
+          const offered = shown.scopes.filter(
+            ({ outcome }) => isOffered(outcome, lasting) && (view.isWhole || outcome === "cancel"),
+          );
+          const next: State = {
+            agreed: [...agreed],
+            asked: shown.digest,
+            offered: offered.map(({ outcome }) => outcome),
+            nonce: randomBytes(18).toString("base64url"),
+          };
+          return inputRequired({
+            inputRequests: { [KEY]: inputRequired.elicit(formOf(view.message, offered)) },
+            requestState: await codec.mint(next, context),
+          });
+        },
+      };
+    },
+  };
+}
+
+function refusedBecause(reason?: string): ConfirmReply {
+  return { outcome: "cancel", ...(reason === undefined ? {} : { payload: { reason } }) };
+}
+
+/** Returns the chosen outcome; undefined for a refusal and for an outcome that the question did not offer. */
+function outcomeOf(
+  content: Readonly<Record<string, unknown>> | undefined,
+  offered: readonly Outcome[],
+): Outcome | undefined {
+  const decision = content?.[DECISION];
+  return decision === "cancel" ? undefined : offered.find((outcome) => outcome === decision);
+}
+
+/** Returns the form that the client's user fills in. */
+function formOf(message: string, offered: readonly Scope[]): Parameters<typeof inputRequired.elicit>[0] {
+  return {
+    message,
+    requestedSchema: {
+      type: "object",
+      properties: {
+        [DECISION]: {
+          type: "string",
+          title: "Decision",
+          oneOf: offered.map(({ outcome, label }: Scope) => ({
+            const: outcome,
+            title: said(outcome, label),
+          })),
+          default: "cancel",
+        },
+      },
+      required: [DECISION],
+    },
+  };
+}
+
+function isOffered(outcome: Outcome, lasting: boolean): boolean {
+  if (outcome === "proceed_once" || outcome === "cancel") return true;
+  return lasting && (outcome === "proceed_always" || outcome === "proceed_always_tool");
+}
+
+function said(outcome: Outcome, label: string): string {
+  return outcome === "cancel" ? "Refuse" : `Allow: ${label}`;
+}
+
+/**
+ * Returns the text of a question. If the text is cut, it names the file with the whole change, and the user
+ * can only refuse it.
+ */
+function viewOf(
+  details: Confirmation,
+  keep: ApprovalState["keep"],
+): { readonly message: string; readonly isWhole: boolean } {
+  const head = `${details.title} (risk: ${details.risk})`;
+  const lines = questionLines(details).map(({ text }) => printable(text));
+  const shown = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARS);
+  const left = lines.length - (shown === "" ? 0 : shown.split("\n").length);
+  const isCut = left > 0 || shown.length < lines.join("\n").length;
+  if (!isCut && details.complete)
+    return { message: [head, shown].filter(Boolean).join("\n\n"), isWhole: true };
+  const why = details.complete
+    ? `it is too long for this form${left > 0 ? `: ${left} more ${left === 1 ? "line" : "lines"}` : ""}`
+    : (details.incomplete ?? "it is too large");
+  const path = details.complete ? keep(details.digest, `${[head, ...lines].join("\n")}\n`) : undefined;
+  const notice = [
+    `[This is not all of the change (${why}), so it can only be refused here.`,
+    ...(path === undefined ? [] : [`All of it is in ${path}`]),
+    "To have it made, split it into smaller changes, allow it by a rule, or answer with `filewright approve`.]",
+  ];
+  return { message: [head, shown, notice.join("\n")].filter(Boolean).join("\n\n"), isWhole: false };
+}

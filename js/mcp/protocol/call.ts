@@ -1,0 +1,124 @@
+/** `tools/list` and `tools/call`: the tools of a workspace in the form of the protocol. */
+import { nearest } from "../../schema/nearest.ts";
+import { shuttingDown } from "../../pipeline/scheduling/drain.ts";
+import type { ToolResult } from "../../workspace/index.ts";
+import type { Approvals, Round } from "./approvals.ts";
+import { answerOf, type CallAnswer, refusal, type Structured, toolFacts } from "./content.ts";
+import type { Host, Room } from "../host.ts";
+import { mediaOf } from "./media.ts";
+import { reporter } from "./progress.ts";
+import { resolveRelative } from "./relative.ts";
+import type { inputRequired } from "./sdk.ts";
+
+/** The parts that all requests of a server share. */
+export interface Serving {
+  readonly host: Host;
+  readonly structured: Structured;
+  /** Asks the client's user about changes; undefined when no user is asked. */
+  readonly approvals?: Approvals | undefined;
+  /** The name of the caller, when the transport knows it. */
+  readonly agent?: string | undefined;
+  /** Aborted when a server that shuts down stops waiting for running calls. */
+  readonly ending?: AbortSignal | undefined;
+}
+
+/** The part of a request that a call uses. */
+export interface Caller {
+  readonly mcpReq: {
+    readonly signal: AbortSignal;
+    readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
+    notify(notification: { method: string; params: Record<string, unknown> }): Promise<void>;
+  };
+}
+
+/**
+ * Returns the signal of a call. It is aborted with the request, or when a server that shuts down stops
+ * waiting.
+ */
+export function callSignal(request: AbortSignal, ending: AbortSignal | undefined): AbortSignal {
+  return ending === undefined ? request : AbortSignal.any([request, ending]);
+}
+
+/** The answer to a call when no directory is allowed. */
+export const NO_DIRECTORY =
+  "No directory is allowed: start the server with directories as its arguments, or name roots in the client.";
+
+/**
+ * Returns the tools as `tools/list` sends them. The list does not depend on directories, so it is complete
+ * even when none is allowed yet.
+ */
+export async function listTools({ host, structured }: Serving): Promise<Record<string, unknown>[]> {
+  const room = await host.room();
+  const tools = room === undefined ? await host.offered() : room.listed;
+  const { preset } = host;
+  // Most servers never use strict schemas, so the module is loaded only on demand.
+  const strictSchema = host.strictSchemas
+    ? (await import("../../presets/strict.ts")).strictSchema
+    : undefined;
+  return tools.map((tool) => toolFacts(tool, { preset, structured, strictSchema }));
+}
+
+/** Thrown for an unknown tool. The code is the protocol's code for invalid parameters. */
+export class UnknownTool extends Error {
+  override name = "UnknownTool";
+  readonly code = -32_602;
+}
+
+/**
+ * Runs one call.
+ * @param round the approvals of this request, when the client's user can be asked
+ * @throws UnknownTool
+ */
+export async function callTool(
+  serving: Serving,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  { mcpReq: { signal, _meta: meta, notify } }: Caller,
+  round?: Round,
+): Promise<CallAnswer | ReturnType<typeof inputRequired>> {
+  const { host, structured } = serving;
+  const { preset } = host;
+  if (host.isDraining()) return answerOf(shuttingDown(), undefined, { preset, structured, cwd: "/" });
+  const room = await host.room();
+  if (room === undefined) return refusal(`Error: ${NO_DIRECTORY}`);
+  const tool = room.tools.get(name);
+  if (tool === undefined) throw unknown(name, room);
+  const report = reporter(meta?.progressToken, notify);
+  try {
+    const given = await resolveRelative(tool, args);
+    const result = await tool.execute(given, {
+      signal,
+      ...(report === undefined ? {} : { onProgress: report.onProgress }),
+      ...(serving.agent === undefined ? {} : { agent: serving.agent }),
+    });
+    const asked = await pending(round, result);
+    if (asked !== undefined) return asked;
+    const isMedia = (preset === "mcp" || preset === "lean") && name === "read_media_file";
+    const media = isMedia ? await mediaOf(room, given, result, structured === "full") : undefined;
+    return answerOf(result, media, { preset, structured, cwd: room.cwd });
+  } finally {
+    report?.end();
+  }
+}
+
+/**
+ * Returns the question that a refused call waits for, or a refusal when the change is no longer the approved
+ * one.
+ */
+async function pending(
+  round: Round | undefined,
+  result: ToolResult,
+): Promise<CallAnswer | ReturnType<typeof inputRequired> | undefined> {
+  if (round === undefined || result.ok) return undefined;
+  if (round.stale())
+    return refusal(
+      "Error: CONFLICT: the change is no longer the one that was approved. Nothing was written; read again and call again.",
+    );
+  return round.question();
+}
+
+function unknown(name: string, { tools }: Room): UnknownTool {
+  const close = nearest(name, [...tools.keys()]);
+  const hint = close === undefined ? "tools/list names them" : `did you mean ${close}?`;
+  return new UnknownTool(`Unknown tool: ${name.slice(0, 80)}; ${hint}`);
+}

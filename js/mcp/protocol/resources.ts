@@ -1,0 +1,181 @@
+/**
+ * Files and directories as resources with `file:` URIs. They are listed in pages and read whole.
+ *
+ * All reads go through calls of the workspace, so that rules, hooks and the audit log apply.
+ */
+import { escapeControls } from "../../engine/escape.ts";
+import { compareCodePoints, isWithin, joinPath, nameOf } from "../../backends/paths.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { Room } from "../host.ts";
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.ts";
+import { pathOfUri, uriOf } from "./uri.ts";
+
+/** The only resource template. It covers all paths below the directories. */
+export const TEMPLATE = {
+  uriTemplate: "file:///{+path}",
+  name: "file",
+  title: "File or directory",
+  description:
+    "A file below an allowed directory, whole: text as text, anything else as base64. Of a directory, its list.",
+} as const;
+
+/** Entries in one page of the list. */
+const PAGE = 100;
+/** Maximum bytes of a file that is sent whole. */
+const MAX_RESOURCE_BYTES = 20 * 1024 * 1024;
+const DIRECTORY = "inode/directory";
+
+interface Listed {
+  readonly resources: Record<string, unknown>[];
+  readonly nextCursor?: string;
+}
+
+/**
+ * Returns one page of the directories and the files directly in them.
+ * @throws ProtocolError for an invalid cursor
+ */
+export async function listResources(
+  { ws, roots }: Room,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<Listed> {
+  const [index = "", inner = ""] = /^(\d{1,6}):(.*)$/u.exec(cursor ?? "0:")?.slice(1) ?? [];
+  const at = Number(index === "" ? Number.NaN : index);
+  const root = roots[at];
+  if (root === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "the cursor is unknown");
+  const args = { path: root, sort: "name", limit: PAGE } as const;
+  const page = await ws.listDirectory(inner === "" ? args : { ...args, cursor: inner }, {
+    signal,
+  });
+  const resources: Record<string, unknown>[] = page.entries
+    .filter(({ type }) => type === "file")
+    .map(({ name, size, modified }) => ({
+      uri: uriOf(joinPath(root, name), "/"),
+      name: escapeControls(name),
+      ...(size === undefined ? {} : { size }),
+      ...(modified === undefined ? {} : { annotations: { lastModified: modified } }),
+    }));
+  if (inner === "")
+    resources.unshift({
+      uri: uriOf(root, "/"),
+      name: escapeControls(nameOf(root) || "/"),
+      mimeType: DIRECTORY,
+    });
+  const next =
+    page.next_cursor !== undefined
+      ? `${at}:${page.next_cursor}`
+      : at + 1 < roots.length
+        ? `${at + 1}:`
+        : undefined;
+  return { resources, ...(next === undefined ? {} : { nextCursor: next }) };
+}
+
+/** One item of `resources/read`. */
+export type Contents =
+  | { readonly uri: string; readonly mimeType: string; readonly text: string }
+  | { readonly uri: string; readonly mimeType: string; readonly blob: string };
+
+/**
+ * Returns the content of a URI.
+ * @throws ResourceNotFoundError, ProtocolError
+ */
+export async function readResource(room: Room, uri: string, signal: AbortSignal): Promise<Contents> {
+  const path = pathOfUri(uri);
+  if (path === undefined) throw new ResourceNotFoundError(uri);
+  try {
+    return await contents(room, uri, path, signal);
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    // The answer is the same for a path outside the roots and a missing one, so that it reveals nothing about
+    // the disk.
+    if (GONE.has(error.code)) throw new ResourceNotFoundError(uri);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, error.message, { code: error.code });
+  }
+}
+
+const GONE: ReadonlySet<string> = new Set([
+  "NOT_FOUND",
+  "OUTSIDE_ALLOWED",
+  "INVALID_ARGUMENT",
+  "GRANT_DENIED",
+]);
+/** Error codes that mean that a file is not text. */
+const NO_TEXT: ReadonlySet<string> = new Set(["BINARY_FILE", "UNSUPPORTED_FORMAT", "ENCODING_ERROR"]);
+
+async function contents(
+  { ws, cwd }: Room,
+  uri: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Contents> {
+  const facts = await ws.stat({ path }, { signal });
+  if (facts.is_dir) {
+    const { entries } = await ws.listDirectory({ path, limit: 1000 }, { signal });
+    const lines = entries.map(
+      ({ type, name }) => `${type === "dir" ? "[DIR]" : "[FILE]"} ${escapeControls(name)}`,
+    );
+    return { uri, mimeType: DIRECTORY, text: lines.join("\n") };
+  }
+  if (facts.size > MAX_RESOURCE_BYTES) {
+    const message = `the file has ${facts.size} bytes; up to ${MAX_RESOURCE_BYTES} are sent whole: read it in parts with a tool`;
+    throw new FilewrightError("TOO_LARGE", message);
+  }
+  const mimeType = facts.mime ?? "application/octet-stream";
+  try {
+    const text = await wholeText(ws, path, signal);
+    return { uri, mimeType: mimeType === "application/octet-stream" ? "text/plain" : mimeType, text };
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || !NO_TEXT.has(error.code)) throw error;
+  }
+  const bytes = await ws.fs.readBytes(joinPath(cwd, facts.path));
+  const blob = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  return { uri, mimeType, blob };
+}
+
+/** Returns the whole text of a file. It reads page by page, because one answer has a size limit. */
+async function wholeText(ws: Room["ws"], path: string, signal: AbortSignal): Promise<string> {
+  const parts: string[] = [];
+  for (let start = 1; ; ) {
+    const page = await ws.readFile(
+      {
+        path,
+        start_line: start,
+        max_lines: null,
+        max_line_chars: 0,
+        line_numbers: "none",
+        non_text: "error",
+      },
+      { signal },
+    );
+    if (page.rendered === true) throw new FilewrightError("BINARY_FILE", "not text");
+    parts.push(page.content);
+    const next = page.next_start_line;
+    if (next === undefined || next <= start) return parts.join("");
+    start = next;
+  }
+}
+
+/**
+ * Returns completions for the template's `path`: absolute paths that begin with the typed text, without the
+ * leading `/` if the text has none.
+ */
+export async function completePath(
+  { ws, cwd, roots }: Room,
+  typed: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const slash = typed.startsWith("/") ? "/" : "";
+  const whole = `/${typed.slice(slash.length)}`;
+  const near = roots.filter((root) => root.startsWith(whole) && root !== whole);
+  const inside = roots.some((root) => isWithin(whole, root));
+  const base = inside ? whole : near.length > 0 ? undefined : joinPath(cwd, typed);
+  const values = near.map((root) => `${root}/`);
+  if (base !== undefined) {
+    const dir = base.slice(0, base.lastIndexOf("/")) || "/";
+    const start = base.slice(base.lastIndexOf("/") + 1);
+    const listed = await ws.listDirectory({ path: dir, limit: 10_000 }, { signal }).catch(() => undefined);
+    for (const { name, type } of listed?.entries ?? [])
+      if (name.startsWith(start)) values.push(`${joinPath(dir, name)}${type === "dir" ? "/" : ""}`);
+  }
+  return values.sort(compareCodePoints).map((value) => (slash === "" ? value.slice(1) : value));
+}

@@ -1,0 +1,113 @@
+/**
+ * One server of the Model Context Protocol over a host: it maps each request to the function that answers it.
+ * Transports and state that outlives a connection are in other modules.
+ */
+import { aboutServer } from "./about.ts";
+import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
+import { getPrompt, listPrompts } from "./prompts.ts";
+import { completePath, listResources, readResource, TEMPLATE } from "./resources.ts";
+import type { Room } from "../host.ts";
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
+import type { Watch } from "./watch.ts";
+
+/** The parts of a server for one connection or one request. */
+export interface ServerParts extends Serving {
+  readonly version: string;
+  /** Watches subscribed resources; undefined when the client cannot subscribe. */
+  readonly watch?: Watch | undefined;
+  /** Called before a request that needs the directories, so that the client's roots can replace them. */
+  readonly before?: ((context: ServerContext, server: Server) => Promise<unknown>) | undefined;
+}
+
+/** The key of a request's envelope that holds the client's capabilities. */
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+
+/** Returns the capabilities of a request's client: those in the request, or those of the handshake. */
+export function capabilitiesOf(context: ServerContext, server: Server): Readonly<Record<string, unknown>> {
+  const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  return (envelope?.[CAPABILITIES] ?? server.getClientCapabilities() ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
+}
+
+/** Creates the server. */
+export function makeServer(parts: ServerParts): Server {
+  const { host, watch, approvals } = parts;
+  const { serverInfo, capabilities, instructions } = aboutServer(parts, parts.version, watch !== undefined);
+  const server = new Server(serverInfo, {
+    capabilities,
+    instructions,
+    ...(approvals === undefined ? {} : { requestState: { verify: approvals.verify } }),
+  });
+  const room = async (): Promise<Room> => {
+    const found = await host.room();
+    if (found === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_DIRECTORY);
+    return found;
+  };
+
+  server.setRequestHandler("tools/list", async () => ({ tools: (await listTools(parts)) as never }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const first = await parts.before?.(context, server);
+    if (first !== undefined) return first as never;
+    const canAsk = capabilitiesOf(context, server)["elicitation"] !== undefined;
+    const call = withEnding(context, parts.ending);
+    const round = approvals?.begin(call, canAsk);
+    return (await callTool(parts, params.name, params.arguments ?? {}, call, round)) as never;
+  });
+  server.setRequestHandler("resources/list", async ({ params }, { mcpReq }) => {
+    const found = await host.room();
+    if (found === undefined) return { resources: [] };
+    return (await listResources(found, params?.cursor, mcpReq.signal)) as never;
+  });
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [TEMPLATE] }));
+  server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) => ({
+    contents: [await readResource(await room(), params.uri, mcpReq.signal)],
+  }));
+  server.setRequestHandler("prompts/list", async () => {
+    const found = await host.room();
+    return { prompts: found === undefined ? [] : (listPrompts(found) as never) };
+  });
+  server.setRequestHandler("prompts/get", async ({ params }, { mcpReq }) => {
+    const prompt = await getPrompt(await room(), params.name, params.arguments ?? {}, mcpReq.signal);
+    return prompt as never;
+  });
+  server.setRequestHandler("completion/complete", async ({ params }, { mcpReq }) => {
+    const { ref, argument } = params;
+    const ours = ref.type === "ref/resource" && ref.uri === TEMPLATE.uriTemplate && argument.name === "path";
+    const values = ours ? await completePath(await room(), argument.value, mcpReq.signal) : [];
+    return {
+      completion: { values: values.slice(0, 100), total: values.length, hasMore: values.length > 100 },
+    };
+  });
+  if (watch !== undefined) subscriptions(server, watch);
+  return server;
+}
+
+/** Returns a context whose call is also cancelled when a server that shuts down stops waiting. */
+function withEnding(context: ServerContext, ending: AbortSignal | undefined): ServerContext {
+  if (ending === undefined) return context;
+  const signal = { value: callSignal(context.mcpReq.signal, ending) };
+  return { ...context, mcpReq: Object.create(context.mcpReq, { signal }) as ServerContext["mcpReq"] };
+}
+
+/** Handles subscriptions over lasting connections. The transport handles those of single requests. */
+function subscriptions(server: Server, watch: Watch): void {
+  const stops = new Map<string, () => void>();
+  server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
+    if (stops.has(uri)) return {};
+    const { ready, stop } = watch.add([uri]);
+    stops.set(uri, stop);
+    await ready;
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    stops.get(uri)?.();
+    stops.delete(uri);
+    return {};
+  });
+  const before = server.onclose;
+  server.onclose = () => {
+    before?.();
+    for (const stop of stops.values()) stop();
+  };
+}

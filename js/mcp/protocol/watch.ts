@@ -1,0 +1,127 @@
+/**
+ * Reports changes of resources. While a client is subscribed, it compares their versions once a second. A
+ * version consists of a file's identity, size and times, so that a comparison costs one `stat`.
+ *
+ * Rules, grants and hooks are checked once, at the subscription. Changes of a resource that they hide from
+ * the client are not reported.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import type { Host } from "../host.ts";
+import { pathOfUri } from "./uri.ts";
+
+const PACE_MS = 1000;
+
+/** The subscribed resources. */
+export interface Watch {
+  /** Watches these resources. Changes are reported after `ready` resolves. */
+  add(uris: readonly string[]): Watched;
+  close(): void;
+}
+
+/** A set of watched resources. */
+export interface Watched {
+  readonly ready: Promise<unknown>;
+  stop(): void;
+}
+
+/** Error codes of resources that a client must not learn about. */
+const KEPT: ReadonlySet<string> = new Set([
+  "APPROVAL_DENIED",
+  "GRANT_DENIED",
+  "HOOK_BLOCKED",
+  "OUTSIDE_ALLOWED",
+]);
+
+/** Creates a watch that calls `changed` with the URI of a changed resource. */
+export function watchVersions(host: Host, changed: (uri: string) => void): Watch {
+  const watched = new Map<string, { count: number; version: Promise<string>; isKept: boolean }>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+
+  const versionOf = async (uri: string): Promise<string> => {
+    const path = pathOfUri(uri);
+    const room = await host.room();
+    if (path === undefined || room === undefined) return "none";
+    try {
+      const { version, size, mtime } = await room.ws.fs.stat(path);
+      return version ?? `${size} ${mtime}`;
+    } catch {
+      return "none"; // A missing and a forbidden path look the same.
+    }
+  };
+  /** Returns true when a rule, a grant or a hook hides the resource from its client. */
+  const isKept = async (uri: string): Promise<boolean> => {
+    const path = pathOfUri(uri);
+    const room = await host.room();
+    if (path === undefined || room === undefined) return false;
+    try {
+      await room.ws.stat({ path });
+      return false;
+    } catch (error) {
+      return error instanceof FilewrightError && KEPT.has(error.code);
+    }
+  };
+  const begin = (uri: string): void => {
+    const entry = { count: 1, version: Promise.resolve("none"), isKept: false };
+    entry.version = isKept(uri).then((kept) => {
+      entry.isKept = kept;
+      return kept ? "none" : versionOf(uri);
+    });
+    watched.set(uri, entry);
+  };
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    for (const [uri, entry] of watched) {
+      const before = await entry.version;
+      if (entry.isKept) continue;
+      const now = await versionOf(uri);
+      if (before === now || !watched.has(uri)) continue;
+      entry.version = Promise.resolve(now);
+      changed(uri);
+    }
+    looking = false;
+  };
+  return {
+    add(uris) {
+      for (const uri of uris) {
+        const known = watched.get(uri);
+        if (known === undefined) begin(uri);
+        else known.count += 1;
+      }
+      timer ??= setInterval(() => void look(), PACE_MS).unref();
+      let stopped = false;
+      const stop = (): void => {
+        if (stopped) return;
+        stopped = true;
+        for (const uri of uris) {
+          const entry = watched.get(uri);
+          if (entry !== undefined && --entry.count === 0) watched.delete(uri);
+        }
+        if (watched.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+      return { ready: Promise.all(uris.map((uri) => watched.get(uri)?.version)), stop };
+    },
+    close() {
+      watched.clear();
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** Returns the resources that a `subscriptions/listen` message names; undefined for any other message. */
+export function listenedUris(
+  message: unknown,
+): { readonly id: unknown; readonly uris: readonly string[] } | undefined {
+  const { method, id, params } = message as {
+    readonly method?: unknown;
+    readonly id?: unknown;
+    readonly params?: { readonly notifications?: { readonly resourceSubscriptions?: unknown } };
+  };
+  const wanted = params?.notifications?.resourceSubscriptions;
+  if (method !== "subscriptions/listen" || !Array.isArray(wanted)) return undefined;
+  return { id, uris: wanted.filter((uri) => typeof uri === "string") };
+}

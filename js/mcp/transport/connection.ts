@@ -1,0 +1,113 @@
+/**
+ * A connection over standard input and output that the protocol's SDK serves: both eras, roots, resources,
+ * subscriptions and questions. The module is loaded with the first message that `direct.ts` does not answer.
+ */
+import type { Serving } from "../protocol/call.ts";
+import type { Log } from "../log.ts";
+import { clientRoots } from "../protocol/roots.ts";
+import { parseJSONRPCMessage, type Server, serveStdio, type Transport } from "../protocol/sdk.ts";
+import { makeServer } from "../protocol/server.ts";
+import { listenedUris, type Watch, watchVersions } from "../protocol/watch.ts";
+import type { Message, Wire } from "./wire.ts";
+
+/** The parts that a connection needs. */
+export interface ConnectionParts extends Serving {
+  readonly wire: Wire;
+  readonly version: string;
+  readonly log: Log;
+}
+
+/** The SDK's side of a connection. */
+export interface Connection {
+  deliver(message: Message): void;
+  /** Resolves when the client has answered our question for its roots, if we have asked one. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * The id of a handshake that we replay to the SDK. The client has its answer already, so the SDK's answer is
+ * dropped.
+ */
+const GREETED = "filewright/greeted";
+
+/**
+ * Connects the SDK to the wire.
+ * @param greeting the handshake, when it is already answered
+ */
+export async function connectSdk(
+  { wire, version, log, ...serving }: ConnectionParts,
+  greeting: Message | undefined,
+): Promise<Connection> {
+  const { host } = serving;
+  let current: Server | undefined;
+  const watch = watchVersions(host, (uri) => void current?.sendResourceUpdated({ uri }).catch(() => {}));
+  const roots = clientRoots(host, log, (server) => void server.sendResourceListChanged().catch(() => {}));
+
+  let greeted = (): void => {};
+  const transport: Transport = {
+    start: () => Promise.resolve(),
+    send(message) {
+      if (!("id" in message) || message.id !== GREETED) return wire.send(message);
+      greeted();
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(wire.close()),
+  };
+  const served = serveStdio(
+    ({ era }) => {
+      const server = makeServer({ ...serving, version, watch, before: roots.before });
+      if (era === "legacy") roots.follow(server);
+      current = server;
+      return server;
+    },
+    { transport, onerror: (error) => log(`Error: ${error.message}`, "error") },
+  );
+  noticeListeners(transport, watch);
+  if (greeting !== undefined) {
+    const done = new Promise<void>((resolve) => {
+      greeted = resolve;
+    });
+    transport.onmessage?.({ ...greeting, id: GREETED } as never);
+    await done;
+  }
+  return {
+    deliver(message) {
+      try {
+        transport.onmessage?.(parseJSONRPCMessage(message));
+      } catch (error) {
+        wire.onerror(error as Error);
+      }
+    },
+    settled: roots.settled,
+    async close() {
+      watch.close();
+      // The client has gone, so the transport reports its end before the server closes.
+      if (wire.closed()) transport.onclose?.();
+      await served.close();
+    },
+  };
+}
+
+/**
+ * Watches the resources that `subscriptions/listen` names. The SDK delivers the notifications, but does not
+ * detect changes itself.
+ */
+function noticeListeners(transport: Transport, watch: Watch): void {
+  const stops = new Map<unknown, () => void>();
+  const deliver = transport.onmessage;
+  transport.onmessage = (message) => {
+    const listened = listenedUris(message);
+    if (listened !== undefined) {
+      const { ready, stop } = watch.add(listened.uris);
+      stops.set(listened.id, stop);
+      // The SDK acknowledges the subscription only after the first versions are known, so that no later
+      // change is missed.
+      ready.finally(() => deliver?.(message));
+      return;
+    }
+    if ("method" in message && message.method === "notifications/cancelled")
+      stops.get((message.params as { readonly requestId?: unknown } | undefined)?.requestId)?.();
+    deliver?.(message);
+  };
+}

@@ -1,0 +1,64 @@
+/** The MCP server over HTTP: its paths, and the token check before each request. */
+import { HTTP_LIMITS, type HttpLimits } from "../../http/limits.ts";
+import { type HttpServer, listen } from "../../http/server.node.ts";
+import { type GateOptions, makeGate, refused } from "../auth/gate.ts";
+import type { McpHandler } from "./handler.ts";
+
+/** The address of a server and the clients that may reach it. */
+export interface HttpOptions extends GateOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Host names under which clients reach the server, without ports. Loopback names are always allowed. */
+  readonly hosts: readonly string[];
+  /** Origins of web pages that may use the server, such as `https://app.example`. */
+  readonly origins: readonly string[];
+  /**
+   * Answers requests below `/approvals`. It checks a token of its own; the token of MCP clients is not valid
+   * there.
+   */
+  readonly approvals?: ((request: Request) => Promise<Response>) | undefined;
+  readonly limits?: Partial<HttpLimits> | undefined;
+  readonly onerror?: ((error: unknown) => void) | undefined;
+}
+
+/** The path of the MCP server. */
+export const MCP_PATH = "/mcp";
+const APPROVALS_PATH = "/approvals";
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+
+/** Starts listening. Rejects when the port is not available. */
+export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<HttpServer> {
+  const admit = makeGate(options);
+  const { metadata } = options.verifier ?? {};
+  const mostCalls = options.limits?.calls ?? HTTP_LIMITS.calls;
+  let calls = 0;
+
+  const answer = async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    // A browser sends a preflight request before the real one, and it carries no token.
+    if (request.method === "OPTIONS") return new Response(null, { status: 204 });
+    const isMetadata = metadata !== undefined && (pathname === metadata.path || pathname === METADATA_PATH);
+    if (isMetadata) return Response.json(metadata.document, { headers: { "cache-control": "max-age=3600" } });
+    const { approvals } = options;
+    if (approvals !== undefined && (pathname === APPROVALS_PATH || pathname.startsWith(`${APPROVALS_PATH}/`)))
+      return approvals(request);
+    const admission = await admit(request);
+    if ("refusal" in admission) return admission.refusal;
+    if (pathname !== MCP_PATH) return refused(404, `there is nothing here; the server is at ${MCP_PATH}`);
+    if (calls >= mostCalls)
+      return refused(503, "too many calls are running; try again in a second", { "retry-after": "1" });
+    calls += 1;
+    let isAnswered = false;
+    const end = (): void => {
+      if (!isAnswered) calls -= 1;
+      isAnswered = true;
+    };
+    // A call counts until its whole answer is sent or the client disconnects.
+    request.signal.addEventListener("abort", end, { once: true });
+    if (request.signal.aborted) end();
+    return handler.fetch(request, admission.facts);
+  };
+  const { host, port, hosts, origins, limits, onerror } = options;
+  return listen(answer, { host, port, hosts, origins, limits, onerror, refuse: refused });
+}

@@ -1,0 +1,174 @@
+/** Builds the results of calls: a success within its size budget, or a failure with its message. */
+import type { Location } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { tell } from "../hooks/events.ts";
+import type { Meant } from "../presets/preset.ts";
+import { displayOf } from "../tools/render/display.ts";
+import { answerBytes } from "../tools/lib/limits.ts";
+import { OWN_NAMES } from "../tools/lib/names.ts";
+import { countLines, cutToBytes, fits, linesThatFit } from "../tools/lib/text.ts";
+import type { Call, PathUse } from "../tools/lib/tool.ts";
+import { BatchFailed } from "./batch/failed.ts";
+import type { Changed } from "./change.ts";
+import type { AnyReading, AnyTool } from "./enter.ts";
+import { readableRoots } from "./paths/look-alikes.ts";
+import { word } from "./wording/messages.ts";
+import { errorData, type Failure, type Meta, type Success } from "./result.ts";
+import type { Session } from "./session.ts";
+
+/** The codes of failures that a person, a rule or a hook decided. */
+const REFUSALS: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
+
+/** The bytes beyond the budget that the line about truncation may use. */
+const GRACE_BYTES = 500;
+
+const LEFT_OUT = "what a rule wants to be asked about is left out: name a path to be asked";
+
+/** The form of a text. Notes can be added to `lines`, but not to a text of `fixed` form or to `json`. */
+export type TextForm = "lines" | "fixed" | "json";
+
+/** The maximum number of attempts to fit a long text by using fewer results. */
+const MAX_SHRINKS = 8;
+
+/** Returns the result of a successful call. */
+export async function success(
+  tool: AnyTool,
+  render: (data: unknown, args: object, call: Call) => string,
+  { answer, modifiedByUser, approval }: Changed<unknown>,
+  args: object,
+  call: Call,
+  modifiedByHook: readonly string[],
+  started: number,
+  form: TextForm = "lines",
+): Promise<Success<unknown>> {
+  let { data } = answer;
+  const warnings = [...(call.leavesOut ? [LEFT_OUT] : []), ...(answer.warnings ?? [])];
+  // JSON cannot have further lines, so the warnings are rendered with the data.
+  if (form === "json" && warnings.length > 0) data = withWarnings(data, warnings);
+  let text = render(data, args, call);
+  let cut = false;
+  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? answerBytes(call.limits);
+  if (!fits(text, budget)) {
+    await turnOfOthers();
+    let { lines } = linesThatFit(text, budget);
+    const { shrink } = tool as AnyReading;
+    for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINKS; round++) {
+      data = await shrink.call(tool, data, args, lines, call);
+      await turnOfOthers();
+      text = render(data, args, call);
+      if (fits(text, budget + GRACE_BYTES)) break;
+      // One result may take several lines of this text.
+      const { lines: fitting } = linesThatFit(text, budget);
+      lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
+    }
+    if (!fits(text, budget + GRACE_BYTES)) {
+      cut = true;
+      text = cutText(text, budget);
+      data = { ...(data as object), truncated: true };
+    }
+  }
+  if (form !== "json" && warnings.length > 0) {
+    data = withWarnings(data, warnings);
+    if (form === "lines") text += notesBelow(warnings);
+  }
+  const notes = [
+    ...(modifiedByHook.length > 0 ? [`arguments modified by a hook: ${modifiedByHook.join(", ")}`] : []),
+    ...(modifiedByUser ? ["content modified by the reviewer before it was approved"] : []),
+  ];
+  text += notesBelow(notes);
+  const display = displayOf(tool, data, args) + notesBelow([...warnings, ...notes]);
+  const meta: Meta = {
+    duration_ms: performance.now() - started,
+    truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
+    ...(tool.kind === "read" ? {} : { call_id: call.callId }),
+    ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
+    ...(modifiedByUser ? { modified_by_user: true } : {}),
+    ...(approval === undefined ? {} : { approval }),
+  };
+  return answer.content === undefined
+    ? { ok: true, text, display, data, meta }
+    : { ok: true, text, display, data, content: answer.content, meta };
+}
+
+/** Returns the notes as lines in brackets, to be added below a text. */
+function notesBelow(notes: readonly string[]): string {
+  return notes.map((note) => `\n[${note}]`).join("");
+}
+
+function withWarnings(data: unknown, warnings: readonly string[]): unknown {
+  const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
+  return { ...(data as object), warnings: [...others, ...warnings] };
+}
+
+/** Yields to the event loop, because a text beyond the budget took some milliseconds. */
+function turnOfOthers(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+/** Returns the beginning of a text that its tool cannot shorten, with a line about the truncation. */
+function cutText(text: string, budget: number): string {
+  const { end } = linesThatFit(text, budget);
+  const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
+  return `${kept}\n[output cut at ${budget} bytes; truncated]`;
+}
+
+/**
+ * Returns the storage that the failure of an unapproved call may reveal, whatever its arguments. If
+ * every call of the tool needs an approval, the rules for `stat` decide.
+ */
+function unaskedView({ rules, views }: Session, tool: string): FsBackend {
+  const own = rules.forCall(tool);
+  return views.of({
+    rules: own.decide([]) === "ask" ? rules.forCall("stat") : own,
+    hidden: ["deny", "ask"],
+  });
+}
+
+/** Returns the result of a failed call. `fs` is the storage as the call saw it, if it got that far. */
+export async function failure(
+  session: Session,
+  tool: Pick<AnyTool, "name" | "title">,
+  thrown: unknown,
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+  started: number,
+  meant: Meant | undefined,
+  fs: FsBackend = unaskedView(session, tool.name),
+): Promise<Failure> {
+  const meta: Meta = { duration_ms: performance.now() - started, truncated: false };
+  if (thrown instanceof BatchFailed) {
+    const { verbatim, data } = thrown;
+    return {
+      ok: false,
+      text: verbatim ? thrown.message : `Error: ${thrown.message}`,
+      display: verbatim ? thrown.message : `${tool.title} failed: ${thrown.message}`,
+      error: errorData(thrown),
+      // The type hides the data, so that `data` of a result has one type for each tool.
+      data: data as unknown as undefined,
+      meta,
+    };
+  }
+  const { error, told, shown } = await word(thrown, {
+    tool: tool.name,
+    uses,
+    locations,
+    fs,
+    cwd: session.resolver.policy.cwd,
+    roots: readableRoots(session.resolver.policy),
+    display: session.resolver.display,
+    names: meant?.names ?? OWN_NAMES,
+  });
+  const message = meant?.refuse?.(error, told) ?? told;
+  if (REFUSALS.has(error.code)) {
+    const { code, message } = error;
+    tell(session.notify, { type: "call_denied", tool: tool.name, code, message });
+  }
+  const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
+  return {
+    ok: false,
+    text: verbatim ? error.message : `Error: ${message}`,
+    display: verbatim ? error.message : `${tool.title} failed: ${shown}`,
+    error: errorData(error),
+    meta,
+  };
+}

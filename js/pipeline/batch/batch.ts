@@ -1,0 +1,192 @@
+/**
+ * Runs several calls as one.
+ *
+ * First every operation is tried on an overlay: hooks run, rules decide, and reviewers are asked.
+ * Nothing is locked or written, so most failures occur here without effect. Then all paths are locked
+ * at once, and the operations are repeated on the storage as one change of the journal, which rolls
+ * all of them back when one fails or the process dies. If a reviewer was asked, each operation must
+ * be the approved one, or the batch fails with CONFLICT; see `batch-trial.ts`.
+ */
+import { OverlayBackend } from "../../backends/overlay/overlay.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { GuardLevel } from "../../presets/index.ts";
+import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
+import { trialOf } from "../../tools/lib/seen.ts";
+import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
+import { failure } from "../answer.ts";
+import { BatchFailed } from "./failed.ts";
+import { admitted, type Operation, prepare, reviewerOf, single } from "./operations.ts";
+import { afterwards, inOrder, outcome } from "./outcomes.ts";
+import { asShown, ownVersionsOf, Trials } from "./trial.ts";
+import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "../change.ts";
+import type { CallOptions } from "../enter.ts";
+import { applyGuarded, assertSeen, isUnseen } from "../guard.ts";
+import { effectsOf, hashesOf, type Trace } from "../observe.ts";
+import { permit, planTold } from "../permit.ts";
+import type { ErrorData, ToolResult } from "../result.ts";
+import { compareVersions, type Reviewed, review } from "../review.ts";
+import type { Session } from "../session.ts";
+import { type AskedPlace, judgeWritten, warningsOf } from "../written-places.ts";
+
+/** Runs one call alone. */
+export type RunCall = (
+  session: Session,
+  tool: Tool,
+  args: unknown,
+  options: CallOptions,
+) => Promise<ToolResult>;
+
+/** Runs a batch. @throws BatchFailed; Raised */
+export async function runBatch(
+  session: Session,
+  args: Required<BatchArgs>,
+  call: Call,
+  options: CallOptions,
+  alone: RunCall,
+  trace?: Trace,
+): Promise<Answer<BatchData>> {
+  if (!args.atomic && !args.dry_run) return eachAlone(session, args, options, alone);
+  const operations = await prepare(args, session);
+  const overlay = new OverlayBackend(session.fs);
+  const seen = trialOf(call.seen);
+  const trials = new Trials();
+  const mayAsk = !args.dry_run && operations.some(({ tool }) => session.confirmFor(tool.name) !== undefined);
+  const unasked: AskedPlace[] = [];
+  let asked = false;
+  await inOrder(session, operations, options, async (operation) => {
+    const { tool } = operation;
+    const { ruled, isKept } = await admitted(session, operation, options, overlay);
+    const own: Call = { ...(operation.call as Call), seen };
+    if (tool.kind === "read") return tool.run(operation.args, own);
+    // Later operations of a dry run can read the result of this one, so its approval comes first.
+    if (isKept && args.dry_run) await permit(session, tool, own.locations, own);
+    const planning = { tool, args: operation.args, call: own, isKept: isKept && !args.dry_run };
+    let plan = await planTold(session, planning);
+    if (plan.settled !== undefined) {
+      if (mayAsk) operation.trial = await trials.settled(operation, own);
+      return plan.settled;
+    }
+    const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
+    const places = await judgeWritten(session, await lockKeys(operation.uses, own), own);
+    if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
+    const reviewer = args.dry_run ? undefined : reviewerOf(session, operation, ruled, places);
+    let reviewed: Reviewed<typeof plan> | undefined;
+    if (reviewer !== undefined) {
+      asked = true;
+      if (session.guard === "refuse") await assertSeen(reviewable, plan);
+      reviewed = await review(session, reviewable, plan, reviewer);
+      plan = reviewed.plan;
+      operation.revisions = reviewed.revisions;
+    }
+    if (mayAsk) operation.trial = await trials.note(operation, own, plan.base, reviewed);
+    try {
+      return await applyGuarded(session.guard, { ...reviewable, call: own }, plan);
+    } catch (error) {
+      // The trial holds no locks, so another call may have been faster.
+      if (reviewed !== undefined || isUnseen(error) || !isConflict(error)) throw error;
+      return repeat(operation, own, session.guard);
+    }
+  });
+  if (!args.dry_run) await commit(session, operations, asked, call, options, trace);
+  const results = await afterwards(session, operations, options);
+  const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
+  const warnings = changed ? warningsOf(unasked) : [];
+  return { data: { results, applied: changed, rolled_back: false }, warnings };
+}
+
+/** Runs every operation as a separate call; a failure does not stop the others. */
+async function eachAlone(
+  session: Session,
+  args: Required<BatchArgs>,
+  options: CallOptions,
+  alone: RunCall,
+): Promise<Answer<BatchData>> {
+  const results: BatchOutcome[] = [];
+  let failed: { readonly index: number; readonly error: ErrorData } | undefined;
+  for (const [index, { tool, args: given }] of args.operations.entries()) {
+    let result: ToolResult;
+    try {
+      result = await alone(session, single(tool) as unknown as Tool, given, options);
+    } catch (thrown) {
+      if (!(thrown instanceof FilewrightError)) throw thrown;
+      result = await failure(
+        session,
+        { name: tool, title: tool },
+        thrown,
+        [],
+        [],
+        performance.now(),
+        undefined,
+      );
+    }
+    results.push(outcome(tool, result));
+    if (!result.ok) failed ??= { index, error: result.error };
+  }
+  const data = { results, applied: results.some(({ ok }) => ok), rolled_back: false };
+  if (failed === undefined) return { data };
+  const { index, error } = failed;
+  throw new BatchFailed(index, results[index]?.tool ?? "", error, data);
+}
+
+/** Repeats the operations on the storage, all of them or none. */
+async function commit(
+  session: Session,
+  operations: readonly Operation[],
+  asked: boolean,
+  call: Call,
+  options: CallOptions,
+  trace: Trace | undefined,
+): Promise<void> {
+  const changing = operations.filter(({ tool }) => tool.kind === "change");
+  const uses = changing.flatMap((operation) => operation.uses);
+  const locations = changing.flatMap((operation) => operation.locations);
+  await inOrder(session, operations, options, undefined, async (run) => {
+    const unlock = await lockAll(session, uses, { ...call, locations });
+    try {
+      if (asked) await compareVersions(ownVersionsOf(operations), session.fs);
+      const hashes = session.hashes ? await hashesOf(uses, { ...call, locations }) : undefined;
+      const { callId, agent } = call;
+      const about = { callId, tool: "batch", agent, takeBack: "always", signal: call.signal } as const;
+      await session.journal.change(session.fs, about, (fs) =>
+        run(async (operation) => {
+          stopIfCancelled(call.signal);
+          const { tool } = operation;
+          // A read needs no record, and searches on the storage are faster than on the recording backend.
+          const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
+          const own: Call = { ...(operation.call as Call), fs: seen };
+          return asked ? asShown(operation, own, session.guard) : repeat(operation, own, session.guard);
+        }),
+      );
+      if (trace !== undefined) {
+        trace.locations = locations;
+        if (hashes !== undefined)
+          trace.effects = effectsOf(hashes, await hashesOf(uses, { ...call, locations }));
+      }
+    } finally {
+      unlock();
+    }
+  });
+}
+
+/** Plans an operation again and applies it; the new plan may include the changes of another writer. */
+async function repeat(
+  { tool, args, uses, revisions }: Operation,
+  call: Call,
+  guard: GuardLevel,
+): Promise<Answer<unknown>> {
+  if (tool.kind === "read") return tool.run(args, call);
+  for (let attempt = 1; ; attempt++) {
+    let plan = await tool.plan(args, call);
+    if (plan.settled !== undefined) return plan.settled;
+    for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
+    try {
+      return await applyGuarded(guard, { tool, args, uses, call }, plan);
+    } catch (error) {
+      if (attempt === MAX_PLANS || isUnseen(error) || !isConflict(error)) throw error;
+    }
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof FilewrightError && error.code === "CONFLICT";
+}

@@ -1,0 +1,197 @@
+/**
+ * Prepares the operations of a batch: checks them, runs their hooks, applies the rules to their
+ * paths, and finds their reviewers. Nothing is read or changed for the operations here.
+ */
+import type { Decision, Location } from "../../policy/index.ts";
+import type { FsBackend } from "../../backends/backend.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { mustAsk } from "../../hooks/approvals.ts";
+import type { Confirm } from "../../hooks/confirm.ts";
+import { hooksFor, runBefore } from "../../hooks/run.ts";
+import { plainArguments } from "../../tools/lib/arguments.ts";
+import type { BatchArgs, BatchData } from "../../tools/batch.ts";
+import type { Arguments } from "../../tools/lib/schema.ts";
+import type { BaseVersion, Call, PathUse } from "../../tools/lib/tool.ts";
+import { failure } from "../answer.ts";
+import { BatchFailed } from "./failed.ts";
+import {
+  type AnyChanging,
+  type AnyReading,
+  type CallOptions,
+  enter,
+  type Entered,
+  previewed,
+} from "../enter.ts";
+import { knownTool } from "../wording/known.ts";
+import type { Ruled } from "../permit.ts";
+import type { ToolResult } from "../result.ts";
+import { rootsOf } from "../review.ts";
+import type { Session } from "../session.ts";
+import { type AskedPlace, withPlaces } from "../written-places.ts";
+
+/** The result of trying an operation on the overlay. */
+export interface Trial {
+  /** The real path of each path of the operation. */
+  readonly places: readonly string[];
+  /** The versions of the entries that no earlier operation changes. */
+  readonly own: readonly BaseVersion[];
+  /** True when there was nothing to do. */
+  readonly settled: boolean;
+  /** The digest of the question without versions; undefined when no reviewer was asked. */
+  readonly outline: string | undefined;
+}
+
+/** One operation of a batch, with its state. */
+export interface Operation {
+  readonly tool: AnyReading | AnyChanging;
+  raw: Arguments;
+  args: object;
+  modified: readonly string[];
+  uses: PathUse[];
+  locations: Location[];
+  /** The contents that the reviewer wrote in place of planned ones. */
+  revisions: readonly string[];
+  /** The result of the trial; undefined for a read. */
+  trial: Trial | undefined;
+  /** The call; undefined until its paths are checked. */
+  call: Call | undefined;
+  /** Returns the storage as the operation may see it. */
+  view: Entered["view"];
+  result: ToolResult | undefined;
+}
+
+/** Returns the tool of an operation. @throws FilewrightError UNKNOWN_TOOL, INVALID_ARGUMENT */
+export function single(name: string): AnyReading | AnyChanging {
+  const tool = knownTool(name);
+  if (tool.kind === "batch") {
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      "Invalid argument 'operations': batches cannot be nested.",
+      {
+        complete: true,
+        details: { argument: "operations" },
+      },
+    );
+  }
+  return tool as unknown as AnyReading | AnyChanging;
+}
+
+/** The result of a batch that is refused before its first operation begins. */
+const NOTHING_DONE: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
+
+/** Checks the arguments of every operation before the first one begins. */
+export async function prepare(args: Required<BatchArgs>, session: Session): Promise<readonly Operation[]> {
+  const operations: Operation[] = [];
+  for (const [index, { tool: name, args: given }] of args.operations.entries()) {
+    try {
+      const tool = single(name);
+      const raw = plainArguments(tool.name, given, tool.aliases);
+      const parsed = tool.parse(raw);
+      const [call, result] = [undefined, undefined];
+      operations.push({
+        tool,
+        raw,
+        args: parsed,
+        modified: [],
+        uses: [],
+        locations: [],
+        revisions: [],
+        trial: undefined,
+        view: unseen,
+        call,
+        result,
+      });
+    } catch (thrown) {
+      const failed = await failure(
+        session,
+        { name, title: name },
+        thrown,
+        [],
+        [],
+        performance.now(),
+        undefined,
+      );
+      throw new BatchFailed(index, name, failed.error, NOTHING_DONE);
+    }
+  }
+  return operations;
+}
+
+/** The view of an operation before its paths are checked: it must not access the storage yet. */
+function unseen(): never {
+  throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
+}
+
+/** Runs the hooks of an operation, checks the resulting paths, and returns the result of the rules. */
+export async function admitted(
+  session: Session,
+  operation: Operation,
+  options: CallOptions,
+  overlay: FsBackend,
+): Promise<Ruled> {
+  const { tool } = operation;
+  const began = session.permissions?.begin() ?? 0;
+  const before = hooksFor(session.hooks, "before", tool.name);
+  if (before.length > 0) {
+    const { toolCall, signal } = options;
+    const subject = {
+      tool_name: tool.name,
+      tool_call: toolCall,
+      ...(signal === undefined ? {} : { signal }),
+    };
+    const previewer =
+      tool.kind === "change"
+        ? (args: Arguments) => previewed(session, tool, args, began, options, undefined, overlay)
+        : undefined;
+    const changed = await runBefore(before, subject, operation.raw, session.limits.hookTimeoutMs, previewer);
+    operation.modified = changed.modified;
+    if (changed.modified.length > 0) {
+      operation.raw = plainArguments(tool.name, changed.args, tool.aliases);
+      operation.args = tool.parse(operation.raw);
+    }
+  }
+  operation.uses = [];
+  operation.locations = [];
+  const { args } = operation;
+  const { call, ruled, isKept, view } = await enter(
+    session,
+    tool,
+    args,
+    operation,
+    began,
+    options,
+    undefined,
+    overlay,
+  );
+  operation.view = view;
+  // The repetition reuses the locations of further paths, because it must not ask while locks are held.
+  const known = new Map<string, Location>();
+  operation.call = {
+    ...call,
+    async locate(typed, intent) {
+      const key = `${intent} ${typed}`;
+      const at = known.get(key) ?? (await call.locate(typed, intent));
+      known.set(key, at);
+      return at;
+    },
+  };
+  return { ruled, isKept };
+}
+
+/**
+ * Returns the reviewer of a change; undefined when it needs no approval. @throws FilewrightError
+ * APPROVAL_DENIED
+ */
+export function reviewerOf(
+  session: Session,
+  { tool, locations }: Operation,
+  ruled: Decision | undefined,
+  places: readonly AskedPlace[],
+): Confirm | undefined {
+  const { requireApproval, approvals } = session;
+  const confirm = session.confirmFor(tool.name);
+  const byDefault = requireApproval || confirm !== undefined ? "ask" : "allow";
+  const decision = withPlaces(ruled ?? byDefault, places, confirm);
+  const asked = mustAsk(decision, confirm, approvals, tool.name, rootsOf(locations));
+  return asked ? confirm : undefined;
+}

@@ -1,0 +1,103 @@
+/** Runs the operations of a batch in order, calls their `after` hooks, and reports their outcomes. */
+import { FilewrightError } from "../../engine/errors.ts";
+import { hooksFor, Raised, runAfter } from "../../hooks/run.ts";
+import type { BatchData, BatchOutcome } from "../../tools/batch.ts";
+import type { Answer, Call } from "../../tools/lib/tool.ts";
+import { withHookChanges } from "../after-hooks.ts";
+import { failure, success } from "../answer.ts";
+import { BatchFailed } from "./failed.ts";
+import type { Operation } from "./operations.ts";
+import type { CallOptions } from "../enter.ts";
+import type { ToolResult } from "../result.ts";
+import type { Session } from "../session.ts";
+
+type Each = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;
+
+/**
+ * Runs a step for each operation in order and stores the results. The first failure ends the batch.
+ * `around` wraps the whole run.
+ */
+export async function inOrder(
+  session: Session,
+  operations: readonly Operation[],
+  options: CallOptions,
+  each: Each | undefined,
+  around: (run: (each: Each) => Promise<void>) => Promise<void> = (run) => run(each as Each),
+): Promise<void> {
+  let index = -1;
+  let started = performance.now();
+  const run = async (step: Each): Promise<void> => {
+    for (index = 0; index < operations.length; index++) {
+      const operation = operations[index] as Operation;
+      started = performance.now();
+      const answer = await step(operation);
+      const modifiedByUser = operation.revisions.length > 0;
+      const { tool, args, modified, call } = operation;
+      const changed = { answer, modifiedByUser, approval: undefined };
+      operation.result = await success(tool, tool.render, changed, args, call as Call, modified, started);
+    }
+  };
+  try {
+    await around(run);
+  } catch (thrown) {
+    if (thrown instanceof Raised) throw thrown;
+    // Before the first operation begins, such as while locking, the path of the error identifies its operation.
+    const of = thrown instanceof FilewrightError ? thrown.path : undefined;
+    const named = operations.findIndex(({ locations }) => locations.some(({ path }) => path === of));
+    const at = Math.max(0, index < 0 ? named : Math.min(index, operations.length - 1));
+    const operation = operations[at] as Operation;
+    const { tool, uses, locations } = operation;
+    const failed = await failure(session, tool, thrown, uses, locations, started, undefined);
+    operation.result = failed;
+    const restored = failed.error.details?.["rolled_back"] !== false;
+    const results = await afterwards(session, operations.slice(0, at + 1), options);
+    throw new BatchFailed(at, tool.name, failed.error, { results, applied: false, rolled_back: restored });
+  }
+}
+
+/** Runs the `after` hooks of the finished operations and returns the outcomes. */
+export async function afterwards(
+  session: Session,
+  operations: readonly Operation[],
+  options: CallOptions,
+): Promise<readonly BatchOutcome[]> {
+  const outcomes: BatchOutcome[] = [];
+  for (const { tool, raw, args, uses, call, view, result } of operations) {
+    if (result === undefined) continue;
+    const after = hooksFor(session.hooks, "after", tool.name);
+    const subject = { tool_name: tool.name, tool_call: options.toolCall };
+    const { duration_ms } = result.meta;
+    const run = (): Promise<ToolResult> =>
+      runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+    const told =
+      after.length === 0 || call === undefined
+        ? await run()
+        : await withHookChanges(
+            { tool, args, uses, call: { ...call, fs: view() }, fixedText: false },
+            result,
+            run,
+          );
+    outcomes.push(outcome(tool.name, told));
+  }
+  return outcomes;
+}
+
+export function nothingDone(operations: readonly Operation[]): BatchData {
+  const results = operations.flatMap(({ tool, result }) =>
+    result === undefined ? [] : [outcome(tool.name, result)],
+  );
+  return { results, applied: false, rolled_back: true };
+}
+
+export function outcome(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {
+  const { modified_by_user: user, modified_by_hook: hook } = meta;
+  const by = user === true ? "reviewer" : hook === true ? "hook" : undefined;
+  return {
+    tool,
+    ok,
+    text,
+    ...(data === undefined ? {} : { data }),
+    ...(error === undefined ? {} : { error }),
+    ...(by === undefined ? {} : { modified_by: by }),
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * Records the trial of a batch, and repeats its operations exactly as they were approved.
+ *
+ * An operation may depend on the result of an earlier one, and the versions of that result exist only
+ * in the trial. Entries that no earlier operation changes are compared by version right before the
+ * operation is made. For the other entries, the operation planned on the storage must be byte for
+ * byte the one that was approved.
+ */
+import { entryPathVia, realpathVia } from "../../backends/fallback/fallback.ts";
+import { isWithin } from "../../backends/paths.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { GuardLevel } from "../../presets/index.ts";
+import type { Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
+import type { Operation, Trial } from "./operations.ts";
+import type { AnyChanging } from "../enter.ts";
+import { applyGuarded } from "../guard.ts";
+import { compare, placesOf, questionOf, type Reviewed } from "../review.ts";
+
+/** Records the trial of each operation of a batch. */
+export class Trials {
+  /** The paths that the operations so far write. */
+  readonly #written: string[] = [];
+
+  /** Records an operation with nothing to do. */
+  async settled({ uses }: Operation, call: Call): Promise<Trial> {
+    const places = await placesOf(uses, call);
+    return { places, own: [], settled: true, outline: undefined };
+  }
+
+  /** Records an operation that is about to be applied to the overlay. */
+  async note(
+    { uses }: Operation,
+    call: Call,
+    planned: readonly BaseVersion[],
+    reviewed: Reviewed<unknown> | undefined,
+  ): Promise<Trial> {
+    const places = reviewed?.places ?? (await placesOf(uses, call));
+    const own: BaseVersion[] = [];
+    for (const one of reviewed?.base ?? planned) {
+      const real = await (one.entry === true ? entryPathVia : realpathVia)(call.fs, one.path);
+      if (!this.#written.some((path) => isWithin(path, real) || isWithin(real, path))) own.push(one);
+    }
+    for (const [index, { intent }] of uses.entries())
+      if (intent === "write") this.#written.push(places[index] as string);
+    return { places, own, settled: false, outline: reviewed?.outline };
+  }
+}
+
+/** Returns the versions that must be unchanged when the first operation of a batch is made. */
+export function ownVersionsOf(operations: readonly Operation[]): readonly BaseVersion[] {
+  return operations.flatMap(({ trial }) => trial?.own ?? []);
+}
+
+/**
+ * Makes an operation exactly as it was approved. It is planned once and never again.
+ * @throws FilewrightError CONFLICT when the operation would now be another one
+ */
+export async function asShown(
+  { tool, args, uses, revisions, trial }: Operation,
+  call: Call,
+  guard: GuardLevel,
+): Promise<Answer<unknown>> {
+  if (tool.kind === "read") return tool.run(args, call);
+  const { places, own, settled, outline } = trial as Trial;
+  await compare({ places, base: own }, { uses, call });
+  let plan = await (tool as AnyChanging).plan(args, call);
+  if ((plan.settled !== undefined) !== settled) throw another(call);
+  if (plan.settled !== undefined) return plan.settled;
+  for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
+  if (outline !== undefined) {
+    const question = await questionOf({ tool, args, uses, call }, plan);
+    if (question.outline !== outline) throw another(call);
+  }
+  return applyGuarded(guard, { tool, args, uses, call }, plan);
+}
+
+function another({ locations }: Call): FilewrightError {
+  return new FilewrightError("CONFLICT", "changed while its approval was asked for", {
+    path: locations[0]?.path,
+  });
+}

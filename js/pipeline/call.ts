@@ -1,0 +1,306 @@
+/**
+ * The pipeline of one call, from arguments to result. Every call runs through it.
+ *
+ * arguments → before hooks → locations → run, or plan…apply → render → after hooks. MCP, the command
+ * line, adapters and typed methods use it. It returns every failure as a result; it rejects only
+ * with an error that a hook raised.
+ */
+import type { Location } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { plainArguments } from "../tools/lib/arguments.ts";
+import type { Meant, PresetTool } from "../presets/preset.ts";
+import type { BatchArgs } from "../tools/index.ts";
+import type { Arguments } from "../tools/lib/schema.ts";
+import type { PathUse, Tool } from "../tools/lib/tool.ts";
+import { type HookedCall, withHookChanges } from "./after-hooks.ts";
+import { failure, success } from "./answer.ts";
+import { runBatch } from "./batch/batch.ts";
+import type { Budget } from "./scheduling/budget.ts";
+import { CallSignal } from "./scheduling/call-signal.ts";
+import { type Changed, change, stopIfCancelled } from "./change.ts";
+import {
+  type AnyChanging,
+  type AnyTool,
+  type CallOptions,
+  enter,
+  lookAlikeContext,
+  previewed,
+} from "./enter.ts";
+import { type TakenPath, takeLookAlikes } from "./paths/look-alikes.ts";
+import type { ToolResult } from "./result.ts";
+import { observed, type Trace } from "./observe.ts";
+import { LoopTurns } from "./scheduling/loop-turns.ts";
+import { pastOf } from "./past/past.ts";
+import { scanQueue } from "./scheduling/scans.ts";
+import { CallSlots } from "./scheduling/slots.ts";
+import type { Session } from "./session.ts";
+
+/** A call under the names of a preset. */
+export interface Spoken {
+  readonly tool: PresetTool;
+  /** Returns the canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
+  meaning(): Meant;
+}
+
+/** Limits the calls of all workspaces that start in one turn of the event loop; 32 take a few milliseconds. */
+const callTurns = new LoopTurns(32);
+
+/** Runs one call of a canonical tool, or of the tool that a preset's call stands for. */
+export function runCall(
+  session: Session,
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+  spoken?: Spoken,
+): Promise<ToolResult> {
+  const { observers, budget } = session;
+  if (budget !== undefined) return counted(session, budget, known, given, options, spoken);
+  if (observers.length === 0) return perform(session, known, given, options, spoken);
+  const agent = options.agent ?? session.agent;
+  const about = {
+    tool: known.name,
+    ...(spoken === undefined ? {} : { called_as: spoken.tool.name }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+  return observed(observers, about, (trace) => perform(session, known, given, options, spoken, trace));
+}
+
+/** The slots for the operations of a batch, which run in the slot of the batch itself. */
+const NO_LIMIT = new CallSlots(Number.POSITIVE_INFINITY);
+
+/** Runs a call and counts it. The calls inside it, such as those of a batch, are not counted again. */
+async function counted(
+  session: Session,
+  budget: Budget,
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+  spoken: Spoken | undefined,
+): Promise<ToolResult> {
+  const spent = budget.begin(given);
+  if (spent !== undefined) return spent;
+  const limits = budget.limits(session.limits);
+  const result = await runCall({ ...session, limits, budget: undefined }, known, given, options, spoken);
+  budget.end(result);
+  return result;
+}
+
+async function perform(
+  session: Session,
+  known: Tool,
+  given: unknown,
+  asked: CallOptions,
+  spoken: Spoken | undefined,
+  trace?: Trace,
+  taken?: readonly TakenPath[],
+): Promise<ToolResult> {
+  const started = performance.now();
+  const limited = new CallSignal(asked.signal);
+  const ended = session.running.begin(() => limited.cancel());
+  // A read of one file ends before it can be cancelled, unless it waits for a hook or a grant.
+  const alone = QUICK.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
+  const options: CallOptions = alone ? asked : { ...asked, signal: limited.signal };
+  let queuedMs = 0;
+  let endTurn: (() => void) | undefined;
+  let leave: (() => void) | undefined;
+  const began = session.permissions?.begin() ?? 0;
+  // The cast is safe: a tool only receives its own arguments, plans and data.
+  let tool = known as unknown as AnyTool;
+  let meant: Meant | undefined;
+  const uses: PathUse[] = [];
+  const locations: Location[] = [];
+  const calledAs = spoken?.tool.name;
+  let raw: Arguments = {};
+  let result: ToolResult;
+  let seen: FsBackend | undefined;
+  let hooked: HookedCall | undefined;
+  let instead: readonly TakenPath[] | undefined;
+  try {
+    while (!callTurns.take()) await callTurns.next();
+    stopIfCancelled(options.signal);
+    if (spoken !== undefined) {
+      meant = spoken.meaning();
+      tool = meant.tool as unknown as AnyTool;
+    }
+    raw = plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases);
+    const isInText = tool.kind === "change" && tool.withPaths !== undefined;
+    if (taken !== undefined && !isInText)
+      raw = { ...raw, ...Object.fromEntries(taken.map(({ argument, path }) => [argument, path])) };
+    const parse = (arguments_: Arguments): object => {
+      const parsed = tool.parse(arguments_);
+      if (taken === undefined || tool.kind !== "change" || tool.withPaths === undefined) return parsed;
+      return tool.withPaths(parsed, new Map(taken.map(({ typed, path }) => [typed, path])));
+    };
+    let args = parse(raw);
+    let modified: readonly string[] = [];
+    const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name, calledAs);
+    if (before.length > 0) {
+      const previewer =
+        tool.kind === "change"
+          ? (current: Arguments, keys: readonly string[]) =>
+              previewed(session, tool as AnyChanging, inOurNames(current, keys, meant), began, options, meant)
+          : undefined;
+      const subject = subjectOf(tool.name, calledAs, options);
+      const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs, previewer);
+      modified = outcome.modified;
+      if (modified.length > 0) {
+        raw = plainArguments(tool.name, inOurNames(outcome.args, outcome.modified, meant), tool.aliases);
+        args = parse(raw);
+      }
+    }
+    if (tool.kind === "change" && tool.prepare !== undefined)
+      args = await tool.prepare(args, pastOf(session, options.agent));
+    // Approvers that are chosen by tool name may use the preset's name of the tool.
+    const asking =
+      calledAs === undefined || session.hooks.length === 0
+        ? session
+        : { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
+    const { call: entered, ...rules } = await enter(
+      asking,
+      tool,
+      args,
+      { uses, locations },
+      began,
+      options,
+      meant,
+    );
+    const timeoutMs = NOT_OURS.has(tool.name) ? undefined : timeoutOf(args);
+    const call = timeoutMs === undefined ? entered : { ...entered, ...limited.limit(timeoutMs) };
+    // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
+    if (tool.kind === "read") seen = call.fs;
+    let changed: Changed<unknown>;
+    const place = session.slots.take(limited.signal);
+    if (place instanceof Promise) {
+      const before = performance.now();
+      leave = await place;
+      queuedMs = Math.max(1, Math.round(performance.now() - before));
+    } else leave = place;
+    if (tool.kind === "read") {
+      const scans = tool.scans?.(args) ?? false;
+      if (scans !== false) {
+        const turn = scanQueue.admit(clientOf(session, options), limited.signal);
+        if (turn instanceof Promise) {
+          const before = performance.now();
+          endTurn = await turn;
+          queuedMs += Math.max(1, Math.round(performance.now() - before));
+        } else endTurn = turn;
+        if (scans === "partial") limited.untimed();
+      }
+      changed = { answer: await tool.run(args, call), modifiedByUser: false };
+    } else if (tool.kind === "batch") {
+      const answer = await runBatch(
+        { ...session, slots: NO_LIMIT },
+        args as Required<BatchArgs>,
+        call,
+        options,
+        runCall,
+        trace,
+      );
+      changed = { answer, modifiedByUser: false };
+    } else {
+      changed = await change(asking, tool, args, uses, call, rules);
+    }
+    if (trace !== undefined) trace.effects ??= changed.effects;
+    if (session.hooks.length > 0) hooked = { tool, args, uses, call, fixedText: meant?.fixedText === true };
+    const text = meant?.text ?? tool.render;
+    const isJson = meant?.json === true || (args as { readonly format?: unknown }).format === "json";
+    const form = isJson ? "json" : meant?.fixedText === true ? "fixed" : "lines";
+    result = await success(tool, text, changed, args, call, modified, started, form);
+  } catch (thrown) {
+    if (thrown instanceof Raised) throw thrown.what;
+    if (taken === undefined && thrown instanceof FilewrightError && MISSES.has(thrown.code)) {
+      const context = lookAlikeContext(session, tool.name, raw);
+      instead = await takeLookAlikes(tool, uses, locations, context).catch(() => undefined);
+    }
+    result = await failure(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
+  } finally {
+    endTurn?.();
+    leave?.();
+    limited.end();
+    ended();
+  }
+  if (instead !== undefined)
+    return withNotes(await perform(session, known, given, asked, spoken, trace, instead), tool, instead, {
+      isFixed: meant?.fixedText === true || meant?.json === true || raw["format"] === "json",
+    });
+  if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);
+  if (queuedMs > 0) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
+  if (trace !== undefined) {
+    trace.tool = tool.name;
+    trace.changes = tool.kind !== "read";
+    if (locations.length > 0) trace.locations = locations;
+  }
+  if (session.hooks.length === 0) return result;
+  const subject = subjectOf(tool.name, calledAs, options);
+  const { duration_ms } = result.meta;
+  const after = hooksFor(session.hooks, "after", tool.name, calledAs);
+  const run = (): Promise<ToolResult> =>
+    runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+  return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
+}
+
+/** Returns the result with notes about the paths that replaced those of the call. */
+function withNotes(
+  result: ToolResult,
+  { outputSchema }: AnyTool,
+  taken: readonly TakenPath[],
+  { isFixed }: { readonly isFixed: boolean },
+): ToolResult {
+  if (!result.ok) return result;
+  const notes = taken.map(({ note }) => note);
+  const below = notes.map((note) => `\n[${note}]`).join("");
+  const text = isFixed ? result.text : result.text + below;
+  const display = result.display + below;
+  const data = result.data as { readonly warnings?: readonly string[]; readonly warning?: string };
+  const { properties } = outputSchema;
+  const noted = Object.hasOwn(properties, "warnings")
+    ? { ...data, warnings: [...(data.warnings ?? []), ...notes] }
+    : Object.hasOwn(properties, "warning")
+      ? { ...data, warning: [data.warning, ...notes].filter(Boolean).join("; ") }
+      : data;
+  return { ...result, text, display, data: noted };
+}
+
+/** Error codes that may be about a path with a look-alike. */
+const MISSES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
+
+/** Tools that access at most one file and end at once. */
+const QUICK: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
+
+/** Tools that enforce `timeout_ms` themselves. */
+const NOT_OURS: ReadonlySet<string> = new Set(["run_command"]);
+
+function timeoutOf(args: object): number | undefined {
+  const { timeout_ms: given } = args as { readonly timeout_ms?: unknown };
+  return typeof given === "number" ? given : undefined;
+}
+
+/** Returns the client for the queue of walks: one agent of one workspace. */
+function clientOf(session: Session, { agent = session.agent }: CallOptions): string {
+  return `${session.workspace} ${agent ?? ""}`;
+}
+
+function subjectOf(tool: string, calledAs: string | undefined, options: CallOptions): Subject {
+  const { toolCall, signal } = options;
+  return {
+    tool_name: tool,
+    tool_call: toolCall,
+    ...(calledAs === undefined ? {} : { called_as: calledAs }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/** Renames the arguments that a hook changed from the preset's names to the canonical ones. */
+function inOurNames(args: Arguments, modified: readonly string[], meant: Meant | undefined): Arguments {
+  const ours = meant?.ours ?? {};
+  const result: Record<string, unknown> = { ...args };
+  for (const key of modified) {
+    const name = ours[key];
+    if (name === undefined || !Object.hasOwn(result, key)) continue;
+    result[name] = result[key];
+    delete result[key];
+  }
+  return result;
+}

@@ -1,0 +1,219 @@
+/**
+ * A changing call, from its plan to its answer: plan, ask, lock, compare, apply.
+ *
+ * No lock is held while the tool plans or a reviewer decides. Under the lock the plan is applied
+ * only if the state that it was computed from is unchanged. Otherwise the tool plans again. If a
+ * reviewer approved the old plan, the call fails with CONFLICT instead, because only approved
+ * content is written. See `review.ts`.
+ */
+import type { Location } from "../policy/index.ts";
+import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
+import { repositoriesOn } from "../backends/confined/repository.ts";
+import { Yielder } from "../backends/yielder.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { mustAsk } from "../hooks/approvals.ts";
+import type { Confirm } from "../hooks/confirm.ts";
+import type { CallEffect } from "../hooks/observer.ts";
+import type { About } from "../journal/index.ts";
+import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
+import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
+import { effectsOf, hashesOf } from "./observe.ts";
+import type { MetaApproval } from "./result.ts";
+import { planTold, type Ruled } from "./permit.ts";
+import { compare, type Evidence, type Reviewable, type Reviewed, review, rootsOf } from "./review.ts";
+import type { Session } from "./session.ts";
+import { isDryRun, judgeWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
+
+/** The maximum number of plans for one call; a new one is needed when another writer was faster. */
+export const MAX_PLANS: number = 8;
+
+/** An applied change, with the reviewer's part in it. */
+export interface Changed<Data> {
+  readonly answer: Answer<Data>;
+  readonly modifiedByUser: boolean;
+  readonly approval?: MetaApproval | undefined;
+  /** The contents before and after, when an observer requests them. */
+  readonly effects?: readonly CallEffect[] | undefined;
+}
+
+/** Runs one changing call from its plan to its answer. `ruled` and `isKept` are the results of the rules. */
+export async function change<Args extends object, Data, Todo>(
+  session: Session,
+  tool: ChangingTool<Args, Data, Todo>,
+  args: Args,
+  uses: readonly PathUse[],
+  call: Call,
+  { ruled, isKept }: Ruled,
+): Promise<Changed<Data>> {
+  // The real paths are determined while the tool plans, because most plans begin with a read.
+  const keys = lockKeys(uses, call);
+  keys.catch(() => {}); // The later await reports the error; the error of a failed plan is more specific.
+  const judged = keys.then((all) => judgeWritten(session, all, call));
+  judged.catch(() => {});
+  let plan = await planTold(session, { tool, args, call, isKept });
+  if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
+
+  const confirm = session.confirmFor(tool.name);
+  const byDefault = session.requireApproval || confirm !== undefined ? "ask" : "allow";
+  const places = await judged;
+  const decision = withPlaces(ruled ?? byDefault, places, confirm);
+  const asked = mustAsk(decision, confirm, session.approvals, tool.name, rootsOf(call.locations));
+  let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
+  if (asked) {
+    // A change that would be refused needs no approval.
+    if (session.guard === "refuse") await assertSeen({ tool, args, uses, call }, plan);
+    call.untimed?.();
+    reviewed = await review(session, { tool, args, uses, call }, plan, confirm as Confirm);
+    plan = reviewed.plan;
+  }
+  const { approval, revisions = [] } = reviewed ?? {};
+  const modifiedByUser = revisions.length > 0;
+
+  // Links may have changed while the reviewer decided, so the real paths are determined again.
+  const held = asked ? await lockKeys(uses, call) : await keys;
+  if (asked) await judgeWritten(session, held, call);
+  const unlock = await lock(session, held, call);
+  try {
+    for (let attempt = 1; ; attempt++) {
+      stopIfCancelled(call.signal);
+      try {
+        const hashes = session.hashes ? await hashesOf(uses, call) : undefined;
+        call.untimed?.();
+        const answer = await applied(session, { tool, args, uses, call }, plan, reviewed);
+        const effects = hashes === undefined ? undefined : effectsOf(hashes, await hashesOf(uses, call));
+        const warnings = confirm === undefined && !isDryRun(args) ? warningsOf(places) : [];
+        const all = [...(answer.warnings ?? []), ...warnings];
+        return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects };
+      } catch (error) {
+        if (
+          asked ||
+          attempt === MAX_PLANS ||
+          (session.guard === "refuse" && isUnseen(error)) ||
+          !(error instanceof FilewrightError) ||
+          error.code !== "CONFLICT"
+        )
+          throw error;
+      }
+      plan = await tool.plan(args, call);
+      if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser };
+    }
+  } finally {
+    unlock();
+  }
+}
+
+/** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */
+function applied<Args extends object, Data, Todo>(
+  session: Session,
+  { tool, args, uses, call }: Reviewable<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+  shown: Evidence | undefined,
+): Promise<Answer<Data>> {
+  const about: About = {
+    callId: call.callId,
+    tool: tool.name,
+    agent: call.agent,
+    takeBack: tool.several === true ? "always" : "try",
+    signal: call.signal,
+  };
+  if (tool.recordsItself === true) {
+    const compared = shown === undefined ? Promise.resolve() : compare(shown, { uses, call });
+    return compared.then(() => tool.apply(plan, args, call));
+  }
+  return session.journal.change(call.fs, about, async (fs) => {
+    const own: Call = { ...call, fs };
+    if (shown !== undefined) await compare(shown, { uses, call: own });
+    return applyGuarded(session.guard, { tool, args, uses, call: own }, plan);
+  });
+}
+
+/** Throws when the call was cancelled. @throws FilewrightError CANCELLED */
+export function stopIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
+}
+
+/** Locks every path of the call, in this process and between processes. Returns the release function. */
+export async function lockAll(
+  session: Session,
+  uses: readonly PathUse[],
+  call: Pick<Call, "fs" | "locations" | "signal">,
+): Promise<() => void> {
+  const keys = await lockKeys(uses, call);
+  await judgeWritten(session, keys, call);
+  return lock(session, keys, call);
+}
+
+/** The lock of one path. */
+type Key = WrittenKey;
+
+/** Returns the real paths of a call in the order in which they are locked. */
+export async function lockKeys(
+  uses: readonly PathUse[],
+  call: Pick<Call, "fs" | "locations">,
+): Promise<readonly Key[]> {
+  const byPath = new Map<string, Key>();
+  for (const [index, use] of uses.entries()) {
+    const { path } = call.locations[index] as Location;
+    const real = await (use.entry === true ? entryPathVia : realpathVia)(call.fs, path);
+    const other = byPath.get(real);
+    // A tool that transfers a tree names its source first.
+    const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
+    byPath.set(real, {
+      ...(from === undefined ? {} : { from }),
+      path: real,
+      tree: use.tree === true || other?.tree === true,
+      write: use.intent === "write" || other?.write === true,
+    });
+    if (use.intent !== "write") continue;
+    // The directory is locked as well, so that two calls cannot complete a repository together.
+    for (const directory of repositoriesOn(real)) {
+      if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
+    }
+  }
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Runs an action while whole trees are locked. */
+async function lockedWhile<T>(
+  session: Session,
+  paths: readonly string[],
+  action: () => Promise<T>,
+): Promise<T> {
+  const keys = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
+  const unlock = await lock(session, keys, { fs: session.fs, signal: undefined });
+  try {
+    return await action();
+  } finally {
+    unlock();
+  }
+}
+
+async function lock(
+  session: Session,
+  keys: readonly Key[],
+  call: Pick<Call, "fs" | "signal">,
+): Promise<() => void> {
+  // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
+  await session.journal.retry(session.fs, keys, (paths, action) => lockedWhile(session, paths, action));
+  const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
+  const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
+  const release = (): void => {
+    for (let free = held.pop(); free !== undefined; free = held.pop()) free();
+  };
+  try {
+    if (call.fs.lock !== undefined) {
+      // A free lock is acquired without waiting, so a thousand of them would block the event loop.
+      const yielder = new Yielder({ signal: call.signal });
+      for (const { path, write } of keys) {
+        if (!write) continue; // A path that is only read needs no lock here: its writers keep it consistent.
+        await yielder.yieldIfDue();
+        const handle = await call.fs.lock(path, { ...wait, resolved: true });
+        held.push(() => handle.release());
+      }
+    }
+    return release;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * The steps between checked arguments and the run of a tool. Paths become locations, rules decide,
+ * directories are granted, and an approval is requested for reads that need one. The content that
+ * the call is about is neither read nor changed here.
+ */
+import { type Decision, decide, type Location, placeOf, policySource, rulesSource } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { denied } from "../hooks/confirm.ts";
+import type { HookPreview } from "../hooks/hook.ts";
+import type { Meant } from "../presets/preset.ts";
+import { OWN_NAMES } from "../tools/lib/names.ts";
+import { newCallId } from "../journal/index.ts";
+import { plainArguments } from "../tools/lib/arguments.ts";
+import type { Arguments } from "../tools/lib/schema.ts";
+import type { Seen } from "../tools/lib/seen.ts";
+import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/lib/tool.ts";
+import { pastOf } from "./past/past.ts";
+import {
+  type LookAlikeContext,
+  mayHaveLookAlikes,
+  pathLike,
+  refuseLookAlikes,
+  readableRoots,
+} from "./paths/look-alikes.ts";
+import { assertPlainPaths, hasUnusual } from "./paths/path-forms.ts";
+import { permit, type Ruled } from "./permit.ts";
+import { reachOf } from "./reach.ts";
+import { rootsOf } from "./review.ts";
+import type { Session } from "./session.ts";
+import type { ViewRequest } from "./views.ts";
+
+/** The options of a call, in addition to its arguments. */
+export interface CallOptions {
+  /** Ends the call, with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told how far a call over many files is. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Who calls: its reads, and its lines in logs, are its own. Default: the workspace's `agent`. */
+  readonly agent?: string | undefined;
+  /** The host's own record of the call, handed to hooks. */
+  readonly toolCall?: unknown;
+}
+
+/** A tool with its own types erased. This is safe, because it only receives values that it created itself. */
+export type AnyReading = ReadingTool<object, unknown>;
+export type AnyChanging = ChangingTool<object, unknown, unknown>;
+export type AnyTool = AnyReading | AnyChanging | BatchTool<object, unknown>;
+
+/** The paths of a call, added as they are checked, so that a failure can name them. */
+export interface Places {
+  readonly uses: PathUse[];
+  readonly locations: Location[];
+}
+
+/** A call that may run, except that the approval of a change is requested later. */
+export interface Entered extends Ruled {
+  readonly call: Call;
+  /** Returns other storage, such as an overlay, as this call may see it; by default the workspace's. */
+  view(storage?: FsBackend): FsBackend;
+}
+
+/** Resolves the paths of a call, and applies rules and grants. `storage` replaces the workspace's. */
+export async function enter(
+  session: Session,
+  tool: AnyTool,
+  args: object,
+  { uses, locations }: Places,
+  began: number,
+  options: CallOptions,
+  meant?: Meant,
+  storage?: FsBackend,
+): Promise<Entered> {
+  uses.push(...tool.paths(args));
+  for (const use of uses) locations.push(judge(session, use));
+  if (hasUnusual(uses)) {
+    // The refusal must not reveal paths that a rule hides from the call.
+    const fs =
+      storage ?? session.views.of({ rules: session.rules.forCall(tool.name, args), hidden: ["deny", "ask"] });
+    const { policy, display } = session.resolver;
+    await assertPlainPaths(uses, locations, { fs, cwd: policy.cwd, display });
+  }
+  if (mayHaveLookAlikes(tool.name, uses))
+    await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));
+  const ruled = await rule(session, { tool: tool.name, args, uses, locations, options, storage });
+  if (session.permissions !== undefined) {
+    for (const [index, use] of uses.entries())
+      await admit(session, tool.name, use, locations[index] as Location, began, options);
+  }
+  if (tool.kind === "read" && ruled === "ask") await permit(session, tool, locations, options);
+  const isKept =
+    tool.kind === "change" &&
+    ruled === "ask" &&
+    (await keepsFromReading(session, { tool: "read_file", args: {}, uses, locations, options, storage }));
+  const seeing = seenBy(session, tool, args, locations, ruled);
+  const view = (other?: FsBackend): FsBackend =>
+    other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
+  const memory = session.reads.of(options.agent ?? session.agent);
+  // Avoids waiting when the record is already loaded.
+  const seen = memory instanceof Promise ? await memory : memory;
+  const fs = view(storage);
+  const call = makeCall(session, tool, args, { fs, seeing, storage }, locations, began, options, seen, meant);
+  return { call, ruled, isKept, view };
+}
+
+/** Returns the context for look-alikes. It hides the paths that a rule hides from the call. */
+export function lookAlikeContext(
+  session: Session,
+  tool: string,
+  args: object,
+  storage?: FsBackend,
+): LookAlikeContext {
+  const fs =
+    storage ?? session.views.of({ rules: session.rules.forCall(tool, args), hidden: ["deny", "ask"] });
+  const { policy, display } = session.resolver;
+  return { fs, cwd: policy.cwd, roots: readableRoots(policy), display };
+}
+
+/** The paths that a call may see. */
+interface Seeing {
+  readonly request: ViewRequest;
+  readonly leavesOut: boolean;
+  /** Adds paths whose approval was given during the call. */
+  approve(paths: readonly string[]): void;
+}
+
+/**
+ * Returns the paths that the rules hide: those that they deny and, for a reading tool, those that
+ * need an approval which was not given.
+ */
+function seenBy(
+  session: Session,
+  tool: AnyTool,
+  args: object,
+  locations: readonly Location[],
+  ruled: Decision | undefined,
+): Seeing {
+  const rules = session.rules.forCall(tool.name, args);
+  const mayAsk =
+    tool.kind === "read" &&
+    ruled !== "ask" &&
+    rules.mayReach("/", ["ask"]) &&
+    !session.approvals.covers(tool.name, rootsOf(locations));
+  const approved: string[] = [];
+  // A tool that names no paths in advance requests an approval for each path as it finds it.
+  const oneByOne = mayAsk && locations.length === 0;
+  return {
+    request: {
+      rules,
+      hidden: mayAsk ? ["deny", "ask"] : ["deny"],
+      ...(oneByOne ? { approved } : {}),
+    },
+    leavesOut:
+      mayAsk &&
+      tool.searches === true &&
+      (oneByOne || locations.some((at) => rules.mayReach(at.path, ["ask"]))),
+    approve: (paths) => {
+      approved.push(...paths);
+    },
+  };
+}
+
+/** Returns what a change would do, for a hook that needs it for its decision. `fs` replaces the workspace's. */
+export async function previewed(
+  session: Session,
+  tool: AnyChanging,
+  raw: Arguments,
+  began: number,
+  options: CallOptions,
+  meant: Meant | undefined,
+  fs?: FsBackend,
+): Promise<HookPreview> {
+  const parsed = tool.parse(plainArguments(tool.name, raw, tool.aliases));
+  const args = (await tool.prepare?.(parsed, pastOf(session, options.agent))) ?? parsed;
+  const places = { uses: [], locations: [] };
+  const { call } = await enter(session, tool, args, places, began, options, meant, fs);
+  const plan = await tool.plan(args, call);
+  const path = call.locations[0]?.path ?? "";
+  if (plan.settled !== undefined) {
+    const title = `${tool.title}: nothing changes`;
+    return { title, path, diff: "", originalContent: null, newContent: null, risk: "low" };
+  }
+  const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
+  return { title, path: call.locations[location]?.path ?? path, diff, originalContent, newContent, risk };
+}
+
+/** Resolves a path argument. An error names the argument. */
+function judge(session: Session, use: PathUse): Location {
+  try {
+    return session.resolver.resolve(use.typed, use.intent);
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code !== "INVALID_ARGUMENT") throw error;
+    throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${use.argument}': ${error.message}.`, {
+      complete: true,
+      path: use.typed,
+      details: { argument: use.argument },
+    });
+  }
+}
+
+/** The input of a decision about a call, or about a further path of it. */
+interface Ruling {
+  readonly tool: string;
+  readonly args: object;
+  readonly uses: readonly Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">[];
+  readonly locations: readonly Location[];
+  readonly options: CallOptions;
+  readonly storage: FsBackend | undefined;
+}
+
+/** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
+async function rule(
+  session: Session,
+  { tool, args, uses, locations, options, storage: fs = session.fs }: Ruling,
+): Promise<Decision | undefined> {
+  const { rules, resolver } = session;
+  const { signal } = options;
+  const facts = await reachOf({ fs, rules, tool, args, uses, locations, signal });
+  const verdict = decide([policySource(resolver), rulesSource(rules)], facts);
+  // The refusal comes before any read, so that it cannot reveal the content.
+  if (verdict.decision === "deny") throw denied(verdict.reason);
+  return verdict.source === "none" ? undefined : verdict.decision;
+}
+
+/** Returns true when the rules deny reading a path that the call reaches, or require an approval for it. */
+async function keepsFromReading(
+  { rules, fs: own }: Session,
+  { tool, args, uses, locations, options: { signal }, storage: fs = own }: Ruling,
+): Promise<boolean> {
+  const bare = uses.map(({ effects: _, ...use }) => use);
+  const facts = await reachOf({ fs, rules, tool, args, uses: bare, locations, signal });
+  const decision = rulesSource(rules)(facts)?.decision;
+  return decision === "ask" || decision === "deny";
+}
+
+/** Ensures that a path is granted. @throws FilewrightError GRANT_DENIED and others */
+async function admit(
+  session: Session,
+  tool: string,
+  { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
+  at: Location,
+  began: number,
+  { signal, agent = session.agent }: CallOptions,
+): Promise<void> {
+  const { secret } = session.resolver;
+  const { grantSecrets } = session.views;
+  const wanted = { at, intent, entry, tool, began, secret, grantSecrets, agent };
+  await session.permissions?.admit(session.fs, wanted, signal);
+}
+
+function makeCall(
+  session: Session,
+  tool: AnyTool,
+  args: object,
+  {
+    fs,
+    seeing,
+    storage,
+  }: { readonly fs: FsBackend; readonly seeing: Seeing; readonly storage: FsBackend | undefined },
+  locations: readonly Location[],
+  began: number,
+  options: CallOptions,
+  seen: Seen,
+  meant: Meant | undefined,
+): Call {
+  return {
+    callId: tool.kind === "read" ? "" : newCallId(),
+    agent: options.agent ?? session.agent,
+    fs,
+    limits: session.limits,
+    durability: session.durability,
+    edit: session.edit,
+    acceptsQuotes: session.acceptsQuotes,
+    refusesOmissions: meant?.fixedText !== true,
+    leavesOut: seeing.leavesOut,
+    mayTell: (path) => mayTell(session, tool.name, args, seeing.request, path),
+    seen,
+    signal: options.signal,
+    locations,
+    async locate(typed, intent) {
+      const at = session.resolver.resolve(typed, intent);
+      const ruling = { tool: tool.name, args, uses: [], locations: [at], options, storage };
+      if ((await rule(session, ruling)) === "ask" && tool.kind === "read") {
+        await permit(session, tool, [at], options);
+        seeing.approve((await placeOf(storage ?? session.fs, at, false)).slice(-1));
+      }
+      await admit(session, tool.name, { intent }, at, began, options);
+      return at;
+    },
+    // The texts of presets look files up by the requested paths, so these must not be replaced.
+    ...(meant === undefined && tool.kind === "read"
+      ? {
+          alike: (typed: string, at: Location) =>
+            pathLike(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
+        }
+      : {}),
+    found: session.resolver.resolve,
+    grants: async () => (await session.permissions?.list()) ?? [],
+    display: session.resolver.display,
+    access: session.access,
+    names: meant?.names ?? OWN_NAMES,
+    brief: meant?.brief === true,
+    coversRoots: meant?.fixedText !== true,
+    ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,
+    readers: session.readers,
+    commands: session.commands,
+    past: pastOf(session, options.agent),
+    onProgress: options.onProgress,
+  };
+}
+
+/** Returns true when a path that the call does not name may be shown: neither the policy nor a rule hides it. */
+function mayTell(
+  session: Session,
+  tool: string,
+  args: object,
+  { hidden }: ViewRequest,
+  path: string,
+): boolean {
+  const facts = { tool, args, places: [[path]], effects: [], unchecked: [path] };
+  const { decision, source } = decide([policySource(session.resolver), rulesSource(session.rules)], facts);
+  return source === "policy" ? decision !== "deny" : !hidden.includes(decision);
+}

@@ -1,0 +1,335 @@
+/**
+ * The guard that requires a read before a write: an agent may only replace or remove content that
+ * it has seen in its current state. Content decides, not times: a touched file is no conflict, but
+ * a file that another program rewrote is one. At level `warn` the change is made, and the answer
+ * names the unseen content.
+ *
+ * An edit requires the lines that it changes. A change that replaces or removes a whole file, alone
+ * or with its directory, requires all of its lines.
+ */
+import type { Location } from "../policy/index.ts";
+import type { FsStat } from "../backends/backend.ts";
+import { lstatOrNull, readVersioned, realpathVia } from "../backends/fallback/fallback.ts";
+import { walkTree } from "../backends/fallback/walk-tree.ts";
+import { engine } from "../engine/current.ts";
+import type { DiffHunk } from "../engine/text/diff.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { GuardLevel } from "../presets/index.ts";
+import { statOrNull } from "../tools/lib/contents.ts";
+import { where } from "../tools/lib/names.ts";
+import { afterChange, type LineRange, licenses } from "../tools/lib/line-ranges.ts";
+import { escapeControls } from "../engine/escape.ts";
+import {
+  type Answer,
+  type Call,
+  type ChangingTool,
+  type PathUse,
+  type Plan,
+  refuse,
+  type TouchedFile,
+} from "../tools/lib/tool.ts";
+
+/** A change that the guard checks. */
+export interface Guarded<Args extends object, Data, Todo> {
+  readonly tool: Pick<ChangingTool<Args, Data, Todo>, "name" | "apply">;
+  readonly args: Args;
+  readonly uses: readonly PathUse[];
+  readonly call: Call;
+}
+
+/** For each file edited in part: the lines that were seen, shifted by the edit. */
+type SeenAfter = ReadonlyMap<string, readonly LineRange[]>;
+
+/**
+ * Applies a plan. At level `refuse` only seen content may change; at level `warn` the answer warns of
+ * unseen content. The written content is recorded as seen.
+ */
+export async function applyGuarded<Args extends object, Data, Todo>(
+  level: GuardLevel,
+  change: Guarded<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+): Promise<Answer<Data>> {
+  const { tool, args, call } = change;
+  if (level === "off") return tool.apply(plan, args, call);
+  if (level === "refuse") {
+    const lines = await assertSeen(change, plan);
+    const answer = await tool.apply(plan, args, call);
+    await noteWritten(change, lines, true);
+    return answer;
+  }
+  const { lines, warning } = await unseenWarning(change, plan);
+  const answer = await tool.apply(plan, args, call);
+  await noteWritten(change, lines, false);
+  return warning === undefined ? answer : { ...answer, warnings: [...(answer.warnings ?? []), warning] };
+}
+
+/** Returns a warning for the answer when a change affects unseen content. */
+async function unseenWarning<Args extends object, Data, Todo>(
+  change: Guarded<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+): Promise<{ readonly lines: SeenAfter; readonly warning?: string }> {
+  try {
+    return { lines: await assertSeen(change, plan) };
+  } catch (error) {
+    // The warning must not fail the change, so an error of the check is dropped.
+    if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+    const lines = linesWritten(plan);
+    return isUnseen(error) ? { lines, warning: warningOf(error, change.call) } : { lines };
+  }
+}
+
+/** Returns the lines that a change writes in each file that it edits in part, for files that were not seen. */
+function linesWritten({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
+  return new Map(touched.map((file) => [file.path, afterChange([], hunksOf(file))]));
+}
+
+function warningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
+  const inside = details["file"];
+  const file = escapeControls(typeof inside === "string" ? inside : display(path ?? ""));
+  switch (details["reason"]) {
+    case "changed_since_read":
+      return `${file} had changed since you read it; read it again`;
+    case "partial_read":
+      return `${file}: lines that you had not read were changed`;
+    default:
+      return `${file} was changed without having been read before`;
+  }
+}
+
+/**
+ * Refuses a change of unseen content, and returns the lines that are known after the change.
+ * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
+ */
+export async function assertSeen<Args extends object, Data, Todo>(
+  { tool, args, uses, call }: Guarded<Args, Data, Todo>,
+  { touched }: Plan<Data, Todo>,
+): Promise<SeenAfter> {
+  const after = new Map<string, readonly LineRange[]>();
+  const inPart = new Map(touched?.map((one) => [one.path, one]));
+  for (const at of writtenBy(tool.name, args, uses, call)) {
+    const part = inPart.get(at.path);
+    if (part !== undefined) await assertLinesSeen(call, at, part, after);
+    else if (touched !== undefined || !PARTIAL.has(tool.name))
+      await assertFileSeen(call, at, at.path, { isWhole: isWholeFile(args) });
+  }
+  const [first, second] = call.locations;
+  if (tool.name === "delete" && first !== undefined) {
+    if ((await lstatOrNull(call.fs, first.path))?.isDir === true)
+      await assertTreeSeen(call, first, first.path, first.path);
+    else await assertFileSeen(call, first, first.path, { entry: true });
+  }
+  if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
+    const target = await lstatOrNull(call.fs, second.path);
+    if (tool.name === "copy" && target?.type === "symlink") await assertReplacedSeen(call, first, second);
+    else if (target?.isDir !== true) await assertFileSeen(call, second, second.path, { entry: true });
+    else if (tool.name === "copy") await assertTreeSeen(call, second, first.path, second.path);
+  }
+  return after;
+}
+
+/**
+ * Checks the destination of a copy that is a link: the copy writes through it and replaces the content
+ * of its target.
+ */
+async function assertReplacedSeen(call: Call, from: Location, to: Location): Promise<void> {
+  if ((await statOrNull(call.fs, from.path))?.isFile !== true) return;
+  const isNamed = call.seen.recall(to.path) !== undefined;
+  await assertFileSeen(call, to, isNamed ? to.path : await realpathVia(call.fs, to.path), {});
+}
+
+/** Returns true when the call declares that it replaces the whole file. */
+function isWholeFile(args: object): boolean {
+  return (args as { readonly whole_file?: unknown }).whole_file === true;
+}
+
+/** Tools that change files in part. Content that a reviewer wrote instead is not checked. */
+const PARTIAL: ReadonlySet<string> = new Set(["edit_file", "apply_patch"]);
+
+/** Returns the files whose content the tool itself writes. */
+function writtenBy(tool: string, args: object, uses: readonly PathUse[], call: Call): readonly Location[] {
+  if (tool !== "write_file" && !PARTIAL.has(tool)) return [];
+  if ((args as { readonly append?: unknown }).append === true) return [];
+  return call.locations.filter((_, index) => uses[index]?.intent === "write");
+}
+
+/** Checks the files below `to` that correspond to files below `from`; with equal paths, all files of the tree. */
+async function assertTreeSeen(call: Call, at: Location, from: string, to: string): Promise<void> {
+  for await (const entry of walkTree(call.fs, from, call.signal)) {
+    if (entry.isDir) continue;
+    await assertFileSeen(call, at, `${to}${entry.path.slice(from.length)}`, { entry: true });
+  }
+}
+
+/** How a file is checked. */
+interface FileCheck {
+  /** True when a link is not followed, because its target does not change. */
+  readonly entry?: boolean;
+  /** True when the call declares that it replaces the whole file, so that unread lines may be lost. */
+  readonly isWhole?: boolean;
+}
+
+async function assertFileSeen(
+  call: Call,
+  at: Location,
+  path: string,
+  { entry = false, isWhole = false }: FileCheck,
+): Promise<void> {
+  const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
+  if (stat === null || !stat.isFile || stat.size === 0) return;
+  if (isWhole && call.seen.recall(path) === undefined) return;
+  const lines = await assertCurrent(call, at, path, stat);
+  if (lines !== undefined && !isWhole) throw partial(call, at, path, "only a part of it was read");
+}
+
+async function assertLinesSeen(
+  call: Call,
+  at: Location,
+  touched: TouchedFile,
+  after: Map<string, readonly LineRange[]>,
+): Promise<void> {
+  const stat = await statOrNull(call.fs, at.path);
+  if (stat === null || !stat.isFile) return;
+  const hunks = hunksOf(touched);
+  if (call.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
+    after.set(at.path, afterChange([], hunks));
+    return;
+  }
+  const lines = await assertCurrent(call, at, at.path, stat);
+  if (lines === undefined) return;
+  if (!licenses(lines, hunks)) throw partial(call, at, at.path, "lines that the edit changes were not read");
+  after.set(at.path, afterChange(lines, hunks));
+}
+
+function hunksOf({ before, after }: TouchedFile): readonly DiffHunk[] {
+  return engine().diff(before, after, { context: 0 }).hunks;
+}
+
+/**
+ * Returns the lines that were seen of the current content; undefined when all were.
+ * @throws FilewrightError CONFLICT when the content was not read, or has changed since
+ */
+async function assertCurrent(
+  call: Call,
+  at: Location,
+  path: string,
+  stat: FsStat,
+): Promise<readonly LineRange[] | undefined> {
+  const seen = call.seen.recall(path);
+  if (seen === undefined) {
+    throw refuse("CONFLICT", at, {
+      message: `${named(call, at, path)} and was not read yet`,
+      hint: "read it first, then repeat the change",
+      details: { reason: "not_read", ...inside(call, at, path) },
+    });
+  }
+  const isSame =
+    (seen.version !== undefined && seen.version === stat.version) ||
+    (seen.hash !== undefined && seen.hash === (await contentHash(call, path)));
+  if (isSame) return seen.lines;
+  throw refuse("CONFLICT", at, {
+    message:
+      path === at.path
+        ? "changed since it was read"
+        : `${named(call, at, path)} and changed since it was read`,
+    details: { reason: "changed_since_read", ...inside(call, at, path) },
+  });
+}
+
+function named(call: Call, at: Location, path: string): string {
+  return path === at.path ? "exists" : `holds '${escapeControls(call.display(path))}', which exists`;
+}
+
+function inside(call: Call, at: Location, path: string): { readonly file?: string } {
+  return path === at.path ? {} : { file: call.display(path) };
+}
+
+function partial(call: Call, at: Location, path: string, why: string): FilewrightError {
+  const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
+  const whole =
+    path === at.path ? where(call.names.argument("whole_file"), (name) => `, or set ${name}: true`) : "";
+  return refuse("CONFLICT", at, {
+    message: `${which}${why}`,
+    hint: `read the rest first, then repeat the change${whole}`,
+    details: { reason: "partial_read", ...inside(call, at, path) },
+  });
+}
+
+/** Returns true for a refusal by the guard, which a new plan would not avoid. */
+export function isUnseen(error: unknown): boolean {
+  const reason = error instanceof FilewrightError ? error.details?.["reason"] : undefined;
+  return reason === "not_read" || reason === "changed_since_read" || reason === "partial_read";
+}
+
+/**
+ * Records written content as seen, and moves the records of moved files. `copies` also records the
+ * files of a copied directory.
+ */
+async function noteWritten<Args extends object, Data, Todo>(
+  { tool, args, uses, call }: Guarded<Args, Data, Todo>,
+  lines: SeenAfter,
+  copies: boolean,
+): Promise<void> {
+  const { seen, fs } = call;
+  const [first, second] = call.locations;
+  if (tool.name === "delete" && first !== undefined) forget(call, first.path);
+  if (tool.name === "move" && first !== undefined && second !== undefined) {
+    forget(call, second.path);
+    for (const path of seen.below(first.path)) {
+      const file = seen.recall(path);
+      seen.note(path, undefined);
+      if (file === undefined) continue;
+      seen.note(`${second.path}${path.slice(first.path.length)}`, file.version, file.hash, file.lines);
+    }
+  }
+  if (tool.name === "copy" && second !== undefined) {
+    const made = await lstatOrNull(fs, second.path);
+    if (made?.isFile === true) await noteFile(call, second.path, undefined);
+    else if (copies && made?.isDir === true && first !== undefined)
+      await noteCopies(call, first.path, second.path);
+  }
+  for (const { path } of writtenBy(tool.name, args, uses, call)) {
+    const part = lines.get(path);
+    const noted = seen.recall(path);
+    if (noted?.hash === undefined) await noteFile(call, path, part);
+    else if (part !== undefined) {
+      // The old record is removed first: `note` would add the lines to it, and the tool has recorded all lines.
+      seen.note(path, undefined);
+      seen.note(path, noted.version, noted.hash, part);
+    }
+  }
+}
+
+function forget({ seen }: Call, top: string): void {
+  for (const path of seen.below(top)) seen.note(path, undefined);
+}
+
+async function noteFile(call: Call, path: string, lines: readonly LineRange[] | undefined): Promise<void> {
+  const stat = await statOrNull(call.fs, path);
+  call.seen.note(path, undefined);
+  if (stat?.isFile === true) call.seen.note(path, stat.version, await contentHash(call, path), lines);
+}
+
+/** The maximum number of copied files that are recorded as seen; further copies count as unread. */
+const MAX_COPIES = 2000;
+
+async function noteCopies(call: Call, from: string, to: string): Promise<void> {
+  let noted = 0;
+  for await (const entry of walkTree(call.fs, from, call.signal)) {
+    if (entry.type !== "file") continue;
+    if (noted === MAX_COPIES) return;
+    noted += 1;
+    const path = `${to}${entry.path.slice(from.length)}`;
+    const made = await lstatOrNull(call.fs, path);
+    if (made?.version !== undefined) call.seen.note(path, made.version);
+  }
+}
+
+/** Returns the hash of a file's current content. */
+export async function contentHash(
+  { fs, signal }: Pick<Call, "fs" | "signal">,
+  path: string,
+): Promise<string> {
+  if (fs.hash !== undefined) return (await fs.hash(path, { signal })).hash;
+  const { bytes } = (await readVersioned(fs, path, { signal }))!;
+  return engine().sha256(bytes);
+}

@@ -1,0 +1,98 @@
+/** Notifies observers of a call: its beginning, its effects and its end. */
+import type { Location } from "../policy/index.ts";
+import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
+import { statOrNull } from "../tools/lib/contents.ts";
+import type { Call, PathUse } from "../tools/lib/tool.ts";
+import { contentHash } from "./guard.ts";
+import type { ToolResult } from "./result.ts";
+
+/** The facts about a call for its observers. */
+export interface Trace {
+  tool: string;
+  changes: boolean;
+  locations: readonly Location[];
+  effects: readonly CallEffect[] | undefined;
+}
+
+/** The maximum number of files of one call whose hashes are reported. */
+const MOST_EFFECTS = 100;
+
+const life = Math.floor(performance.timeOrigin).toString(36);
+let calls = 0;
+
+/** Runs a call and notifies the observers. */
+export async function observed(
+  observers: readonly Observer[],
+  about: Omit<CallBegin, "id" | "at">,
+  run: (trace: Trace) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  calls += 1;
+  const begin: CallBegin = Object.freeze({ id: `${life}-${calls}`, at: Date.now(), ...about });
+  const started = performance.now();
+  const ends = observers.flatMap((observer) => [
+    guarded(() => observer.begin?.(begin)),
+    observer.end?.bind(observer),
+  ]);
+  const trace: Trace = { tool: about.tool, changes: false, locations: [], effects: undefined };
+  let result: ToolResult | undefined;
+  try {
+    result = await run(trace);
+    return result;
+  } finally {
+    const end = Object.freeze(endOf(begin, trace, result, performance.now() - started));
+    for (const told of ends) guarded(() => told?.(end));
+  }
+}
+
+function endOf(begin: CallBegin, trace: Trace, result: ToolResult | undefined, duration: number): CallEnd {
+  const { tool, changes, effects } = trace;
+  const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
+  const approval = result?.meta.approval;
+  return {
+    ...begin,
+    tool,
+    ok: result?.ok ?? false,
+    ...(code === undefined ? {} : { code }),
+    duration_ms: duration,
+    paths: trace.locations.map(({ path }) => path),
+    changes,
+    ...(effects === undefined ? {} : { effects }),
+    ...(approval === undefined ? {} : { approval }),
+    text_chars: result?.text.length ?? 0,
+    truncated: result?.meta.truncated ?? false,
+  };
+}
+
+/** Ignores the errors of an observer, so that it cannot affect the call. */
+function guarded<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the hashes of the files that a change concerns; null for a missing file. */
+export async function hashesOf(
+  uses: readonly PathUse[],
+  call: Call,
+): Promise<ReadonlyMap<string, string | null>> {
+  const found = new Map<string, string | null>();
+  for (const [index, { path }] of call.locations.entries()) {
+    if (uses[index]?.intent !== "write" || found.size >= MOST_EFFECTS) continue;
+    const stat = await statOrNull(call.fs, path);
+    if (stat === null || stat.isFile) found.set(path, stat === null ? null : await contentHash(call, path));
+  }
+  return found;
+}
+
+/** Returns the files whose hashes differ. */
+export function effectsOf(
+  before: ReadonlyMap<string, string | null>,
+  after: ReadonlyMap<string, string | null>,
+): readonly CallEffect[] {
+  const paths = [...new Set([...before.keys(), ...after.keys()])];
+  return paths
+    .map((path) => ({ path, before: before.get(path) ?? null, after: after.get(path) ?? null }))
+    .filter((effect) => effect.before !== effect.after);
+}

@@ -1,0 +1,111 @@
+/**
+ * Describes a call before it is made: a title for people, the paths that it names and, for a change,
+ * its effect. Nothing is changed, no hook runs, and no question is asked except for the grant of a
+ * directory. The result is no promise: the call itself is checked again.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { HookPreview } from "../hooks/hook.ts";
+import type { Meant } from "../presets/preset.ts";
+import { plainArguments } from "../tools/lib/arguments.ts";
+import { escapeControls } from "../engine/escape.ts";
+import type { Tool } from "../tools/lib/tool.ts";
+import { type AnyChanging, type AnyTool, type CallOptions, previewed } from "./enter.ts";
+import { type ErrorData, errorData } from "./result.ts";
+import type { Session } from "./session.ts";
+
+/** The icon of a tool, by the names of Gemini CLI. */
+export type ToolIcon = "fileSearch" | "folder" | "hammer" | "lightBulb" | "pencil" | "regex" | "terminal";
+
+/** One path that a call names. */
+export interface CallLocation {
+  /** Absolute. */
+  readonly path: string;
+  /** The access of the call to the path. */
+  readonly intent: "read" | "write";
+}
+
+/** The outline of a call, or the reason for its refusal. */
+export type CallOutline =
+  | {
+      /** True when the arguments are valid. */
+      readonly ok: true;
+      /** The call in one line, for people. */
+      readonly title: string;
+      /** The paths that it names. */
+      readonly locations: readonly CallLocation[];
+      /** Absent, because there is no error. */
+      readonly error?: undefined;
+    }
+  | {
+      /** False when the arguments are invalid, or a path is outside the roots. */
+      readonly ok: false;
+      /** The error of the arguments. */
+      readonly error: ErrorData;
+    };
+
+const ICONS: Readonly<Record<string, ToolIcon>> = {
+  write_file: "pencil",
+  edit_file: "pencil",
+  apply_patch: "pencil",
+  undo: "pencil",
+  list_directory: "folder",
+  mkdir: "folder",
+  copy: "folder",
+  move: "folder",
+  delete: "folder",
+  grep: "regex",
+  batch: "hammer",
+  access_info: "lightBulb",
+  history: "lightBulb",
+  run_command: "terminal",
+};
+
+/** Returns the icon of a canonical tool. */
+export function iconOf(name: string): ToolIcon {
+  return ICONS[name] ?? "fileSearch";
+}
+
+/** Returns the outline of a call. `meant` converts a preset's call to the canonical one. */
+export function outlineOf(session: Session, known: Tool, given: unknown, meant?: () => Meant): CallOutline {
+  try {
+    const { tool, args } = meaning(known, given, meant?.());
+    const parsed = tool.parse(args);
+    const uses = tool.paths(parsed);
+    const locations = uses.map(({ typed, intent }): CallLocation => {
+      const { path } = session.resolver.resolve(typed, intent);
+      return { path, intent };
+    });
+    const named = uses.map(({ typed }) => escapeControls(typed)).join(", ");
+    return { ok: true, title: named === "" ? tool.title : `${tool.title}: ${named}`, locations };
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    return { ok: false, error: errorData(error) };
+  }
+}
+
+/**
+ * Returns the effect of a change; undefined for a call that changes nothing, and for a batch.
+ * @throws FilewrightError as the call itself would
+ */
+export async function previewOf(
+  session: Session,
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+  meant?: () => Meant,
+): Promise<HookPreview | undefined> {
+  const call = meant?.();
+  const { tool, args } = meaning(known, given, call);
+  if (tool.kind !== "change") return undefined;
+  return previewed(session, tool as AnyChanging, args, session.permissions?.begin() ?? 0, options, call);
+}
+
+function meaning(
+  known: Tool,
+  given: unknown,
+  meant: Meant | undefined,
+): { readonly tool: AnyTool; readonly args: Readonly<Record<string, unknown>> } {
+  // The cast is safe: a tool only receives its own arguments, plans and data.
+  const tool = (meant?.tool ?? known) as unknown as AnyTool;
+  return { tool, args: plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases) };
+}

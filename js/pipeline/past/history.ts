@@ -1,0 +1,146 @@
+/**
+ * The history of a workspace: lists the calls that can be undone, undoes them, and rolls back the
+ * unfinished changes of dead processes. The journal records the steps; this file applies the policy
+ * and the locks to them.
+ */
+import type { Location } from "../../policy/index.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { newCallId, type Recovery } from "../../journal/index.ts";
+import { OWN_NAMES } from "../../tools/lib/names.ts";
+import type { PathUse } from "../../tools/lib/tool.ts";
+import { lockAll, stopIfCancelled } from "../change.ts";
+import { readableRoots } from "../paths/look-alikes.ts";
+import { word } from "../wording/messages.ts";
+import type { Session } from "../session.ts";
+
+/** One changing call of the past. */
+export interface HistoryEntry {
+  /** The id that `undo` takes. */
+  readonly callId: string;
+  /** The tool, or `undo`. */
+  readonly tool: string;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  /** The changed paths, relative to the working directory. */
+  readonly paths: readonly string[];
+  /** The name of the agent, if it has one. */
+  readonly agent?: string;
+  /** The call that this one undid. */
+  readonly undoOf?: string;
+}
+
+/** The result of an undo. */
+export interface Undone {
+  /** The id of the undo itself; undo it to restore the change. */
+  readonly callId: string;
+  /** The restored paths. */
+  readonly paths: readonly string[];
+}
+
+/** Returns the calls that can be undone, the newest first. */
+export async function historyOf(session: Session): Promise<readonly HistoryEntry[]> {
+  const records = await session.journal.history();
+  return records
+    .filter(({ undoable }) => undoable)
+    .map(({ header, paths }) =>
+      Object.freeze({
+        callId: header.callId,
+        tool: header.tool,
+        time: new Date(header.time).toISOString(),
+        paths: Object.freeze(paths.map(session.resolver.display)),
+        ...(header.agent === undefined ? {} : { agent: header.agent }),
+        ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
+      }),
+    );
+}
+
+/** Undoes a call. */
+export async function undoCall(
+  session: Session,
+  undone: string,
+  signal: AbortSignal | undefined,
+): Promise<Undone> {
+  const { fs, resolver, journal } = session;
+  const uses: PathUse[] = [];
+  const locations: Location[] = [];
+  try {
+    stopIfCancelled(signal);
+    const { paths } = await journal.record(undone);
+    const shown = paths.map(resolver.display);
+    uses.push(...shown.map(whole));
+    // The record only names the paths, so the current policy is applied to them again.
+    for (const path of paths) locations.push(resolver.resolve(path, "write"));
+    const unlock = await lockAll(session, uses, { fs, locations, signal });
+    try {
+      const callId = newCallId();
+      await journal.undo(fs, undone, { callId, agent: session.agent, signal });
+      return Object.freeze({ callId, paths: Object.freeze(shown) });
+    } finally {
+      unlock();
+    }
+  } catch (thrown) {
+    const { display } = resolver;
+    const worded = await word(thrown, {
+      tool: "undo",
+      uses,
+      locations,
+      fs,
+      cwd: session.resolver.policy.cwd,
+      roots: readableRoots(session.resolver.policy),
+      display,
+      names: OWN_NAMES,
+    });
+    throw worded.error;
+  }
+}
+
+/** Returns the use of a path whose whole tree changes. */
+function whole(typed: string): PathUse {
+  return { argument: "path", typed, intent: "write", entry: true, tree: true };
+}
+
+/**
+ * Rolls back unfinished changes of paths that this workspace may write. Never throws: a change that
+ * cannot be rolled back now is tried again by the next workspace.
+ */
+export async function recover(session: Session): Promise<Recovery> {
+  const mine = (path: string): boolean => {
+    try {
+      session.resolver.resolve(path, "write");
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  try {
+    return await session.journal.recover(session.fs, mine, (paths, action) =>
+      lockedWhile(session, paths, action),
+    );
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    return { rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] };
+  }
+}
+
+async function lockedWhile<T>(
+  session: Session,
+  paths: readonly string[],
+  action: () => Promise<T>,
+): Promise<T> {
+  const unlock = await locked(session, paths, undefined);
+  try {
+    return await action();
+  } finally {
+    unlock();
+  }
+}
+
+/** Resolves paths and locks them. @throws FilewrightError as a write to them would */
+async function locked(
+  session: Session,
+  paths: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<() => void> {
+  const locations: Location[] = paths.map((path) => session.resolver.resolve(path, "write"));
+  return lockAll(session, paths.map(whole), { fs: session.fs, locations, signal });
+}

@@ -1,0 +1,67 @@
+/**
+ * The record of the files that each agent has read. Every agent of a workspace has its own, so that
+ * answers about outdated content refer to its own reads. With a store the records survive a restart.
+ */
+import { callback, gateOf, instance, type Options, required } from "../../schema/option.ts";
+import { makeSeen, type Seen, type SeenFile } from "../../tools/lib/seen.ts";
+
+/** A store that keeps records beyond the life of a process. */
+export interface ReadStore {
+  /** What an agent has seen, from oldest to newest. */
+  load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
+  /** Keeps one note; undefined forgets the file. Need not wait until it is written. */
+  note(agent: string, path: string, file: SeenFile | undefined): void;
+  /** Writes what is still to be written, and lets go. */
+  close(): Promise<void>;
+}
+
+/** A store of reads: any object with the methods. */
+export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "a store of what was read", {
+  load: required(callback()),
+  note: required(callback()),
+  close: required(callback()),
+});
+
+const gate = gateOf("makeReads", READ_STORE);
+
+/** The records of all agents of a workspace. */
+export interface Reads {
+  /** Returns the record of an agent; a promise only when it must be loaded first. */
+  of(agent: string | undefined): Seen | Promise<Seen>;
+  close(): Promise<void>;
+}
+
+/** The key of callers without a name. */
+const NOBODY = "";
+
+/** Creates empty records, or those of a store. @throws FilewrightError INVALID_ARGUMENT for an invalid store */
+export function makeReads(store?: ReadStore): Reads {
+  if (store !== undefined) gate(store);
+  const known = new Map<string, Seen>();
+  const loading = new Map<string, Promise<Seen>>();
+  const load = async (agent: string, from: ReadStore): Promise<Seen> => {
+    const seen = makeSeen(await from.load(agent), (path, file) => from.note(agent, path, file));
+    known.set(agent, seen);
+    loading.delete(agent);
+    return seen;
+  };
+  return Object.freeze({
+    of(agent: string = NOBODY): Seen | Promise<Seen> {
+      const seen = known.get(agent);
+      if (seen !== undefined) return seen;
+      if (store === undefined) {
+        const empty = makeSeen();
+        known.set(agent, empty);
+        return empty;
+      }
+      let pending = loading.get(agent);
+      if (pending === undefined) {
+        pending = load(agent, store);
+        loading.set(agent, pending);
+        pending.catch(() => loading.delete(agent));
+      }
+      return pending;
+    },
+    close: async () => store?.close(),
+  });
+}

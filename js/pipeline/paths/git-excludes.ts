@@ -1,0 +1,121 @@
+/**
+ * Reads the user's excludes, which git applies in every repository: the file of
+ * `core.excludesFile`, or `$XDG_CONFIG_HOME/git/ignore` (`git help gitignore`).
+ *
+ * They are read once, when a workspace opens, because the threads that walk may have no access to them.
+ */
+import { parseGitConfig } from "../../policy/git-config.ts";
+import type { FsBackend } from "../../backends/backend.ts";
+import { isWithin, joinPath, normalise, parentOf } from "../../backends/paths.ts";
+
+/** The maximum size of a configuration or a list of patterns, in bytes. */
+const MAX_FILE_BYTES = 1 << 20;
+/** The maximum depth of included configurations. */
+const MAX_INCLUDES = 10;
+/** The maximum number of directories above a root that are searched for its repository. */
+const MAX_ABOVE = 64;
+
+/** The locations of the git configurations of the user and the machine. */
+export interface GitHome {
+  readonly home: string | undefined;
+  /** The environment variables that git reads. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Returns the lines of the user's excludes; undefined without any.
+ *
+ * @param root the real path of a root. The configuration of its repository has the highest precedence.
+ * A file that it names is used only below the root: otherwise the author of the repository could
+ * learn the content of other files from the names that are hidden.
+ */
+export async function readGitExcludes(
+  fs: FsBackend,
+  root: string | undefined,
+  { home, environment }: GitHome,
+): Promise<string | undefined> {
+  const configHome = environment["XDG_CONFIG_HOME"] || (home === undefined ? undefined : `${home}/.config`);
+  const named = await namedByPerson(fs, home, configHome, environment);
+  const ofRepository = root === undefined ? undefined : await namedByRepository(fs, root, home);
+  const path = ofRepository ?? named ?? (configHome === undefined ? undefined : `${configHome}/git/ignore`);
+  return path === undefined || path === "" ? undefined : textOf(fs, path);
+}
+
+/** Returns the path that the configurations of the machine and the user name; the last one applies. */
+async function namedByPerson(
+  fs: FsBackend,
+  home: string | undefined,
+  configHome: string | undefined,
+  environment: GitHome["environment"],
+): Promise<string | undefined> {
+  const own = environment["GIT_CONFIG_GLOBAL"];
+  const configs = [
+    environment["GIT_CONFIG_NOSYSTEM"] ? undefined : (environment["GIT_CONFIG_SYSTEM"] ?? "/etc/gitconfig"),
+    ...(own === undefined
+      ? [
+          configHome === undefined ? undefined : `${configHome}/git/config`,
+          home === undefined ? undefined : `${home}/.gitconfig`,
+        ]
+      : [own]),
+  ];
+  let named: string | undefined;
+  for (const config of configs) {
+    if (config !== undefined && config !== "") named = (await namedBy(fs, config, home)) ?? named;
+  }
+  return named;
+}
+
+/** Returns the path that the configuration of a root's repository names, when it is below the root. */
+async function namedByRepository(
+  fs: FsBackend,
+  root: string,
+  home: string | undefined,
+): Promise<string | undefined> {
+  let at = root;
+  for (let level = 0; level < MAX_ABOVE; level++) {
+    const text = await textOf(fs, joinPath(at, ".git/config"));
+    if (text !== undefined) {
+      const named = await namedBy(fs, joinPath(at, ".git/config"), home, at);
+      return named !== undefined && isWithin(named, root) ? named : undefined;
+    }
+    if (at === "/") return undefined;
+    at = parentOf(at);
+  }
+  return undefined;
+}
+
+/** Returns the `core.excludesFile` of a configuration and those that it includes; "" for no file. */
+async function namedBy(
+  fs: FsBackend,
+  config: string,
+  home: string | undefined,
+  base: string = parentOf(config),
+  depth: number = 0,
+): Promise<string | undefined> {
+  let named: string | undefined;
+  for (const { key, value } of parseGitConfig((await textOf(fs, config)) ?? "")) {
+    if (key === "core.excludesfile") named = value === "" ? "" : pathOf(value, base, home);
+    if (key === "include.path" && depth < MAX_INCLUDES) {
+      const included = pathOf(value, parentOf(config), home);
+      if (included !== undefined) named = (await namedBy(fs, included, home, base, depth + 1)) ?? named;
+    }
+  }
+  return named;
+}
+
+function pathOf(value: string, base: string, home: string | undefined): string | undefined {
+  if (value.startsWith("~/"))
+    return home === undefined ? undefined : normalise(joinPath(home, value.slice(2))).path;
+  return value.startsWith("~") ? undefined : normalise(joinPath(base, value)).path;
+}
+
+/** Returns the content of a small text file; undefined when there is none. */
+async function textOf(fs: FsBackend, path: string): Promise<string | undefined> {
+  try {
+    const { size, isFile } = await fs.stat(path);
+    if (!isFile || size > MAX_FILE_BYTES) return undefined;
+    return new TextDecoder().decode(await fs.readBytes(path));
+  } catch {
+    return undefined;
+  }
+}

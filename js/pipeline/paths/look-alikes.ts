@@ -1,0 +1,247 @@
+/**
+ * Handles a path without an exact entry that has a look-alike: a name that is equal under NFKC and
+ * with equal spaces (macOS puts U+202F into the names of screenshots where people type a space), or
+ * a relative path that exists in another root.
+ *
+ * A call that reads or changes an existing entry uses the look-alike, and its answer says so. A call
+ * that would create a second entry with that look is refused, because users could not distinguish
+ * the two.
+ */
+import type { Location, SandboxPolicy } from "../../policy/index.ts";
+import type { FsBackend } from "../../backends/backend.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { childOf, isWithin, joinPath, normalise } from "../../backends/paths.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import type { PathUse } from "../../tools/lib/tool.ts";
+
+/** The properties of the workspace that the search needs. */
+export interface LookAlikeContext {
+  readonly fs: FsBackend;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+  display(path: string): string;
+}
+
+/** Returns the directories that a policy allows to read, without duplicates. */
+export function readableRoots({
+  cwd,
+  read,
+  write,
+}: Pick<SandboxPolicy, "cwd" | "read" | "write">): readonly string[] {
+  return [...new Set([...(read ?? [cwd]), ...write])];
+}
+
+/** An argument that was replaced by another path. */
+export interface TakenPath {
+  readonly argument: string;
+  readonly typed: string;
+  readonly path: string;
+  /** The sentence about it for the answer. */
+  readonly note: string;
+}
+
+/** For each tool, the arguments that name an existing entry. */
+const EXISTING: Readonly<Record<string, readonly string[]>> = {
+  read_file: ["path"],
+  edit_file: ["path"],
+  apply_patch: ["patch", "path"],
+  stat: ["path"],
+  delete: ["path"],
+  grep: ["path"],
+  glob: ["path"],
+  find_files: ["path"],
+  list_directory: ["path"],
+  diff: ["a", "b"],
+  copy: ["source"],
+  move: ["source"],
+};
+
+/** For each tool, the arguments that name an entry that the call would create. */
+const CREATED: Readonly<Record<string, readonly string[]>> = {
+  write_file: ["path"],
+  apply_patch: ["patch", "path"],
+  mkdir: ["path"],
+  copy: ["destination"],
+  move: ["destination"],
+};
+
+/**
+ * Matches names that can have look-alikes. A name of plain ASCII has none in practice, and no directory is
+ * listed for it.
+ */
+const HAS_LOOK_ALIKES = /[^!-~/]/u;
+
+/** The maximum size of a directory that is searched for look-alikes. */
+const MAX_ENTRIES = 20_000;
+
+/** Returns the replacements for the missing paths of a call; undefined when one has no look-alike. */
+export async function takeLookAlikes(
+  tool: { readonly name: string; readonly kind: string },
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+  context: LookAlikeContext,
+): Promise<readonly TakenPath[] | undefined> {
+  const taken: TakenPath[] = [];
+  for (const [index, { argument, typed, creates = false }] of uses.entries()) {
+    const at = locations[index];
+    if (at === undefined || creates || !EXISTING[tool.name]?.includes(argument)) continue;
+    if (await exists(context.fs, at.path)) continue;
+    const other = await pathLike(typed, at, context, tool.kind === "read");
+    if (other === undefined) return undefined;
+    taken.push({ argument, typed, ...other });
+  }
+  return taken.length === 0 ? undefined : taken;
+}
+
+/** Returns the path that replaces a missing one, with a note for the answer; undefined without a look-alike. */
+export async function pathLike(
+  typed: string,
+  at: Location,
+  context: LookAlikeContext,
+  readsOnly: boolean,
+): Promise<Pick<TakenPath, "path" | "note"> | undefined> {
+  const same = await lookAlike(at.path, context);
+  const path = same ?? (readsOnly ? await inOtherRoot(typed, context) : undefined);
+  if (path === undefined) return undefined;
+  const shown = `'${escapeControls(context.display(path))}'`;
+  const why = same === undefined ? "which is in another root" : difference(at.path, path);
+  return { path, note: `'${escapeControls(typed)}' is not there; taken was ${shown}, ${why}` };
+}
+
+/**
+ * Refuses to create an entry that looks like an existing one.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT naming that entry
+ */
+export async function refuseLookAlikes(
+  tool: string,
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+  context: LookAlikeContext,
+): Promise<void> {
+  for (const [index, { argument, typed, creates = true }] of uses.entries()) {
+    const at = locations[index];
+    if (at === undefined || !creates || !HAS_LOOK_ALIKES.test(typed) || !CREATED[tool]?.includes(argument))
+      continue;
+    if (await exists(context.fs, at.path)) continue;
+    const other = await lookAlike(at.path, context, (name) => nameKey(name).trim());
+    if (other === undefined) continue;
+    const shown = escapeControls(context.display(other));
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      `Invalid argument '${argument}': '${escapeControls(typed)}' is not there, but '${shown}' is, ${difference(at.path, other)}. Send that name, or one that differs more.`,
+      { complete: true, path: typed, details: { argument, existing: other } },
+    );
+  }
+}
+
+/** Returns true when a call may create an entry whose name can have look-alikes. */
+export function mayHaveLookAlikes(tool: string, uses: readonly PathUse[]): boolean {
+  return CREATED[tool] !== undefined && uses.some(({ typed }) => HAS_LOOK_ALIKES.test(typed));
+}
+
+/** Returns the only existing path whose names have the same keys; undefined without exactly one. */
+async function lookAlike(
+  path: string,
+  { fs, roots }: LookAlikeContext,
+  key: (name: string) => string = nameKey,
+): Promise<string | undefined> {
+  const root = roots.filter((one) => isWithin(path, one)).sort((a, b) => b.length - a.length)[0];
+  if (root === undefined || root === path) return undefined;
+  let at = root;
+  for (const name of path.slice(root === "/" ? 1 : root.length + 1).split("/")) {
+    const exact = childOf(at, name);
+    if (await exists(fs, exact)) {
+      at = exact;
+      continue;
+    }
+    const found = await entryLike(fs, at, name, key);
+    if (found === undefined) return undefined;
+    at = childOf(at, found);
+  }
+  return at;
+}
+
+async function entryLike(
+  fs: FsBackend,
+  directory: string,
+  name: string,
+  keyOf: (name: string) => string,
+): Promise<string | undefined> {
+  try {
+    const entries = await fs.listDir(directory, { facts: false });
+    if (entries.length > MAX_ENTRIES) return undefined;
+    const key = keyOf(name);
+    const same = entries.filter((entry) => keyOf(entry.name) === key);
+    return same.length === 1 ? same[0]?.name : undefined;
+  } catch {
+    return undefined; // The call itself reports why the directory cannot be read.
+  }
+}
+
+/**
+ * Returns a name in a form for comparison: compatibility characters resolved, all spaces equal, and
+ * characters without width removed. White space at the end of a path is significant: such a path is
+ * refused with the name of the existing entry.
+ */
+function nameKey(name: string): string {
+  return name
+    .normalize("NFKC")
+    .replaceAll(/\p{Zs}+/gu, " ")
+    .replaceAll(/[\u200B-\u200D\u2060\uFEFF]/gu, "");
+}
+
+/** Describes the first code point in which two paths differ. */
+function difference(typed: string, found: string): string {
+  const [a, b] = [Array.from(typed), Array.from(found)];
+  const at = b.findIndex((char, index) => char !== a[index]);
+  const code = (char: string | undefined): string =>
+    char === undefined
+      ? "nothing"
+      : `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
+  return at < 0
+    ? `which has nothing where this path has ${code(a[b.length])}`
+    : `which has ${code(b[at])} where this path has ${code(a[at])}`;
+}
+
+/**
+ * Returns the path in another root of a relative path that the working directory lacks; undefined
+ * unless exactly one root has it.
+ */
+export async function inOtherRoot(
+  typed: string,
+  { fs, cwd, roots }: Omit<LookAlikeContext, "display">,
+): Promise<string | undefined> {
+  const found: string[] = [];
+  const others = roots.filter((root) => !isWithin(cwd, root));
+  for await (const path of pathsInRoots(typed, others, fs)) found.push(path);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/**
+ * Yields each existing path of a relative path, in the order of the roots. Skips a root when `keeps`
+ * returns true for the path in it, or when the storage refuses the path: a refusal would reveal that
+ * a hidden path exists.
+ */
+export async function* pathsInRoots(
+  typed: string,
+  roots: readonly string[],
+  fs: FsBackend,
+  keeps: (path: string) => Promise<boolean> = () => Promise.resolve(false),
+): AsyncGenerator<string> {
+  if (typed.startsWith("/")) return;
+  for (const root of roots) {
+    const { path } = normalise(joinPath(root, typed));
+    if (isWithin(path, root) && !(await keeps(path)) && (await exists(fs, path, false))) yield path;
+  }
+}
+
+/** Returns true when an entry exists; returns `refused` when the storage does not allow the look-up. */
+async function exists(fs: FsBackend, path: string, refused = true): Promise<boolean> {
+  try {
+    return (await lstatOrNull(fs, path)) !== null;
+  } catch {
+    return refused;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Handles paths in a form that other programs accept and this one does not: `~/x`, `file:` URLs,
+ * backslashes, quotes.
+ *
+ * An exact name always wins. Otherwise the path is refused, with the path that works. Accepting it
+ * as a name would create a directory called `~`, or a file called `src\a.ts` next to `src`.
+ */
+import type { Location } from "../../policy/index.ts";
+import type { FsBackend } from "../../backends/backend.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { childOf, isWithin, joinPath, normalise } from "../../backends/paths.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import type { PathUse } from "../../tools/lib/tool.ts";
+
+/** The properties of the workspace that the checks need. */
+export interface PathContext {
+  readonly fs: FsBackend;
+  readonly cwd: string;
+  display(path: string): string;
+}
+
+/** Matches paths that need a check of their form. Most calls have none. */
+const UNUSUAL = /^~(?:\/|$)|^file:|\\|^\s*["'`@“‘]/iu;
+
+/** Returns true when a path of the call needs a check of its form. */
+export function hasUnusual(uses: readonly PathUse[]): boolean {
+  return uses.some(({ typed }) => UNUSUAL.test(typed));
+}
+
+/**
+ * Refuses paths in an unsupported form.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT naming the argument and the path that works
+ */
+export async function assertPlainPaths(
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+  context: PathContext,
+): Promise<void> {
+  for (const [index, { typed, argument }] of uses.entries()) {
+    if (!UNUSUAL.test(typed)) continue;
+    const at = locations[index];
+    if (at !== undefined && (await exists(context.fs, at.path))) continue;
+    const why = await misformed(typed, context);
+    if (why === undefined) continue;
+    throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${why}`, {
+      complete: true,
+      path: typed,
+      details: { argument },
+    });
+  }
+}
+
+/** Returns the reason why a path is not accepted as a name; undefined when it is accepted. */
+async function misformed(typed: string, context: PathContext): Promise<string | undefined> {
+  const { fs, cwd } = context;
+  const quoted = (path: string): string => `'${escapeControls(path)}'`;
+  if (/^~(?:\/|$)/u.test(typed)) {
+    if (await exists(fs, childOf(cwd, "~"))) return undefined;
+    const inside = typed.replace(/^~\/*/u, "") || ".";
+    const found = await exists(fs, joinPath(cwd, inside));
+    return `'~' is not expanded: paths are relative to the workspace, or absolute. ${found ? "Did you mean" : "Send"} ${quoted(inside)}${found ? "?" : ", or the absolute path."}`;
+  }
+  if (/^file:/iu.test(typed)) {
+    const path = urlPath(typed);
+    return `it is a URL; send the path${path === undefined ? "" : `: ${quoted(shownInside(path, context))}`}.`;
+  }
+  const [, , plain, typographic] = /^\s*(?:(["'`])(.+)\1|[“‘](.+)[”’])\s*$/u.exec(typed) ?? [];
+  const unquoted = plain ?? typographic;
+  if (unquoted !== undefined) {
+    const path = joinPath(cwd, unquoted);
+    const parent = normalise(`${path}/..`).path;
+    const known = (await exists(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
+    return known || !/["'`“”‘’]/u.test(unquoted)
+      ? `send it without the quotes: ${quoted(unquoted)}.`
+      : undefined;
+  }
+  if (typed.startsWith("@") && (await exists(fs, joinPath(cwd, typed.slice(1)))))
+    return `send it without the '@': ${quoted(typed.slice(1))}.`;
+  const backslash = typed.indexOf("\\");
+  if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
+    return `directories are separated by '/': ${quoted(typed.replaceAll(/\\+/gu, "/"))}.`;
+  return undefined;
+}
+
+/**
+ * Returns the workspace path that the caller may have meant by a missing or forbidden one: its longest
+ * existing end. Undefined when no end exists.
+ */
+export async function similarPath(
+  typed: string,
+  { fs, cwd, display }: PathContext,
+): Promise<string | undefined> {
+  const parts = typed
+    .trim()
+    .replace(/^["'`@]+|["'`]+$/gu, "")
+    .split(/[/\\]+/u)
+    .filter((part) => part !== "" && part !== "." && !/^[A-Za-z]:$/u.test(part));
+  if (parts.includes("..")) return undefined;
+  for (let from = 0; from < Math.min(parts.length, MAX_ENDS); from++) {
+    const path = joinPath(cwd, parts.slice(from).join("/"));
+    if (isWithin(path, cwd) && path !== cwd && (await exists(fs, path))) return display(path);
+  }
+  return undefined;
+}
+
+/** The maximum number of ends of a path that are looked up. */
+const MAX_ENDS = 12;
+
+/** Returns the path of a local `file:` URL; undefined for another host or a malformed URL. */
+function urlPath(typed: string): string | undefined {
+  const [, rest = ""] = /^file:(?:\/\/(?:localhost)?(?=\/))?(.*)$/iu.exec(typed) ?? [];
+  try {
+    const path = decodeURIComponent(rest.replace(/[?#].*$/u, ""));
+    return path === "" || path.startsWith("//") ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns an absolute path as results show it when it is inside the workspace. */
+function shownInside(path: string, { cwd, display }: PathContext): string {
+  return path.startsWith("/") && isWithin(normalise(path).path, cwd) ? display(normalise(path).path) : path;
+}
+
+async function exists(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    return (await lstatOrNull(fs, normalise(path).path)) !== null;
+  } catch {
+    return false; // Outside the roots, or an impossible name: the call itself reports which.
+  }
+}
+
+async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    return (await fs.stat(normalise(path).path)).isDir;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * The paths that the configurations of git repositories name: the hooks of `core.hooksPath`, the
+ * files of `include.path` and `includeIf`, the program of `core.fsmonitor`, the directory that a
+ * `.git` file names, and the targets of links that replace these or git's own hooks and
+ * configuration. Git runs or obeys the files there, so tools must not write them.
+ *
+ * Repositories that contain the roots are read once, when a workspace opens. A repository below a
+ * root is read when a path in it is written.
+ */
+import { parseGitConfig } from "../../policy/git-config.ts";
+import type { SandboxPolicy } from "../../policy/index.ts";
+import { pathPlace } from "../../backends/confined/places.ts";
+import type { FsBackend, FsEntry, FsStat } from "../../backends/backend.ts";
+import { realpathVia } from "../../backends/fallback/fallback.ts";
+import { isWithin, joinPath, nameOf, normalise, parentOf } from "../../backends/paths.ts";
+
+/** The maximum size of one file that is read, in bytes. */
+const MAX_CONFIG_BYTES = 1 << 20;
+/**
+ * The maximum number of configuration files read for one repository, because others write its includes and
+ * submodules.
+ */
+const MAX_CONFIGS = 128;
+/** The maximum number of directories searched for submodules. */
+const MAX_MODULE_DIRECTORIES = 256;
+/** The maximum number of directories in the name of a submodule. */
+const MAX_MODULE_DEPTH = 4;
+/** The maximum number of hooks that are checked for links. */
+const MAX_HOOKS = 128;
+/** The maximum number of directories searched above a root. */
+const MAX_ABOVE = 64;
+
+/** The state of reading one repository. */
+interface Reading {
+  readonly fs: FsBackend;
+  readonly home: string | undefined;
+  readonly places: Set<string>;
+  readonly read: Set<string>;
+}
+
+/** The paths that a repository names, and the configuration files that were read for them. */
+interface Named {
+  readonly places: readonly string[];
+  readonly configs: readonly string[];
+}
+
+const NOTHING: Named = { places: [], configs: [] };
+
+/**
+ * Returns the absolute paths, real or not yet existing, that the nearest repository at or above a directory
+ * names.
+ */
+async function placesAbove(
+  fs: FsBackend,
+  directory: string,
+  home: string | undefined,
+): Promise<readonly string[]> {
+  let at = directory;
+  for (let level = 0; level < MAX_ABOVE; level++) {
+    const found = await namedByRepository(fs, at, home);
+    if (found !== undefined) return found.places;
+    if (at === "/") break;
+    at = parentOf(at);
+  }
+  return [];
+}
+
+/** Returns the user's configuration files, which apply to every repository. */
+function userConfigs(home: string | undefined): readonly string[] {
+  return home === undefined ? [] : [`${home}/.gitconfig`, `${home}/.config/git/config`];
+}
+
+/** Returns the paths named by the repository whose `.git` is in a directory; undefined without a repository. */
+async function namedByRepository(
+  fs: FsBackend,
+  worktree: string,
+  home: string | undefined,
+): Promise<Named | undefined> {
+  const entry = joinPath(worktree, ".git");
+  const stat = await statOf(fs, entry);
+  if (stat === undefined) return undefined;
+  const reading: Reading = { fs, home, places: new Set(), read: new Set() };
+  let gitDirectory = entry;
+  if (!stat.isDir) {
+    const target = /^gitdir:[ \t]*(.+?)\s*$/s.exec((await textOf(fs, entry)) ?? "")?.[1];
+    if (target === undefined) return NOTHING;
+    gitDirectory = absolute(worktree, target);
+    reading.places.add(gitDirectory);
+  }
+  const common = (await textOf(fs, joinPath(gitDirectory, "commondir")))?.trim();
+  const shared = common === undefined || common === "" ? gitDirectory : absolute(gitDirectory, common);
+  // A directory named `.git` is already protected by its name.
+  if (nameOf(shared) !== ".git") reading.places.add(shared);
+  for (const config of userConfigs(home)) await readConfig(reading, config, worktree);
+  await readConfig(reading, joinPath(shared, "config"), worktree);
+  await readConfig(reading, joinPath(gitDirectory, "config.worktree"), worktree);
+  await readModules(reading, joinPath(shared, "modules"));
+  const links = await linksOf(reading, entry, shared);
+  return { places: [...reading.places, ...links], configs: [...reading.read] };
+}
+
+/** Returns the targets of links that replace hooks, a configuration, or a path that one names. */
+async function linksOf(
+  { fs, places, read }: Reading,
+  entry: string,
+  gitDirectory: string,
+): Promise<readonly string[]> {
+  const hooks = [...places, joinPath(gitDirectory, "hooks")];
+  const files = await Promise.all(hooks.map((directory) => entriesOf(fs, directory)));
+  const linked = files.flatMap((entries) => entries.filter(({ type }) => type === "symlink"));
+  const named = new Set([entry, ...hooks, ...read, ...linked.slice(0, MAX_HOOKS).map(({ path }) => path)]);
+  const real = await Promise.all([...named].map((path) => realpathVia(fs, path).catch(() => path)));
+  return real.filter((path) => !named.has(path) && !places.has(path));
+}
+
+/** Reads the configurations of submodules. */
+async function readModules(reading: Reading, top: string): Promise<void> {
+  const todo = [{ directory: top, depth: 0 }];
+  for (let done = 0; done < MAX_MODULE_DIRECTORIES; done++) {
+    const next = todo.shift();
+    if (next === undefined) return;
+    const entries = await entriesOf(reading.fs, next.directory);
+    if (entries.some(({ name }) => name === "HEAD")) {
+      const config = joinPath(next.directory, "config");
+      const variables = parseGitConfig((await textOf(reading.fs, config)) ?? "");
+      const worktree = variables.findLast(({ key }) => key === "core.worktree")?.value;
+      if (worktree !== undefined) await readConfig(reading, config, absolute(next.directory, worktree));
+      todo.push({ directory: joinPath(next.directory, "modules"), depth: next.depth + 1 });
+      continue;
+    }
+    if (next.depth === MAX_MODULE_DEPTH) continue;
+    for (const entry of entries) {
+      if (entry.type === "dir") todo.push({ directory: entry.path, depth: next.depth + 1 });
+    }
+  }
+}
+
+/** Adds the paths that a configuration names, and reads the configurations that it includes. */
+async function readConfig(reading: Reading, path: string, worktree: string): Promise<void> {
+  if (reading.read.has(path) || reading.read.size >= MAX_CONFIGS) return;
+  reading.read.add(path);
+  for (const { key, value } of parseGitConfig((await textOf(reading.fs, path)) ?? "")) {
+    if (value === "") continue;
+    if (key === "core.hookspath" || (key === "core.fsmonitor" && !isBoolean(value))) {
+      const named = placeOf(reading, worktree, value);
+      if (named !== undefined) reading.places.add(named);
+    } else if (key === "include.path" || /^includeif\..*\.path$/s.test(key)) {
+      const included = placeOf(reading, parentOf(path), value);
+      if (included === undefined) continue;
+      reading.places.add(included);
+      await readConfig(reading, included, worktree);
+    }
+  }
+}
+
+function isBoolean(value: string): boolean {
+  return /^(?:true|false|yes|no|on|off|0|1)$/i.test(value);
+}
+
+/** Returns the absolute path of a value; undefined when it needs an unknown home directory. */
+function placeOf({ home }: Reading, base: string, value: string): string | undefined {
+  if (!value.startsWith("~")) return absolute(base, value);
+  return home !== undefined && value.startsWith("~/") ? absolute(home, value.slice(2)) : undefined;
+}
+
+function absolute(base: string, path: string): string {
+  return normalise(joinPath(base, path)).path;
+}
+
+async function statOf(fs: FsBackend, path: string): Promise<FsStat | undefined> {
+  try {
+    return await fs.stat(path);
+  } catch {
+    return undefined;
+  }
+}
+
+async function entriesOf(fs: FsBackend, directory: string): Promise<readonly FsEntry[]> {
+  try {
+    return await fs.listDir(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the content of a small text file; undefined when there is none. */
+async function textOf(fs: FsBackend, path: string): Promise<string | undefined> {
+  try {
+    const { size, isFile } = await fs.stat(path);
+    if (!isFile || size > MAX_CONFIG_BYTES) return undefined;
+    return new TextDecoder().decode(await fs.readBytes(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the policy with the paths that the repositories of its roots name protected. `roots` are
+ * the real paths; `home` is the home directory of the user, whose git configuration applies to every
+ * repository.
+ */
+export async function withRepositories(
+  policy: SandboxPolicy,
+  fs: FsBackend,
+  roots: readonly string[],
+  home: string | undefined,
+): Promise<SandboxPolicy> {
+  if (!policy.protect) return policy;
+  const named = new Set<string>();
+  for (const root of roots) {
+    for (const place of await placesAbove(fs, root, home)) {
+      if (roots.some((one) => place !== one && isWithin(place, one))) named.add(pathPlace(place));
+    }
+  }
+  if (named.size === 0) return policy;
+  return Object.freeze({ ...policy, places: Object.freeze([...(policy.places ?? []), ...named]) });
+}
+
+/** The repositories below the roots, read when a path in them is written. */
+export interface Repositories {
+  /** Returns the paths named by the repositories between a root and a real path. */
+  placesFor(real: string): Promise<readonly string[]>;
+  /** Returns the paths named by the repository whose `.git` is in a directory; empty without a repository. */
+  placesOf(directory: string): Promise<readonly string[]>;
+}
+
+/** The maximum number of directories whose result is cached. */
+const MAX_REMEMBERED = 4096;
+
+/**
+ * Finds repositories between the roots and written paths. Each write looks for `.git` in every
+ * directory, because a repository can be created at any time; its configuration is read again only
+ * after a change. `home` is the home directory of the user, whose git configuration applies to every
+ * repository.
+ */
+export function makeRepositories(
+  fs: FsBackend,
+  roots: readonly string[],
+  home: string | undefined,
+): Repositories {
+  const known = new Map<string, { readonly stamp: string; readonly named: Named }>();
+  const stampOf = async (entry: FsStat, configs: readonly string[]): Promise<string> => {
+    const stats = await Promise.all(configs.map((path) => statOf(fs, path)));
+    return [entry, ...stats].map((stat) => `${stat?.version} ${stat?.size} ${stat?.mtime}`).join();
+  };
+  const placesOf = async (directory: string): Promise<readonly string[]> => {
+    const entry = await statOf(fs, joinPath(directory, ".git"));
+    if (entry === undefined) return [];
+    const before = known.get(directory);
+    if (before !== undefined && before.stamp === (await stampOf(entry, before.named.configs)))
+      return before.named.places;
+    const named = (await namedByRepository(fs, directory, home)) ?? NOTHING;
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.set(directory, { stamp: await stampOf(entry, named.configs), named });
+    return named.places;
+  };
+  return {
+    placesOf,
+    async placesFor(real) {
+      const root = roots.find((one) => isWithin(real, one));
+      if (root === undefined) return [];
+      const above: string[] = [];
+      for (let at = parentOf(real); at !== root && isWithin(at, root); at = parentOf(at)) above.push(at);
+      return (await Promise.all(above.map(placesOf))).flat();
+    },
+  };
+}

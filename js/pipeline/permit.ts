@@ -1,0 +1,99 @@
+/**
+ * Requests approvals for reads, and for changes that fail or are only tried, because their answers
+ * reveal content.
+ */
+import type { Decision, Location } from "../policy/index.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { nameOf } from "../backends/paths.ts";
+import { mustAsk, scopesOf } from "../hooks/approvals.ts";
+import { askConfirm, refusedBy } from "../hooks/confirm.ts";
+import { tell } from "../hooks/events.ts";
+import { digestOf } from "../hooks/question.ts";
+import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
+import { rootsOf } from "./review.ts";
+import type { Session } from "./session.ts";
+
+/** The result of the rules for a call. */
+export interface Ruled {
+  /** The decision about a change. For a read, every required approval was already given. */
+  readonly ruled: Decision | undefined;
+  /**
+   * True when a rule requires an approval for the change, and reading the path is denied or needs an
+   * approval, too. Then neither a dry run nor a failure may reveal content before the approval.
+   */
+  readonly isKept: boolean;
+}
+
+/** The input of a plan. `isKept` is as in {@link Ruled}. */
+export interface Planning<Args extends object, Data, Todo> {
+  readonly tool: ChangingTool<Args, Data, Todo>;
+  readonly args: Args;
+  readonly call: Call;
+  readonly isKept: boolean;
+}
+
+/**
+ * Plans a change. A failure reveals content, and so does a plan with nothing to do, such as a dry run:
+ * if the rules hide the content from the call, an approval is requested first.
+ * @throws FilewrightError APPROVAL_DENIED, and as the plan does
+ */
+export async function planTold<Args extends object, Data, Todo>(
+  session: Session,
+  { tool, args, call, isKept }: Planning<Args, Data, Todo>,
+): Promise<Plan<Data, Todo>> {
+  if (!isKept) return tool.plan(args, call);
+  let plan: Plan<Data, Todo>;
+  try {
+    plan = await tool.plan(args, call);
+  } catch (error) {
+    await permit(session, tool, call.locations, call);
+    throw error;
+  }
+  if (plan.settled !== undefined) await permit(session, tool, call.locations, call);
+  return plan;
+}
+
+/**
+ * Requests the approval of a read, or of an answer that reveals content. The caller checks that a rule
+ * requires it.
+ */
+export async function permit(
+  session: Session,
+  tool: { readonly name: string; readonly title: string },
+  locations: readonly Location[],
+  { signal, agent = session.agent }: Partial<Pick<Call, "signal" | "agent">>,
+): Promise<void> {
+  const { approvals, notify } = session;
+  const confirm = session.confirmFor(tool.name);
+  const roots = rootsOf(locations);
+  if (!mustAsk("ask", confirm, approvals, tool.name, roots) || confirm === undefined) return;
+  const [at] = locations;
+  const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
+  tell(notify, { type: "approval_asked", tool: tool.name, path, title });
+  const reply = await askConfirm(
+    confirm,
+    {
+      type: "info",
+      title,
+      tool: tool.name,
+      fileName: at === undefined ? "" : nameOf(at.path),
+      fileDiff: "",
+      originalContent: null,
+      newContent: null,
+      path,
+      paths: locations.map((one) => one.path),
+      risk: "low",
+      ...(agent === undefined ? {} : { agent }),
+      scopes: scopesOf(tool.name, roots, false),
+      changes: [],
+      digest: digestOf(["filewright read 1", tool.name, locations.map((one) => one.path)]),
+      complete: true,
+    },
+    signal,
+  );
+  const { outcome } = reply;
+  const approval = approvals.remember(reply, tool.name, roots);
+  const lasting = approval === undefined ? {} : { approval };
+  tell(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
+  if (outcome === "cancel" || outcome === "modify_with_editor") throw refusedBy(reply);
+}

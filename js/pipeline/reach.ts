@@ -1,0 +1,110 @@
+/**
+ * Determines the paths that a call reaches: the paths that it names and their real paths, everything
+ * below a directory that it deletes, moves or copies, and the destinations of those entries.
+ */
+import {
+  type CallFacts,
+  type Effect,
+  type Location,
+  type Place,
+  placeOf,
+  type Rules,
+} from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import { walkTree } from "../backends/fallback/walk-tree.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { PathUse } from "../tools/lib/tool.ts";
+
+/** The parts of a path use that determine what is reached. */
+type Use = Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">;
+
+/** A call that needs a decision. */
+export interface Reaching {
+  readonly fs: FsBackend;
+  readonly rules: Rules;
+  readonly tool: string;
+  readonly args: object;
+  readonly uses: readonly Use[];
+  readonly locations: readonly Location[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Returns the facts of a call for the decision. It accesses the storage only when a rule may depend on it. */
+export async function reachOf(call: Reaching): Promise<CallFacts> {
+  const { fs, rules, tool, args, uses, locations } = call;
+  const own = rules.forCall(tool, args);
+  const places: Place[] = [];
+  const effects: Effect[] = [];
+  const facts: CallFacts = { tool, args, places, effects };
+  const wanted = uses.flatMap((use) => use.effects ?? []);
+  const restricted = wanted.filter((one) => rules.forCall(one.tool, one.args).restricts);
+  if (!own.byPath && restricted.length === 0) return facts;
+
+  for (const [index, at] of locations.entries()) {
+    const { entry = false, writesThrough = false } = uses[index] ?? {};
+    const place = await placeOf(fs, at, entry);
+    places.push(writesThrough ? [...(await placeOf(fs, at, false)).slice(1), ...place] : place);
+  }
+  const trees = places.filter((_, index) => uses[index]?.tree === true).map(realOf);
+  const [top, target] = trees;
+  for (const [index, place] of places.entries()) {
+    for (const effect of uses[index]?.effects ?? []) {
+      if (!restricted.includes(effect)) continue;
+      if (effect.ifThere !== true) effects.push({ ...effect, place });
+      else if (await isReplaced(fs, realOf(place), tool)) effects.push({ ...effect, place });
+    }
+  }
+  if (top === undefined) return facts;
+  const replacing = restricted.find(({ ifThere }) => ifThere === true);
+  const matters =
+    replacing !== undefined ||
+    [top, target].some((path) => path !== undefined && own.mayReach(path, ["allow", "ask", "deny"]));
+  if (matters) await addTree(call, top, target, replacing, { places, effects });
+  return facts;
+}
+
+interface Collecting {
+  readonly places: Place[];
+  readonly effects: Effect[];
+}
+
+/** Adds everything below a directory, and the destination of each entry. */
+async function addTree(
+  { fs, signal }: Reaching,
+  top: string,
+  target: string | undefined,
+  replacing: Pick<Effect, "tool" | "args"> | undefined,
+  { places, effects }: Collecting,
+): Promise<void> {
+  if ((await typeOf(fs, top)) !== "dir") return;
+  for await (const { path, type } of walkTree(fs, top, signal)) {
+    places.push([path]);
+    if (target === undefined) continue;
+    const there = target + path.slice(top.length);
+    places.push([there]);
+    if (replacing === undefined || type === "dir") continue;
+    const replaced = await typeOf(fs, there);
+    if (replaced !== undefined && replaced !== "dir") effects.push({ ...replacing, place: [there] });
+  }
+}
+
+/** Returns true when an overwriting transfer removes the entry at its destination; a copy merges directories. */
+async function isReplaced(fs: FsBackend, path: string, tool: string): Promise<boolean> {
+  const type = await typeOf(fs, path);
+  return type !== undefined && (type !== "dir" || tool === "move");
+}
+
+/** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
+async function typeOf(fs: FsBackend, path: string): Promise<string | undefined> {
+  try {
+    return (await lstatOrNull(fs, path))?.type;
+  } catch (error) {
+    if (error instanceof FilewrightError) return undefined; // The operation itself reports the reason.
+    throw error;
+  }
+}
+
+function realOf(place: Place): string {
+  return place.at(-1) as string;
+}

@@ -1,0 +1,131 @@
+/** The results of calls. */
+import { FilewrightError } from "../engine/errors.ts";
+import type { Outcome } from "../hooks/confirm.ts";
+import { otherTool } from "./wording/other-tools.ts";
+import { nearest } from "../schema/nearest.ts";
+import { escapeControls } from "../engine/escape.ts";
+import type { ContentBlock } from "../tools/lib/tool.ts";
+
+/** Facts about the call itself. */
+export interface Meta {
+  /** The milliseconds from the call to its result. */
+  readonly duration_ms: number;
+  /** The milliseconds that the call waited for its turn; absent when it did not wait. */
+  readonly queued_ms?: number;
+  /** True when the text, or the list in it, was truncated. */
+  readonly truncated: boolean;
+  /** The id that `undo` takes; present when the call may have changed files. */
+  readonly call_id?: string;
+  /** True when a hook changed the arguments. */
+  readonly modified_by_hook?: true;
+  /** True when the reviewer changed the content. */
+  readonly modified_by_user?: true;
+  /** Present when a reviewer approved the call. */
+  readonly approval?: MetaApproval;
+}
+
+/** The approval of a call. */
+export interface MetaApproval {
+  /** The reviewer's decision. */
+  readonly outcome: Outcome;
+  /** The hash of the approved bytes, which are the written ones. */
+  readonly hash?: string;
+  /** The reviewer, when known. */
+  readonly by?: string;
+}
+
+/** An error as data. `code` is stable, `message` is not. */
+export interface ErrorData {
+  /** One of a closed list, for programs. */
+  readonly code: FilewrightError["code"];
+  /** The problem in a sentence for the model. */
+  readonly message: string;
+  /** As the caller wrote it. */
+  readonly path?: string;
+  /** The remedy. */
+  readonly hint?: string;
+  /** Facts for programs, depending on the code. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** A call that succeeded. */
+export interface Success<Data> {
+  /** True for a success. */
+  readonly ok: true;
+  /** For the model. */
+  readonly text: string;
+  /** For people: a line about the result, and the diff of a change. */
+  readonly display: string;
+  /** The result, for programs. */
+  readonly data: Data;
+  /** Blocks in addition to the text, such as images. */
+  readonly content?: readonly ContentBlock[];
+  /** Facts about the call itself. */
+  readonly meta: Meta;
+  /** Absent for a success. */
+  readonly error?: undefined;
+}
+
+/** A call that failed. */
+export interface Failure {
+  /** False for a failure. */
+  readonly ok: false;
+  /** For the model: `Error:` and the message. */
+  readonly text: string;
+  /** For people: the problem, without remedies that only a model can use. */
+  readonly display: string;
+  /** The error, for programs. */
+  readonly error: ErrorData;
+  /** Present only for a batch, at run time: the results so far, as `BatchData`. */
+  readonly data?: undefined;
+  /** Absent for a failure. */
+  readonly content?: undefined;
+  /** Facts about the call itself. */
+  readonly meta: Meta;
+}
+
+/** The result of `ws.call`, which rejects only with an error that a hook raised. */
+export type ToolResult<Data = unknown> = Success<Data> | Failure;
+
+/** Returns an error as plain data. */
+export function errorData(error: FilewrightError): ErrorData {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.path === undefined ? {} : { path: error.path }),
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+  };
+}
+
+/** Returns the refusal of an unknown tool, with the nearest known one. */
+export function unknownTool(name: string, known: Iterable<string>): Failure {
+  const names = [...known];
+  const other = otherTool(String(name), (ours) => (names.includes(ours) ? ours : undefined));
+  const close = other === undefined ? nearest(String(name), names) : undefined;
+  const shown = escapeControls(String(name).slice(0, 80));
+  return refused(
+    "UNKNOWN_TOOL",
+    other !== undefined
+      ? `There is no tool '${shown}': ${other}.`
+      : close === undefined
+        ? `There is no tool '${shown}'. Tools: ${names.join(", ")}`.slice(0, 199)
+        : `There is no tool '${shown}'. Did you mean '${close}'?`,
+  );
+}
+
+/** Returns a failure from before any tool ran. */
+export function refused(
+  code: FilewrightError["code"],
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): Failure {
+  const error = new FilewrightError(code, message, { details });
+  return {
+    ok: false,
+    text: `Error: ${message}`,
+    display: message,
+    error: errorData(error),
+    meta: { duration_ms: 0, truncated: false },
+  };
+}

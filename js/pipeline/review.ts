@@ -1,0 +1,241 @@
+/**
+ * Requests the approval of a planned change, and compares the approved state with the current one
+ * right before the change is made.
+ *
+ * An approval covers the real paths, the versions of the existing entries and the new content. If
+ * one of them differs when the change is made, the call fails with CONFLICT. A call is never planned
+ * again after a reviewer was asked.
+ */
+import type { Location } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
+import { nameOf } from "../backends/paths.ts";
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { scopesOf } from "../hooks/approvals.ts";
+import { askConfirm, type Confirm, type Confirmation, denied, refusedBy } from "../hooks/confirm.ts";
+import { tell } from "../hooks/events.ts";
+import { digestOf } from "../hooks/question.ts";
+import { currentVersion } from "../tools/lib/contents.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { utf8 } from "../tools/lib/text.ts";
+import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
+import type { MetaApproval } from "./result.ts";
+import type { Session } from "./session.ts";
+
+/** The state that an approval depends on. It is compared right before the change is made. */
+export interface Evidence {
+  /** The real path of each path of the call, in the order of its uses. */
+  readonly places: readonly string[];
+  /** The versions of the existing entries. */
+  readonly base: readonly BaseVersion[];
+}
+
+/** A plan that the reviewer approved. */
+export interface Reviewed<P> extends Evidence {
+  readonly plan: P;
+  /** The contents that the reviewer wrote in place of planned ones, in order. */
+  readonly revisions: readonly string[];
+  /** The digest of the question without versions; equal when the same change is planned again. */
+  readonly outline: string;
+  readonly approval: MetaApproval;
+}
+
+/** One change that needs an approval. */
+export interface Reviewable<Args extends object, Data, Todo> {
+  readonly tool: ChangingTool<Args, Data, Todo>;
+  readonly args: Args;
+  readonly uses: readonly PathUse[];
+  readonly call: Call;
+}
+
+/** The question about a planned change. */
+export interface Question extends Evidence {
+  readonly details: Omit<Confirmation, "onConfirm" | "signal" | "scopes" | "isModifying">;
+  readonly outline: string;
+}
+
+/** Returns the real path of each path of a call: for an entry, of the entry itself; otherwise of its target. */
+export async function placesOf(
+  uses: readonly PathUse[],
+  { fs, locations }: Pick<Call, "fs" | "locations">,
+): Promise<readonly string[]> {
+  const places: string[] = [];
+  for (const [index, { entry = false }] of uses.entries())
+    places.push(await placeOf(fs, (locations[index] as Location).path, entry));
+  return places;
+}
+
+function placeOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
+  return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
+}
+
+/** Returns the question about a plan, and the state that its answer depends on. */
+export async function questionOf<Args extends object, Data, Todo>(
+  { tool, args, uses, call }: Reviewable<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+): Promise<Question> {
+  const places = await placesOf(uses, call);
+  const paths: string[] = [];
+  for (const { path } of call.locations) paths.push(await realpathVia(call.fs, path));
+  const preview = await tool.preview(plan, args, call);
+  const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
+  const changes = preview.changes.map((one) => ({ ...one, path: placeOfPath.get(one.path) ?? one.path }));
+  const base = [...plan.base, ...(preview.base ?? [])];
+  const outlined = outlineOf(tool.name, args, places, preview);
+  const outline = digestOf([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
+  const digest = digestOf([outline, base.map(({ path, version }) => [path, version])]);
+  const { diff, originalContent, newContent, newBytes, risk, hash, incomplete } = preview;
+  return {
+    places,
+    base,
+    outline,
+    details: {
+      type: hash === undefined ? "info" : "edit",
+      title: escapeControls(preview.title),
+      tool: tool.name,
+      fileName: nameOf((call.locations[preview.location] as Location).path),
+      fileDiff: diff,
+      originalContent,
+      newContent,
+      path: paths[preview.location] as string,
+      paths,
+      risk,
+      ...(call.agent === undefined ? {} : { agent: call.agent }),
+      ...(hash === undefined ? {} : { hash }),
+      ...(call.callId === "" ? {} : { callId: call.callId }),
+      changes,
+      digest,
+      complete: incomplete === undefined,
+      ...(incomplete === undefined ? {} : { incomplete }),
+      ...(newBytes === undefined ? {} : { newContentBase64: base64Of(newBytes) }),
+    },
+  };
+}
+
+/** Returns the content of a question, without the versions that it depends on. */
+function outlineOf(
+  tool: string,
+  args: object,
+  places: readonly string[],
+  { title, diff, originalContent, newContent, hash, changes, incomplete }: Preview,
+): readonly unknown[] {
+  const hashed = (text: string | null): string | null => (text === null ? null : engine().sha256(utf8(text)));
+  return [
+    "filewright question 1",
+    tool,
+    hashed(JSON.stringify(args)),
+    title,
+    places,
+    hash ?? hashed(newContent),
+    hashed(diff),
+    hashed(originalContent),
+    changes.map(({ path, kind, type, from, mode }) => [path, kind, type, from ?? null, mode ?? null]),
+    incomplete ?? null,
+  ];
+}
+
+function base64Of(bytes: Uint8Array): string {
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += 0x8000)
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
+  return btoa(pieces.join(""));
+}
+
+/** Returns the roots that contain the paths of a call; an approval that lasts is limited to them. */
+export function rootsOf(locations: readonly Location[]): readonly string[] {
+  return [...new Set(locations.map(({ root }) => root))];
+}
+
+/** Asks the reviewer until a plan is approved unchanged. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
+export async function review<Args extends object, Data, Todo>(
+  session: Session,
+  reviewable: Reviewable<Args, Data, Todo>,
+  planned: Plan<Data, Todo>,
+  confirm: Confirm,
+): Promise<Reviewed<Plan<Data, Todo>>> {
+  const { approvals, notify } = session;
+  const { tool, args, call } = reviewable;
+  const roots = rootsOf(call.locations);
+  const revisions: string[] = [];
+  let plan = planned;
+  for (;;) {
+    const { details, base, places, outline } = await questionOf(reviewable, plan);
+    const { path, title, hash, newContent, complete } = details;
+    const scopes = scopesOf(tool.name, roots, tool.revise !== undefined && newContent !== null);
+    tell(notify, { type: "approval_asked", tool: tool.name, path, title });
+    const reply = await askConfirm(
+      confirm,
+      {
+        ...details,
+        scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
+        ...(revisions.length > 0 ? { isModifying: true } : {}),
+      },
+      call.signal,
+    );
+    const { outcome, payload } = reply;
+    const approval = approvals.remember(reply, tool.name, roots);
+    const by = payload?.by === undefined ? {} : { by: payload.by };
+    tell(notify, {
+      type: "approval_answered",
+      tool: tool.name,
+      path,
+      outcome,
+      ...(hash === undefined ? {} : { hash }),
+      ...(approval === undefined ? {} : { approval }),
+      ...by,
+    });
+    if (outcome === "cancel") throw refusedBy(reply);
+    if (outcome !== "modify_with_editor") {
+      const approved = { outcome, ...(hash === undefined ? {} : { hash }), ...by };
+      return { plan, revisions, base, places, outline, approval: approved };
+    }
+    if (tool.revise === undefined || newContent === null || typeof payload?.newContent !== "string") {
+      throw denied("The reviewer's change of the content cannot be used.");
+    }
+    plan = await tool.revise(plan, args, payload.newContent, call);
+    revisions.push(payload.newContent);
+    if (payload.final === true) {
+      const final = await questionOf(reviewable, plan);
+      // The reviewer saw the file at the time of the first question, which may differ from the current one.
+      await compare({ places, base }, reviewable);
+      const written = final.details.hash;
+      const approved = { outcome, ...(written === undefined ? {} : { hash: written }), ...by };
+      return { plan, revisions, base, places, outline: final.outline, approval: approved };
+    }
+  }
+}
+
+/**
+ * Compares the state in a question with the current one.
+ * @throws FilewrightError CONFLICT when a path has another target, or an entry has changed
+ */
+export async function compare(
+  { places, base }: Evidence,
+  { uses, call }: Pick<Reviewable<object, unknown, unknown>, "uses" | "call">,
+): Promise<void> {
+  const now = await placesOf(uses, call);
+  for (const [index, place] of places.entries()) {
+    if (now[index] === place) continue;
+    const { path } = call.locations[index] as Location;
+    throw new FilewrightError("CONFLICT", "leads to another place than the one that was shown", { path });
+  }
+  await compareVersions(base, call.fs);
+}
+
+/** Compares versions with the current ones. @throws FilewrightError CONFLICT when one differs */
+export async function compareVersions(base: readonly BaseVersion[], fs: FsBackend): Promise<void> {
+  for (let at = 0; at < base.length; at += COMPARED_AT_ONCE) {
+    const some = base.slice(at, at + COMPARED_AT_ONCE);
+    const versions = await Promise.all(
+      some.map(({ path, entry }) => currentVersion(fs, path, entry === true)),
+    );
+    const changed = some.find(({ version }, index) => versions[index] !== version);
+    if (changed === undefined) continue;
+    const { path } = changed;
+    throw new FilewrightError("CONFLICT", "changed while its approval was asked for", { path });
+  }
+}
+
+/** The number of versions that are requested at once. */
+const COMPARED_AT_ONCE = 32;

@@ -1,0 +1,160 @@
+/**
+ * The locks within this process: a first-in-first-out queue per canonical path.
+ *
+ * A request names all its paths at once and is granted when no earlier request overlaps it, so
+ * requests for several paths cannot deadlock. A request for a whole directory (`tree`) waits for
+ * everything below it, and blocks it. Entries are removed on release. The backend's own `lock`
+ * excludes other processes.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import { isWithin } from "../../backends/paths.ts";
+
+/** One path to lock. */
+export interface LockKey {
+  /** Canonical, with links resolved. */
+  readonly path: string;
+  /** True when everything below the path is locked, too. */
+  readonly tree: boolean;
+}
+
+/** How long to wait without progress of the queue, and the signal that cancels the wait. */
+export interface LockWait {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The queue. Workspaces with the same storage share one. */
+export interface Locker {
+  /**
+   * Waits for the keys. Returns the function that releases them. @throws FilewrightError LOCK_TIMEOUT,
+   * CANCELLED
+   */
+  acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void>;
+  /** The number of granted and waiting requests: 0 when idle. */
+  readonly size: number;
+}
+
+interface Request {
+  readonly keys: readonly LockKey[];
+  /** The number of earlier requests that overlap and are not released yet. */
+  blockers: number;
+  /** The later requests that wait for this one. */
+  readonly followers: Set<Request>;
+  /** Called when a blocker is released; `granted` is true for the last one. */
+  wake: ((granted: boolean) => void) | undefined;
+}
+
+function overlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
+  for (const x of a) {
+    for (const y of b) {
+      if (x.path === y.path) return true;
+      if (x.tree && isWithin(y.path, x.path)) return true;
+      if (y.tree && isWithin(x.path, y.path)) return true;
+    }
+  }
+  return false;
+}
+
+/** Creates an empty queue. */
+export function makeLocker(): Locker {
+  const requests = new Set<Request>();
+  // Most requests are for files. They can overlap only requests for the same file, and for trees.
+  const byPath = new Map<string, Set<Request>>();
+  const trees = new Set<Request>();
+
+  const enter = (request: Request): void => {
+    requests.add(request);
+    for (const { path, tree } of request.keys) {
+      const same = byPath.get(path);
+      if (same === undefined) byPath.set(path, new Set([request]));
+      else same.add(request);
+      if (tree) trees.add(request);
+    }
+  };
+  const leave = (request: Request): void => {
+    requests.delete(request);
+    trees.delete(request);
+    for (const { path } of request.keys) {
+      const same = byPath.get(path);
+      same?.delete(request);
+      if (same?.size === 0) byPath.delete(path);
+    }
+  };
+  const earlierThan = (keys: readonly LockKey[]): ReadonlySet<Request> => {
+    if (keys.some(({ tree }) => tree)) return requests;
+    return new Set([...keys.flatMap(({ path }) => [...(byPath.get(path) ?? [])]), ...trees]);
+  };
+
+  const release = (request: Request): void => {
+    if (!requests.has(request)) return;
+    leave(request);
+    for (const follower of request.followers) {
+      follower.blockers -= 1;
+      follower.wake?.(follower.blockers === 0);
+    }
+    request.followers.clear();
+  };
+
+  return {
+    get size(): number {
+      return requests.size;
+    },
+    async acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void> {
+      const request: Request = { keys, blockers: 0, followers: new Set(), wake: undefined };
+      for (const earlier of earlierThan(keys)) {
+        if (!overlap(earlier.keys, keys)) continue;
+        earlier.followers.add(request);
+        request.blockers += 1;
+      }
+      enter(request);
+      if (request.blockers > 0) await granted(request, requests, release, wait);
+      return () => release(request);
+    },
+  };
+}
+
+/** Waits until no request blocks this one; withdraws it on a timeout or an abort. */
+async function granted(
+  request: Request,
+  requests: ReadonlySet<Request>,
+  release: (request: Request) => void,
+  { timeoutMs, signal }: LockWait,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: (() => void) | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // Progress of the queue restarts the timeout, so that a long but moving queue does not fail. The timer
+      // is not replaced, because each waiting request is notified of every release.
+      let progress = performance.now();
+      const arm = (milliseconds: number): void => {
+        timer = setTimeout(() => {
+          const left = progress + timeoutMs - performance.now();
+          if (left > 0) return arm(left);
+          reject(
+            new FilewrightError(
+              "LOCK_TIMEOUT",
+              `another writer holds the lock for more than ${timeoutMs} ms`,
+            ),
+          );
+        }, milliseconds);
+      };
+      request.wake = (free) => {
+        if (free) resolve();
+        else progress = performance.now();
+      };
+      onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for the lock"));
+      signal?.addEventListener("abort", onAbort, { once: true });
+      arm(timeoutMs);
+      if (signal?.aborted === true) onAbort();
+    });
+  } catch (error) {
+    for (const other of requests) other.followers.delete(request);
+    release(request);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    request.wake = undefined;
+    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,115 @@
+/** The state that all calls of one workspace share. `openWorkspace` creates it once. */
+import type { AskGrant, Permissions, Resolver, Rules, SandboxPolicy } from "../policy/index.ts";
+import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
+import type { Durability, FsBackend } from "../backends/backend.ts";
+import type { Approvals } from "../hooks/approvals.ts";
+import type { Confirm } from "../hooks/confirm.ts";
+import type { Notify } from "../hooks/events.ts";
+import type { AnyHook } from "../hooks/hook.ts";
+import type { Observer } from "../hooks/observer.ts";
+import type { Journal } from "../journal/index.ts";
+import type { GuardLevel } from "../presets/index.ts";
+import type { Readers } from "../readers/index.ts";
+import type { Limits } from "../tools/lib/limits.ts";
+import type { AccessSummary, EditDefaults } from "../tools/lib/tool.ts";
+import type { Budget } from "./scheduling/budget.ts";
+import type { Locker } from "./scheduling/locks.ts";
+import type { Repositories } from "./paths/repositories.ts";
+import type { Reads } from "./past/reads.ts";
+import type { RunningCalls } from "./scheduling/running.ts";
+import type { CallSlots } from "./scheduling/slots.ts";
+import type { Views } from "./views.ts";
+
+/**
+ * Returns the command sandbox for a policy, without the paths that the rules deny; undefined when
+ * commands are off.
+ */
+export type CommandsFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
+
+/** The settings of a workspace's permissions that its agents use, too. */
+export interface Prompting {
+  readonly ask: AskGrant | undefined;
+  readonly now: (() => number) | undefined;
+  readonly file: string | undefined;
+}
+
+/** Storage confined to a policy, with the resolver and the summary of that policy. */
+export interface Confined {
+  readonly fs: FsBackend;
+  readonly resolver: Resolver;
+  readonly access: AccessSummary;
+  /** The views of the storage, one for each set of hidden paths. */
+  readonly views: Views;
+  /** Releases the resources of the storage. */
+  release(): Promise<void>;
+}
+
+/** The state that all calls of one workspace share. */
+export interface Session {
+  /** The number of the workspace, unique in this process. */
+  readonly workspace: number;
+  /** The running calls. */
+  readonly running: RunningCalls;
+  /** Releases the descriptors, threads, watches and memory of the storage, once no call uses it. */
+  release(): Promise<void>;
+  /** The confined storage: it refuses every path that the policy does not allow. */
+  readonly fs: FsBackend;
+  readonly resolver: Resolver;
+  /** The views of the storage: each hides the paths that the rules hide from a call. */
+  readonly views: Views;
+  /** The git repositories below the roots; undefined when protected places are not refused. */
+  readonly repositories: Repositories | undefined;
+  readonly limits: Limits;
+  readonly durability: Durability;
+  readonly edit: EditDefaults;
+  /** The files that each agent has seen. */
+  readonly reads: Reads;
+  /** The caller of calls that name none. */
+  readonly agent: string | undefined;
+  /** How a change of content that the agent has not seen is handled. */
+  readonly guard: GuardLevel;
+  /**
+   * True when an edit that quotes the changed text needs no read. The guard of a preset accepts the
+   * quote as knowledge, because models also learn of files in other ways, such as a shell or the
+   * prompt. A guard that the host sets requires a read.
+   */
+  readonly acceptsQuotes: boolean;
+  readonly observers: readonly Observer[];
+  /** True when an observer requests hashes. */
+  readonly hashes: boolean;
+  readonly access: AccessSummary;
+  /** Returns the storage restricted to both policies. The paths in `within` are already real. */
+  confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<Confined>;
+  /** Undefined when directories need no grant. */
+  readonly permissions: Permissions | undefined;
+  /** How directories are asked for; undefined when they are not. */
+  readonly prompting: Prompting | undefined;
+  /** The budget of the agent; undefined when it has no limit. */
+  readonly budget: Budget | undefined;
+  readonly hooks: readonly AnyHook[];
+  /** Called with the error that an `after` hook threw, which has no other effect. */
+  readonly onHookError: ((error: unknown) => void) | undefined;
+  readonly rules: Rules;
+  /** True when a change that no rule decides needs an approval, even if there is no approver to give it. */
+  readonly requireApproval: boolean;
+  /** Returns the approver of a tool's calls; undefined without one. */
+  confirmFor(tool: string, calledAs?: string): Confirm | undefined;
+  /** Called with the events of permissions and approvals. */
+  readonly notify: Notify | undefined;
+  readonly approvals: Approvals;
+  readonly locker: Locker;
+  /** True when `find_files` is among the tools for models. */
+  readonly findFiles: boolean;
+  /** The slots of concurrent calls. */
+  readonly slots: CallSlots;
+  /** Runs commands; undefined when commands are off. */
+  readonly commands: SandboxProvider | undefined;
+  /** Returns the command sandbox for a stricter policy, such as that of an agent. */
+  readonly commandsFor: CommandsFor;
+  /** The journal, which records the state before each change for rollback and undo. */
+  readonly journal: Journal;
+  /** The names of ignore files, lowest precedence first. */
+  readonly ignoreFiles: readonly string[];
+  /** The readers of files that are not plain text. */
+  readonly readers: Readers;
+}

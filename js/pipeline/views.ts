@@ -1,0 +1,80 @@
+/**
+ * Views: the storage as one call sees it, without the paths that the rules hide.
+ *
+ * When deny globs can express the hidden paths, a view is a confined backend with its own searches
+ * and index. It is created once and shared by all calls with the same hidden paths. When an earlier
+ * rule makes an exception to a later one, every entry is checked separately, which is slower.
+ */
+import type { CallRules, Decision } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { hiding } from "../backends/confined/hiding.ts";
+import { isWithin } from "../backends/paths.ts";
+
+/** The maximum number of confined backends of one workspace; further calls check every entry separately. */
+const MAX_CONFINED = 16;
+
+/** The rules that determine the view of a call. */
+export interface ViewRequest {
+  readonly rules: CallRules;
+  /** The decisions that hide an entry. */
+  readonly hidden: readonly Decision[];
+  /** Real paths approved during the call, with everything below them; the list grows. */
+  readonly approved?: readonly string[] | undefined;
+}
+
+/** The views of one workspace. */
+export interface Views {
+  /** Returns the workspace's storage as a call sees it. */
+  of(request: ViewRequest): FsBackend;
+  /** Returns other storage, such as an overlay, as a call sees it. */
+  over(storage: FsBackend, request: ViewRequest): FsBackend;
+  /** Allows reading exactly these secrets, in every view. */
+  grantSecrets(paths: readonly string[]): void;
+  /** Releases the resources of the views. */
+  close(): Promise<void>;
+}
+
+/** Creates the views of a workspace. `confine` returns its storage with further deny globs. */
+export function makeViews(base: FsBackend, confine: (deny: readonly string[]) => FsBackend): Views {
+  const confined = new Map<string, FsBackend>();
+  let granted: readonly string[] | undefined;
+  const over = (storage: FsBackend, { rules, hidden, approved = [] }: ViewRequest): FsBackend => {
+    if (rules.globs(hidden)?.length === 0) return storage;
+    const isApproved = (forms: readonly string[]): boolean =>
+      approved.some((path) => isWithin(forms.at(-1) as string, path));
+    return hiding(storage, {
+      hides(forms) {
+        const decision = rules.decide(forms);
+        return (
+          decision !== undefined && hidden.includes(decision) && !(decision === "ask" && isApproved(forms))
+        );
+      },
+      mayShowBelow: (real) =>
+        rules.globs(hidden) === undefined || approved.some((path) => isWithin(path, real)),
+    });
+  };
+  return {
+    over,
+    of(request) {
+      const globs = request.rules.globs(request.hidden);
+      if (globs?.length === 0) return base;
+      if (globs === undefined || request.approved !== undefined) return over(base, request);
+      const key = JSON.stringify(globs);
+      const known = confined.get(key);
+      if (known !== undefined) return known;
+      if (confined.size >= MAX_CONFINED) return over(base, request);
+      const made = confine(globs);
+      if (granted !== undefined) made.grantSecrets?.(granted);
+      confined.set(key, made);
+      return made;
+    },
+    grantSecrets(paths) {
+      granted = paths;
+      for (const fs of [base, ...confined.values()]) fs.grantSecrets?.(paths);
+    },
+    async close() {
+      for (const fs of confined.values()) await fs.close?.();
+      confined.clear();
+    },
+  };
+}

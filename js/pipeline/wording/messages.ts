@@ -1,0 +1,337 @@
+/**
+ * Words the errors of calls: the problem, the path as the caller typed it, and one remedy.
+ *
+ * The engine, a backend or a tool provides a code with a clause; `words.ts` has the sentence for each
+ * code. Errors that only their source can word (a schema's, or an edit's nearest line) arrive complete
+ * and keep their message. The first line has at most 200 characters, hostile names are escaped, and
+ * no path appears that the caller did not type, except existing names near it.
+ */
+import type { FsBackend } from "../../backends/backend.ts";
+import { type Code, FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
+import { nearest } from "../../schema/nearest.ts";
+import { childOf, isWithin, nameOf, parentOf } from "../../backends/paths.ts";
+import { NO_NAMES } from "../../tools/render/display.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import type { Location } from "../../policy/index.ts";
+import { assign, type Names, OWN_NAMES, where } from "../../tools/lib/names.ts";
+import type { PathUse } from "../../tools/lib/tool.ts";
+import { inOtherRoot } from "../paths/look-alikes.ts";
+import { similarPath } from "../paths/path-forms.ts";
+import { followable, renamed } from "./renamed.ts";
+import { sentence, wordsFor } from "./words.ts";
+
+/** The maximum length of the first line of a message, in UTF-16 units. */
+const MAX_FIRST_LINE = 200;
+/** The maximum size of a directory that is searched for a similar name. */
+const MAX_SIBLINGS = 20_000;
+/**
+ * The minimum length of a name that can be a misspelling; a shorter one is one edit away from too many others.
+ */
+const MIN_MISSPELT_NAME = 3;
+
+/** The facts about a failed call. */
+export interface Failed {
+  readonly tool: string;
+  /** The paths of the call; the first is named when the error names none. */
+  readonly uses: readonly PathUse[];
+  /** The locations of the paths that were checked. */
+  readonly locations: readonly Location[];
+  /** The storage as the call may see it. */
+  readonly fs: FsBackend;
+  /** The working directory. */
+  readonly cwd: string;
+  /** The directories that may be read. */
+  readonly roots: readonly string[];
+  /** Returns a path as results show it. */
+  display(path: string): string;
+  /** The names of tools and arguments for the reader of the text. */
+  readonly names: Names;
+}
+
+/** An error for programs, with its messages for readers. */
+export interface Worded {
+  readonly error: FilewrightError;
+  /** The message with the names of the reader. */
+  readonly told: string;
+  /** The message for people, who call no tools. */
+  readonly shown: string;
+}
+
+/** Returns the worded error for any thrown value. */
+export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
+  const error = fromEngine(thrown);
+  const about = blamed(error, failed);
+  const nearby = await suggestionFor(error, about, failed);
+  const messageIn = (names: Names): string => messageOf(error, about, { ...failed, names }, nearby);
+  const message = messageIn(OWN_NAMES);
+  return {
+    error: makeError(error.code, message, {
+      path: about?.use.typed,
+      hint: error.hint,
+      details: error.details,
+      cause: error.cause ?? error,
+      complete: true,
+    }),
+    told: failed.names === OWN_NAMES ? message : messageIn(failed.names),
+    shown: messageIn(NO_NAMES),
+  };
+}
+
+/** Returns the path that the caller may have meant by a missing or forbidden one. */
+async function suggestionFor(
+  error: FilewrightError,
+  about: About | undefined,
+  failed: Failed,
+): Promise<Nearby | undefined> {
+  if (error.complete || about === undefined) return undefined;
+  const { typed } = about.use;
+  const context = { fs: failed.fs, cwd: failed.cwd, display: failed.display };
+  if (error.code === "OUTSIDE_ALLOWED") {
+    const inside = await similarPath(typed, context).catch(() => undefined);
+    return inside === undefined ? undefined : { inside };
+  }
+  if (error.code !== "NOT_FOUND" || about.at === undefined) return undefined;
+  if (/[*?]/u.test(typed)) return { glob: typed };
+  const other = await inOtherRoot(typed, failed).catch(() => undefined);
+  if (other !== undefined) return { inside: failed.display(other) };
+  const found = await lookAround(about.at, failed);
+  if (found === undefined || found.dangling || found.similar?.endsWith(".") === true) return found;
+  if (found.similar !== undefined && !/["'`@\\]/u.test(typed)) return found;
+  const inside = await similarPath(typed, context).catch(() => undefined);
+  return inside === undefined ? found : { ...found, inside };
+}
+
+/** One path of the call; its location is undefined until it is checked. */
+interface About {
+  readonly use: PathUse;
+  readonly at: Location | undefined;
+}
+
+/** Returns the path that an error is about: the one that it names, or the first. */
+function blamed(error: FilewrightError, { uses, locations }: Failed): About | undefined {
+  const all = uses.map((use, index): About => ({ use, at: locations[index] }));
+  const path = error.path;
+  if (path === undefined) return all[0];
+  return (
+    all.find(({ use, at }) => at?.path === path || use.typed === path) ??
+    all.find(({ at }) => at !== undefined && isWithin(path, at.path)) ??
+    all.find(({ at }) => at !== undefined && isWithin(at.path, path)) ??
+    all[0]
+  );
+}
+
+function messageOf(
+  error: FilewrightError,
+  about: About | undefined,
+  failed: Failed,
+  nearby: Nearby | undefined,
+): string {
+  const { names } = failed;
+  if (error.complete || WORDED_BY_ENGINE.has(error.code)) {
+    const hint = error.hint === undefined ? undefined : followable(error.hint, names);
+    return withRemedy(clip(renamed(error.message, names, about?.use.typed)), hint);
+  }
+  const remedy = nearby === undefined ? "" : whereInstead(nearby, failed);
+  const build = wordsFor(error.code);
+  const shown = about === undefined ? "the path" : `'${escapeControls(about.use.typed)}'`;
+  const followed = withHintFor(error, names);
+  return fitted(
+    (path) =>
+      build({
+        error: followed,
+        path,
+        tool: failed.tool,
+        intent: about?.use.intent,
+        argument: about?.use.argument,
+        remedy,
+        names,
+      }),
+    shown,
+  );
+}
+
+/** Returns the error with its hint in the reader's names; without the hint when the reader cannot follow it. */
+function withHintFor(error: FilewrightError, names: Names): FilewrightError {
+  if (names === OWN_NAMES || error.hint === undefined) return error;
+  const { code, message, path, details, cause } = error;
+  return makeError(code, message, { path, hint: followable(error.hint, names), details, cause });
+}
+
+/** Codes of the edit engine, which words its refusals with the path that it was given. */
+const WORDED_BY_ENGINE: ReadonlySet<Code> = new Set<Code>([
+  "MATCH_NOT_FOUND",
+  "MATCH_NOT_UNIQUE",
+  "MATCH_COUNT_MISMATCH",
+  "NO_CHANGE",
+  "PATCH_FAILED",
+]);
+
+/** The findings near a missing path. */
+interface Nearby {
+  /** True when the root of the path was deleted and not replaced. */
+  readonly gone?: true;
+  /** True when the path is a link whose target is missing. */
+  readonly dangling?: true;
+  /** The path with a similar name. */
+  readonly similar?: string;
+  /** A workspace path, as results show it, with the same end. */
+  readonly inside?: string;
+  /** The path, when it is a pattern. */
+  readonly glob?: string;
+  /** The first missing directory of the path. */
+  readonly missing?: string;
+}
+
+/** Looks for the entry that the caller may have meant: a similar name, or the missing parent. */
+async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefined> {
+  if (at.path === "/") return undefined;
+  if (await isInGoneRoot(fs, at.path)) return { gone: true };
+  try {
+    const parent = parentOf(at.path);
+    if (await isDirectory(fs, parent)) {
+      const entries = await fs.listDir(parent);
+      if (entries.length > MAX_SIBLINGS) return undefined;
+      const name = nameOf(at.path);
+      if (entries.some((entry) => entry.name === name)) return { dangling: true };
+      const names = entries.map((entry) => entry.name);
+      const close = nearest(name, names);
+      return close === undefined ? {} : { similar: childOf(parent, close) };
+    }
+    let missing = parent;
+    for (let levels = 0; levels < MAX_LEVELS && !(await isDirectory(fs, parentOf(missing))); levels++) {
+      missing = parentOf(missing);
+    }
+    // A misspelt directory is suggested only if it contains the requested entry. Short names are too similar.
+    if (nameOf(missing).length < MIN_MISSPELT_NAME) return { missing };
+    const entries = await fs.listDir(parentOf(missing), { facts: false });
+    if (entries.length > MAX_SIBLINGS) return { missing };
+    const close = nearest(
+      nameOf(missing),
+      entries.filter(({ isDir }) => isDir).map(({ name }) => name),
+    );
+    if (close === undefined) return { missing };
+    const meant = childOf(parentOf(missing), close) + at.path.slice(missing.length);
+    return (await isThere(fs, meant)) ? { missing, similar: meant } : { missing };
+  } catch {
+    return undefined; // A suggestion is optional, so its failure must not replace the error.
+  }
+}
+
+/** Returns the remedy that names another path. */
+function whereInstead(
+  { gone, dangling, similar, missing, inside, glob }: Nearby,
+  { display, tool, names }: Failed,
+): string {
+  if (gone)
+    return " The root of the workspace is gone: its directory was deleted. Make it again, then repeat the call.";
+  if (glob !== undefined) return globRemedy(glob, tool, names);
+  if (inside !== undefined) return ` Did you mean '${shorten(escapeControls(inside), 60)}'?`;
+  const shown = (path: string): string => `'${shorten(escapeControls(display(path)), 60)}'`;
+  if (dangling) return " It is a link, and what it leads to is missing.";
+  if (similar !== undefined) return ` Did you mean ${shown(similar)}?`;
+  if (missing === undefined)
+    return where(names.tool("list_directory"), (list) => ` ${list} shows what is there.`);
+  const option = MAKE_PARENTS[tool];
+  const make = option === undefined ? undefined : names.argument(option);
+  return ` Its directory ${shown(missing)} does not exist.${where(make, (name) => ` Set ${name}: true to make it.`)}`;
+}
+
+/** Returns the remedy for a pattern in place of a path. */
+function globRemedy(typed: string, tool: string, names: Names): string {
+  const [, base = ".", pattern = typed] = /^(?:(.*?)\/)?([^/]*[*?].*)$/u.exec(typed) ?? [];
+  const [path, glob] = [
+    assign(names, "path", base),
+    tool === "grep" ? assign(names, "glob", pattern) : undefined,
+  ];
+  if (path !== undefined && glob !== undefined)
+    return escapeControls(
+      ` A path is a directory or a file; put the pattern into ${names.argument("glob")}: ${path}, ${glob}.`,
+    );
+  return where(
+    names.tool("glob"),
+    (name) => ` A path has no wildcards here; ${name} finds paths by a pattern.`,
+  );
+}
+
+/** The maximum number of levels to search upwards for an existing parent. */
+const MAX_LEVELS = 100;
+
+/** For each tool, the argument that creates missing directories. */
+const MAKE_PARENTS: Readonly<Record<string, string>> = Object.freeze({
+  write_file: "create_dirs",
+  copy: "create_dirs",
+  move: "create_dirs",
+  mkdir: "parents",
+});
+
+/** Returns true when the root that contains a path was deleted. */
+async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    await fs.stat(path);
+    return false;
+  } catch (error) {
+    return error instanceof FilewrightError && error.details?.["reason"] === "root_gone";
+  }
+}
+
+async function isThere(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    return await fs.exists(path);
+  } catch {
+    return false;
+  }
+}
+
+async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    return (await fs.stat(path)).isDir;
+  } catch {
+    return false;
+  }
+}
+
+/** Shortens the middle of the path until the first line of the message fits. */
+function fitted(build: (path: string) => string, path: string): string {
+  let message = build(path);
+  let keep = path.length;
+  while (firstLine(message).length > MAX_FIRST_LINE && keep > 24) {
+    keep = Math.max(24, keep - (firstLine(message).length - MAX_FIRST_LINE) - 1);
+    message = build(shorten(path, keep));
+  }
+  return clip(message);
+}
+
+/** Returns at most `keep` UTF-16 units of a text, without its middle. */
+function shorten(text: string, keep: number): string {
+  if (text.length <= keep) return text;
+  const head = Math.ceil(keep / 3);
+  return `${whole(text.slice(0, head))}…${whole(text.slice(text.length - (keep - head)))}`;
+}
+
+/** Adds the remedy to the sentence when its line has room, otherwise below it. */
+function withRemedy(message: string, hint: string | undefined): string {
+  if (hint === undefined || hint === "" || message.includes(hint)) return message;
+  const remedy = sentence(hint);
+  if (message.includes("\n")) return `${message}\n${remedy}`;
+  const first = /[.?!]$/u.test(message) ? message : `${message}.`;
+  return first.length + remedy.length < MAX_FIRST_LINE ? `${first} ${remedy}` : `${first}\n${remedy}`;
+}
+
+/** Cuts a first line that is too long. */
+function clip(message: string): string {
+  const first = firstLine(message);
+  if (first.length <= MAX_FIRST_LINE) return message;
+  const cut = first.lastIndexOf(" ", MAX_FIRST_LINE - 1);
+  const at = cut > MAX_FIRST_LINE / 2 ? cut : MAX_FIRST_LINE - 1;
+  return `${whole(first.slice(0, at))}…\n${first.slice(at).trimStart()}${message.slice(first.length)}`;
+}
+
+function firstLine(message: string): string {
+  const end = message.indexOf("\n");
+  return end < 0 ? message : message.slice(0, end);
+}
+
+/** Removes half of a surrogate pair that a cut left over. */
+function whole(text: string): string {
+  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/u, "");
+}

@@ -1,0 +1,53 @@
+/**
+ * Translates the names in complete sentences (of an edit's refusal, or a schema's) for their reader:
+ * `old_text` becomes `old_string` under a preset with that name.
+ */
+import { TOOLS } from "../../tools/index.ts";
+import { type Names, OWN_NAMES } from "../../tools/lib/names.ts";
+import type { Schema } from "../../tools/lib/schema.ts";
+
+/** Matches names in `snake_case` only, because a single word may be prose. */
+const IDENTIFIER = /\b[a-z]+(?:_[a-z]+)+\b/gu;
+/** Matches an argument with its value, as hints write it. */
+const ASSIGNED = /\b[a-z_]+(?=: \S)/gu;
+
+/** Returns the text with the reader's names of tools and arguments; a path in it is unchanged. */
+export function renamed(text: string, names: Names, path: string | undefined): string {
+  if (names === OWN_NAMES) return text;
+  const exchange = (part: string): string =>
+    part.replace(IDENTIFIER, (name) => (isOurs(name) ? (nameIn(names, name) ?? name) : name));
+  // The text needs to be split at the path only when the path contains such a name.
+  const named = path?.match(IDENTIFIER)?.some(isOurs) === true;
+  return named
+    ? text
+        .split(path as string)
+        .map(exchange)
+        .join(path)
+    : exchange(text);
+}
+
+/**
+ * Returns a remedy in the reader's names; undefined when it needs a tool or an argument that the reader lacks.
+ */
+export function followable(hint: string, names: Names): string | undefined {
+  if (names === OWN_NAMES) return hint;
+  const used = [...(hint.match(IDENTIFIER) ?? []), ...(hint.match(ASSIGNED) ?? [])].filter(isOurs);
+  return used.some((name) => nameIn(names, name) === undefined) ? undefined : renamed(hint, names, undefined);
+}
+
+function nameIn(names: Names, name: string): string | undefined {
+  return names.argument(name) ?? names.tool(name);
+}
+
+let ours: ReadonlySet<string> | undefined;
+
+/** Returns true for the canonical name of a tool or an argument. */
+function isOurs(word: string): boolean {
+  ours ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentsOf(tool.inputSchema)]));
+  return ours.has(word);
+}
+
+function argumentsOf({ properties = {}, items }: Schema): readonly string[] {
+  const below = Object.values(properties).flatMap(argumentsOf);
+  return [...Object.keys(properties), ...below, ...(items === undefined ? [] : argumentsOf(items))];
+}

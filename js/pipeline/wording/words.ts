@@ -1,0 +1,166 @@
+/** The sentences of errors, by code. `messages.ts` builds, shortens and completes the messages. */
+import type { Intent } from "../../policy/index.ts";
+import type { Code, FilewrightError } from "../../engine/errors.ts";
+import { type Names, where } from "../../tools/lib/names.ts";
+import { escapeControls } from "../../engine/escape.ts";
+
+/** The parts of a sentence. */
+export interface Material {
+  readonly error: FilewrightError;
+  /** As typed, but escaped, quoted, and shortened if necessary. */
+  readonly path: string;
+  readonly tool: string;
+  readonly intent: Intent | undefined;
+  readonly argument: string | undefined;
+  readonly remedy: string;
+  /** The names of tools and arguments for the reader. */
+  readonly names: Names;
+}
+
+/** Returns the sentence for a code. */
+export type Words = (material: Material) => string;
+
+const plainWords: Words = ({ error, path }) =>
+  sentence(`${error.message || "it failed"}: ${path}`, error.hint);
+
+const WORDS: Partial<Record<Code, Words>> = {
+  NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
+  OUTSIDE_ALLOWED: ({ path, intent, names, remedy }) =>
+    `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${where(
+      names.tool("access_info"),
+      (tool) => `; ${tool} lists them`,
+    )}.${remedy}`,
+  GRANT_DENIED: ({ error, path }) =>
+    error.details?.["reason"] === "secret"
+      ? `${path} holds ${error.details["by"] === "content" ? "a private key" : "secrets by its name"}, and its content was not granted; ask the user, or work without it.`
+      : `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
+  PERMISSION_DENIED: ({ error, path, intent, names }) =>
+    sentence(
+      `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
+      error.hint ?? where(names.tool("stat"), (tool) => `${tool} tells its mode`),
+    ),
+  READ_ONLY: ({ path }) => `${path} cannot be changed: the workspace, or the file system, is read-only.`,
+  PROTECTED_PATH: ({ error, path }) =>
+    error.details?.["reason"] === "root"
+      ? `${path} is a root of the workspace, or holds one: it cannot be deleted, moved or replaced.`
+      : error.details?.["reason"] === "grants"
+        ? `${path} holds the record of what was granted: it cannot be deleted, moved or replaced.`
+        : error.details?.["reason"] === "place"
+          ? `${path} is protected from change. ${String(error.details["because"])} The host can allow it with access.places.`
+          : error.details?.["reason"] === "repository"
+            ? `${path} is part of a directory that git takes for a repository: git runs what its configuration names. Give the file another name or place.`
+            : `${path} is protected from change, or holds something that is: hooks of git, configuration of git, agents, editors or shells.`,
+  IS_DIRECTORY: ({ path, intent, names }) => {
+    const list = names.tool("list_directory");
+    return intent === "write" || list === undefined
+      ? `${path} is a directory; name a file in it.`
+      : `${path} is a directory; use ${list} to see what is in it.`;
+  },
+  NOT_DIRECTORY: ({ path, tool, names }) =>
+    tool === "list_directory" || tool === "glob" || tool === "find_files"
+      ? `${path} is not a directory${where(names.tool("read_file"), (read) => `; use ${read} to read it`)}.`
+      : `${path} is not a directory, or leads through something that is none${where(
+          names.tool("list_directory"),
+          (list) => `; ${list} shows what is there`,
+        )}.`,
+  NOT_REGULAR_FILE: ({ path, names }) => {
+    const looking = [names.tool("stat"), names.tool("list_directory")].filter((name) => name !== undefined);
+    const only =
+      looking.length === 0
+        ? ""
+        : `; only ${looking.join(" and ")} look${looking.length === 1 ? "s" : ""} at it`;
+    return `${path} is a FIFO, socket or device, not a regular file${only}.`;
+  },
+  ALREADY_EXISTS: ({ path, tool, names }) =>
+    tool === "mkdir"
+      ? `${path} already exists${set(names, "exist_ok", "if that is fine")}.`
+      : `${path} already exists${set(names, "overwrite", "to replace it") || "; it is not replaced"}.`,
+  NOT_EMPTY: ({ path, tool, names }) =>
+    tool === "delete"
+      ? `Directory ${path} is not empty${set(names, "recursive", "to delete it with all it holds")}.`
+      : `Directory ${path} is not empty and cannot be replaced; delete it first, with recursive: true.`,
+  SAME_FILE: ({ path }) => `Source and destination are the same file: ${path}.`,
+  BINARY_FILE: ({ error, path, names }) => {
+    const mime = error.details?.["mime"];
+    return `${path} is a binary file${typeof mime === "string" ? ` (${mime})` : ""}, not text${where(
+      names.tool("stat"),
+      (tool) => `; ${tool} tells its size and kind`,
+    )}.`;
+  },
+  UNSUPPORTED_FORMAT: ({ error, path }) =>
+    sentence(
+      `${path} is ${String(error.details?.["mime"] ?? "of a kind")} and ${error.message || "cannot be shown as text"}`,
+      error.hint,
+    ),
+  TOO_LARGE: ({ error, path }) => {
+    const { size, limit } = (error.details ?? {}) as { readonly size?: number; readonly limit?: number };
+    const figures =
+      size === undefined || limit === undefined ? "" : `: ${size} bytes, and the limit is ${limit} bytes`;
+    return sentence(`${path} is too large${figures}`, error.hint);
+  },
+  ENCODING_ERROR: ({ error, path, names }) =>
+    sentence(
+      `${path}: ${error.message || "the bytes do not fit the encoding"}`,
+      error.hint ?? where(names.argument("encoding"), (name) => `pass another ${name}, or ${name}: "auto"`),
+    ),
+  INVALID_ARGUMENT: ({ error, path, argument, names }) => {
+    const wrong = error.details?.["argument"] ?? argument;
+    const about = wrong === argument ? ` (${path})` : "";
+    const name = names.argument(String(wrong)) ?? String(wrong);
+    return sentence(`Invalid argument '${name}': ${error.message}${about}`, error.hint);
+  },
+  INVALID_REGEX: ({ error, names }) =>
+    sentence(
+      `Invalid regex: ${clause(error)}`,
+      error.hint ??
+        where(names.argument("regex"), (name) => `set ${name}: false to search for the text as it is`),
+    ),
+  INVALID_GLOB: ({ error }) => sentence(`Invalid glob: ${clause(error)}`, error.hint),
+  LIMIT_EXCEEDED: ({ error }) =>
+    sentence(clause(error) || "The input is beyond the engine's limits", error.hint),
+  CONFLICT: ({ error, path }) =>
+    sentence(
+      `${path} ${error.message || "changed since it was read"}`,
+      error.hint ?? "read it again and repeat the change",
+    ),
+  LOCK_TIMEOUT: ({ error, path }) =>
+    sentence(`${path} is locked: ${error.message || "another writer holds it"}`, error.hint ?? "try again"),
+  NO_SPACE: ({ path }) => `No space left on the device for ${path}; nothing was changed.`,
+  LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
+  NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
+  CANCELLED: () => "The call was cancelled; nothing was changed.",
+  TIMEOUT: ({ error }) => sentence(clause(error) || "The call took too long", error.hint),
+  IO_ERROR: ({ error, path }) =>
+    sentence(`${path}: ${error.message || "the file system failed"}`, error.hint),
+  INTERNAL: () => "Filewright failed unexpectedly; nothing is known to be changed. Please report it.",
+};
+
+/** Returns `; set name: true …`, or an empty text when the argument cannot be given. */
+function set(names: Names, argument: string, what: string): string {
+  return where(names.argument(argument), (name) => `; set ${name}: true ${what}`);
+}
+
+/** Returns a clause as a sentence, followed by the remedy. */
+export function sentence(what: string, remedy?: string): string {
+  const text = capital(remedy === undefined || remedy === "" ? what : `${what}; ${remedy}`);
+  return /[.?!]$/u.test(text) ? text : `${text}.`;
+}
+
+/** Capitalizes the first letter of a sentence; a quoted path keeps its case. */
+function capital(text: string): string {
+  return text === "" ? text : (text[0] as string).toUpperCase() + text.slice(1);
+}
+
+function clause(error: FilewrightError): string {
+  return escapeLines(error.message);
+}
+
+/** Escapes control characters, which a pattern in an engine's message may contain, but keeps line breaks. */
+function escapeLines(text: string): string {
+  return text.split("\n").map(escapeControls).join("\n");
+}
+
+/** Returns the function that words errors with a code. */
+export function wordsFor(code: Code): Words {
+  return WORDS[code] ?? plainWords;
+}

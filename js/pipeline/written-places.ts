@@ -1,0 +1,114 @@
+/**
+ * Checks the paths that a call writes against the table of places, in addition to the checks of every
+ * backend. Refuses places named by a repository below the roots, and returns those for which a row
+ * requires an approval.
+ */
+import type { Decision, PlaceRow } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import { isWithin } from "../backends/paths.ts";
+import { walkTree } from "../backends/fallback/walk-tree.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { Confirm } from "../hooks/confirm.ts";
+import { escapeControls } from "../engine/escape.ts";
+import type { Call } from "../tools/lib/tool.ts";
+import type { LockKey } from "./scheduling/locks.ts";
+import type { Session } from "./session.ts";
+
+/** A written path for which a row requires an approval. */
+export interface AskedPlace {
+  /** As results show it. */
+  readonly path: string;
+  readonly row: PlaceRow;
+}
+
+/** One real path of a call. */
+export type WrittenKey = LockKey & {
+  readonly write: boolean;
+  /** For a destination: the real path of the copied or moved entry. */
+  readonly from?: string | undefined;
+};
+
+/**
+ * Checks the real paths of a call, and the destinations of a directory's content. `fs` is the storage as
+ * the call sees it. Returns the places for which a row requires an approval.
+ *
+ * @throws FilewrightError PROTECTED_PATH for a place that a repository's configuration names
+ */
+export async function judgeWritten(
+  session: Pick<Session, "resolver" | "repositories">,
+  keys: readonly WrittenKey[],
+  { fs, signal }: Pick<Call, "fs" | "signal">,
+): Promise<readonly AskedPlace[]> {
+  const written = keys.filter(({ write }) => write);
+  const asked = await Promise.all(written.map((key) => judgeKey(session, key, fs, signal)));
+  return asked.flat();
+}
+
+async function judgeKey(
+  { resolver, repositories }: Pick<Session, "resolver" | "repositories">,
+  { path, tree, from }: WrittenKey,
+  fs: FsBackend,
+  signal: AbortSignal | undefined,
+): Promise<readonly AskedPlace[]> {
+  const named = [...((await repositories?.placesFor(path)) ?? [])];
+  const asked: AskedPlace[] = [];
+  const judge = (at: string): void => {
+    const place = named.find((one) => isWithin(at, one));
+    if (place !== undefined) throw namedPlace(resolver, at, place);
+    const row = resolver.place(at).write;
+    if (row?.decision === "ask") asked.push({ path: resolver.display(at), row });
+  };
+  judge(path);
+  if (tree) {
+    const below = named.find((place) => isWithin(place, path));
+    if (below !== undefined && (await typeAt(fs, below)) !== undefined)
+      throw namedPlace(resolver, path, below);
+  }
+  if (from === undefined || (await typeAt(fs, from)) !== "dir") return asked;
+  // A copy merges the two trees, so the places of repositories in the existing tree count, too.
+  const merges = (await typeAt(fs, path)) === "dir";
+  if (merges) named.push(...((await repositories?.placesOf(path)) ?? []));
+  for await (const entry of walkTree(fs, from, signal)) {
+    const at = path + entry.path.slice(from.length);
+    if (merges && entry.type === "dir") named.push(...((await repositories?.placesOf(at)) ?? []));
+    judge(at);
+  }
+  return asked;
+}
+
+/** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
+async function typeAt(fs: FsBackend, path: string): Promise<string | undefined> {
+  return (await lstatOrNull(fs, path).catch(() => null))?.type;
+}
+
+function namedPlace({ display }: Session["resolver"], path: string, place: string): FilewrightError {
+  const because = "The configuration of a git repository names it: git runs or obeys what is there.";
+  const details = { reason: "place", place: display(place), because };
+  return new FilewrightError("PROTECTED_PATH", "is protected from changes", { path: display(path), details });
+}
+
+/**
+ * Returns the decision on a change, including the rows that require an approval. A rule cannot override
+ * them; only the host can except a place.
+ */
+export function withPlaces(
+  decision: Decision,
+  asked: readonly AskedPlace[],
+  confirm: Confirm | undefined,
+): Decision {
+  return decision === "allow" && confirm !== undefined && asked.length > 0 ? "ask" : decision;
+}
+
+/** Returns true for a call that only reports its effect. */
+export function isDryRun(args: object): boolean {
+  return (args as { readonly dry_run?: unknown }).dry_run === true;
+}
+
+/** Returns the warnings about places that were written without an approval. */
+export function warningsOf(asked: readonly AskedPlace[]): readonly string[] {
+  const byPath = new Map(asked.map((place) => [place.path, place.row]));
+  return [...byPath].map(
+    ([path, { reason }]) => `${escapeControls(path)}: ${reason} Nobody was there to be asked; tell the user.`,
+  );
+}

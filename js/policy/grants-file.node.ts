@@ -1,0 +1,184 @@
+/**
+ * Grants in a file that several processes share and people may read.
+ *
+ * Every change is read-merge-replace under a lock between processes, so no change is lost; every
+ * query checks whether the file changed, so a grant that another process revoked is gone here too.
+ * A file that is invalid, or that other users could have written, is refused and left unchanged.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  type Stats,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import process from "node:process";
+import { LocalBackend } from "../backends/local/local.node.ts";
+import { defaultStateDir } from "../backends/local/lock.node.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { gateOf, integer, type Options, options as described, text } from "../schema/option.ts";
+import {
+  formatGrants,
+  givenGrant,
+  type Grant,
+  type GrantsText,
+  type GrantStore,
+  parseGrants,
+  withGrant,
+} from "./grants.ts";
+
+/** Options of a grants file. */
+export interface GrantsFileOptions {
+  /** Where the lock between processes is kept; default: the user's state directory. */
+  readonly stateDir?: string | undefined;
+  /** The longest wait for another process, in milliseconds. Default 5000. */
+  readonly lockTimeoutMs?: number | undefined;
+}
+
+/** The options of {@link openGrantsFile}. */
+export const GRANTS_FILE_OPTIONS: Options<GrantsFileOptions> = described("GrantsFileOptions", {
+  stateDir: text(),
+  lockTimeoutMs: integer(0),
+});
+
+const gate = gateOf("openGrantsFile", GRANTS_FILE_OPTIONS);
+const gatePath = gateOf("openGrantsFile", text());
+
+/** Grants in a file. */
+export interface GrantsFile extends GrantStore {
+  /** Absolute, with the links of its directory resolved. */
+  readonly file: string;
+  list(): readonly Grant[];
+  add(grant: Grant): Promise<void>;
+  remove(dir: string): Promise<boolean>;
+}
+
+/** The maximum number of attempts to write when another program without the lock writes first. */
+const MAX_WRITE_ATTEMPTS = 20;
+/** The maximum size of the file in bytes. */
+const MAX_GRANTS_FILE_BYTES = 16 * 1024 * 1024;
+const NO_GRANTS: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
+
+/** The default path of the command line's grants: in the user's state directory. */
+export function defaultGrantsFile(): string {
+  return join(defaultStateDir(), "grants.json");
+}
+
+/**
+ * Opens a grants file; a missing one is created with the first grant.
+ *
+ * @example
+ * const grants = await openGrantsFile("/home/me/.local/state/filewright/grants.json");
+ * await grants.remove("/home/me/project");
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a file that is invalid, is a link, belongs to
+ * another user or is writable by others, and for invalid options
+ */
+export async function openGrantsFile(path: string, options: GrantsFileOptions = {}): Promise<GrantsFile> {
+  const { stateDir, lockTimeoutMs = 5000 } = gate(options);
+  const disk = new LocalBackend({ stateDir, durability: "durable" });
+  const named = resolve(gatePath(path));
+  const file = join(await disk.realpath(dirname(named)), basename(named));
+  let seen: { readonly stamp: string; readonly text: GrantsText } | undefined;
+
+  const read = (): GrantsText => {
+    const facts = lstatSync(file, { throwIfNoEntry: false });
+    if (facts === undefined) seen = { stamp: "", text: NO_GRANTS };
+    else if (seen?.stamp !== stampOf(facts)) seen = load(file);
+    return seen.text;
+  };
+
+  const change = async (next: (grants: readonly Grant[]) => readonly Grant[]): Promise<boolean> => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const lock = await disk.lock(file, { timeoutMs: lockTimeoutMs, resolved: true });
+    try {
+      for (let tries = 1; ; tries++) {
+        // Reads the version first: content read after it can only be newer, which makes the write fail.
+        const before = await disk.stat(file).catch(() => null);
+        seen = undefined;
+        const { grants, rest } = read();
+        const changed = next(grants);
+        if (changed.length === grants.length && changed.every((grant, at) => grant === grants[at]))
+          return false;
+        const content = formatGrants({ grants: changed, rest });
+        const condition = before?.version === undefined ? { ifAbsent: true } : { ifVersion: before.version };
+        try {
+          await disk.writeText(file, content, { ...condition, mode: 0o600, durability: "durable" });
+          seen = undefined;
+          return true;
+        } catch (error) {
+          if (tries === MAX_WRITE_ATTEMPTS || !isRace(error)) throw error;
+        }
+      }
+    } finally {
+      lock.release();
+    }
+  };
+
+  read();
+  return Object.freeze({
+    file,
+    list: () => read().grants,
+    async add(grant: Grant): Promise<void> {
+      const given = givenGrant(grant);
+      await change((grants) => withGrant(grants, given, Date.now()));
+    },
+    remove: (dir: string) => change((grants) => grants.filter((grant) => grant.dir !== dir)),
+  });
+}
+
+function isRace(error: unknown): boolean {
+  return error instanceof FilewrightError && (error.code === "CONFLICT" || error.code === "ALREADY_EXISTS");
+}
+
+/** Reads the opened file after checking that same file. @throws FilewrightError INVALID_ARGUMENT */
+function load(file: string): { readonly stamp: string; readonly text: GrantsText } {
+  let descriptor: number;
+  try {
+    descriptor = openSync(
+      file,
+      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+    );
+  } catch (error) {
+    const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    throw distrusted(file, isLink ? "it is a symbolic link" : "it cannot be opened", error);
+  }
+  try {
+    const facts = fstatSync(descriptor);
+    const why = whyNot(facts);
+    if (why !== undefined) throw distrusted(file, why);
+    return { stamp: stampOf(facts), text: parseGrants(readFileSync(descriptor, "utf8")) };
+  } catch (error) {
+    if (error instanceof FilewrightError && error.complete) throw error;
+    throw distrusted(file, error instanceof FilewrightError ? error.message : "it cannot be read", error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Returns the reason why a file is not trusted: other users could have written it. */
+function whyNot(facts: Stats): string | undefined {
+  if (!facts.isFile()) return "it is not a regular file";
+  if (facts.size > MAX_GRANTS_FILE_BYTES) return `it is larger than ${MAX_GRANTS_FILE_BYTES} bytes`;
+  if (process.getuid === undefined) return undefined; // On this platform permissions are not in the mode.
+  if (facts.uid !== process.getuid() && facts.uid !== 0) return "it belongs to another user";
+  return (facts.mode & 0o022) !== 0 ? "others may write it (chmod 600 mends that)" : undefined;
+}
+
+/** Returns a text that changes whenever the file does. */
+function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+}
+
+function distrusted(file: string, why: string, cause?: unknown): FilewrightError {
+  return new FilewrightError(
+    "INVALID_ARGUMENT",
+    `The grants file ${escapeControls(file)} is refused and left as it is: ${why}.`,
+    { complete: true, path: file, details: { option: "permissions.grantsFile" }, cause },
+  );
+}

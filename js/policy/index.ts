@@ -1,0 +1,37 @@
+/**
+ * Access: policies and locations. It decides which paths a call may name; confined backends
+ * enforce the decision on storage.
+ */
+export * from "./policy.ts";
+export * from "./grants.ts";
+export type { Location } from "./location.ts";
+export * from "./permissions.ts";
+export type { GlobBases } from "./rule-globs.ts";
+export {
+  type CallRules,
+  compileRules,
+  type Decision,
+  type Place,
+  placeOf,
+  type Rule,
+  type Rules,
+} from "./rules.ts";
+export {
+  type CallFacts,
+  decide,
+  type DecisionSource,
+  type DecisionSourceName,
+  type Effect,
+  policySource,
+  rulesSource,
+  type Verdict,
+} from "./decide.ts";
+export { createResolver, type PlaceVerdict, rootOf, type Realpath, type Resolver } from "./resolve.ts";
+export {
+  type PlaceDecision,
+  type PlaceRow,
+  type PlacesOptions,
+  placeRows,
+} from "../backends/confined/places.ts";
+export { outside, protectedPath, readOnly, shownPath } from "../backends/confined/outside.ts";
+export { escapeControls } from "../engine/escape.ts";

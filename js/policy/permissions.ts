@@ -1,0 +1,392 @@
+/**
+ * Permissions for directories: a path may be used when its directory was granted, or when a person
+ * grants it now.
+ *
+ * Two directories need the grant: the one the path names and its real one, so that a link does not
+ * extend rights. Any answer other than a plain yes denies: another value, an error, no approver.
+ * Refusals are not stored. Only the policy's own refusals come before a question.
+ */
+import type { FsBackend, MaybePromise } from "../backends/backend.ts";
+import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { isWithin, parentOf } from "../backends/paths.ts";
+import type { Intent } from "../backends/policy.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
+import {
+  anyText,
+  callback,
+  choice,
+  dateOption,
+  either,
+  flag,
+  gateOf,
+  instance,
+  type Options,
+  options,
+  reader,
+  required,
+  text,
+} from "../schema/option.ts";
+import {
+  covers,
+  type Grant,
+  type GrantAccess,
+  type GrantStore,
+  isInForce,
+  memoryGrants,
+  NEW_GRANT_OPTIONS,
+} from "./grants.ts";
+import type { Location } from "./location.ts";
+
+/** The data of a question about a directory, for user interfaces. */
+export interface GrantQuestion {
+  /** Absolute. */
+  readonly dir: string;
+  /** The access that the call needs. A plain `yes` grants both reading and writing. */
+  readonly access: GrantAccess;
+  readonly tool: string;
+  /** The caller, when known. */
+  readonly agent?: string;
+  /** As the caller wrote it. */
+  readonly path: string;
+  /** Fires when no call waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A detailed answer about a directory. */
+export interface GrantReply {
+  /** `yes` in any case grants; everything else denies. */
+  readonly answer: string;
+  /** Default `write`. */
+  readonly access?: GrantAccess | undefined;
+  /** When the grant ends. Default: never. */
+  readonly expires?: Date | undefined;
+  /** False: until the workspace is closed, and not written down. Default true. */
+  readonly remember?: boolean | undefined;
+  /** Who answered. */
+  readonly by?: string | undefined;
+}
+
+/** The valid answers about a directory. An invalid one denies. */
+export const GRANT_REPLY: Options<GrantReply> = options("GrantReply", {
+  answer: required(anyText()),
+  access: choice("read", "write"),
+  expires: dateOption,
+  remember: flag(),
+  by: anyText(),
+});
+
+const readReply = reader(either(anyText(), GRANT_REPLY));
+
+/** Asks a person about a directory. */
+export type AskGrant = (
+  question: string,
+  options: readonly string[],
+  about: GrantQuestion,
+) => MaybePromise<string | GrantReply>;
+
+/** An event about grants. */
+export type GrantEvent =
+  | {
+      readonly type: "grant_asked";
+      readonly dir: string;
+      readonly access: GrantAccess;
+      readonly tool: string;
+    }
+  | { readonly type: "grant_given"; readonly dir: string; readonly access: GrantAccess }
+  /** `error`: asking, or storing the answer, failed. */
+  | { readonly type: "grant_denied"; readonly dir: string; readonly tool: string; readonly error?: unknown }
+  | { readonly type: "grant_revoked"; readonly dir: string };
+
+/** How permissions are made. */
+export interface PermissionSetup {
+  /** `prompt`: directories must be granted. `off`: they need not be. */
+  readonly mode: "off" | "prompt";
+  /** Where grants are kept. */
+  readonly store: GrantStore;
+  /** The file of the store, where it has one: absolute and real. */
+  readonly file?: string | undefined;
+  /** Asks somebody for a grant. Without it what is not granted is refused. */
+  readonly ask?: AskGrant | undefined;
+  /** Milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+  /** Must not throw. */
+  readonly onEvent?: ((event: GrantEvent) => void) | undefined;
+}
+
+/** A store of grants: any object with the methods. */
+export const GRANT_STORE: Options<GrantStore> = instance<GrantStore>("GrantStore", "a store of grants", {
+  list: required(callback()),
+  add: required(callback()),
+  remove: required(callback()),
+});
+
+/** The options of {@link makePermissions}. */
+export const PERMISSION_SETUP: Options<PermissionSetup> = options("PermissionSetup", {
+  mode: required(choice("off", "prompt")),
+  store: required(GRANT_STORE),
+  file: text(),
+  ask: callback(),
+  now: callback(),
+  onEvent: callback(),
+});
+
+const gate = gateOf("makePermissions", PERMISSION_SETUP);
+const gateGrant = gateOf("grants.add", NEW_GRANT_OPTIONS);
+
+/** One path of a call. */
+export interface Wanted {
+  readonly at: Location;
+  readonly intent: Intent;
+  /** True for the entry itself: a link is not followed. */
+  readonly entry: boolean;
+  readonly tool: string;
+  readonly agent?: string | undefined;
+  /** The value that {@link Permissions.begin} returned when the call began. */
+  readonly began: number;
+  /** Returns true when the content at a real path is a secret, which needs its own grant. */
+  readonly secret?: ((real: string) => boolean) | undefined;
+  /** Allows reading exactly these secrets; undefined means in the storage of the question. */
+  readonly grantSecrets?: ((paths: readonly string[]) => void) | undefined;
+}
+
+/** The grants of a workspace. */
+export interface Permissions {
+  /** Marks the beginning of a call: an answer that comes later applies to that call too. */
+  begin(): number;
+  /**
+   * Checks a path, and asks for a grant where needed.
+   * @throws FilewrightError GRANT_DENIED, PROTECTED_PATH, CANCELLED, and the policy's errors
+   */
+  admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void>;
+  /** Returns the grants in force. */
+  list(): Promise<readonly Grant[]>;
+  /** Grants a directory without a question. */
+  add(grant: Omit<Grant, "granted_at">): Promise<void>;
+  /** Revokes a directory's grants immediately. Returns false if it had none. */
+  revoke(dir: string): Promise<boolean>;
+}
+
+/** A pending question. */
+interface Pending {
+  readonly dir: string;
+  readonly answer: Promise<boolean>;
+  /** The number of calls that wait for it. */
+  waiting: number;
+  /** Fires when no call waits any more. */
+  abandon(): void;
+}
+
+/** Creates permissions over a store. @throws FilewrightError INVALID_ARGUMENT naming the option */
+export function makePermissions(setup: PermissionSetup): Permissions {
+  const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = gate(setup);
+  const session = memoryGrants();
+  const pending = new Set<Pending>();
+  /** The time of each directory's last refusal, on a counter of calls and refusals. */
+  const refusals = new Map<string, number>();
+  let clock = 0;
+  const home = file === undefined ? undefined : parentOf(file);
+
+  const all = async (): Promise<readonly Grant[]> => [...(await store.list()), ...(await session.list())];
+
+  const put = async (
+    wanted: Wanted,
+    dir: string,
+    signal: AbortSignal,
+    what = "Allow filesystem access to",
+  ): Promise<boolean> => {
+    if (ask === undefined) return false;
+    onEvent({ type: "grant_asked", dir, access: wanted.intent, tool: wanted.tool });
+    const { intent: access, tool, agent } = wanted;
+    const who = agent === undefined ? {} : { agent };
+    const about = { dir, access, tool, ...who, path: wanted.at.typed, signal };
+    const given = await ask(`${what} ${escapeControls(dir)}?`, ["yes", "no"], about);
+    if (signal.aborted) return false; // An answer to a withdrawn question.
+    const understood = readReply(given);
+    const reply = typeof understood === "string" ? { answer: understood } : understood;
+    if (reply === undefined || reply.answer.trim().toLowerCase() !== "yes") return false;
+    const grant: Grant = {
+      dir,
+      access: reply.access ?? "write",
+      granted_at: new Date(now()).toISOString(),
+      ...(reply.expires === undefined ? {} : { expires: reply.expires.toISOString() }),
+      ...(reply.by === undefined ? {} : { by: reply.by }),
+    };
+    await (reply.remember === false ? session : store).add(grant);
+    onEvent({ type: "grant_given", dir, access: grant.access });
+    return true;
+  };
+
+  /** Joins the pending question about a directory, or asks it. */
+  const question = (wanted: Wanted, dir: string, what?: string): Pending => {
+    for (const one of pending) if (what === undefined ? isWithin(dir, one.dir) : dir === one.dir) return one;
+    const stop = new AbortController();
+    const one: Pending = {
+      dir,
+      waiting: 0,
+      abandon: () => {
+        pending.delete(one);
+        stop.abort();
+      },
+      // Any failure while asking denies.
+      answer: put(wanted, dir, stop.signal, what)
+        .then(
+          (yes) => (yes ? undefined : {}),
+          (error: unknown) => ({ error }),
+        )
+        .then((no) => {
+          if (no === undefined) return true;
+          remember(refusals, dir, ++clock);
+          onEvent({ type: "grant_denied", dir, tool: wanted.tool, ...no });
+          return false;
+        })
+        .finally(() => pending.delete(one)),
+    };
+    pending.add(one);
+    return one;
+  };
+
+  const admitDirectory = async (
+    wanted: Wanted,
+    dir: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
+    for (;;) {
+      if (dir === home) throw refused(wanted);
+      if (covers(await all(), dir, wanted.intent, now())) return;
+      if ((refusals.get(dir) ?? 0) > wanted.began) throw refused(wanted);
+      const one = question(wanted, dir);
+      const yes = await answerTo(one, signal);
+      // Another call asked about the directory above: its answer may cover this one.
+      if (one.dir !== dir) continue;
+      if (yes && covers(await all(), dir, wanted.intent, now())) return;
+      throw refused(wanted);
+    }
+  };
+
+  /** A secret needs a grant of its own path: a grant of its directory does not cover it. */
+  const admitSecret = async (
+    fs: FsBackend,
+    wanted: Wanted,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
+    const { at, entry, intent, secret } = wanted;
+    if (secret === undefined || fs.grantSecrets === undefined || (entry && intent === "write")) return;
+    const real = await realOf(fs, at.path, entry).catch(() => undefined);
+    if (real === undefined || !secret(real) || (await lstatOrNull(fs, real))?.isFile !== true) return;
+    const granted = async (): Promise<readonly string[]> =>
+      (await all()).filter((grant) => isInForce(grant, now()) && secret(grant.dir)).map(({ dir }) => dir);
+    if (!(await granted()).includes(real)) {
+      if ((refusals.get(real) ?? 0) > wanted.began) throw refused(wanted);
+      if (!(await answerTo(question(wanted, real, "Allow the secret to be read:"), signal)))
+        throw refused(wanted);
+    }
+    const grant = wanted.grantSecrets ?? ((paths: readonly string[]) => fs.grantSecrets?.(paths));
+    grant(await granted());
+  };
+
+  return Object.freeze({
+    begin: () => ++clock,
+    async admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void> {
+      const { at, entry, intent } = wanted;
+      if (home !== undefined && entry && intent === "write") {
+        // Operations that would remove the file's directory, or replace it.
+        const real = await realOf(fs, at.path, true);
+        if (isWithin(home, real)) {
+          throw makeError("PROTECTED_PATH", "", { path: at.path, details: { reason: "grants" } });
+        }
+      }
+      if (mode === "off") return;
+      try {
+        for (const dir of await directoriesOf(fs, at.path, entry)) await admitDirectory(wanted, dir, signal);
+        await admitSecret(fs, wanted, signal);
+      } catch (error) {
+        if (error instanceof FilewrightError && !(error.code === "INVALID_ARGUMENT")) throw error;
+        throw refused(wanted, error); // The store is unreadable, or no longer trusted.
+      }
+    },
+    list: async () => (await all()).filter((grant) => isInForce(grant, now())),
+    add: async (grant: Omit<Grant, "granted_at">) => {
+      await store.add({ ...gateGrant(grant), granted_at: new Date(now()).toISOString() });
+      onEvent({ type: "grant_given", dir: grant.dir, access: grant.access });
+    },
+    revoke: async (dir: string) => {
+      const forgotten = await session.remove(dir);
+      const removed = (await store.remove(dir)) || forgotten;
+      if (removed) onEvent({ type: "grant_revoked", dir });
+      return removed;
+    },
+  });
+}
+
+/** Keeps only the last refusals: they matter to concurrent calls. */
+function remember(refusals: Map<string, number>, dir: string, at: number): void {
+  refusals.delete(dir);
+  refusals.set(dir, at);
+  const oldest = refusals.keys().next();
+  if (refusals.size > MAX_KEPT_REFUSALS && oldest.done !== true) refusals.delete(oldest.value);
+}
+
+const MAX_KEPT_REFUSALS = 1000;
+
+/** Waits for an answer no longer than the call lasts. */
+async function answerTo(one: Pending, signal: AbortSignal | undefined): Promise<boolean> {
+  one.waiting += 1;
+  let onAbort: (() => void) | undefined;
+  try {
+    if (signal === undefined) return await one.answer;
+    return await Promise.race([
+      one.answer,
+      new Promise<never>((_, reject) => {
+        onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while asking for a directory"));
+        signal.addEventListener("abort", onAbort, { once: true });
+        if (signal.aborted) onAbort();
+      }),
+    ]);
+  } finally {
+    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+    one.waiting -= 1;
+    if (one.waiting === 0 && signal?.aborted === true) one.abandon();
+  }
+}
+
+function refused({ at }: Wanted, cause?: unknown): FilewrightError {
+  return new FilewrightError("GRANT_DENIED", "", { path: at.path, cause });
+}
+
+/** Returns the directory that a path names, and its real directory. */
+async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promise<ReadonlySet<string>> {
+  for (let at = path; ; at = parentOf(at)) {
+    try {
+      const real = await realOf(fs, at, entry && at === path);
+      return (await isDirectory(fs, at, entry && at === path))
+        ? new Set([at, real])
+        : new Set([parentOf(at), parentOf(real)]);
+    } catch (error) {
+      // When a path cannot be resolved, the last directory that exists counts.
+      if (at === "/" || !(error instanceof FilewrightError) || !UNRESOLVABLE_CODES.has(error.code))
+        throw error;
+    }
+  }
+}
+
+const UNRESOLVABLE_CODES: ReadonlySet<string> = new Set([
+  "NOT_FOUND",
+  "NOT_DIRECTORY",
+  "LOOP",
+  "PERMISSION_DENIED",
+  "NAME_TOO_LONG",
+]);
+
+function realOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
+  return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
+}
+
+async function isDirectory(fs: FsBackend, path: string, entry: boolean): Promise<boolean> {
+  try {
+    return (await (entry && fs.lstat !== undefined ? fs.lstat(path) : fs.stat(path))).isDir;
+  } catch (error) {
+    if (error instanceof FilewrightError) return false; // Missing, or writable only: its parent counts.
+    throw error;
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Policies: access rules that are made by factories, frozen, and combined only by intersection.
+ * Nothing here touches storage; a confined backend enforces a policy.
+ */
+import {
+  choice,
+  flag,
+  gateOf,
+  integer,
+  list,
+  nullable,
+  type Options,
+  options,
+  type Rows,
+  text,
+} from "../schema/option.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { checkPath, isWithin, joinPath, normalise } from "../backends/paths.ts";
+import { PLACES_OPTIONS, type PlacesOptions, placesOf } from "../backends/confined/places.ts";
+import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
+import { inBothForms } from "./glob-forms.ts";
+
+export type { FollowSymlinks, Intent } from "../backends/policy.ts";
+
+/** The access rules of a workspace. Frozen plain data. */
+export type SandboxPolicy = Policy;
+
+/** Options of a policy's factories. */
+export interface PolicyOptions {
+  /** The base of relative paths and globs; default: the factory's root. */
+  readonly cwd?: string | undefined;
+  /** Globs relative to `cwd`; what they match is out of bounds. */
+  readonly deny?: readonly string[] | undefined;
+  /** Refuse writes to protected places: what other programs run or obey, as git's hooks. Default false. */
+  readonly protect?: boolean | undefined;
+  /** `grant`: keep the content of secrets (`.env`, keys, tokens) from being read. Default `allow`. */
+  readonly secrets?: "grant" | "allow" | undefined;
+  /** Changes to the table of protected and secret places. */
+  readonly places?: PlacesOptions | undefined;
+  /** Refuse every write. Default false. */
+  readonly readOnly?: boolean | undefined;
+  /** Default `inside`. */
+  readonly followSymlinks?: FollowSymlinks | undefined;
+  /** A bound on the text of one answer, in UTF-8 bytes. */
+  readonly maxOutputBytes?: number | undefined;
+}
+
+/** The lists of {@link SandboxPolicy.allowList}. Relative entries are relative to `cwd`. */
+export interface AllowLists extends PolicyOptions {
+  /** What may be read; null for everything. Default: what may be written. */
+  readonly read?: readonly string[] | null | undefined;
+  /** What may be written. Default: nothing. */
+  readonly write?: readonly string[] | undefined;
+}
+
+const POLICY_ROWS: Rows<PolicyOptions> = {
+  cwd: text(),
+  deny: list(text()),
+  protect: flag(),
+  secrets: choice("grant", "allow"),
+  places: PLACES_OPTIONS,
+  readOnly: flag(),
+  followSymlinks: choice("inside", "never", "any"),
+  maxOutputBytes: integer(1),
+};
+
+/** The options of a policy's factories. */
+export const POLICY_OPTIONS: Options<PolicyOptions> = options("PolicyOptions", POLICY_ROWS);
+
+/** The options of {@link SandboxPolicy.allowList}. */
+export const ALLOW_LISTS: Options<AllowLists> = options("AllowLists", {
+  ...POLICY_ROWS,
+  read: nullable(list(text())),
+  write: list(text()),
+});
+
+const gate = gateOf("SandboxPolicy", POLICY_OPTIONS);
+const gateLists = gateOf("SandboxPolicy.allowList", ALLOW_LISTS);
+
+function make(read: readonly string[] | null, write: readonly string[], options: PolicyOptions): Policy {
+  const cwd = absolute(options.cwd ?? write[0] ?? read?.[0] ?? "/");
+  const places = (list: readonly string[]): readonly string[] =>
+    Object.freeze([...new Set(list.map((entry) => absolute(entry, cwd)))]);
+  const { deny = [], secrets = "allow", maxOutputBytes: limit } = options;
+  const changed = placesOf(options.places);
+  return Object.freeze({
+    cwd,
+    read: read === null ? null : places(read),
+    write: places(write),
+    ...(changed.length > 0 ? { places: changed } : {}),
+    deny: Object.freeze([...new Set(deny.flatMap(inBothForms))]),
+    protect: options.protect ?? false,
+    ...(secrets === "grant" ? { secrets } : {}),
+    readOnly: options.readOnly ?? false,
+    followSymlinks: options.followSymlinks ?? "inside",
+    ...(limit === undefined ? {} : { maxOutputBytes: limit }),
+  });
+}
+
+function absolute(path: string, base?: string): string {
+  checkPath(path);
+  if (!path.startsWith("/") && base === undefined) {
+    throw new FilewrightError("INVALID_ARGUMENT", "a root must be an absolute path", { path });
+  }
+  return normalise(base === undefined ? path : joinPath(base, path)).path;
+}
+
+/** Creates and combines policies. */
+export interface PolicyFactories {
+  /** Read and write below one root, nothing else. */
+  workspaceOnly(root: string, options?: PolicyOptions): Policy;
+  /** Read below one root, write nowhere. */
+  readOnly(root: string, options?: PolicyOptions): Policy;
+  /** Exactly these paths. Writable paths are readable too unless `read` says otherwise. */
+  allowList(lists: AllowLists): Policy;
+  /** Read everywhere, write below the working directory. */
+  amplifier(cwd: string, options?: PolicyOptions): Policy;
+  /** Read everywhere, write below one root. */
+  openRead(root: string, options?: PolicyOptions): Policy;
+  /**
+   * Allows what both policies allow. The working directory is the first one's; the second's deny
+   * globs keep their meaning.
+   */
+  intersect(a: Policy, b: Policy): Policy;
+}
+
+/** Creates and combines policies. */
+export const SandboxPolicy: PolicyFactories = Object.freeze({
+  workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], gate(options)),
+  readOnly: (root: string, options: PolicyOptions = {}) =>
+    make([root], [], { ...gate(options), readOnly: true }),
+  allowList: (given: AllowLists) => {
+    const lists = gateLists(given);
+    const write = lists.write ?? [];
+    return make(lists.read === undefined ? write : lists.read, write, lists);
+  },
+  amplifier: (cwd: string, options: PolicyOptions = {}) => make(null, ["."], { ...gate(options), cwd }),
+  openRead: (root: string, options: PolicyOptions = {}) => make(null, [root], gate(options)),
+  intersect: (a: Policy, b: Policy) => {
+    const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
+    const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];
+    const read = a.read === null ? b.read : b.read === null ? a.read : common(a.read, b.read);
+    const both = make(read, common(a.write, b.write), {
+      cwd: a.cwd,
+      deny: [...a.deny, ...carryOver(b, a.cwd)],
+      protect: a.protect || b.protect,
+      secrets: a.secrets === "grant" || b.secrets === "grant" ? "grant" : "allow",
+      readOnly: a.readOnly || b.readOnly,
+      followSymlinks: strictness.find((one) => one === a.followSymlinks || one === b.followSymlinks),
+      maxOutputBytes: limits.length > 0 ? Math.min(...limits) : undefined,
+    });
+    const places = commonPlaces(a, b);
+    const gitExcludes = a.gitExcludes ?? b.gitExcludes;
+    return Object.freeze({
+      ...both,
+      ...(places.length === 0 ? {} : { places }),
+      ...(gitExcludes === undefined ? {} : { gitExcludes }),
+    });
+  },
+});
+
+/** Merges the places of two policies: every restriction, and the exceptions that neither refuses. */
+function commonPlaces(a: Policy, b: Policy): readonly string[] {
+  const holds = ({ places = [], protect, secrets }: Policy, place: string): boolean =>
+    places.includes(place) || (place.startsWith("readable ") ? secrets !== "grant" : !protect);
+  const isLoosening = (place: string): boolean => /^(?:allow|ask|readable) /.test(place);
+  const all = [...new Set([...(a.places ?? []), ...(b.places ?? [])])];
+  return Object.freeze(all.filter((place) => !isLoosening(place) || (holds(a, place) && holds(b, place))));
+}
+
+/** Returns the places in both lists. */
+function common(a: readonly string[], b: readonly string[]): readonly string[] {
+  return a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
+}
+
+/** Rewrites the deny globs of a policy for another working directory. */
+function carryOver(policy: Policy, cwd: string): readonly string[] {
+  if (policy.cwd === cwd) return policy.deny;
+  const bases = [...new Set([policy.cwd, ...(policy.read ?? []), ...policy.write])];
+  return policy.deny.flatMap((glob) => {
+    if (glob.startsWith("/")) return [glob];
+    // A glob without a slash matches below every root, one with a slash below the working directory.
+    const floating = !glob.replace(/\/+$/, "").includes("/");
+    return (floating ? bases : [policy.cwd]).map((base) => {
+      const up = /^(?:\.{1,2}\/)*/.exec(glob)?.[0] ?? "";
+      const from = literalGlob(normalise(`${base}/${up}`).path);
+      return `${from}/${floating ? "**/" : ""}${glob.slice(up.length)}`;
+    });
+  });
+}
+
+/** Returns a glob that matches exactly one absolute path. */
+export function literalGlob(path: string): string {
+  return path === "/" ? "" : path.replace(/[*?[\]{}\\!]/g, "\\$&");
+}

@@ -1,0 +1,134 @@
+/**
+ * Converts a typed path to a {@link Location}, or refuses it.
+ *
+ * All of this is text: the working directory and the roots were resolved once, when the resolver
+ * was created. The confined backend checks links below a root, on the real path, when the location
+ * is used.
+ */
+import { outside, protectedPlace, readOnly } from "../backends/confined/outside.ts";
+import { resolveAlias } from "../backends/confined/aliases.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
+import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
+import type { Intent } from "../backends/policy.ts";
+import { POLICY } from "../backends/option-schema.ts";
+import { compilePathRules } from "../backends/confined/rules.ts";
+import { gateOf } from "../schema/option.ts";
+import { type Location, makeLocation } from "./location.ts";
+import type { SandboxPolicy } from "./policy.ts";
+
+/** The rows of the table of places that apply to a path. */
+export interface PlaceVerdict {
+  /** The row whose `decision` is `refuse` or `ask`; undefined for a path without such a row. */
+  readonly write: PlaceRow | undefined;
+  /** The row that makes it a secret; undefined for other paths. */
+  readonly read: PlaceRow | undefined;
+}
+
+const gate = gateOf("createResolver", POLICY);
+
+/** Checks typed paths and formats paths, for one policy. */
+export interface Resolver {
+  /** The policy with its roots and working directory resolved. */
+  readonly policy: SandboxPolicy;
+  /**
+   * @throws INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
+   */
+  resolve(typed: string, intent: Intent): Location;
+  /** Returns true when an absolute path, as written, may be shown: it is readable, and not denied. */
+  mayRead(path: string): boolean;
+  /** Returns true when the content at a real path is a hidden secret. */
+  secret(real: string): boolean;
+  /** Returns the rows of the table of places that apply to a real path. */
+  place(real: string): PlaceVerdict;
+  /**
+   * Returns a path relative to the working directory when inside it, otherwise absolute; it can be
+   * passed back unchanged.
+   */
+  display(path: string): string;
+  /** {@link Resolver.display} with control and bidirectional characters escaped, for text. */
+  show(path: string): string;
+}
+
+/** Returns the real path; missing last names are kept. */
+export type Realpath = (path: string) => string | Promise<string>;
+
+/**
+ * Creates a resolver. The roots and the working directory are resolved here and never again:
+ * retargeting a link that named one of them changes nothing.
+ */
+export async function createResolver(
+  given: SandboxPolicy,
+  realpath: Realpath = (path) => path,
+): Promise<Resolver> {
+  const policy = gate(given);
+  const real = new Map<string, string>();
+  for (const path of [policy.cwd, ...(policy.read ?? []), ...policy.write]) {
+    if (!real.has(path)) real.set(path, await realpath(path));
+  }
+  const of = (path: string): string => real.get(path) ?? path;
+  const pinned: SandboxPolicy = Object.freeze({
+    ...policy,
+    cwd: of(policy.cwd),
+    read: policy.read === null ? null : Object.freeze([...new Set(policy.read.map(of))]),
+    write: Object.freeze([...new Set(policy.write.map(of))]),
+  });
+  return makeResolver(
+    pinned,
+    [...real].filter(([from, to]) => from !== to),
+  );
+}
+
+/** `aliases` maps roots as configured to their real paths. */
+function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
+  const rules = compilePathRules(policy);
+  const roots: Record<Intent, readonly string[] | null> = { read: policy.read, write: policy.write };
+  const allRoots = [...(policy.read ?? ["/"]), ...policy.write];
+
+  const resolve = (typed: string, intent: Intent): Location => {
+    checkPath(typed);
+    const { path: named, directory } = normalise(joinPath(policy.cwd, typed));
+    if (intent === "write" && policy.readOnly) throw readOnly(typed);
+    const path = resolveAlias(named, allRoots, aliases);
+    const root = rootOf(path, roots[intent]);
+    if (root === null) throw outside(typed, intent);
+    const verdict = rules.check(path);
+    if (verdict.denied) throw outside(typed, intent);
+    if (intent === "write" && verdict.protected) throw protectedPlace(typed, rowOf(verdict.row));
+    return makeLocation({ typed, path, intent, root, directory });
+  };
+  const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;
+  const mayRead = (named: string): boolean => {
+    const path = resolveAlias(named, allRoots, aliases);
+    const reachable = policy.followSymlinks === "any" || rootOf(path, policy.read) !== null;
+    return reachable && !rules.check(path).denied;
+  };
+  const secret = (real: string): boolean => rules.check(real).secret;
+  const rowOf = (row: number | undefined): PlaceRow => placeRow(row ?? -1, policy.places ?? []);
+  const place = (real: string): PlaceVerdict => {
+    const { protected: refused, asks, row, secretRow } = rules.check(real);
+    return {
+      write: refused || asks ? rowOf(row) : undefined,
+      read: secretRow === undefined ? undefined : rowOf(secretRow),
+    };
+  };
+  return Object.freeze({
+    policy,
+    resolve,
+    mayRead,
+    secret,
+    place,
+    display,
+    show: (path: string) => escapeControls(display(path)),
+  });
+}
+
+/** Returns the deepest root that contains a path; null when none does. */
+export function rootOf(path: string, roots: readonly string[] | null): string | null {
+  if (roots === null) return "/";
+  let deepest: string | null = null;
+  for (const root of roots) {
+    if (isWithin(path, root) && (deepest === null || root.length > deepest.length)) deepest = root;
+  }
+  return deepest;
+}

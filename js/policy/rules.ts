@@ -1,0 +1,291 @@
+/**
+ * Call rules: an ordered list; the first matching rule decides.
+ *
+ * A rule's path is compared with the path as the call names it and with its real path: a
+ * restriction matches either, a permission must cover both, so that a link cannot circumvent a
+ * rule. It covers the named directory and everything below. Each path that a call reaches is
+ * decided separately, and the strictest decision wins.
+ */
+import type { FsBackend } from "../backends/backend.ts";
+import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
+import { isWithin } from "../backends/paths.ts";
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import {
+  anything,
+  assertToolNames,
+  callback,
+  choice,
+  either,
+  gateOf,
+  instance,
+  list,
+  mapOf,
+  nullable,
+  type Options,
+  options,
+  required,
+  text,
+  wrongOption,
+} from "../schema/option.ts";
+import { suggestArgument } from "../schema/argument-hints.ts";
+import { ARGUMENT_NAMES, TOOL_NAMES } from "../schema/tool-names.ts";
+import type { Location } from "./location.ts";
+import { type GlobBases, ruleGlobs } from "./rule-globs.ts";
+
+/** The decision of a rule. */
+export type Decision = "allow" | "deny" | "ask";
+
+/** One rule. Every given condition must be met. */
+export interface Rule {
+  /** A canonical tool name, or `*`. A rule on `delete` or `move` holds for whatever deletes or moves. */
+  readonly tool?: string;
+  /**
+   * A glob relative to the cwd, or absolute: what it matches is covered with everything
+   * below it. Without a slash, or beginning with `**`, it holds at any depth below every root.
+   */
+  readonly path?: string;
+  /**
+   * Arguments that must have exactly these values, or a test of them. A test that
+   * throws holds for a restriction and not for a permission.
+   */
+  readonly args?: Readonly<Record<string, unknown>> | ((args: Readonly<Record<string, unknown>>) => boolean);
+  /** What becomes of a call that matches: it goes on, is refused, or somebody is asked. */
+  readonly decision: Decision;
+}
+
+/** The options of a rule. */
+export const RULE_OPTIONS: Options<Rule> = options("Rule", {
+  tool: text(),
+  path: text(),
+  args: either(mapOf(anything()), callback()),
+  decision: required(choice("allow", "deny", "ask")),
+});
+
+const gate = gateOf("compileRules", list(RULE_OPTIONS));
+// A policy has these members too, and is accepted.
+const checkBases = gateOf(
+  "compileRules",
+  instance<GlobBases>("GlobBases", "the working directory and the roots", {
+    cwd: required(text()),
+    read: required(nullable(list(text()))),
+    write: required(list(text())),
+  }),
+);
+
+/** One path that a call reaches, in the absolute forms that rules are compared with. */
+export type Place = readonly string[];
+
+/** Compiled rules. */
+export interface Rules {
+  /**
+   * Returns the rules that apply to one call. Without `args` every restriction applies, and no
+   * permission that tests them.
+   */
+  forCall(tool: string, args?: object): CallRules;
+  /**
+   * Combines these rules with others; the stricter of two decisions wins, and a permission of the
+   * others adds nothing.
+   */
+  with(others: Rules): Rules;
+}
+
+/** The rules that apply to one call. */
+export interface CallRules {
+  /** True when a rule tests paths; otherwise the paths need not be determined. */
+  readonly byPath: boolean;
+  /** True when a call can be denied or asked about. */
+  readonly restricts: boolean;
+  /** Decides about one path, or about a call without paths; undefined when no rule matches. */
+  decide(place: Place): Decision | undefined;
+  /** Returns true when a rule with one of these decisions could match the path or anything below it. */
+  mayReach(path: string, decisions: readonly Decision[]): boolean;
+  /**
+   * Returns the paths covered by rules with these decisions, as absolute deny globs: empty without
+   * such a rule, undefined when an earlier rule makes an exception, which globs cannot express.
+   */
+  globs(decisions: readonly Decision[]): readonly string[] | undefined;
+}
+
+interface Compiled {
+  readonly rule: Rule;
+  readonly path?: {
+    readonly globs: readonly string[];
+    readonly prefixes: readonly string[];
+    covers(path: string): boolean;
+  };
+}
+
+/** The bases of rules without a workspace. */
+const NO_BASES: GlobBases = { cwd: "/", read: [], write: [] };
+
+/**
+ * Compiles the rules. `bases` are the resolved cwd and roots, to which paths are relative; `tools`
+ * are the valid names in addition to `*`.
+ * @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT
+ */
+export function compileRules(
+  rules: readonly Rule[],
+  bases: GlobBases = NO_BASES,
+  tools: ReadonlySet<string> = TOOL_NAMES,
+): Rules {
+  checkBases(bases);
+  const checked = gate(rules);
+  assertRules("compileRules", "", checked, tools);
+  return ruleLists([checked.map((rule, index) => compileRule(rule, index, bases))]);
+}
+
+/**
+ * Refuses rules that can never match: for tools that do not exist, or about arguments that their
+ * tool does not have. `tools` are the names in addition to `*`; the arguments of other packages'
+ * tools are unknown.
+ * @throws FilewrightError INVALID_ARGUMENT naming the nearest tool or argument
+ */
+export function assertRules(
+  entry: string,
+  where: string,
+  rules: readonly Rule[],
+  tools: ReadonlySet<string> = TOOL_NAMES,
+): void {
+  assertToolNames(entry, where, rules, tools);
+  const everyTool = [...tools].every((name) => TOOL_NAMES.has(name))
+    ? [...new Set([...ARGUMENT_NAMES.values()].flat())]
+    : undefined;
+  for (const [index, { tool = "*", args }] of rules.entries()) {
+    const known = tool === "*" ? everyTool : ARGUMENT_NAMES.get(tool);
+    if (known === undefined || typeof args !== "object") continue;
+    for (const key of Object.keys(args)) {
+      if (known.includes(key)) continue;
+      const close = suggestArgument(key, known);
+      const remedy = close === undefined ? `known: ${known.join(", ")}` : `did you mean '${close}'?`;
+      const subject = tool === "*" ? "no tool has an" : `${tool} has no`;
+      throw wrongOption(entry, `${where}[${index}].args`, `${subject} argument '${key}'; ${remedy}`);
+    }
+  }
+}
+
+function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {
+  if (rule.path === undefined) return { rule };
+  try {
+    const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
+    const matcher = engine().compileRules({
+      cwd: "/",
+      roots: [],
+      deny: globs,
+      protect: false,
+      secrets: false,
+    });
+    const covers = (path: string): boolean => (path === "/" ? coversSlash : matcher.check(path).denied);
+    return { rule, path: { globs, prefixes, covers } };
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    const message = error.message.replace(/^deny glob/u, "glob");
+    throw new FilewrightError(error.code, `rules[${index}].path: ${message}`, { cause: error });
+  }
+}
+
+/** Combines the rules of several sources, the workspace's first. */
+function ruleLists(lists: readonly (readonly Compiled[])[]): Rules {
+  const made: LinkedRules = {
+    lists,
+    forCall: (tool, args) => callRules(lists.map((list) => applying(list, tool, args))),
+    with: (others) => ruleLists([...lists, ...(others as LinkedRules).lists]),
+  };
+  return Object.freeze(made);
+}
+
+interface LinkedRules extends Rules {
+  readonly lists: readonly (readonly Compiled[])[];
+}
+
+/**
+ * Returns the rules of a list that apply to a call. Rules after one that matches every path are
+ * unreachable.
+ */
+function applying(list: readonly Compiled[], tool: string, args: object | undefined): readonly Compiled[] {
+  const found: Compiled[] = [];
+  for (const one of list) {
+    const { tool: named, args: wanted, decision } = one.rule;
+    if (named !== undefined && named !== "*" && named !== tool) continue;
+    const restricts = decision !== "allow";
+    if (wanted !== undefined && !(args === undefined ? restricts : holds(wanted, args, restricts))) continue;
+    found.push(one);
+    if (one.path === undefined) break;
+  }
+  return found;
+}
+
+function callRules(lists: readonly (readonly Compiled[])[]): CallRules {
+  const all = lists.flat();
+  const within = (decisions: readonly Decision[]): readonly Compiled[] =>
+    all.filter(({ rule, path }) => path !== undefined && decisions.includes(rule.decision));
+  return {
+    byPath: all.some(({ path }) => path !== undefined),
+    restricts: all.some(({ rule }) => rule.decision !== "allow"),
+    decide(place) {
+      const [first, ...others] = lists.map((list) => decideIn(list, place));
+      return strictest([first, ...others.filter((decision) => decision === "deny" || decision === "ask")]);
+    },
+    mayReach: (path, decisions) =>
+      within(decisions).some(({ path: of }) => overlap(of?.prefixes ?? [], [path])),
+    globs(decisions) {
+      for (const list of lists) {
+        for (const [index, { rule, path }] of list.entries()) {
+          if (!decisions.includes(rule.decision)) continue;
+          // A rule that applies to every remaining path.
+          if (path === undefined) return undefined;
+          const before = list.slice(0, index).filter((one) => !decisions.includes(one.rule.decision));
+          if (before.some((one) => overlap(one.path?.prefixes ?? [], path.prefixes))) return undefined;
+        }
+      }
+      return [...new Set(within(decisions).flatMap(({ path }) => path?.globs ?? []))].sort();
+    },
+  };
+}
+
+function decideIn(list: readonly Compiled[], place: Place): Decision | undefined {
+  for (const { rule, path } of list) {
+    if (path === undefined) return rule.decision;
+    const met =
+      rule.decision === "allow" ? place.length > 0 && place.every(path.covers) : place.some(path.covers);
+    if (met) return rule.decision;
+  }
+  return undefined;
+}
+
+/** Returns true when a path can be below a directory of each list. */
+function overlap(a: readonly string[], b: readonly string[]): boolean {
+  return a.some((one) => b.some((other) => isWithin(one, other) || isWithin(other, one)));
+}
+
+/** Returns the strictest of some decisions: deny, ask, none, allow. */
+export function strictest(decisions: readonly (Decision | undefined)[]): Decision | undefined {
+  if (decisions.includes("deny")) return "deny";
+  if (decisions.includes("ask")) return "ask";
+  return decisions.length === 0 || decisions.includes(undefined) ? undefined : "allow";
+}
+
+/** Returns the absolute forms of a path: as named, and resolved. */
+export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: boolean): Promise<Place> {
+  try {
+    const real = await (entry ? entryPathVia : realpathVia)(fs, at.path);
+    return real === at.path ? [at.path] : [at.path, real];
+  } catch (error) {
+    if (error instanceof FilewrightError) return [at.path]; // It cannot be resolved: the tool will report the error.
+    throw error;
+  }
+}
+
+function holds(wanted: NonNullable<Rule["args"]>, args: object, whenItThrows: boolean): boolean {
+  const given = args as Readonly<Record<string, unknown>>;
+  if (typeof wanted === "function") {
+    try {
+      return wanted(given) === true;
+    } catch {
+      return whenItThrows;
+    }
+  }
+  return Object.entries(wanted).every(
+    ([key, value]) => given[key] === value || JSON.stringify(given[key]) === JSON.stringify(value),
+  );
+}

@@ -1,0 +1,182 @@
+/** The types of `edit_file`'s arguments and data, and its schemas for models. */
+import type { MatchMode } from "../../engine/text/edit.ts";
+import { object, type ObjectSchema, type Schema } from "../lib/schema.ts";
+import { choice, EXPECTED_HASH, flag, HOOK_DIFF, integer, path, text, WARNINGS } from "../lib/shared.ts";
+
+/** One replacement. */
+export interface EditArgs {
+  readonly old_text?: string;
+  readonly new_text?: string;
+  readonly replace_all?: boolean;
+  readonly expected_matches?: number;
+  readonly near_line?: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly insert?: "before" | "after";
+  readonly json_pointer?: string;
+}
+
+/** The arguments of `edit_file`: a list of edits, or the fields of one. */
+export interface EditFileArgs extends Partial<EditArgs> {
+  readonly path: string;
+  readonly edits?: readonly EditArgs[];
+  readonly dry_run?: boolean;
+  readonly match?: MatchMode;
+  readonly threshold?: number;
+  readonly on_multiple?: "error" | "first";
+  readonly expected_hash?: string;
+  readonly whole_file?: boolean;
+}
+
+/** The result of one edit. Lines are 1-based, of the text that the edit was applied to. */
+export interface EditOutcome {
+  readonly index: number;
+  /** The number of matches: more than were replaced when one of them was chosen. */
+  readonly matches: number;
+  readonly tier: MatchMode;
+  /** The share of the old text that matched, 0 to 1. */
+  readonly score: number;
+  /** Repairs of the edit, such as removed `line numbers`. */
+  readonly repairs: readonly string[];
+  readonly start_line: number;
+  readonly end_line: number;
+}
+
+/** The data of `edit_file`. */
+export interface EditFileData {
+  /** Further information, such as that a written file decides which programs run. */
+  readonly warnings?: readonly string[];
+  readonly path: string;
+  /** False for a dry run. */
+  readonly applied: boolean;
+  readonly replacements: number;
+  readonly edits: readonly EditOutcome[];
+  readonly diff: string;
+  /** The size of the whole file. */
+  readonly bytes_written: number;
+  /** The hash of the whole file after the edit. */
+  readonly hash: string;
+  /** Changes that after hooks, such as formatters, made in the file; `hash` is the hash afterwards. */
+  readonly hook_diff?: string;
+  /** True when the diff is truncated. */
+  readonly truncated?: boolean;
+}
+
+/** The checked arguments, as a list of edits. */
+export interface EditRequest extends Pick<EditFileArgs, "path" | "expected_hash" | "match" | "threshold"> {
+  readonly edits: readonly EditArgs[];
+  readonly dry_run: boolean;
+  readonly on_multiple: "error" | "first";
+  readonly whole_file: boolean;
+}
+
+const OLD_TEXT =
+  "The text to replace, copied from the file without line numbers; with enough lines around it to be there only once.";
+
+const FROM =
+  "Instead of old_text: the first line to replace, as read_file with anchors: true numbers it (`120#k3x9q1a`).";
+const TO = "The last line to replace; without it the line `from` alone.";
+const INSERT = "Put new_text on lines of its own before or after the line `from`, which stays.";
+
+const POINTER =
+  'Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes.';
+
+const insert = (description: string): Schema => ({ type: "string", enum: ["before", "after"], description });
+
+const editFields: Readonly<Record<string, Schema>> = {
+  old_text: text(OLD_TEXT, { minLength: 1 }),
+  new_text: text('Required: the text to put there; "" deletes.'),
+  replace_all: flag("Replace every occurrence instead of refusing more than one.", false),
+  expected_matches: integer("Replace exactly this many occurrences, or refuse.", { minimum: 1 }),
+  near_line: integer("Of several occurrences take the one nearest to this line.", { minimum: 1 }),
+  from: text(FROM),
+  to: text(TO),
+  insert: insert(INSERT),
+  json_pointer: text(POINTER),
+};
+
+/** The schema of the arguments. */
+export const inputSchema: ObjectSchema = object(
+  {
+    path: path("The file to edit"),
+    edits: {
+      type: "array",
+      minItems: 1,
+      items: object(editFields, []),
+      description:
+        "The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead.",
+    },
+    old_text: text(`For a single edit: ${OLD_TEXT}`, { minLength: 1 }),
+    new_text: text('For a single edit, required: the text to put there; "" deletes.'),
+    replace_all: { type: "boolean", description: "For a single edit: replace every occurrence." },
+    expected_matches: integer("For a single edit: replace exactly this many occurrences, or refuse.", {
+      minimum: 1,
+    }),
+    near_line: integer("For a single edit: take the occurrence nearest to this line.", { minimum: 1 }),
+    from: text(`For a single edit. ${FROM}`),
+    to: text(`For a single edit. ${TO}`),
+    insert: insert(`For a single edit. ${INSERT}`),
+    json_pointer: text(`For a single edit. ${POINTER}`),
+    dry_run: flag("Only show the diff; nothing is written.", false),
+    match: {
+      type: "string",
+      enum: ["exact", "whitespace", "fuzzy"],
+      description:
+        "How strictly old_text must match: exact (line ends aside), whitespace (indentation and blanks may differ), or fuzzy (small slips too). Default: whitespace, unless the host has set another.",
+    },
+    threshold: {
+      type: "number",
+      minimum: 0,
+      maximum: 1,
+      description:
+        "With match: fuzzy, the least share of old_text that must be found. It can only make matching stricter.",
+    },
+    on_multiple: choice("What to do where an edit fits in several places.", ["error", "first"], "error"),
+    expected_hash: EXPECTED_HASH,
+    whole_file: flag(
+      "The edits leave nothing out, although a new line looks like a comment that stands for lines left out.",
+      false,
+    ),
+  },
+  ["path"],
+);
+
+/** The schema of the data. */
+export const outputSchema: ObjectSchema = object(
+  {
+    path: text("The file, relative to the workspace."),
+    applied: { type: "boolean", description: "False for a dry run." },
+    replacements: integer("Places replaced."),
+    edits: {
+      type: "array",
+      description: "What became of each edit.",
+      items: object(
+        {
+          index: integer("Position in the list, from 0."),
+          matches: integer("Places where the text was found: more than replaced where one was chosen."),
+          tier: {
+            type: "string",
+            enum: ["exact", "whitespace", "fuzzy"],
+            description: "How they were found.",
+          },
+          score: { type: "number", description: "Share of old_text that was found, 0 to 1." },
+          repairs: {
+            type: "array",
+            items: { type: "string" },
+            description: "What had to be undone in the edit, such as pasted line numbers.",
+          },
+          start_line: integer("First line replaced, before this edit."),
+          end_line: integer("Last line replaced, before this edit."),
+        },
+        ["index", "matches", "tier", "score", "repairs", "start_line", "end_line"],
+      ),
+    },
+    diff: text("Unified diff of the whole change."),
+    bytes_written: integer("Bytes of the file now."),
+    hash: text("Hash of the file now, for expected_hash."),
+    hook_diff: HOOK_DIFF,
+    truncated: { type: "boolean", description: "Whether the diff is cut." },
+    warnings: WARNINGS,
+  },
+  ["path", "applied", "replacements", "edits", "diff", "bytes_written", "hash"],
+);

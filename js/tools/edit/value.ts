@@ -1,0 +1,157 @@
+/**
+ * Edits that name a value of a structured file (`json_pointer`) instead of its text. Only the
+ * value's bytes are replaced, so that comments, order and layout stay. The new value is text in
+ * the file's own syntax; text that does not parse as that one value is refused.
+ */
+import { engine } from "../../engine/current.ts";
+import type { AppliedEdit, BytesPlan, EditInput, EditOptions } from "../../engine/text/edit.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { ANCHOR_LENGTH } from "../lib/anchors.ts";
+import { formatOf, type Located, locatePointer, type StructuredFormat } from "../../readers/index.ts";
+
+/** An edit of a text, of lines, or of the value at a pointer. */
+export interface ValueEdit extends EditInput {
+  readonly jsonPointer?: string | undefined;
+}
+
+/**
+ * Plans edits some of which name values, each on the result of those before.
+ *
+ * @throws INVALID_ARGUMENT when a pointer has no target or the new text is no value there
+ */
+export async function planValues(
+  before: Uint8Array,
+  edits: readonly ValueEdit[],
+  options: EditOptions,
+  mime: string,
+): Promise<BytesPlan> {
+  const applied: AppliedEdit[] = [];
+  let bytes = before;
+  let plan: BytesPlan | undefined;
+  for (const [index, edit] of edits.entries()) {
+    const { jsonPointer, ...plain } = edit;
+    const one = jsonPointer === undefined ? plain : await asLines(bytes, jsonPointer, edit, options, mime);
+    plan = await engine().planEditsBytesAsync(bytes, [one], options);
+    if (!plan.ok) return { ok: false, error: ofEdit(plan.error, index) };
+    for (const done of plan.edits) applied.push({ ...done, index });
+    bytes = plan.bytes;
+  }
+  if (plan === undefined || !plan.ok) throw new FilewrightError("INVALID_ARGUMENT", "there are no edits");
+  if (edits.length === 1) return plan;
+  const decode = (content: Uint8Array): string => engine().decodeText(content, options.encoding).text;
+  const diff = engine().diff(decode(before), decode(bytes), {
+    oldName: options.path,
+    limits: options.limits,
+  });
+  const replacements = applied.reduce((sum, { matches }) => sum + matches, 0);
+  return { ok: true, bytes, replacements, edits: applied, diff };
+}
+
+/** Converts the error about a list of one to that of the edit's index in the whole list. */
+function ofEdit(error: FilewrightError, index: number): FilewrightError {
+  const { code, message, hint, complete, path, details } = error;
+  return new FilewrightError(code, message, {
+    hint,
+    complete,
+    path,
+    details: { ...details, edit_index: index },
+  });
+}
+
+/** Converts the edit to one of the whole lines of the value, which must still have their current text. */
+async function asLines(
+  bytes: Uint8Array,
+  pointer: string,
+  edit: ValueEdit,
+  options: EditOptions,
+  mime: string,
+): Promise<EditInput> {
+  const { text } = engine().decodeText(bytes, options.encoding);
+  const format = formatOf(mime) ?? (/^\s*[[{]/.test(text) ? "json" : undefined);
+  if (format === undefined) {
+    throw wrong("json_pointer", `reaches into JSON, YAML, TOML, XML and CSV; this file is ${mime}`);
+  }
+  const { start, end, alias } = await locatePointer(text, pointer, format);
+  if (alias === true) {
+    throw wrong(
+      "json_pointer",
+      "leads through an alias to a value that others share; name the place of its anchor",
+    );
+  }
+  const value = edit.newText ?? "";
+  await expectValue(text, { start, end }, value, pointer, format);
+  const begin = text.lastIndexOf("\n", start - 1) + 1;
+  const lineEnd = text.indexOf("\n", Math.max(begin, end));
+  const close =
+    lineEnd < 0 ? text.length : text[lineEnd - 1] === "\r" && lineEnd > end ? lineEnd - 1 : lineEnd;
+  const first = countLineEnds(text, 0, start) + 1;
+  const last = first + countLineEnds(text, start, end);
+  return {
+    from: anchorOf(text, begin, first),
+    to: anchorOf(text, text.lastIndexOf("\n", end - 1) + 1, last),
+    unchanged: true,
+    newText: text.slice(begin, start) + value + text.slice(end, close),
+  };
+}
+
+/** @throws INVALID_ARGUMENT unless the pointer locates exactly the new text after the edit */
+async function expectValue(
+  text: string,
+  { start, end }: Pick<Located, "start" | "end">,
+  value: string,
+  pointer: string,
+  format: StructuredFormat,
+): Promise<void> {
+  const after = text.slice(0, start) + value + text.slice(end);
+  let found: string | undefined;
+  try {
+    const there = await locatePointer(after, pointer, format);
+    found = after.slice(there.start, there.end);
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+  }
+  if (found?.trim() === value.trim()) return;
+  throw wrong(
+    "new_text",
+    `is not one value of ${FORMAT_NAMES[format]} at '${pointer.slice(0, 100)}'${HINT_OF_FORMAT[format] ?? ""}`,
+  );
+}
+
+const FORMAT_NAMES: Readonly<Record<StructuredFormat, string>> = {
+  json: "JSON",
+  jsonl: "JSON Lines",
+  yaml: "YAML",
+  toml: "TOML",
+  xml: "XML",
+  csv: "CSV",
+  tsv: "TSV",
+};
+
+const QUOTE_HINT = '; a string has its quotes: "text"';
+const HINT_OF_FORMAT: Partial<Record<StructuredFormat, string>> = {
+  json: QUOTE_HINT,
+  jsonl: QUOTE_HINT,
+  toml: QUOTE_HINT,
+};
+
+function wrong(argument: string, what: string): FilewrightError {
+  return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
+    complete: true,
+    details: { tool: "edit_file", argument },
+  });
+}
+
+/** Returns the anchor of the line at an offset, from its text and its neighbours. */
+function anchorOf(text: string, begin: number, line: number): string {
+  const before = begin === 0 ? 0 : text.lastIndexOf("\n", begin - 2) + 1;
+  const end = text.indexOf("\n", begin);
+  const after = end < 0 ? -1 : text.indexOf("\n", end + 1);
+  const anchors = engine().lineAnchors(text.slice(before, after < 0 ? text.length : after + 1));
+  return `${line}#${anchors.slice(begin === 0 ? 0 : ANCHOR_LENGTH).slice(0, ANCHOR_LENGTH)}`;
+}
+
+function countLineEnds(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,71 @@
+/**
+ * Matches outside dependencies and build output, where a full page shows nothing else: without an ignore
+ * file a search by path order may spend all its results on `node_modules`.
+ */
+import { grepBackend } from "../../backends/search/search.ts";
+import { childOf, relativeTo } from "../../backends/paths.ts";
+import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
+import type { CheckedGrepArgs } from "./types.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import type { Call } from "../lib/tool.ts";
+
+/** Directories that hold other people's code or what tools made. */
+const DERIVED: ReadonlySet<string> = new Set([
+  "node_modules",
+  "bower_components",
+  "vendor",
+  "site-packages",
+  ".venv",
+  "venv",
+  "__pycache__",
+  "dist",
+  "build",
+  "target",
+  "coverage",
+]);
+
+/** How many files outside are named. */
+const MAX_NAMED = 5;
+
+/** The first derived directory of a path, by its name; undefined where it lies in none. */
+function derivedIn(path: string): string | undefined {
+  return path.split("/").find((name, index, all) => index < all.length - 1 && DERIVED.has(name));
+}
+
+/**
+ * Names the files outside derived directories that match too, where a page that was cut shows matches in
+ * such directories alone.
+ */
+export async function elsewhereNote(
+  found: SearchResult,
+  args: CheckedGrepArgs,
+  call: Call,
+  query: SearchQuery & { readonly signal?: AbortSignal | undefined },
+): Promise<string | undefined> {
+  if (!found.truncated || args.rank !== "path" || args.cursor !== undefined) return undefined;
+  const root = call.locations[0]!.path;
+  const seen = new Set<string>();
+  for (const { path } of found.counts) {
+    // Of several roots the paths are absolute; those of another one were shown, so it is searched to here.
+    const below = path.startsWith("/") ? relativeTo(path, root) : path;
+    const directory = below === null ? undefined : derivedIn(below);
+    if (directory === undefined) return undefined;
+    seen.add(directory);
+  }
+  if (seen.size === 0) return undefined;
+  const others = await grepBackend(call.fs, root, {
+    ...query,
+    exclude: [...(query.exclude ?? []), ...DERIVED],
+    output: "files",
+    maxResults: MAX_NAMED,
+    timeoutMs: Math.max(1, call.timeLeft?.() ?? args.timeout_ms),
+  });
+  const within = [...seen].join(", ");
+  if (others.counts.length === 0) return undefined;
+  const named = others.counts.map(({ path }) => escapeControls(call.display(childOf(root, path)))).join(", ");
+  const more = others.truncated ? " and more" : "";
+  const exclude = call.names.argument("exclude");
+  const remedy =
+    exclude === undefined ? "" : `; leave them out with ${exclude}: ${JSON.stringify([...seen])}`;
+  return `everything shown is in ${within}; other files match too: ${named}${more}${remedy}`;
+}

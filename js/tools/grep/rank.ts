@@ -1,0 +1,119 @@
+/**
+ * Results of a search by what a reader wants first, instead of by path:
+ * definitions of what was searched for, or files that changed lately.
+ *
+ * So many matches are looked at, never all: a ranked answer is the best of the
+ * first thousands, which is said where there are more. It has no cursor.
+ */
+import { grepBackend, timeOf } from "../../backends/search/search.ts";
+import { childOf } from "../../backends/paths.ts";
+import type { FsBackend } from "../../backends/backend.ts";
+import type { FileCount, SearchMatch, SearchQuery, SearchResult } from "../../engine/search-types.ts";
+
+/** How many matches, or files, a ranked answer is chosen from. */
+const POOL = 5000;
+/** How many files are asked for their times at once. */
+const AT_ONCE = 32;
+
+/** The order of results. */
+export type Rank = "path" | "definitions" | "recent";
+
+/** Searches, and puts the results into an order that is not by path. */
+export async function rankedGrep(
+  backend: FsBackend,
+  root: string,
+  query: SearchQuery & { readonly signal?: AbortSignal | undefined },
+  rank: "definitions" | "recent",
+): Promise<SearchResult> {
+  const { maxResults: most = POOL } = query;
+  const wide = { ...query, maxResults: Math.max(most, POOL) };
+  const found = await grepBackend(backend, root, wide);
+  const first =
+    rank === "recent"
+      ? await byTime(backend, root, found)
+      : await byDefinition(found, async () => {
+          if ((query.output ?? "content") === "content") return found.matches;
+          const lines = { ...wide, output: "content", before: 0, after: 0, context: 0 } as const;
+          return (await grepBackend(backend, root, lines)).matches;
+        });
+  const matches = first.matches.slice(0, most);
+  const counts = query.output === "content" ? found.counts : first.counts.slice(0, most);
+  const cut = found.truncated || matches.length < first.matches.length || counts.length < first.counts.length;
+  const { nextCursor: _, incompleteReason, ...rest } = found;
+  const reason = cut ? (incompleteReason ?? "max_results") : incompleteReason;
+  return {
+    ...rest,
+    matches,
+    counts,
+    truncated: cut,
+    complete: reason === undefined,
+    ...(reason === undefined ? {} : { incompleteReason: reason }),
+  };
+}
+
+interface Ordered {
+  readonly matches: readonly SearchMatch[];
+  readonly counts: readonly FileCount[];
+}
+
+async function byDefinition(
+  found: SearchResult,
+  lines: () => Promise<readonly SearchMatch[]>,
+): Promise<Ordered> {
+  const defines = (await lines()).filter((match) => isDefinition(match.text, match.column));
+  const files = new Set(defines.map((match) => match.path));
+  const here = (match: SearchMatch): boolean => isDefinition(match.text, match.column);
+  return {
+    matches: firstWhere(found.matches, here),
+    counts: firstWhere(found.counts, ({ path }) => files.has(path)),
+  };
+}
+
+async function byTime(backend: FsBackend, root: string, found: SearchResult): Promise<Ordered> {
+  const paths = [...new Set(found.counts.map(({ path }) => path))];
+  const times = new Map<string, number>();
+  for (let at = 0; at < paths.length; at += AT_ONCE) {
+    const ask = async (path: string): Promise<void> => {
+      // A file that has vanished counts as the oldest.
+      const time = await timeOf(backend, path === "" ? root : childOf(root, path)).catch(() => 0);
+      times.set(path, time);
+    };
+    await Promise.all(paths.slice(at, at + AT_ONCE).map(ask));
+  }
+  // The sorts are stable: what changed at the same time stays in path order.
+  const later = (a: { readonly path: string }, b: { readonly path: string }): number =>
+    (times.get(b.path) ?? 0) - (times.get(a.path) ?? 0);
+  return { matches: [...found.matches].sort(later), counts: [...found.counts].sort(later) };
+}
+
+function firstWhere<T>(items: readonly T[], is: (item: T) => boolean): readonly T[] {
+  return [...items.filter(is), ...items.filter((item) => !is(item))];
+}
+
+/** A word that defines what follows it, and what may stand between: a receiver, stars, a macro's bang. */
+const DEFINES =
+  /(?:^|[^\w$])(?:fn|func|function|def|defn|class|struct|enum|union|trait|interface|type|typedef|protocol|record|object|module|mod|namespace|package|const|static|let|var|val|macro_rules!|(?:#\s*)define|sub|impl|extension|table|view)\s+(?:\([^)]*\)\s*)?(?:mut\s+|async\s+|\*+\s*)?$/iu;
+const BEGINS =
+  /^(?:(?:pub(?:\([^)]*\))?|export|default|async|abstract|static|final|public|private|protected|const|unsafe|extern)\s+)*(?:fn|func|function|def|class|struct|enum|trait|interface|type|module|namespace|#\s*define)\s/u;
+/** A name that is given a function: `name = (…) =>`, `name: function`. */
+const GIVEN =
+  /^[\w$]+\s*[:=]\s*(?:async\s+)?(?:function\b|\([^)]*\)\s*(?::[^=]+)?=>|[\w$]+\s*=>|lambda\b|class\b)/u;
+/** A C function at the margin: its type before the name, its parameters behind, no call and no prototype. */
+const TYPED = /^[A-Za-z_][\w\s*&:<>,]*[\s*&]$/u;
+const PARAMETERS = /^[\w$~]+\s*\([^;]*$/u;
+const NOT_A_TYPE =
+  /^(?:return|else|throw|new|await|yield|goto|case|delete|typeof|in|of|not|and|or|if|while|for)\b/u;
+
+/**
+ * Returns true when a line defines the matched name, judged by the words around it: for most
+ * languages, without parsing them. `column` counts code points from 1.
+ */
+export function isDefinition(line: string, column: number): boolean {
+  const points = Array.from(line.length > 2000 ? line.slice(0, 2000) : line);
+  const whole = points.slice(0, column - 1).join("");
+  const begin = (/[\w$~]*$/u.exec(whole) ?? [""])[0].length;
+  const before = whole.slice(0, whole.length - begin);
+  const rest = line.slice(before.length);
+  if (DEFINES.test(before.slice(-200)) || BEGINS.test(rest) || GIVEN.test(rest)) return true;
+  return TYPED.test(before.slice(0, 200)) && !NOT_A_TYPE.test(before) && PARAMETERS.test(rest.slice(0, 400));
+}

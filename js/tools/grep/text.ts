@@ -1,0 +1,124 @@
+/** The text of a search: `path:line:text`, and what is said about the rest. */
+import type { CheckedGrepArgs, GrepData, GrepMatch } from "./types.ts";
+import { plainParentheses } from "../render/left-out.ts";
+import { assign, type Names, where } from "../lib/names.ts";
+import { escapeControls } from "../../engine/escape.ts";
+
+/** The text lines of each result. A file's line is shown once: as a match where any match covers it. */
+export function linesOf(data: GrepData): string[][] {
+  if (data.files !== undefined) return data.files.map((file) => [escapeControls(file)]);
+  if (data.counts !== undefined)
+    return data.counts.map(({ path: where, count }) => [`${escapeControls(where)}:${count}`]);
+  return rowsOf(data.matches ?? []).map((rows) =>
+    rows.map(({ path, line, text, hit }) => {
+      const separator = hit ? ":" : "-";
+      return `${escapeControls(path)}${separator}${line}${separator}${text}`;
+    }),
+  );
+}
+
+/** One line of a search's answer: part of a match, or context. */
+export interface Row {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+  /** True when the line belongs to a match. */
+  readonly hit: boolean;
+}
+
+/** The rows of each match, in its order: context before, the lines of the match, context after. */
+export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
+  let file = "";
+  let shown = 0;
+  return matches.map((match, index) => {
+    const { path, line, text, end_line: end = line, rest = [], before = [], after = [] } = match;
+    // Ordered by rank, the lines of a file need not ascend.
+    if (path !== file || index === 0 || line < shown) [file, shown] = [path, 0];
+    const numbered = (first: number, texts: readonly string[], hit: boolean): Row[] =>
+      texts.map((content, at) => ({ path, line: first + at, text: content, hit }));
+    const next = matches[index + 1];
+    const until = next?.path === path && next.line > line ? next.line : Number.POSITIVE_INFINITY;
+    const first = Math.max(line - before.length, Math.min(shown + 1, line));
+    const rows = [
+      ...numbered(first, before.slice(before.length - (line - first)), false),
+      ...numbered(line, [text, ...rest], true),
+      ...numbered(end + 1, after.slice(0, Math.max(0, until - end - 1)), false),
+    ];
+    shown = rows.at(-1)?.line ?? shown;
+    return rows;
+  });
+}
+
+/** Returns the text of a search without matches. */
+export function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
+  const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
+  const searched = data.complete
+    ? `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`
+    : `Not finished: no match for '${escapeControls(shown)}' in the first ${data.files_searched} files`;
+  // The answer's warnings report files that were too large or unreadable.
+  const passed = data.skipped_binary > 0 ? ` (passed over: ${data.skipped_binary} binary)` : "";
+  const hint = missHint(data, args, names);
+  const told = `${searched}${passed}${hint === undefined ? "" : `\n[${hint}]`}`;
+  return data.complete ? told : `${told}\n${closing(data, args, names)}`;
+}
+
+/** Returns a hint about a pattern without matches; undefined without one. */
+function missHint(
+  data: GrepData,
+  { pattern, regex, glob }: CheckedGrepArgs,
+  names: Names,
+): string | undefined {
+  const list = typeof glob === "string" && data.files_searched === 0 ? missedGlob(glob) : undefined;
+  if (list !== undefined)
+    return `no file was searched: no path matches ${where(names.argument("glob"), (name) => `${name} `)}'${escapeControls(String(glob))}'; ${list}`;
+  const slashed = /^\/(.+)\/([a-z]*)$/u.exec(pattern);
+  if (slashed !== null) {
+    const [, inner = "", flags = ""] = slashed;
+    const aside = flags.includes("i")
+      ? where(assign(names, "case", "insensitive"), (assigned) => ` with ${assigned}`)
+      : "";
+    return `the pattern was searched with its slashes; send ${escapeControls(inner)}${aside}`;
+  }
+  const { as_text: found } = data;
+  if (regex && found !== undefined && found.count > 0) {
+    const place = `${escapeControls(found.path)}:${found.line}`;
+    const times = found.count === 1 ? "1 time" : `${found.count} times`;
+    return `as plain text it is there ${times} (${place})${where(names.argument("regex"), (name) => `; send ${name}: false, or escape ( ) [ ] { } . * + ? by a backslash`)}`;
+  }
+  return undefined;
+}
+
+/** Returns a hint about a glob without matches; undefined without one. */
+export function missedGlob(glob: string): string | undefined {
+  return plainParentheses(glob) ?? globList(glob);
+}
+
+/** How globs that a comma separates are given; undefined for a glob without one. */
+function globList(glob: string): string | undefined {
+  const outside = glob.replaceAll(/\{[^{}]*\}|\[[^\]]*\]/gu, (group) => "x".repeat(group.length));
+  if (!/[^,]\s*,\s*[^,]/u.test(outside)) return undefined;
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = outside.indexOf(","); at >= 0; at = outside.indexOf(",", from)) {
+    parts.push(glob.slice(from, at).trim());
+    from = at + 1;
+  }
+  parts.push(glob.slice(from).trim());
+  return `several globs are a list: ${escapeControls(JSON.stringify(parts))}`;
+}
+
+/** The last line of an answer that is not everything. */
+export function closing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
+  const shown = data.matches?.length ?? data.files?.length ?? data.counts?.length ?? 0;
+  const what = args.output === "content" ? "matches" : "files";
+  const next = data.next_cursor === undefined ? undefined : assign(names, "cursor", data.next_cursor);
+  const onward = where(next, (assigned) => `; continue with ${assigned}`);
+  if (data.incomplete_reason === "timeout")
+    return `[truncated: stopped after ${args.timeout_ms} ms with ${shown} ${what}${onward}]`;
+  if (data.incomplete_reason === "max_per_file" && !data.truncated)
+    return `[there is more: at most ${args.max_per_file} matches a file are shown]`;
+  if (data.incomplete_reason === "max_results")
+    return `[limit of ${args.max_results} ${what} reached, there is more${onward}]`;
+  const total = args.output === "content" ? data.total_matches : data.files_with_matches;
+  return `[truncated: the first ${shown} of ${data.complete ? "" : "at least "}${total} ${what}${onward}]`;
+}

@@ -1,0 +1,78 @@
+/**
+ * Changes several files as one: all or none.
+ *
+ * Every write and deletion requires the version that the plan read; when one fails, those before
+ * it are rolled back.
+ */
+import type { Durability, FsBackend, WriteOptions, WriteResult } from "../../backends/backend.ts";
+import { lstatOrNull, writeVia } from "../../backends/fallback/fallback.ts";
+import { deleteVia } from "../../backends/fallback/fallback-tree.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { transact } from "../../backends/transaction/transaction.ts";
+import { currentVersion, toConflict } from "./contents.ts";
+
+/** The current or new state of a file. */
+export interface FileState {
+  readonly bytes: Uint8Array;
+  /** Permission bits; absent where the backend has none, or for the default. */
+  readonly mode?: number | undefined;
+}
+
+/** The change of one file; null means that the file does not exist. */
+export interface FileChange {
+  readonly path: string;
+  readonly before: (FileState & { readonly version: string }) | null;
+  readonly after: FileState | null;
+}
+
+/** How a commit is written. */
+export interface CommitOptions {
+  readonly durability: Durability;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Makes all changes or none. The caller holds the locks of the paths. Returns the result of each
+ * write, by path.
+ * @throws FilewrightError CONFLICT when a file has another version than the plan read; any error
+ * of a write, after the rollback
+ */
+export async function commitAll(
+  fs: FsBackend,
+  changes: readonly FileChange[],
+  options: CommitOptions,
+): Promise<ReadonlyMap<string, WriteResult>> {
+  for (const { path, before } of changes) {
+    const version = await versionNow(fs, path);
+    if (version === (before?.version ?? null)) continue;
+    throw new FilewrightError("CONFLICT", "changed since it was read", { path });
+  }
+  // Deletions come last: until then content is on the disk twice rather than not at all.
+  const ordered = [...changes].sort((a, b) => Number(a.after === null) - Number(b.after === null));
+  const made = new Map<string, WriteResult>();
+  await transact(fs, async (own) => {
+    for (const change of ordered) made.set(change.path, await make(own, change, options));
+  });
+  return made;
+}
+
+async function versionNow(fs: FsBackend, path: string): Promise<string | null> {
+  return (await lstatOrNull(fs, path)) === null ? null : currentVersion(fs, path, false);
+}
+
+/** Makes one change. */
+async function make(fs: FsBackend, change: FileChange, options: CommitOptions): Promise<WriteResult> {
+  const { path, before, after } = change;
+  const condition: WriteOptions = {
+    ...options,
+    ...(after?.mode === undefined ? {} : { mode: after.mode }),
+    ...(before === null ? { ifAbsent: true, createDirs: true } : { ifVersion: before.version }),
+  };
+  try {
+    if (after !== null) return await writeVia(fs, path, after.bytes, condition);
+    await deleteVia(fs, path, { ifVersion: before?.version });
+    return {};
+  } catch (error) {
+    throw toConflict(error, condition, true);
+  }
+}

@@ -1,0 +1,67 @@
+/** Limits of a call: bytes it may read, hold and return, and milliseconds. */
+import { integer, type Options, options } from "../../schema/option.ts";
+
+/** The limits of a workspace. */
+export interface Limits {
+  /** UTF-8 bytes of one result's text at most, whatever a call asks for. Default 1 MiB. */
+  readonly outputBytes: number;
+  /**
+   * UTF-8 bytes of one result's text where the call names no size: more is cut at a line, with how to go on. Default
+   * 64 KiB; presets of older agents have `outputBytes` instead.
+   */
+  readonly pageBytes: number;
+  /** The largest image that is handed to a model. Given by the host, it stands for the next two as well. Default 20 MiB. */
+  readonly imageBytes: number;
+  /** The most base64 characters of one image in an answer: a larger one is scaled down, or refused. Default 5 MiB. */
+  readonly imageBase64Bytes: number;
+  /** The longest side of an image in an answer, in pixels: a larger one is scaled down, or refused. Default 8,000. */
+  readonly imagePixels: number;
+  /** The largest file that is read whole (`max_lines: null`) or compared. A page has no limit. */
+  readonly wholeFileBytes: number;
+  /** The largest SVG that is shown as text. */
+  readonly svgBytes: number;
+  /** Larger files are passed over by grep, and refused by edit. */
+  readonly grepFileBytes: number;
+  /** How long to wait for a writer elsewhere. */
+  readonly lockTimeoutMs: number;
+  /** How long a hook may take before it blocks the call. */
+  readonly hookTimeoutMs: number;
+}
+
+/** The options `limits`. */
+export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
+  outputBytes: integer(1),
+  pageBytes: integer(1),
+  imageBytes: integer(1),
+  imageBase64Bytes: integer(1),
+  imagePixels: integer(1),
+  wholeFileBytes: integer(1),
+  svgBytes: integer(1),
+  grepFileBytes: integer(1),
+  lockTimeoutMs: integer(1),
+  hookTimeoutMs: integer(1),
+});
+
+const MIB = 1024 * 1024;
+
+/** The limits where the host sets none. */
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  outputBytes: MIB,
+  pageBytes: 64 * 1024,
+  imageBytes: 20 * MIB,
+  imageBase64Bytes: 5 * MIB,
+  imagePixels: 8000,
+  wholeFileBytes: 20 * MIB,
+  svgBytes: MIB,
+  grepFileBytes: 100 * MIB,
+  lockTimeoutMs: 5000,
+  hookTimeoutMs: 60_000,
+});
+
+/** For presets of agents that accept answers up to `outputBytes` and have no pages. */
+export const WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({ pageBytes: Number.MAX_SAFE_INTEGER });
+
+/** Returns the maximum UTF-8 bytes of an answer's text when the call names no size. */
+export function answerBytes({ outputBytes, pageBytes }: Pick<Limits, "outputBytes" | "pageBytes">): number {
+  return Math.min(outputBytes, pageBytes);
+}

@@ -1,0 +1,65 @@
+/** Ranges of lines: those of a file that an agent has seen, and their positions after a change. */
+import type { DiffHunk } from "../../engine/text/diff.ts";
+
+/** First and last line, 1-based. */
+export type LineRange = readonly [first: number, last: number];
+
+/** The last line of a range that reaches the end of the file, whatever its length. */
+export const END_OF_FILE: number = Number.MAX_SAFE_INTEGER;
+
+/** Sorts ranges and merges those that overlap or touch. */
+export function joinRanges(ranges: readonly LineRange[]): readonly LineRange[] {
+  const joined: [number, number][] = [];
+  for (const [first, last] of ranges.filter(([from, to]) => from <= to).sort((a, b) => a[0] - b[0])) {
+    const previous = joined.at(-1);
+    if (previous !== undefined && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last);
+    else joined.push([first, last]);
+  }
+  return joined;
+}
+
+/** Returns undefined when the ranges cover the whole file. */
+export function wholeAsNone(ranges: readonly LineRange[]): readonly LineRange[] | undefined {
+  const [only] = ranges;
+  return ranges.length === 1 && only !== undefined && only[0] <= 1 && only[1] === END_OF_FILE
+    ? undefined
+    : ranges;
+}
+
+/**
+ * Returns true when the ranges contain every line that the hunks change, and a neighbour of every
+ * line that they insert.
+ */
+export function licenses(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): boolean {
+  const holds = (first: number, last: number): boolean =>
+    ranges.some(([from, to]) => from <= first && last <= to);
+  return hunks.every(({ oldStart, oldLines }) =>
+    oldLines > 0
+      ? holds(oldStart, oldStart + oldLines - 1)
+      : holds(oldStart, oldStart) || holds(oldStart + 1, oldStart + 1),
+  );
+}
+
+/**
+ * Returns the ranges after a change: unchanged lines move with it, and new lines count as seen by
+ * their writer.
+ */
+export function afterChange(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): readonly LineRange[] {
+  const after: LineRange[] = [];
+  const keep = (first: number, last: number, shift: number): void => {
+    for (const [from, to] of ranges) {
+      const [start, end] = [Math.max(from, first), Math.min(to, last)];
+      if (start <= end) after.push([start + shift, end === END_OF_FILE ? end : end + shift]);
+    }
+  };
+  let [next, shift] = [1, 0];
+  for (const { oldStart, oldLines, newStart, newLines } of hunks) {
+    const first = oldLines > 0 ? oldStart : oldStart + 1;
+    keep(next, first - 1, shift);
+    if (newLines > 0) after.push([newStart, newStart + newLines - 1]);
+    next = first + oldLines;
+    shift += newLines - oldLines;
+  }
+  keep(next, END_OF_FILE, shift);
+  return joinRanges(after);
+}

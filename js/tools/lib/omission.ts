@@ -1,0 +1,239 @@
+/**
+ * Detects comments that stand for omitted code, such as `// ... rest of the file ...`.
+ *
+ * Models abbreviate with such comments. When one is written to a file, it replaces the lines it
+ * stands for, and they are lost. An omission is a line that the change adds and that the old text
+ * does not have, where the change removes lines.
+ */
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { escapeControls } from "../../engine/escape.ts";
+
+/** A line that stands for lines of the old content. */
+export interface Omission {
+  /** The line number in the new content, from 1. */
+  readonly line: number;
+  readonly text: string;
+  /** The first and last line of the old content that it would delete; undefined when it deletes none. */
+  readonly deletes?: readonly [first: number, last: number];
+}
+
+const COMMENT_OPENINGS = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*", '"""'];
+const COMMENT_CLOSINGS = ["*/}", "-->", "*/", '"""'];
+
+/** Words of comments with dots, for what is omitted or unchanged. */
+const OMISSION_WORDS =
+  /\b(?:rest|remain(?:s|ing|der)?|existing|unchanged|omitted|same|previous|others?|keep|kept|continue[sd]?|more|snip(?:ped)?|truncated|unmodified|as before|as is|elided|skipped|code|lines?)\b/iu;
+
+/** Matches the whole text of a comment with dots only before it that stands for code. */
+const PLACEHOLDER_TEXT =
+  /^(?:(?:the )?(?:rest|remainder|remaining|existing)$|(?:the )?(?:rest|remainder) of (?:the |your |this |my )?[\w']+(?: [\w']+)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$|(?:\d+ )?(?:more|existing|remaining|unchanged|omitted|other|previous) [\w']+(?: [\w']+){0,2}(?: for brevity)?$|(?:code |lines? )?(?:unchanged|omitted|unmodified|elided|snip(?:ped)?|truncated|as before)\b|same as (?:before|above)$|keep (?:the )?(?:rest|existing|remaining|other)\b)/iu;
+
+/** Comments without dots whose whole text states an omission. */
+const OMISSION_SENTENCES: readonly RegExp[] = [
+  /^(?:the )?(?:rest|remainder) of (?:the |your |this |my )?(?:(?:original|existing|previous|old) )?(?:file|code|content|contents|function|method|class|module|component|implementation|logic|script|document|test|tests|lines)(?:'s (?:code|content))?(?: here| below| follows| goes here)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$/iu,
+  /^(?:the )?(?:remaining|existing|previous|other|unchanged|original) (?:code|lines|content|functions?|methods?|implementation|tests?|imports?)(?: here| below| above)?(?: (?:is |are |remains? |stays? )?(?:unchanged|the same|same|unmodified|as before|as is|omitted(?: for brevity)?|goes here|here))?$/iu,
+  /^(?:the )?(?:code|file|function|method|class) continues(?: here| below| as before| unchanged)?$/iu,
+  /^(?:code |content )?(?:unchanged|same as (?:before|above|previous)|omitted(?: for brevity)?|truncated(?: for brevity)?|no changes?(?: here)?)$/iu,
+  /^keep (?:the )?(?:rest|existing|remaining|other)\b[\w ]{0,40}$/iu,
+];
+
+/** Closing lines of this package's own answers, which never belong to a file. */
+const ANSWER_NOTICES: readonly RegExp[] = [
+  /^\[lines \d+-\d+ of (?:at least )?\d+[;\]]/u,
+  /^\[output cut at \d+ bytes; truncated\]$/u,
+  /^\[File content truncated: showing lines \d+-\d+ of \d+ total lines\./u,
+];
+
+/** The maximum length of such a comment. */
+const MAX_COMMENT_CHARS = 200;
+
+/** Returns true for a notice of this package. */
+function isNotice(line: string): boolean {
+  return ANSWER_NOTICES.some((notice) => notice.test(line.trim()));
+}
+
+/** Returns true for a line that is only a comment about omitted lines. */
+export function isOmissionComment(line: string): boolean {
+  const whole = line.trim();
+  if (whole.length === 0 || whole.length > MAX_COMMENT_CHARS) return false;
+  const bare = withoutMarks(whole);
+  const isComment = bare !== whole;
+  // Code that does not even begin with dots, as nearly all of it, says nothing about lines.
+  if (!isComment && !/^[([]?\s*(?:\.{3}|…)/u.test(whole)) return false;
+  const body = bare.replace(/^[([]\s*|\s*[)\]]$/gu, "");
+  const inner = body.replace(DOTS_BEFORE, "").replace(DOTS_BEHIND, "").trim();
+  const [before, behind] = [DOTS_BEFORE.test(body), DOTS_BEHIND.test(body)];
+  // Only dots. Without a comment mark it may be code, as in Python.
+  if (inner === "") return isComment && (before || behind);
+  if (!/^[\p{L}\p{N} _'’,.()/:-]+$/u.test(inner)) return false;
+  const words = inner.replace(/^[\s(]+|[\s).:]+$/gu, "");
+  if (OMISSION_SENTENCES.some((sentence) => sentence.test(words))) return isComment || (before && behind);
+  if (before && behind) return isComment || OMISSION_WORDS.test(words);
+  // With dots only before it, a comment may continue the sentence of the comment above.
+  return isComment && before && PLACEHOLDER_TEXT.test(words);
+}
+
+const DOTS_BEFORE = /^(?:\.{3,}|…)\s*/u;
+const DOTS_BEHIND = /\s*(?:\.{3,}|…)$/u;
+/** Returns the text of a comment without its marks; any other text is returned unchanged. */
+function withoutMarks(line: string): string {
+  const mark = COMMENT_OPENINGS.find((one) => line.startsWith(one));
+  if (mark === undefined) return line;
+  const text = line.slice(mark.length);
+  const closing = COMMENT_CLOSINGS.find((one) => text.endsWith(one)) ?? "";
+  // `###` and `///` are marks as well.
+  return text
+    .slice(0, text.length - closing.length)
+    .replace(/^[/#*-]+/u, "")
+    .trim();
+}
+
+/** The characters with which a comment mark, dots or a bracket before dots begin. */
+const OPENING_CODES: ReadonlySet<number> = new Set(
+  [...COMMENT_OPENINGS, "(", "[", "."].map((opening) => opening.charCodeAt(0)),
+);
+
+/** Matches every line about omitted lines, and few others: dots, a word of an omission sentence, or the start of a notice. */
+const OMISSION_CLUE =
+  /\.{3}|…|rest|remainder|remaining|existing|previous|other|unchanged|original|continues|same|omitted|truncated|no change|keep|^\s*\[(?:lines|output|file) /iu;
+
+/**
+ * Returns the numbers of the lines that could stand for omitted lines, from 1. Of nearly every line
+ * only the first and the last character are looked at: a text may have a million.
+ */
+function suspectLines(text: string): ReadonlySet<number> {
+  const suspects = new Set<number>();
+  for (let start = 0, number = 1; start < text.length; number++) {
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline;
+    if (mayBeSuspect(text, start, end)) {
+      const line = withoutReturn(text.slice(start, end));
+      if (OMISSION_CLUE.test(line) && isSuspect(line)) suspects.add(number);
+    }
+    start = end + 1;
+  }
+  return suspects;
+}
+
+/** Returns false for a line that cannot be a comment, begin with dots or have been truncated, by its ends. */
+function mayBeSuspect(text: string, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && text.charCodeAt(at) <= 0x20) at++;
+  const first = at < end ? text.charCodeAt(at) : 0;
+  // White space may be other characters too, and dots may be one.
+  if (OPENING_CODES.has(first) || first > 0x7f) return true;
+  const last = text.charCodeAt(end - 1) === 0x0d ? end - 2 : end - 1;
+  return last > start && text.charCodeAt(last) === 0x5d; // "]"
+}
+
+/** Returns true when a text contains a line that could stand for omitted lines. */
+export function mayLeaveOut(text: string): boolean {
+  return suspectLines(text).size > 0;
+}
+
+function isSuspect(line: string): boolean {
+  return isOmissionComment(line) || isNotice(line) || line.endsWith(TRUNCATED_LINE_END);
+}
+
+/**
+ * Finds the omissions of a change. Both contents are given as they are in the file; the old one is
+ * decoded only when a line of the new one could be an omission, which is rare.
+ */
+export function findOmissions(decodeBefore: () => string, after: string): readonly Omission[] {
+  const suspects = suspectLines(after);
+  const before = suspects.size === 0 ? "" : decodeBefore();
+  if (before === "") return [];
+  const lines = splitLines(after);
+  const old = splitLines(before);
+  const left = countLines(old);
+  // A line that the old text has as often is the file's own.
+  const added = countLines(lines);
+  const omissions: Omission[] = [];
+  const encoder = new TextEncoder();
+  // Line endings are ignored: a change of them is no change of lines here.
+  const { hunks } = engine().diff(
+    encoder.encode(`${old.join("\n")}\n`),
+    encoder.encode(`${lines.join("\n")}\n`),
+    { context: 0 },
+  );
+  for (const { oldStart, oldLines, newStart, newLines } of hunks) {
+    const removed = old.slice(oldStart - 1, oldStart - 1 + oldLines);
+    const deletes = removed.some((line) => line.trim() !== "");
+    for (let line = newStart; line < newStart + newLines; line++) {
+      if (!suspects.has(line)) continue;
+      const text = (lines[line - 1] as string).trim();
+      if (removed.some((one) => one.trim() === text)) continue;
+      if ((added.get(text) ?? 0) <= (left.get(text) ?? 0)) continue;
+      if (!deletes && !isNotice(text)) continue;
+      omissions.push({
+        line,
+        text,
+        ...(deletes ? { deletes: [oldStart, oldStart + oldLines - 1] as const } : {}),
+      });
+    }
+  }
+  return omissions;
+}
+
+/** The end of a line that a page truncated. */
+const TRUNCATED_LINE_END = "... [truncated]";
+
+function splitLines(text: string): readonly string[] {
+  const lines = text.split("\n").map(withoutReturn);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
+}
+
+function countLines(lines: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    const text = line.trim();
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Describes an omission in a sentence; `what` names the text that is numbered. */
+export function describeOmission({ line, text, deletes }: Omission, what: string): string {
+  const shown = escapeControls(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  const gone =
+    deletes === undefined
+      ? "which is no part of a file"
+      : `which stands for ${
+          deletes[0] === deletes[1] ? `line ${deletes[0]}` : `lines ${deletes[0]}-${deletes[1]}`
+        } of the file and would delete ${deletes[0] === deletes[1] ? "it" : "them"}`;
+  return `line ${line} of ${what} is "${shown}", ${gone}`;
+}
+
+/** Creates the error for a change that omits lines. */
+export function omissionError(
+  tool: string,
+  argument: string,
+  omissions: readonly Omission[],
+  remedy: string,
+): FilewrightError {
+  const [first] = omissions as readonly [Omission];
+  const more = omissions.length > 1 ? ` ${omissions.length - 1} more such lines follow.` : "";
+  return new FilewrightError(
+    "INVALID_ARGUMENT",
+    `Invalid argument '${argument}': ${describeOmission(first, "the new content")}.${more} ${remedy}`,
+    {
+      complete: true,
+      details: { tool, argument, reason: "omission", omissions },
+    },
+  );
+}
+
+/** Returns the warnings about omissions that were written. */
+export function omissionWarnings(omissions: readonly Omission[]): readonly string[] {
+  return omissions
+    .slice(0, MAX_REPORTED)
+    .map((one) => `${describeOmission(one, "the new content").replace("would delete", "deleted")}`);
+}
+
+const MAX_REPORTED = 5;

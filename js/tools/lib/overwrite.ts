@@ -1,0 +1,72 @@
+/** The properties of a replaced file that an overwrite keeps, and the warnings about the write. */
+import type { WriteResult } from "../../backends/backend.ts";
+import { engine } from "../../engine/current.ts";
+import type { Eol } from "../../engine/read.ts";
+import { isTextKind } from "./contents.ts";
+import { plural } from "./text.ts";
+
+/** The form of a text file: the properties of its bytes other than the text. */
+export interface TextForm {
+  /** In lower case. */
+  readonly encoding: string;
+  /** True when it begins with a byte order mark. */
+  readonly bom: boolean;
+  readonly eol: Eol | null;
+}
+
+/** Returns the form of a text file; undefined for other content. */
+export function formOf(bytes: Uint8Array, name: string): TextForm | undefined {
+  const { kind, encoding, bom, eol } = engine().inspect(bytes, { name });
+  return isTextKind(kind) && encoding !== null ? { encoding, bom, eol } : undefined;
+}
+
+/** Names of encodings whose bytes are UTF-8, or a subset. */
+const UTF_8_NAMES: ReadonlySet<string> = new Set(["utf-8", "utf8", "ascii", "us-ascii"]);
+
+/** Returns true for an encoding whose bytes are UTF-8. */
+export function isUtf8(encoding: string): boolean {
+  return UTF_8_NAMES.has(encoding.toLowerCase());
+}
+
+/** Describes the kept properties of a form that differs from UTF-8 with LF; undefined for none. */
+export function keptForm({ encoding, bom }: TextForm, crlf: boolean): string | undefined {
+  const parts = [
+    ...(isUtf8(encoding) ? [] : [encoding]),
+    ...(bom ? ["the byte order mark"] : []),
+    ...(crlf ? ["CRLF line ends"] : []),
+  ];
+  return parts.length === 0 ? undefined : `kept from the file: ${parts.join(", ")}`;
+}
+
+/** The size of a content; `lines` is absent when it is not text, or was not read. */
+export interface Extent {
+  readonly bytes: number;
+  readonly lines?: number | undefined;
+}
+
+/** Returns the note about an overwrite that shrinks a file; undefined when it does not. */
+export function shrunk(before: Extent, after: Extent): string | undefined {
+  if (after.bytes >= before.bytes) return undefined;
+  return `the file shrank from ${shownExtent(before)} to ${shownExtent(after)}`;
+}
+
+function shownExtent({ bytes, lines }: Extent): string {
+  return lines === undefined ? plural(bytes, "byte") : `${plural(lines, "line")}, ${plural(bytes, "byte")}`;
+}
+
+/** Returns warnings about how a file was written; `name` is the file, where a call writes several. */
+export function writeWarnings({ inPlace, otherNames }: WriteResult, name?: string): readonly string[] {
+  const prefix = name === undefined ? "" : `${name}: `;
+  const warnings: string[] = [];
+  if (inPlace === true)
+    warnings.push(
+      `${prefix}written in place, which is not atomic: no new file could take its place in the directory`,
+    );
+  if (otherNames !== undefined && otherNames > 0)
+    warnings.push(
+      `${prefix}the file had ${plural(otherNames, "other name")} (hard links), which ${
+        otherNames === 1 ? "keeps" : "keep"
+      } the old content`,
+    );
+  return warnings;
+}

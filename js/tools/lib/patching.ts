@@ -1,0 +1,420 @@
+/**
+ * Computes the result of `apply_patch` before anything is written: contents, their changes, and
+ * the answer.
+ */
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import type { Location } from "../../policy/index.ts";
+import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
+import type { FileChange, FileState } from "./commit.ts";
+import { isTextKind, readWhole } from "./contents.ts";
+import { findOmissions, type Omission, omissionError, omissionWarnings } from "./omission.ts";
+import { formOf } from "./overwrite.ts";
+import { utf8 } from "./text.ts";
+import { type Call, type PathEffect, type Plan, refuse } from "./tool.ts";
+import { answerBytes } from "./limits.ts";
+
+/** The result of a patch for one file. */
+export interface PatchOutcome {
+  readonly path: string;
+  /** The previous name of a renamed or copied file. */
+  readonly from?: string;
+  readonly operation: PatchOperation;
+  /** Lines. */
+  readonly added: number;
+  readonly removed: number;
+  /** The largest distance, in lines, between where a hunk was expected and where it was found. */
+  readonly offset: number;
+  /** The least exact match method among the hunks. */
+  readonly matched: "exact" | "whitespace" | "fuzzy" | "fuzz";
+}
+
+/** The data of `apply_patch`. */
+export interface ApplyPatchData {
+  /** False for a dry run. */
+  readonly applied: boolean;
+  readonly files: readonly PatchOutcome[];
+  readonly diff: string;
+  /** Changes that after hooks, such as formatters, made in the files. */
+  readonly hook_diff?: string;
+  /** Defects of the patch that were repaired. */
+  readonly warnings?: readonly string[];
+  /** True when the diff is truncated. */
+  readonly truncated?: boolean;
+}
+
+/** The checked arguments, with the patch's paths. */
+export interface PatchRequest {
+  readonly patch: string;
+  readonly path?: string;
+  readonly strip?: number;
+  readonly fuzz: number;
+  readonly reverse: boolean;
+  readonly dry_run: boolean;
+  /** Every path that the patch reads or writes, in the order of the call's locations. */
+  readonly names: readonly string[];
+  /** The paths that are only read. */
+  readonly sources: ReadonlySet<string>;
+  /** The paths that it creates. */
+  readonly created: ReadonlySet<string>;
+  /** The absolute paths of the entries that are used for missing paths which look the same. */
+  readonly taken?: ReadonlyMap<string, string>;
+  /** The effects on a path in addition to the patch: deletions, moves and copies. */
+  readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
+  readonly warnings: readonly string[];
+}
+
+/** The planned changes. */
+export interface PatchTodo {
+  readonly changes: readonly FileChange[];
+  readonly data: ApplyPatchData;
+  readonly warnings: readonly string[];
+}
+
+/** The current state of a file of the patch. */
+interface CurrentFile extends FileState {
+  readonly version: string;
+  /** The encoding of its bytes, when that is not UTF-8. */
+  readonly encoding: { readonly name: string; readonly bom: boolean } | null;
+  readonly isLink: boolean;
+}
+
+/** A path of the patch with its location and current state. */
+interface PatchMember {
+  readonly name: string;
+  /** Its name in diffs: that of the entry that is used for it. */
+  readonly shown: string;
+  readonly at: Location;
+  readonly found: CurrentFile | null;
+}
+
+/** Computes the files after the patch. @throws PATCH_FAILED and the errors of reading */
+export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<ApplyPatchData, PatchTodo>> {
+  const members = new Map<string, PatchMember>();
+  const same: Record<string, string> = Object.create(null);
+  const byPlace = new Map<string, string>();
+  let bytes = 0;
+  for (const [index, name] of args.names.entries()) {
+    const at = call.locations[index] as Location;
+    const real = await realpathVia(call.fs, at.path);
+    const other = byPlace.get(real);
+    if (other !== undefined) {
+      same[name] = other;
+      continue;
+    }
+    byPlace.set(real, name);
+    const found = await find(call, at);
+    bytes += found?.bytes.length ?? 0;
+    if (bytes > call.limits.grepFileBytes) {
+      throw refuse("TOO_LARGE", at, { details: { size: bytes, limit: call.limits.grepFileBytes } });
+    }
+    const shown = args.taken?.has(name) === true ? call.display(at.path) : name;
+    members.set(name, { name, shown, at, found });
+  }
+  // Hunks alone change an existing file: only a header with /dev/null, or `*** Add File`, creates one.
+  const [only] = members.values();
+  if (only !== undefined && only.found === null && only.name === args.path && !FILE_HEADER.test(args.patch))
+    throw refuse("NOT_FOUND", only.at);
+  const patched = await patchedFiles(args, members, same, call);
+  const changes = changesOf(patched, members);
+  const { text, shown, truncated } = diffOfAll(changes, patched, members, call);
+  const data: ApplyPatchData = {
+    applied: !args.dry_run,
+    files: patched.map((file) => outcome(file, members, call)),
+    diff: text,
+    ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}),
+    ...(truncated ? { truncated: true } : {}),
+  };
+  if (shown !== text) shownDiffs.set(data, shown);
+  const omissions = changes.map((change) => ({ change, left: omissionsOf(change, call) }));
+  const first = omissions.find(({ left }) => left.length > 0);
+  if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
+    const error = omissionError(
+      "apply_patch",
+      "patch",
+      first.left,
+      "Nothing was written: send the lines themselves, and remove only lines that are to go.",
+    );
+    throw new FilewrightError(error.code, error.message, {
+      complete: true,
+      path: first.change.path,
+      details: error.details ?? {},
+    });
+  }
+  const warnings = omissions.flatMap(({ change, left }) =>
+    omissionWarnings(left).map((warning) => `${call.display(change.path)}: ${warning}`),
+  );
+  const todo = { changes, data, warnings };
+  const base = [...members.values()].map(({ at, found }) => ({
+    path: at.path,
+    version: found?.version ?? null,
+  }));
+  if (args.dry_run) return { settled: { data, warnings }, todo, base };
+  const quoted = patched.every(({ hunks }) => hunks.every(({ how }) => how === "exact"));
+  const touched = changes.flatMap(({ path, before, after }) =>
+    before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes, quoted }],
+  );
+  return { todo, base, touched };
+}
+
+/**
+ * Returns true for a patch in the form that models write; a patch made by a program is not checked
+ * for omissions.
+ */
+function isModelPatch(patch: string): boolean {
+  return /^\s*\*\*\* Begin Patch/u.test(patch);
+}
+
+/** Finds added lines of the patch that stand for lines which it removes. */
+function omissionsOf({ path, before, after }: FileChange, { display }: Call): readonly Omission[] {
+  if (before === null || after === null) return [];
+  const form = formOf(before.bytes, display(path));
+  if (form === undefined) return [];
+  const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
+  return findOmissions(() => text(before.bytes), text(after.bytes));
+}
+
+/** A line of a patch that names its files. */
+const FILE_HEADER = /^(?:--- |\+\+\+ |\*\*\* |diff |Index:)/mu;
+
+async function find(call: Call, at: Location): Promise<CurrentFile | null> {
+  const entry = await lstatOrNull(call.fs, at.path);
+  if (entry === null) return null;
+  const { bytes, version, stat } = await readWhole(call, at, call.limits.grepFileBytes);
+  const { kind, encoding, bom } = engine().inspect(bytes, { name: at.path });
+  const foreign = isTextKind(kind) && encoding !== null && !UTF_8_ENCODINGS.has(encoding);
+  return {
+    bytes,
+    version,
+    mode: stat.mode,
+    encoding: foreign ? { name: encoding, bom } : null,
+    isLink: entry.type === "symlink",
+  };
+}
+
+/** Encodings whose bytes are UTF-8 already. */
+const UTF_8_ENCODINGS: ReadonlySet<string> = new Set(["utf-8", "ascii", "us-ascii"]);
+
+async function patchedFiles(
+  args: PatchRequest,
+  members: ReadonlyMap<string, PatchMember>,
+  same: Readonly<Record<string, string>>,
+  call: Call,
+): Promise<readonly PatchedFile[]> {
+  const texts = new Map<string, Uint8Array>();
+  for (const { name, at, found } of members.values()) {
+    if (found !== null) texts.set(name, found.encoding === null ? found.bytes : decoded(found, at));
+  }
+  const { strip, fuzz, path, reverse } = args;
+  try {
+    const files = await engine().applyPatchAsync(texts, args.patch, {
+      ...{ strip, fuzz, path, reverse, same },
+      signal: call.signal,
+    });
+    for (const file of files) refuseLinks(file, members);
+    return files.map((file) => encodedAs(file, members));
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code !== "PATCH_FAILED") throw error;
+    const name = error.details?.["path"];
+    const about = typeof name === "string" ? args.names.indexOf(same[name] ?? name) : -1;
+    throw new FilewrightError(error.code, error.message, {
+      hint: error.hint,
+      details: error.details,
+      path: call.locations[Math.max(about, 0)]?.path,
+    });
+  }
+}
+
+/**
+ * Decodes a file in another encoding to UTF-8. @throws ENCODING_ERROR when the conversion is not
+ * reversible
+ */
+function decoded(found: CurrentFile, at: Location): Uint8Array {
+  const { name, bom } = found.encoding as NonNullable<CurrentFile["encoding"]>;
+  const { text } = engine().decodeText(found.bytes, name);
+  const back = engine().encodeText(text, name, { bom });
+  if (!equal(back, found.bytes)) throw refuse("ENCODING_ERROR", at, { details: { encoding: name } });
+  return utf8(text);
+}
+
+/** Encodes the patched file like its source. */
+function encodedAs(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): PatchedFile {
+  const encoding = members.get(file.from ?? file.path)?.found?.encoding ?? null;
+  if (encoding === null || file.bytes === null) return file;
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file.bytes);
+  return { ...file, bytes: engine().encodeText(text, encoding.name, { bom: encoding.bom }) };
+}
+
+/**
+ * Refuses to rename or remove a link, which would be treated as its target file. A patch of its
+ * content is written through it.
+ */
+function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): void {
+  const gone = file.operation === "delete" ? file.path : file.operation === "rename" ? file.from : null;
+  if (gone === null || members.get(gone)?.found?.isLink !== true) return;
+  throw new FilewrightError("PATCH_FAILED", `${gone} is a link, which a patch does not remove`, {
+    hint: "use delete or move for the link itself",
+    details: { path: gone, file: gone, reason: "link" },
+  });
+}
+
+/** Computes the change of each file from all entries of the patch together. */
+function changesOf(
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, PatchMember>,
+): readonly FileChange[] {
+  const after = new Map<string, FileState | null>();
+  const now = (name: string): FileState | null =>
+    after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
+  for (const { path, from, operation, bytes, mode } of patched) {
+    // A copy has the mode from before the patch, as it has the bytes.
+    const copied = operation === "copy" && from !== null ? members.get(from)?.found : undefined;
+    const source = copied ?? now(from ?? path);
+    if (operation === "rename" && from !== null) after.set(from, null);
+    after.set(path, bytes === null ? null : { bytes, mode: modeFor(source?.mode, mode) });
+  }
+  const changes: FileChange[] = [];
+  for (const [name, state] of after) {
+    const { at, found } = members.get(name) as PatchMember;
+    const same = state !== null && found !== null && equal(state.bytes, found.bytes);
+    if ((state === null && found === null) || (same && state.mode === found.mode)) continue;
+    changes.push({ path: at.path, before: found, after: state });
+  }
+  return changes;
+}
+
+/** Applies git's two file modes, executable or not, to the permission bits of a file. */
+function modeFor(has: number | undefined, wanted: number | null): number | undefined {
+  if (wanted === null) return has;
+  const executable = (wanted & 0o111) !== 0;
+  if (has === undefined) return executable ? 0o755 : undefined;
+  return executable ? has | ((has & 0o444) >> 2) : has & ~0o111;
+}
+
+/**
+ * The diffs shown to people and models, without CRs that both sides have; keyed by the data with
+ * the full diff.
+ */
+const shownDiffs = new WeakMap<ApplyPatchData, string>();
+
+/** Returns the diff of a patch as it is shown. */
+export function shownDiff(data: ApplyPatchData): string {
+  return shownDiffs.get(data) ?? data.diff;
+}
+
+/** Returns the whole change as one diff that git and GNU patch apply, and the same as it is shown. */
+function diffOfAll(
+  changes: readonly FileChange[],
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, PatchMember>,
+  call: Call,
+): { readonly text: string; readonly shown: string; readonly truncated: boolean } {
+  const names = new Map([...members.values()].map(({ at, name }) => [at.path, name]));
+  const shownName = (name: string): string => members.get(name)?.shown ?? name;
+  const renamed = new Map(patched.map((file) => [file.path, file.operation === "rename" ? file.from : null]));
+  const gone = new Set(renamed.values());
+  const sides: DiffSide[] = changes.flatMap(({ path, before, after }) => {
+    const name = names.get(path) as string;
+    const from = renamed.get(name) ?? null;
+    if (after === null && gone.has(name)) return [];
+    const old = from === null ? before : (members.get(from)?.found ?? null);
+    return [{ oldName: shownName(from ?? name), newName: shownName(name), old, now: after }];
+  });
+  // After one header of git's form every file needs one.
+  const withHeaders = sides.some(needsGitHeader);
+  let [text, shown, truncated] = ["", "", false];
+  for (const side of sides) {
+    const { oldName, newName, old, now } = side;
+    const header = withHeaders ? gitHeader(side) : "";
+    const options = {
+      oldName: old === null ? null : oldName,
+      newName: now === null ? null : newName,
+      limits: { bytes: Math.max(answerBytes(call.limits) - text.length, 1) },
+    };
+    const [before, after] = [old?.bytes ?? EMPTY_BYTES, now?.bytes ?? EMPTY_BYTES];
+    // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
+    const made = engine().diff(before, after, { ...options, lineEnds: "raw" });
+    const hunks = (diff: string): string => (withHeaders && !diff.includes("\n@@ ") ? "" : diff);
+    text += header + hunks(made.text);
+    shown +=
+      header + hunks(made.text.includes("\r") ? engine().diff(before, after, options).text : made.text);
+    truncated ||= made.truncated;
+  }
+  return { text, shown, truncated };
+}
+
+/** One file of a patch, before and after. */
+interface DiffSide {
+  readonly oldName: string;
+  readonly newName: string;
+  readonly old: FileState | null;
+  readonly now: FileState | null;
+}
+
+/** Returns git's mode of a file. */
+const gitMode = ({ mode }: FileState): string => (((mode ?? 0) & 0o111) === 0 ? "100644" : "100755");
+
+/** Returns true when hunks alone do not describe the change: a name, a mode, or an empty file. */
+function needsGitHeader({ oldName, newName, old, now }: DiffSide): boolean {
+  if (old === null || now === null) {
+    const one = old ?? now;
+    return one !== null && (one.bytes.length === 0 || gitMode(one) === "100755");
+  }
+  return oldName !== newName || gitMode(old) !== gitMode(now);
+}
+
+function gitHeader({ oldName, newName, old, now }: DiffSide): string {
+  const lines = [`diff --git ${gitName("a", oldName)} ${gitName("b", newName)}`];
+  if (old !== null && now !== null) {
+    if (gitMode(old) !== gitMode(now)) lines.push(`old mode ${gitMode(old)}`, `new mode ${gitMode(now)}`);
+    if (oldName !== newName)
+      lines.push(`rename from ${gitName("", oldName)}`, `rename to ${gitName("", newName)}`);
+  } else if (now !== null) {
+    lines.push(`new file mode ${gitMode(now)}`);
+    // GNU patch recognises the creation or deletion of an empty file only by the hashes.
+    if (now.bytes.length === 0) lines.push(`index 0000000..${EMPTY_BLOB}`);
+  } else if (old !== null) {
+    lines.push(`deleted file mode ${gitMode(old)}`);
+    if (old.bytes.length === 0) lines.push(`index ${EMPTY_BLOB}..0000000`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** The first digits of git's hash of an empty file. */
+const EMPTY_BLOB = "e69de29";
+
+/**
+ * Returns a name in the form of git's headers, below `prefix`, quoted where needed. In a header
+ * with two names, one with spaces is quoted too, because GNU patch could not separate them.
+ */
+function gitName(prefix: "a" | "b" | "", name: string): string {
+  const [line = ""] = engine().diff(ONE_BYTE, EMPTY_BYTES, { oldName: name }).text.split("\n", 1);
+  const written = line.slice("--- ".length).replace(/\t$/u, "");
+  const start = prefix === "" ? "" : `${prefix}/`;
+  if (written.startsWith('"')) return `"${start}${written.slice('"a/'.length)}`;
+  const plain = start + written.slice("a/".length);
+  return prefix !== "" && plain.includes(" ") ? `"${plain}"` : plain;
+}
+
+const ONE_BYTE = new Uint8Array([0x0a]);
+const MATCHES_BY_LOOSENESS = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
+
+function outcome(file: PatchedFile, members: ReadonlyMap<string, PatchMember>, call: Call): PatchOutcome {
+  const shown = (name: string): string => call.display((members.get(name) as PatchMember).at.path);
+  const loosest = Math.max(0, ...file.hunks.map(({ how }) => MATCHES_BY_LOOSENESS.indexOf(how)));
+  return {
+    path: shown(file.path),
+    ...(file.from === null ? {} : { from: shown(file.from) }),
+    operation: file.operation,
+    added: file.added,
+    removed: file.removed,
+    offset: file.offset,
+    matched: MATCHES_BY_LOOSENESS[loosest] as PatchOutcome["matched"],
+  };
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}

@@ -1,0 +1,182 @@
+/** Expands the names, directories and globs of `read_many_files` to files. */
+import type { Location } from "../../policy/index.ts";
+import { compareCodePoints } from "../../backends/paths.ts";
+import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
+import { missedGlob } from "../grep/text.ts";
+import { where } from "./names.ts";
+import { type Call, refuse } from "./tool.ts";
+import { findPaths, hasGlob, splitGlob } from "./walks.ts";
+
+/** The arguments that say which files are read. */
+interface ChosenFiles {
+  readonly paths: readonly string[];
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly use_default_excludes: boolean;
+  readonly respect_ignore: boolean;
+  readonly recursive: boolean;
+}
+
+/** One path that was not read, and why. */
+export interface SkippedOne {
+  readonly path: string;
+  readonly reason: string;
+  readonly code: string;
+}
+
+/**
+ * The paths that a glob or a directory omits unless `use_default_excludes` is false. A file named
+ * exactly is always read.
+ */
+export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
+  ...["node_modules", ".git", ".vscode", ".idea", "dist", "build", "coverage", "__pycache__"].map(
+    (name) => `**/${name}/**`,
+  ),
+  ...[
+    "pyc",
+    "pyo",
+    "bin",
+    "exe",
+    "dll",
+    "so",
+    "dylib",
+    "class",
+    "jar",
+    "war",
+    "zip",
+    "tar",
+    "gz",
+    "bz2",
+    "rar",
+    "7z",
+    "doc",
+    "docx",
+    "xls",
+    "xlsx",
+    "ppt",
+    "pptx",
+    "odt",
+    "ods",
+    "odp",
+  ].map((extension) => `**/*.${extension}`),
+  "**/.DS_Store",
+  "**/.env",
+]);
+
+/** A file to read, and how it was requested. */
+export interface RequestedFile {
+  readonly at: Location;
+  /** True when it was named exactly, or by a glob with its extension: then an image is read too. */
+  readonly byName: boolean;
+}
+
+/** Returns every requested file once, in path order. */
+export async function expand(
+  args: ChosenFiles,
+  call: Call,
+  skipped: SkippedOne[],
+  notes: string[],
+): Promise<readonly RequestedFile[]> {
+  const found = new Map<string, RequestedFile>();
+  const add = (at: Location, byName: boolean): void => {
+    if (found.get(at.path)?.byName !== true) found.set(at.path, { at, byName });
+  };
+  for (const typed of [...args.paths, ...args.include]) {
+    try {
+      const before = found.size;
+      const ignored = await expandOne(typed, args, call, add, notes);
+      const miss = found.size === before ? missedGlob(typed) : undefined;
+      if (miss !== undefined && ignored === 0)
+        skipped.push({ path: typed, reason: `no file matches; ${miss}`, code: "NOT_FOUND" });
+      if (ignored > 0) skipped.push({ path: typed, reason: everyIgnored(ignored, call), code: "NOT_FOUND" });
+    } catch (thrown) {
+      const error = fromEngine(thrown);
+      if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
+      skipped.push({ path: typed, reason: reasonOf(error), code: error.code });
+    }
+  }
+  return [...found.values()].sort((a, b) =>
+    compareCodePoints(call.display(a.at.path), call.display(b.at.path)),
+  );
+}
+
+/**
+ * Adds the files of one path or glob; returns the number of ignored matches when nothing else
+ * matches.
+ */
+async function expandOne(
+  typed: string,
+  args: ChosenFiles,
+  call: Call,
+  add: (at: Location, byName: boolean) => void,
+  notes: string[],
+): Promise<number> {
+  const asked = await call.locate(typed, "read");
+  const isMissing = !hasGlob(typed) && !(await call.fs.exists(asked.path));
+  const taken = isMissing ? await call.alike?.(typed, asked) : undefined;
+  if (taken !== undefined) notes.push(taken.note);
+  const at = taken === undefined ? asked : await call.locate(taken.path, "read");
+  if (await call.fs.exists(at.path)) {
+    const { isDir } = await call.fs.stat(at.path);
+    if (isDir) return addFound(at, "**/*", args, call, add);
+    if (at.directory) throw refuse("NOT_DIRECTORY", at);
+    add(at, true);
+    return 0;
+  }
+  if (!hasGlob(typed)) {
+    await call.fs.stat(at.path); // Throws the reason: missing, or not allowed.
+    throw refuse("NOT_FOUND", at);
+  }
+  const { base, pattern } = splitGlob(typed);
+  return addFound(await call.locate(base, "read"), pattern, args, call, add);
+}
+
+function everyIgnored(ignored: number, { names }: Call): string {
+  const name = names.argument("respect_ignore");
+  return `every match is ignored by .gitignore or the like (at least ${ignored})${where(name, (shown) => `; see ${shown}`)}`;
+}
+
+/** Returns the pattern for the case that `**` matches no directory. */
+function withinOneLevel(pattern: string): string {
+  const flat = pattern.replaceAll("**/", "").replaceAll("**", "*");
+  return flat.includes("/") ? flat : `/${flat}`;
+}
+
+async function addFound(
+  root: Location,
+  pattern: string,
+  args: ChosenFiles,
+  call: Call,
+  add: (at: Location, byName: boolean) => void,
+): Promise<number> {
+  const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDES] : args.exclude;
+  const { paths, ignored } = await findPaths(call, root.path, {
+    pattern: [args.recursive ? pattern : withinOneLevel(pattern)],
+    exclude,
+    respectIgnore: args.respect_ignore,
+  });
+  const byName = /\.\w+\}?$/u.test(pattern);
+  for (const path of paths) add(call.found(path, "read"), byName);
+  return paths.length === 0 ? ignored : 0;
+}
+
+const REASON_OF_CODE: Readonly<Record<string, string>> = {
+  NOT_FOUND: "does not exist",
+  OUTSIDE_ALLOWED: "outside the allowed roots",
+  GRANT_DENIED: "its directory was not granted",
+  APPROVAL_DENIED: "a rule forbids it",
+  BINARY_FILE: "binary file",
+  IS_DIRECTORY: "is a directory",
+  NOT_DIRECTORY: "is not a directory",
+  NOT_REGULAR_FILE: "a FIFO, socket or device",
+  PERMISSION_DENIED: "permission denied",
+};
+
+/** Returns the reason why a file was not read, in a few words. */
+export function reasonOf(error: FilewrightError): string {
+  const mime = error.details?.["mime"];
+  // A glob of another dialect is reported with the form that works.
+  if (error.code === "INVALID_GLOB" && error.hint !== undefined) return `${error.message}; ${error.hint}`;
+  const reason = REASON_OF_CODE[error.code] ?? (error.message.split("\n")[0] || error.code);
+  return typeof mime === "string" ? `${reason} (${mime})` : reason;
+}

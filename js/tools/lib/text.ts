@@ -1,0 +1,89 @@
+/**
+ * Helpers for every text for a model: escaping names, formatting numbers, limiting sizes.
+ * Independent of tools.
+ */
+
+import { utf8Length } from "../../engine/wire/utf8.ts";
+
+export { utf8Length };
+
+const encoder = new TextEncoder();
+
+/** Returns the UTF-8 bytes of the text. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/**
+ * Returns true when the text is at most `limit` UTF-8 bytes; counts them only when the length does
+ * not decide.
+ */
+export function fits(text: string, limit: number): boolean {
+  if (text.length * 3 <= limit) return true;
+  return text.length <= limit && utf8Length(text) <= limit;
+}
+
+/**
+ * Returns the number of leading lines that fit in `limit` UTF-8 bytes, and where they end (a
+ * UTF-16 offset, before the line break). One pass.
+ */
+export function linesThatFit(text: string, limit: number): { readonly lines: number; readonly end: number } {
+  let bytes = 0;
+  let lines = 0;
+  let end = 0;
+  let from = 0;
+  while (from <= text.length) {
+    const at = text.indexOf("\n", from);
+    const to = at < 0 ? text.length : at;
+    if (to - from > limit) break;
+    bytes += utf8Length(text.slice(from, to)) + 1;
+    if (bytes - 1 > limit) break;
+    lines += 1;
+    end = to;
+    from = to + 1;
+  }
+  return { lines, end };
+}
+
+/** Returns the beginning of the text that is at most `limit` UTF-8 bytes, cut between code points. */
+export function cutToBytes(text: string, limit: number): string {
+  let bytes = 0;
+  let at = 0;
+  while (at < text.length) {
+    const unit = text.charCodeAt(at);
+    const pair = unit >= 0xd800 && unit < 0xdc00;
+    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : pair ? 4 : 3;
+    if (bytes > limit) break;
+    at += pair ? 2 : 1;
+  }
+  return text.slice(0, at);
+}
+
+/**
+ * Returns the number of lines of a text: only LF (with or without CR) ends one, and a final one
+ * begins no further line.
+ */
+export function countLines(text: string): number {
+  if (text.length === 0) return 0;
+  let lines = text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
+/** Formats a count like `1 file`, `2 files`: for prose only, not for fixed text forms. */
+export function plural(count: number, one: string, many: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** The last formatted time: a file's times are often equal. */
+let lastTime = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
+
+/** Formats milliseconds since 1970 as ISO 8601 UTC with milliseconds. */
+export function isoTime(ms: number): string {
+  const whole = Math.trunc(ms);
+  if (lastTime.ms !== whole) {
+    const text = new Date(Math.abs(whole) <= 8.64e15 ? whole : 8.64e15).toISOString();
+    lastTime = { ms: whole, text };
+  }
+  return lastTime.text;
+}

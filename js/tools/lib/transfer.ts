@@ -1,0 +1,181 @@
+/** The common part of `copy` and `move`: two paths, and the rules for an existing destination. */
+import type { Location } from "../../policy/index.ts";
+import type { FsStat } from "../../backends/backend.ts";
+import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../../backends/fallback/fallback.ts";
+import { isWithin, nameOf } from "../../backends/paths.ts";
+import { currentVersion } from "./contents.ts";
+import { diffOf } from "../render/difference.ts";
+import {
+  bytesForPreview,
+  incompleteTree,
+  shownCounts,
+  shownText,
+  treeFacts,
+  versionsOf,
+} from "../render/preview.ts";
+import { type ObjectSchema, object } from "./schema.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import { BEFORE_WRITING, flag, path, timeout } from "./shared.ts";
+import { type BaseVersion, type Call, type PathEffect, type Plan, type Preview, refuse } from "./tool.ts";
+
+/** The arguments that `copy` and `move` have in common. */
+export interface TransferOptions {
+  readonly overwrite?: boolean;
+  readonly create_dirs?: boolean;
+  readonly timeout_ms?: number;
+}
+
+/** The arguments of `copy`. */
+export interface CopyArgs extends TransferOptions {
+  readonly source: string;
+  readonly destination: string;
+}
+
+/** The arguments of `move`. */
+export interface MoveArgs extends TransferOptions {
+  readonly source: string;
+  readonly destination: string;
+}
+
+/** The arguments of either tool. */
+export type TransferArgs = CopyArgs | MoveArgs;
+
+/** The planned copy or move. */
+export interface TransferTodo {
+  /** Its real path. */
+  readonly from: string;
+  /** The expected version of a file. */
+  readonly version?: string | undefined;
+}
+
+/** Returns the schema of the arguments, worded for one of the two. */
+export function transferSchema(verb: "copy" | "move"): ObjectSchema {
+  return object(
+    {
+      source: path(`What to ${verb}: a file or a directory`),
+      destination: path("The exact path it will have there (not the directory to put it in)"),
+      overwrite: flag("Replace an existing destination. When false it is ALREADY_EXISTS.", false),
+      create_dirs: flag("Make missing parent directories of the destination.", true),
+      timeout_ms: timeout(BEFORE_WRITING),
+    },
+    ["source", "destination"],
+  );
+}
+
+/** An overwriting transfer deletes the entry at its destination. */
+export function replacing(destination: string): PathEffect {
+  return { tool: "delete", args: { path: destination, recursive: true, missing_ok: true }, ifThere: true };
+}
+
+/** Checks both ends. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT, PROTECTED_PATH and others */
+export async function planTransfer(
+  args: Required<TransferArgs>,
+  call: Call,
+  verb: "copy" | "move",
+): Promise<Plan<never, TransferTodo>> {
+  const [from, to] = [call.locations[0]!, call.locations[1]!];
+  if (verb === "move") checkNotRoot(call, from);
+  checkNotRoot(call, to);
+  // A copy follows a link to its target; a move moves the link itself.
+  const source = await (verb === "copy" ? call.fs.stat(from.path) : lstatVia(call.fs, from.path));
+  if (from.directory && !source.isDir) throw refuse("NOT_DIRECTORY", from);
+  if (source.type === "other" && verb === "copy") throw refuse("NOT_REGULAR_FILE", from);
+  const target = await lstatOrNull(call.fs, to.path);
+  if (target === null && to.directory && !source.isDir) throw refuse("NOT_DIRECTORY", to);
+  const realFrom =
+    verb === "copy" ? await realpathVia(call.fs, from.path) : await entryPathVia(call.fs, from.path);
+  const realTo = await entryPathVia(call.fs, to.path);
+  if (realFrom === realTo || (target !== null && sameFile(source, target))) throw refuse("SAME_FILE", to);
+  if (source.isDir && isWithin(realTo, realFrom)) {
+    throw refuse("INVALID_ARGUMENT", to, {
+      message: "it lies inside the source; a directory cannot go into itself",
+      details: { argument: "destination" },
+    });
+  }
+  if (target !== null) {
+    // A caller that names a directory wants the source inside it: replacing the directory would lose it.
+    if (target.isDir && (!args.overwrite || !source.isDir)) {
+      const inside = `${to.typed.replace(/\/+$/u, "")}/${nameOf(from.path)}`;
+      throw refuse(args.overwrite ? "IS_DIRECTORY" : "ALREADY_EXISTS", to, {
+        complete: true,
+        message: `'${escapeControls(to.typed)}' is a directory that exists; give the path that the source will have: '${escapeControls(inside)}'.`,
+        details: { argument: "destination", path: inside },
+      });
+    }
+    if (!args.overwrite) throw refuse("ALREADY_EXISTS", to);
+    if (!target.isDir && source.isDir) throw refuse("NOT_DIRECTORY", to);
+    if (to.directory && !target.isDir) throw refuse("NOT_DIRECTORY", to);
+  }
+  const seen = async (path: string): Promise<BaseVersion> => ({
+    path,
+    version: await currentVersion(call.fs, path, true),
+    entry: true,
+  });
+  const own = source.isDir ? [] : [await seen(realFrom)];
+  const version = source.isFile ? (own[0]?.version ?? undefined) : undefined;
+  return { todo: { from: realFrom, version }, base: [...own, await seen(to.path)] };
+}
+
+/** @throws PROTECTED_PATH when the path is a root of the workspace, or contains one */
+export function checkNotRoot(call: Call, at: Location): void {
+  const { cwd, readRoots, writeRoots } = call.access;
+  for (const root of [cwd, ...(readRoots ?? []), ...writeRoots]) {
+    if (isWithin(root, at.path)) throw refuse("PROTECTED_PATH", at, { details: { reason: "root" } });
+  }
+}
+
+/** Returns true for two hard links to one file. Equal versions alone may mean equal contents. */
+function sameFile(a: FsStat, b: FsStat): boolean {
+  return a.isFile && b.isFile && (a.nlink ?? 1) > 1 && a.version !== undefined && a.version === b.version;
+}
+
+/** Creates the preview: the new entry, and the entry that it replaces. */
+export async function previewTransfer(
+  verb: "Copy" | "Move",
+  { from }: TransferTodo,
+  args: TransferArgs,
+  call: Call,
+): Promise<Preview> {
+  const to = await entryPathVia(call.fs, (call.locations[1] as Location).path);
+  const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
+  const tree = source.isDir ? await treeFacts(call, from) : undefined;
+  const entries = tree?.entries ?? [{ path: from, type: source.type }];
+  // In a merge of directories, every replaced file must be unchanged since the preview.
+  const replaced = target?.isDir === true && tree !== undefined ? tree.entries.slice(1) : [];
+  const incomplete = tree === undefined ? undefined : incompleteTree(tree);
+  const counts = tree === undefined ? "" : ` (${shownCounts(tree)})`;
+  const before = target?.isFile ? await bytesForPreview(call, to) : null;
+  const after =
+    source.isFile && (verb === "Copy" || before !== null) ? await bytesForPreview(call, from) : null;
+  return {
+    title: `${verb} ${args.source} to ${args.destination}${counts}${target === null ? "" : ", over what is there"}`,
+    location: verb === "Copy" ? 1 : 0,
+    diff: after === null ? "" : diffOf(before, after, args.destination),
+    originalContent: before === null ? null : shownText(before),
+    newContent: after === null ? null : shownText(after),
+    risk: target === null ? "low" : target.isDir ? "high" : "medium",
+    ...(tree === undefined
+      ? {}
+      : {
+          base: [
+            ...tree.base,
+            ...(await versionsOf(
+              call.fs,
+              replaced.map(({ path: source }) => below(source, from, to)),
+            )),
+          ],
+        }),
+    changes: entries.map(({ path: source, type }) => ({
+      path: below(source, from, to),
+      from: source,
+      kind: verb === "Copy" ? "copy" : "move",
+      type,
+    })),
+    ...(incomplete === undefined ? {} : { incomplete }),
+  };
+}
+
+/** Maps a path below `from` to one below `to`. */
+function below(path: string, from: string, to: string): string {
+  return `${to}${path.slice(from.length)}`;
+}

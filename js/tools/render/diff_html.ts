@@ -1,0 +1,74 @@
+/** A diff as a small, self-contained HTML table; every byte of content is escaped. */
+import { escapeControls } from "../../engine/escape.ts";
+import { utf8Length } from "../lib/text.ts";
+
+/** One hunk. Lines are 1-based; an empty side names the line before it. */
+export interface HunkData {
+  readonly old_start: number;
+  readonly old_lines: number;
+  readonly new_start: number;
+  readonly new_lines: number;
+  readonly lines: readonly string[];
+}
+
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Escapes text for HTML. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/gu, (c) => HTML_ENTITIES[c] as string);
+}
+
+/**
+ * Returns the diff as an HTML table: one row per line, with the line numbers of both sides. It
+ * ends at `maxBytes` with a line that says so, because an answer is no longer, and a table is many
+ * times as long as its diff.
+ */
+export function diffHtml(
+  oldName: string,
+  newName: string,
+  hunks: readonly HunkData[],
+  { maxBytes, cut }: { readonly maxBytes: number; readonly cut: boolean },
+): string {
+  const [a, b] = [escapeHtml(escapeControls(oldName)), escapeHtml(escapeControls(newName))];
+  const head = `<table class="diff"><caption>${a} → ${b}</caption>\n`;
+  const { rows, whole } = rowsOf(hunks, maxBytes - utf8Length(head) - MAX_FOOTER_BYTES);
+  const note = cut || !whole ? `\n<p class="note">${TRUNCATED_DIFF_NOTE}</p>` : "";
+  return `${head}${rows.join("\n")}\n</table>${note}`;
+}
+
+/** The last row of a truncated diff. */
+export const TRUNCATED_DIFF_NOTE = "[the rest of the diff is left out]";
+
+/** The maximum size of the table's end. */
+const MAX_FOOTER_BYTES = 200;
+
+function rowsOf(
+  hunks: readonly HunkData[],
+  maxBytes: number,
+): { readonly rows: string[]; readonly whole: boolean } {
+  const rows: string[] = [];
+  let left = maxBytes;
+  for (const hunk of hunks) {
+    let [before, after] = [hunk.old_start, hunk.new_start];
+    rows.push(
+      `<tr class="hunk"><td colspan="3">@@ -${hunk.old_start},${hunk.old_lines} +${hunk.new_start},${hunk.new_lines} @@</td></tr>`,
+    );
+    for (const line of hunk.lines) {
+      const mark = line[0] ?? " ";
+      const kind = mark === "+" ? "added" : mark === "-" ? "removed" : mark === "\\" ? "note" : "same";
+      const old = kind === "removed" || kind === "same" ? String(before++) : "";
+      const now = kind === "added" || kind === "same" ? String(after++) : "";
+      const row = `<tr class="${kind}"><td>${old}</td><td>${now}</td><td><code>${escapeHtml(line)}</code></td></tr>`;
+      left -= utf8Length(row) + 1;
+      if (left < 0) return { rows, whole: false };
+      rows.push(row);
+    }
+  }
+  return { rows, whole: true };
+}

@@ -1,0 +1,83 @@
+/**
+ * Notes about entries that a search or a listing left out, so that its answer never reads like
+ * "nothing is there".
+ */
+import type { FindResult, SearchResult } from "../../engine/search-types.ts";
+import { isWithin } from "../../backends/paths.ts";
+import type { Names } from "../lib/names.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import { plural } from "../lib/text.ts";
+import type { AccessSummary } from "../lib/tool.ts";
+
+/** Returns the hint to search ignored files, where the reader has an argument for it. */
+function searchIgnored(names: Names): string {
+  const name = names.argument("respect_ignore");
+  if (name === undefined) return "";
+  // A preset may negate the argument (`no_ignore: true`).
+  return /^no_/u.test(name) ? `; ${name}: true searches them too` : `; ${name}: false searches them too`;
+}
+
+/**
+ * Names the other roots when a search of the working directory found nothing; undefined where
+ * there are none.
+ */
+export function otherRootsNote(total: number, root: string, access: AccessSummary): string | undefined {
+  const others = total > 0 ? [] : otherRoots(root, access);
+  if (others.length === 0) return undefined;
+  return `searched was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
+}
+
+/**
+ * Returns the readable roots outside a directory; none when it is not the working directory, or
+ * everything is readable.
+ */
+export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): readonly string[] {
+  if (root !== cwd || readRoots === null) return [];
+  return readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
+}
+
+/** Says how the form `*(a)` of other dialects is read, which may be a name such as `*(1).txt`; undefined for other globs. */
+export function plainParentheses(glob: string): string | undefined {
+  const [form] = /(?<!\\)\*\([^()]*\)/u.exec(glob) ?? [];
+  return form === undefined
+    ? undefined
+    : `the parentheses of ${escapeControls(form)} are plain letters; write {a,b} for one of several, * for any`;
+}
+
+/** Notes about globs of what to leave out that may leave out something else than was meant. */
+export function excludeNotes(globs: readonly string[]): readonly string[] {
+  return globs.map(plainParentheses).filter((note) => note !== undefined);
+}
+
+/** Returns the note about unreadable entries; undefined where there are none. */
+export function unreadableNote(unreadable: number): string | undefined {
+  if (unreadable === 0) return undefined;
+  return `${plural(unreadable, "entry", "entries")} could not be read (no permission, kept by a policy, or more than 2,048 levels deep): what they hold is not in this answer`;
+}
+
+/** Returns notes about entries that a search for names left out. */
+export function findNotes(
+  { total, ignored, unreadable }: Pick<FindResult, "total" | "ignored" | "unreadable">,
+  names: Names,
+): readonly string[] {
+  // The walk stops counting inside very large ignored directories.
+  const hidden =
+    total === 0 && ignored > 0
+      ? `at least ${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${searchIgnored(names)}`
+      : undefined;
+  return [hidden, unreadableNote(unreadable)].filter((note) => note !== undefined);
+}
+
+/** Returns notes about files that a search of contents left out. */
+export function grepNotes(found: SearchResult, maxFileBytes: number, names: Names): readonly string[] {
+  const { totalMatches, ignored, unreadable, skippedLarge } = found;
+  const hidden =
+    totalMatches === 0 && ignored > 0
+      ? `${plural(ignored, "file or directory", "files or directories")} not searched: ignored by .gitignore or the like${searchIgnored(names)}`
+      : undefined;
+  const large =
+    skippedLarge > 0
+      ? `${plural(skippedLarge, "file")} not searched: larger than ${maxFileBytes} bytes`
+      : undefined;
+  return [hidden, large, unreadableNote(unreadable)].filter((note) => note !== undefined);
+}

@@ -1,0 +1,62 @@
+/** Writers that are killed: every file is whole, and the next writer sweeps up after them. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { LocalBackend } from "../../js/index.node.ts";
+import { ADDON } from "../support/addon.ts";
+
+let base: string;
+beforeEach(() => {
+  base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-kill-")));
+});
+afterEach(() => {
+  fs.rmSync(base, { recursive: true, force: true });
+});
+
+const SIZE = 1_000_000;
+
+/** A process that rewrites, appends and copies until it is killed. */
+function writer(durability: number): ReturnType<typeof spawn> {
+  const script = `
+    const { NativeRoots } = require(${JSON.stringify(ADDON)});
+    const base = ${JSON.stringify(base)};
+    const roots = new NativeRoots(JSON.stringify({ cwd: base, read: [base], write: [base] }));
+    console.log("started");
+    for (let n = 0; ; n++) {
+      const letter = "abcdefgh"[n % 8];
+      roots.writeBytesSync(base + "/f", Buffer.alloc(${SIZE}, letter), undefined, 0, -1, ${durability});
+      const { text } = roots.statSync(base + "/f", true);
+      roots.writeBytesSync(base + "/f", Buffer.alloc(${SIZE}, letter.toUpperCase()), text, 0, -1, ${durability});
+      roots.writeBytesSync(base + "/log", Buffer.from("line of the log\\n"), undefined, 4, -1, ${durability});
+    }`;
+  return spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+for (const durability of [0, 1]) {
+  it(`kill -9 at any moment, durability ${durability}: whole files, no litter`, async () => {
+    let litter = 0;
+    for (let round = 0; round < 12; round++) {
+      const child = writer(durability);
+      await once(child.stdout as NodeJS.ReadableStream, "data");
+      await sleep(5 + Math.random() * 60);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      if (!fs.existsSync(join(base, "f"))) continue;
+      const content = fs.readFileSync(join(base, "f"));
+      expect(content.length).toBe(SIZE);
+      expect(content.equals(Buffer.alloc(SIZE, content[0]))).toBe(true);
+      if (fs.existsSync(join(base, "log"))) {
+        expect(fs.readFileSync(join(base, "log"), "utf8")).toMatch(/^(line of the log\n)*$/);
+      }
+      litter += fs.readdirSync(base).filter((name) => name.startsWith(".filewright-")).length;
+      await new LocalBackend().writeText(join(base, "next"), "x");
+      expect(fs.readdirSync(base).filter((name) => !["f", "log", "next"].includes(name))).toEqual([]);
+    }
+    // A test that never killed a writer in the act would prove nothing.
+    expect(litter).toBeGreaterThan(0);
+  });
+}

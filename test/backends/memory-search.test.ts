@@ -1,0 +1,275 @@
+/** Searches of a backend in memory by what was kept of earlier ones: always the answers of a scan. */
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { renameVia } from "../../js/backends/fallback/fallback-tree.ts";
+import { grepBackend } from "../../js/backends/search/search.ts";
+import { engine, setEngine } from "../../js/engine/current.ts";
+import {
+  type FsBackend,
+  MemoryBackend,
+  OverlayBackend,
+  openWorkspace,
+  SandboxedBackend,
+  SandboxPolicy,
+  type SearchQuery,
+} from "../../js/index.node.ts";
+import { describeParity, engines } from "../parity/engines.ts";
+
+/** Both ways, which must say the same; how many matches there are, and how it was known. */
+async function both(backend: FsBackend, query: SearchQuery): Promise<readonly [number, string]> {
+  const { fresh, ...kept } = await grepBackend(backend, "/r", query);
+  const { fresh: _, ...scanned } = await grepBackend(backend, "/r", { ...query, index: "off" });
+  expect(kept).toEqual(scanned);
+  return [kept.totalMatches, fresh];
+}
+
+/** A number of files, of which every tenth has `needle` and its number. */
+function seed(files: number): Record<string, string> {
+  const entries = Array.from({ length: files }, (_, i) => [
+    `/r/src/${i % 7}/f${i}.ts`,
+    `export const value${i} = ${i};\n${i % 10 === 0 ? `needle${i}` : "hay"}\n`,
+  ]);
+  return { "/r/.gitignore": "*.log\n", "/r/a.log": "needle0\n", ...Object.fromEntries(entries) };
+}
+
+const DIRECTORIES = ["", "d/", "d/e/", ".g/", "out/"];
+const NAMES = ["a.ts", "b.ts", "c.log", ".gitignore", ".ignore"];
+const path = fc
+  .tuple(fc.constantFrom(...DIRECTORIES), fc.constantFrom(...NAMES))
+  .map((parts) => `/r/${parts.join("")}`);
+const content = fc.oneof(
+  fc.constantFrom("needle\n", "nee\ndle\n", "out/\n", "*.log\n", "\ufeffneedle\n", "NEEDLE é needle", ""),
+  fc.constantFrom("needle\0", `${"x\n".repeat(40_000)}needle\0needle`, `${"hay\n".repeat(9000)}needle`),
+  fc.string({ maxLength: 30 }),
+);
+const change = fc.oneof(
+  { weight: 4, arbitrary: fc.tuple(fc.constant("write" as const), path, content) },
+  fc.tuple(fc.constant("delete" as const), path, path),
+  fc.tuple(fc.constant("move" as const), path, path),
+  fc.tuple(fc.constant("copy" as const), path, path),
+  fc.tuple(
+    fc.constant("moveTree" as const),
+    fc.constantFrom("/r/d", "/r/out"),
+    fc.constantFrom("/r/n", "/r/d"),
+  ),
+  fc.tuple(fc.constant("link" as const), path, path),
+  fc.tuple(fc.constant("snapshot" as const), path, path),
+  fc.tuple(fc.constant("restore" as const), path, path),
+);
+const query = fc
+  .record(
+    {
+      pattern: fc.constantFrom("needle", "nee", "NEEDLE", "n.*e", "^$", "dle\\b", "e\\nd", "\\d"),
+      case: fc.constantFrom("sensitive" as const, "insensitive" as const),
+      multiline: fc.boolean(),
+      glob: fc.constantFrom("*.ts", "d/**"),
+      hidden: fc.boolean(),
+      respectIgnore: fc.boolean(),
+      output: fc.constantFrom("content" as const, "files" as const, "count" as const),
+      maxResults: fc.constantFrom(1, 3),
+      maxFileBytes: fc.constantFrom(20, 1000),
+    },
+    { requiredKeys: ["pattern"] },
+  )
+  .map((one) => (one.pattern.includes("\\n") ? { ...one, multiline: true } : one));
+
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+async function apply(
+  memory: MemoryBackend,
+  [what, from, to]: Change,
+  kept: { snapshot?: object },
+): Promise<void> {
+  try {
+    if (what === "write") memory.writeTextSync(from, to, { createDirs: true });
+    else if (what === "delete") memory.deleteSync(from);
+    else if (what === "move" || what === "moveTree") await memory.rename(from, to, { overwrite: true });
+    else if (what === "copy") await memory.copyFile(from, to, { overwrite: true });
+    else if (what === "link") await memory.symlink(from, to);
+    else if (what === "snapshot") kept.snapshot = memory.snapshot();
+    else if (kept.snapshot !== undefined)
+      memory.restore(kept.snapshot as ReturnType<MemoryBackend["snapshot"]>);
+  } catch {
+    // What cannot be done changes nothing, and is as good.
+  }
+}
+
+async function applyOver(overlay: OverlayBackend, [what, from, to]: Change): Promise<void> {
+  try {
+    if (what === "write") await overlay.writeText(from, to, { createDirs: true });
+    else if (what === "delete") await overlay.delete(from);
+    else if (what === "move" || what === "moveTree") await renameVia(overlay, from, to, { overwrite: true });
+    else if (what === "copy") await overlay.copyFile(from, to, { overwrite: true });
+    else if (what === "link") await overlay.symlink?.(from, to);
+    else if (what === "restore") await overlay.discard();
+  } catch {
+    // What cannot be done changes nothing, and is as good.
+  }
+}
+
+describeParity("searches of memory", () => {
+  const before = engine();
+  afterAll(() => setEngine(before));
+
+  describe.each(["native", "wasm"] as const)("on %s", (name) => {
+    const use = () => setEngine(engines?.[name] as ReturnType<typeof engine>);
+
+    it("are those of a scan, whatever changes in between", async () => {
+      use();
+      const confined = (memory: MemoryBackend) =>
+        new SandboxedBackend(memory, SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] }));
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(fc.array(change, { maxLength: 4 }), query), { minLength: 1, maxLength: 12 }),
+          fc.constantFrom("memory", "judged", "overlay"),
+          async (steps, over) => {
+            const memory = new MemoryBackend({ "/r/a.ts": "needle\n", "/r/d/b.ts": "hay\n" });
+            const overlay = new OverlayBackend(memory);
+            const backend = { memory, judged: confined(memory), overlay }[over as "memory"];
+            const kept = {};
+            for (const [changes, asked] of steps) {
+              for (const [at, one] of changes.entries()) {
+                // Of an overlay, what lies below changes as well.
+                if (over === "overlay" && at % 2 === 0) await applyOver(overlay, one);
+                else await apply(memory, one, kept);
+              }
+              // Several times: what is kept of one serves the next.
+              for (let i = 0; i < 3; i++) await both(backend, asked);
+            }
+          },
+        ),
+        { numRuns: 30, seed: 2026 },
+      );
+    });
+
+    it("see each change at once, and read only what can match", async () => {
+      use();
+      const memory = new MemoryBackend(seed(300));
+      const asked: SearchQuery = { pattern: "needle" };
+      expect([await both(memory, asked), await both(memory, asked), await both(memory, asked)]).toEqual([
+        [30, "scan"],
+        [30, "watch"],
+        [30, "watch"],
+      ]);
+      memory.writeTextSync("/r/src/1/f1.ts", "needle\n");
+      expect(await both(memory, asked)).toEqual([31, "watch"]);
+      memory.writeTextSync("/r/.gitignore", "src/1/\n*.log\n");
+      expect((await both(memory, asked))[0]).toBeLessThan(31);
+      memory.deleteSync("/r/.gitignore");
+      expect(await both(memory, asked)).toEqual([32, "scan"]);
+      await memory.rename("/r/src/1", "/moved");
+      expect((await both(memory, asked))[0]).toBeLessThan(32);
+    });
+
+    it("go on where something was cut off", async () => {
+      use();
+      const memory = new MemoryBackend(seed(120));
+      const lines: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = { pattern: "needle", maxResults: 5, cursor };
+        for (let i = 0; i < 3; i++) await both(memory, page);
+        const found = await grepBackend(memory, "/r", page);
+        lines.push(...found.matches.map(({ text }) => text));
+        cursor = found.nextCursor;
+      } while (cursor !== undefined);
+      expect(new Set(lines).size).toBe(12);
+    });
+  });
+
+  it("look again only at the directory that has a new file, or one fewer", async () => {
+    let judged = 0;
+    const counting: typeof before = {
+      ...before,
+      glob(...asked) {
+        const globs = before.glob(...asked);
+        const matches: typeof globs.matches = (...path) => {
+          judged++;
+          return globs.matches(...path);
+        };
+        return { ...globs, matches };
+      },
+    };
+    setEngine(counting);
+    const memory = new MemoryBackend(seed(700));
+    const after = async (change: () => unknown): Promise<number> => {
+      await change();
+      judged = 0;
+      await grepBackend(memory, "/r", { pattern: "needle" });
+      return judged;
+    };
+    const whole = await after(() => undefined);
+    expect(whole).toBeGreaterThan(700);
+    for (const change of [
+      () => memory.writeTextSync("/r/src/3/new.ts", "needle"),
+      () => memory.rename("/r/src/3/new.ts", "/r/src/3/other.ts"),
+      () => memory.deleteSync("/r/src/3/other.ts"),
+    ]) {
+      expect(await after(change)).toBeLessThan(whole / 5);
+    }
+    expect(await after(() => memory.writeTextSync("/r/.gitignore", "*.md\n"))).toBeGreaterThan(700);
+    setEngine(before);
+    expect((await both(memory, { pattern: "needle" }))[0]).toBe(71);
+  });
+
+  it("of an overlay are those of what lies below and of its changes", async () => {
+    setEngine(before);
+    const overlay = new OverlayBackend(new MemoryBackend(seed(50)));
+    const asked = { pattern: "needle" };
+    expect([await both(overlay, asked), await both(overlay, asked)]).toEqual([
+      [5, "scan"],
+      [5, "watch"],
+    ]);
+    await overlay.writeText("/r/src/1/f1.ts", "needle\n");
+    await overlay.delete("/r/src/0/f0.ts");
+    await overlay.writeText("/r/new.ts", "needle\nneedle\n");
+    expect([await both(overlay, asked), await both(overlay, asked)]).toEqual([
+      [7, "scan"],
+      [7, "watch"],
+    ]);
+    await overlay.discard();
+    expect((await both(overlay, asked))[0]).toBe(5);
+  });
+
+  it("find no secret that nobody has granted, before and after it was", async () => {
+    setEngine(before);
+    const memory = new MemoryBackend({ "/r/.env": "needle\n", "/r/a.ts": "needle\n" });
+    const policy = SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] });
+    const confined = new SandboxedBackend(memory, { ...policy, secrets: "grant" });
+    const counted = async () => (await both(confined, { pattern: "needle" }))[0];
+    expect([await counted(), await counted(), await counted()]).toEqual([1, 1, 1]);
+    confined.grantSecrets?.(["/r/.env"]);
+    expect([await counted(), await counted()]).toEqual([2, 2]);
+    confined.grantSecrets?.([]);
+    expect(await counted()).toBe(1);
+  });
+
+  it("read through methods that somebody has put in place of the backend's own", async () => {
+    setEngine(before);
+    class Shouting extends MemoryBackend {
+      override async readBytes(): Promise<Uint8Array> {
+        return new TextEncoder().encode("NEEDLE\n");
+      }
+    }
+    const shouting = new Shouting({ "/r/a.ts": "needle\n" });
+    expect(await both(shouting, { pattern: "NEEDLE" })).toEqual([1, "scan"]);
+    expect(await both(shouting, { pattern: "NEEDLE" })).toEqual([1, "scan"]);
+  });
+
+  it("of a workspace count what they passed over", async () => {
+    setEngine(before);
+    const memory = new MemoryBackend({ ...seed(50), "/r/bin": "\0needle" });
+    const ws = await openWorkspace({ backend: memory, root: "/r" });
+    const results = [];
+    for (let i = 0; i < 4; i++) results.push((await ws.grep({ pattern: "needle20" })) as object);
+    const plain = results.map((result) => ({ ...result, fresh: "" }));
+    expect(plain[3]).toEqual(plain[0]);
+    expect(results[3]).toMatchObject({
+      fresh: "watch",
+      files_searched: 51,
+      skipped_binary: 1,
+      total_matches: 1,
+    });
+    await ws.close();
+  });
+});

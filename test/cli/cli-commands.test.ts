@@ -1,0 +1,248 @@
+/** Every tool in its human form, the commands around servers, and what shells are told. */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { COMMANDS } from "../../js/cli/commands.ts";
+import { commandHelp } from "../../js/cli/help.ts";
+import { parse } from "../../js/schema/command-line.node.ts";
+import { tableOf } from "../../js/cli/table.ts";
+import { TOOLS } from "../../js/tools/index.ts";
+
+const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
+let root: string;
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "filewright-cli-commands-")));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+function run(args: readonly string[], input = "", env: Record<string, string> = {}) {
+  const state = { XDG_STATE_HOME: `${root}-state` };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+    cwd: root,
+    input,
+    encoding: "utf8",
+    env: { ...process.env, ...state, ...env },
+  });
+  return { status, out: stdout, err: stderr };
+}
+
+/** For each tool a command line that calls it, with what must be there for it. */
+const HUMAN: Readonly<Record<string, readonly string[]>> = {
+  read_file: ["read", "f"],
+  read_many_files: ["cat", "f"],
+  write_file: ["write", "f", "--content", "x"],
+  edit_file: ["edit", "f", "--old", "a", "--new", "b"],
+  apply_patch: ["patch", fileURLToPath(import.meta.url)],
+  diff: ["diff", "a", "b"],
+  list_directory: ["ls"],
+  glob: ["glob", "*"],
+  find_files: ["find", "f"],
+  grep: ["grep", "x"],
+  stat: ["stat", "f"],
+  copy: ["copy", "a", "b"],
+  move: ["move", "a", "b"],
+  delete: ["delete", "a"],
+  mkdir: ["mkdir", "d"],
+  batch: ["batch", fileURLToPath(new URL("../../package.json", import.meta.url))],
+  access_info: ["access"],
+};
+
+test("every tool has a human form", async () => {
+  expect(Object.keys(HUMAN).sort()).toEqual(TOOLS.map(({ name }) => name).sort());
+  for (const [tool, [name, ...argv]] of Object.entries(HUMAN)) {
+    const command = COMMANDS.find((one) => one.name === name);
+    const call = await command?.toCall?.(parse(argv, command.options));
+    expect(call?.tool, name).toBe(tool);
+  }
+});
+
+test("every command explains itself, with examples", () => {
+  for (const command of COMMANDS) {
+    const help = commandHelp(command);
+    expect(help, command.name).toMatch(/^Usage: filewright [\s\S]*^Examples:\n {2}\S/mu);
+    for (const [flags] of command.help) expect(help).toContain(flags);
+  }
+  const [first] = COMMANDS;
+  // A process each would only say that processes start.
+  expect(run([first?.name as string, "--help"])).toEqual({
+    status: 0,
+    out: `${commandHelp(first as (typeof COMMANDS)[number])}\n`,
+    err: "",
+  });
+});
+
+test("a session of changes, taken back at the end", async () => {
+  const said = (args: readonly string[], input = "") => {
+    const { status, out, err } = run(args, input);
+    expect({ status, err }, args.join(" ")).toEqual({ status: 0, err: "" });
+    return out;
+  };
+  said(["write", "a/one.txt", "-"], "one\n");
+  said(["write", "a/one.txt", "--append", "--content", "two\n"]);
+  expect(said(["cat", "a"])).toContain("--- a/one.txt ---\n\none\ntwo\n");
+  said(["mkdir", "b/c"]);
+  said(["copy", "a", "b/a"]);
+  said(["move", "b/a/one.txt", "b/c/two.txt"]);
+  expect(said(["ls", "b", "-d", "3", "--format", "tree"])).toBe("a/\nc/\n  two.txt\n");
+  expect(said(["delete", "b", "-r"])).toMatch(/^Deleted b/u);
+  said(["undo"]);
+  expect(await readFile(join(root, "b/c/two.txt"), "utf8")).toBe("one\ntwo\n");
+  const steps = [
+    { tool: "write_file", args: { path: "x", content: "1" } },
+    { tool: "move", args: { source: "x", destination: "y" } },
+  ];
+  said(["batch", "-"], JSON.stringify(steps));
+  expect(await readFile(join(root, "y"), "utf8")).toBe("1");
+  expect(said(["access"])).toContain(root);
+  expect(run(["write", "y", "--content", "2", "--no-overwrite"]).status).toBe(2);
+  expect(run(["write", "y", "text"]).err).toContain("--content takes text");
+});
+
+describe("output for programs", () => {
+  test("--jsonl prints an item a line, and the rest at the end", async () => {
+    await writeFile(join(root, "l.txt"), "hit 1\nhit 2\n");
+    const lines = run(["grep", "hit", "l.txt", "--jsonl"]).out.trimEnd().split("\n");
+    const [first, second, last] = lines.map((line) => JSON.parse(line));
+    expect([first.line, second.line, last.end, last.total_matches]).toEqual([1, 2, true, 2]);
+    expect(run(["tools", "--jsonl"]).out.split("\n")).toHaveLength(TOOLS.length + 1);
+    expect(JSON.parse(run(["read", "nope", "--jsonl"]).out)).toMatchObject({ ok: false });
+  });
+
+  test("doctor tells what is in force", () => {
+    const { out, status } = run(["doctor", "--json"]);
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      version: expect.stringMatching(/^\d/u),
+      engine: { kind: expect.stringMatching(/native|wasm/u) },
+      limits: { outputBytes: 1_048_576 },
+    });
+    expect(run(["doctor"]).out).toMatch(/^ok {2}filewright +\d/mu);
+  });
+
+  test("bench measures on a directory that is only read", () => {
+    const { out, status } = run(["bench", "--rounds", "1", "--json"]);
+    expect([status, JSON.parse(out).rows.length]).toEqual([0, 7]);
+    expect(run(["bench", "--rounds", "0"]).status).toBe(2);
+  });
+});
+
+test("tables are cut where the terminal ends", () => {
+  const rows = [
+    ["a", "x", "short"],
+    ["long", "y", "a text that is longer than the terminal"],
+  ];
+  expect(tableOf(rows, 20)).toBe("a     x  short\nlong  y  a text tha…");
+  expect(tableOf(rows, undefined).split("\n")[1]).toBe("long  y  a text that is longer than the terminal");
+});
+
+describe("completion", () => {
+  const shells = ["bash", "zsh", "fish", "powershell"] as const;
+  test.each(shells)("the script for %s is one that it reads", (shell) => {
+    const { out, status } = run(["completion", shell]);
+    expect(status).toBe(0);
+    for (const { name } of COMMANDS) expect(out).toContain(name);
+    const reads =
+      shell === "powershell"
+        ? spawnSync("pwsh", ["-NoProfile", "-Command", "[scriptblock]::Create($input) | Out-Null"], {
+            input: out,
+          })
+        : spawnSync(shell, ["-n"], { input: out });
+    if (reads.error === undefined) expect(reads.status).toBe(0);
+  });
+
+  test("bash completes commands and options", () => {
+    const script = `${run(["completion", "bash"]).out}
+COMP_WORDS=(filewright gre); COMP_CWORD=1; _filewright; echo "\${COMPREPLY[@]}"
+COMP_WORDS=(filewright grep --smart); COMP_CWORD=2; _filewright; echo "\${COMPREPLY[@]}"`;
+    expect(spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout).toBe("grep\n--smart-case\n");
+  });
+
+  test("another shell is not known", () => expect(run(["completion", "tcsh"]).status).toBe(2));
+});
+
+test("approve lists what waits at a server, and answers", async () => {
+  const token = "a-token-of-this-test-alone";
+  const env = { FILEWRIGHT_TOKEN: token, FILEWRIGHT_APPROVE_TOKEN: `${token}-of-the-approver` };
+  const server = spawn(process.execPath, [main, "serve", root, "--approve", "--port", "0"], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  try {
+    let said = "";
+    const url = await new Promise<string>((resolve) =>
+      server.stderr.on("data", (chunk) => {
+        said += chunk;
+        const [, found] = /at (http:\S+)\s/u.exec(said) ?? [];
+        if (found !== undefined) resolve(found);
+      }),
+    );
+    const write = (
+      content: string,
+    ): Promise<{ result: { isError?: boolean; content: { text: string }[] } }> =>
+      fetch(url, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          // This process stands still while a command runs; the server may close a connection meanwhile.
+          connection: "close",
+        },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: "write_file", arguments: { path: "approved.txt", content } },
+        }),
+      })
+        .then((response) => response.text())
+        .then((text) => JSON.parse(/\{.*\}/su.exec(text)?.[0] as string));
+    const at = ["--url", url];
+    expect(run(["approve", ...at], "", env).out).toBe("Nothing waits.\n");
+    const waiting = async (): Promise<string> => {
+      for (;;) {
+        const [, id] = /^([0-9a-f]{8}) {2}/u.exec(run(["approve", ...at], "", env).out) ?? [];
+        if (id !== undefined) return id;
+        // Whatever is run here is waited for; the request is sent meanwhile.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const allowed = write("yes\n");
+    const id = await waiting();
+    expect(run(["approve", ...at], "", env).out).toContain("+yes");
+    // The server is in another process, and so is the command: neither waits for this one.
+    expect(run(["approve", id, ...at], "", env).out).toMatch(/^Allowed /u);
+    expect((await allowed).result.isError).toBeUndefined();
+    expect(await readFile(join(root, "approved.txt"), "utf8")).toBe("yes\n");
+    const refusedCall = write("no\n");
+    await waiting();
+    run(["approve", "all", "--refuse", "--reason", "not today", ...at], "", env);
+    expect((await refusedCall).result).toMatchObject({ isError: true });
+    expect((await refusedCall).result.content[0]?.text).toContain("not today");
+    expect(run(["approve", "ffff", ...at], "", env).status).toBe(2);
+    expect(run(["approve", ...at], "", { FILEWRIGHT_TOKEN: "another-token-of-no-use" }).err).toContain(
+      "token",
+    );
+  } finally {
+    server.kill();
+  }
+}, 60_000);
+
+test("a config file holds for commands: its root, its rules, and itself out of reach", async () => {
+  const config = join(root, "conf.json");
+  await mkdir(join(root, "work"), { recursive: true });
+  await writeFile(join(root, "work/a.txt"), "one\n");
+  await writeFile(config, JSON.stringify({ root: "work", rules: [{ tool: "delete", decision: "deny" }] }));
+  expect(run(["read", "a.txt", "--config", config])).toMatchObject({ status: 0 });
+  expect(run(["delete", "a.txt", "--config", config]).err).toContain("A rule forbids delete");
+  expect(run(["delete", "a.txt", "--config", config]).status).not.toBe(0);
+  expect(run(["read", "conf.json", "--config", config, "--root", root]).status).not.toBe(0);
+  expect(run(["read", "a.txt", "--config", join(root, "none.json")])).toMatchObject({
+    status: 2,
+    err: expect.stringContaining("cannot read"),
+  });
+});

@@ -1,0 +1,16 @@
+/** The public surface, written down: whoever changes it changes docs/reference/api.md, and a reviewer sees it. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+test("002-114 what each entry exports is what is written down; run `npm run api` after a change", () => {
+  const printed = execFileSync(process.execPath, ["scripts/api.mjs", "--print"], {
+    cwd: ROOT,
+    encoding: "utf8",
+    maxBuffer: 16 << 20,
+  });
+  expect(printed.split("\n")).toEqual(readFileSync(join(ROOT, "docs/reference/api.md"), "utf8").split("\n"));
+});

@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { describe, expect, test } from "vitest";
+
+// What people copy runs: each example to its end, and what it says at the end. Those
+// that need an SDK run with the SDKs, in test/sdks.
+const folder = new URL("../../examples/", import.meta.url);
+const SAYS: Readonly<Record<string, readonly string[]>> = {
+  "approval-hook.mjs": [
+    "rule: APPROVAL_DENIED",
+    "reviewer: proceed_once",
+    "after the undo: export const retries = 3;",
+  ],
+  "custom-backend.mjs": [" cases of the contract, 0 failed", "- buy bread"],
+  "from-server-filesystem.mjs": [
+    "the bytes that nobody named are as they were",
+    "Error: oldText occurs 2 times",
+  ],
+  "in-memory.mjs": ["+const retries = 5;", "back to the snapshot"],
+  "mcp-client.mjs": ["offers 13 tools", "What lies outside is refused."],
+  "object-storage.mjs": [" cases of the contract, 0 failed", "21 lines after 20 writers", "10 found by grep"],
+  "sandboxed-command.mjs": process.platform === "linux" ? ["outside: nothing arrived"] : ["no commands here"],
+};
+const WITH_SDKS = ["ai-sdk-agent.mjs", "deepagents-backend.mjs"];
+const PARTS = ["needs.mjs", "object-store.mjs"];
+
+describe("examples", () => {
+  test("all of them are run", () => {
+    const files = readdirSync(folder).filter((name) => name.endsWith(".mjs"));
+    expect(files.sort()).toEqual([...Object.keys(SAYS), ...WITH_SDKS, ...PARTS].sort());
+  });
+
+  test("all of them are listed", () => {
+    const readme = readFileSync(new URL("README.md", folder), "utf8");
+    for (const name of readdirSync(folder)) if (name !== "README.md") expect(readme).toContain(`(${name})`);
+  });
+
+  test.for(WITH_SDKS)("%s ends with a sentence where its package is missing", (name) => {
+    const { status, stderr } = spawnSync(process.execPath, [`examples/${name}`], {
+      cwd: new URL("..", import.meta.url),
+      encoding: "utf8",
+    });
+    expect(stderr).toMatch(
+      /^This example needs a package that is not installed \(.*\); run: npm install .*\n$/u,
+    );
+    expect(status).toBe(1);
+  });
+
+  test.for(Object.entries(SAYS))("%s", ([name, lines]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [`examples/${name}`], {
+      cwd: new URL("..", import.meta.url),
+      encoding: "utf8",
+      timeout: 110_000,
+    });
+    expect(status, `${stdout}${stderr}`).toBe(0);
+    for (const line of lines) expect(stdout).toContain(line);
+  });
+});

@@ -1,0 +1,99 @@
+/** What the tools that look over packages say of the one that would be published. */
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const { exports } = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as { readonly exports: object };
+
+/** Compiled modules for whoever loads one by hand: bytes have no types. */
+const BYTES = ["./filewright.wasm", "./filewright-edit.wasm"];
+
+const isWhole = existsSync(`${root}/dist/wasm/filewright_bg.wasm`);
+
+/** What a plain server of Node imports; the other entries need an SDK or a browser. */
+const IMPORTED = [
+  ...["", "/access", "/backends", "/content", "/diff", "/edit", "/engine", "/hooks", "/node-fs", "/presets"],
+  ...["/readers", "/testing", "/workspace"],
+];
+
+describe("the package as it is packed", () => {
+  const dir = mkdtempSync(join(tmpdir(), "filewright-pack-"));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  let packed = "";
+  beforeAll(() => {
+    run("npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", dir);
+    packed = join(dir, readdirSync(dir)[0] ?? "");
+  }, 120_000);
+
+  test("a strict project without the DOM compiles against it", () => {
+    const project = join(dir, "project");
+    const modules = join(project, "node_modules");
+    mkdirSync(join(modules, "@types"), { recursive: true });
+    run("tar", "-xzf", packed, "-C", modules);
+    renameSync(join(modules, "package"), join(modules, "filewright"));
+    for (const name of ["@types/node", "undici-types"])
+      symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
+    writeFileSync(join(project, "package.json"), '{"type":"module"}');
+    const imports = IMPORTED.map((entry, at) => `import * as e${at} from "filewright${entry}";`);
+    const all = `export const all = [${IMPORTED.map((_, at) => `e${at}`).join(", ")}];`;
+    writeFileSync(join(project, "server.ts"), [...imports, all].join("\n"));
+    const compilerOptions = {
+      ...{ noEmit: true, strict: true, skipLibCheck: false, preserveSymlinks: true },
+      ...{ lib: ["es2022"], types: ["node"], target: "es2022", module: "nodenext" },
+    };
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["server.ts"] }));
+    const [status, said] = run(join(root, "node_modules/.bin/tsc"), "-p", project);
+    expect(said).toBe("");
+    expect(status).toBe(0);
+  }, 300_000);
+
+  test.skipIf(!isWhole)("attw: every entry has its types, for Node and for bundlers", () => {
+    const [status, said] = run(
+      join(root, "node_modules/.bin/attw"),
+      packed,
+      ...["--profile", "esm-only", "--no-definitely-typed", "--format", "json"],
+      ...["--exclude-entrypoints", ...BYTES],
+    );
+    const { entrypoints, problems } = JSON.parse(said).analysis as {
+      readonly entrypoints: object;
+      readonly problems: readonly { readonly resolutionKind?: string }[];
+    };
+    // Of the ways that this profile leaves out, `require` and Node 10, nothing is promised.
+    const left = ["node10", "node16-cjs"];
+    expect(problems.filter(({ resolutionKind = "" }) => !left.includes(resolutionKind))).toEqual([]);
+    expect(Object.keys(entrypoints).sort()).toEqual(
+      Object.keys(exports)
+        .filter((entry) => !BYTES.includes(entry))
+        .sort(),
+    );
+    expect(status).toBe(0);
+  });
+
+  test.skipIf(!isWhole)("publint: nothing to say", () => {
+    const [status, said] = run(join(root, "node_modules/.bin/publint"), "run", packed, "--strict");
+    expect(said).toContain("All good!");
+    expect(status).toBe(0);
+  });
+});
+
+/** Runs a program in the checkout: how it ended, and what it printed. */
+function run(command: string, ...args: readonly string[]): readonly [number | null, string] {
+  const shell = process.platform === "win32";
+  const done = spawnSync(command, args, { cwd: root, encoding: "utf8", shell, maxBuffer: 64 << 20 });
+  if (done.error !== undefined) throw done.error;
+  return [done.status, done.stdout];
+}

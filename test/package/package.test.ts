@@ -1,0 +1,164 @@
+/** What `npm publish` would upload, and that every entry it promises is there and loads. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
+  readonly name: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+};
+
+const pack = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+  cwd: root,
+  encoding: "utf8",
+  stdio: ["ignore", "pipe", "ignore"],
+  shell: process.platform === "win32",
+});
+const published = new Set((JSON.parse(pack)[0].files as { path: string }[]).map(({ path }) => path));
+
+/** Files that only `npm run build:wasm` makes. */
+const fromWasm = (file: string) => /filewright(_edit)?_bg\.wasm/.test(file);
+const wasmBuilt = existsSync(`${root}/dist/wasm/filewright_bg.wasm`);
+
+const targets = Object.entries(manifest.exports).flatMap(([entry, target]) =>
+  (typeof target === "string" ? [["default", target] as const] : Object.entries(target)).map(
+    ([condition, file]) => ({ entry, condition, file: file.replace("./", "") }),
+  ),
+);
+
+describe("the published package", () => {
+  it("holds what its exports and commands name", () => {
+    const named = [
+      ...targets.map(({ file }) => file),
+      ...Object.values(manifest.bin).map((f) => f.replace("./", "")),
+    ];
+    const missing = named.filter((file) => !published.has(file) && (wasmBuilt || !fromWasm(file)));
+    expect(missing).toEqual([]);
+  });
+
+  it("holds the text that goes with it", () => {
+    expect([...published]).toEqual(expect.arrayContaining(["LICENSE", "CHANGELOG.md", "package.json"]));
+  });
+
+  it("holds nothing else", () => {
+    const strange = [...published].filter(
+      (file) =>
+        !/^(dist\/.*\.(js|cjs|d\.ts|wasm)|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(
+          file,
+        ),
+    );
+    expect(strange).toEqual([]);
+  });
+
+  it("holds no addon: those are packages of their own", () => {
+    expect([...published].filter((file) => file.endsWith(".node"))).toEqual([]);
+  });
+
+  it("starts its command without any package installed", () => {
+    const commands = readdirSync(`${root}/dist/bin`).filter((file) => file.endsWith(".js"));
+    const specifiers = commands.flatMap((file) => imported(readFileSync(`${root}/dist/bin/${file}`, "utf8")));
+    const foreign = specifiers.filter((name) => !/^(\.|node:)/.test(name) && !builtinModules.includes(name));
+    const optional = ["sharp", "unpdf", "yaml", "@opentelemetry/api"];
+    expect(foreign.filter((name) => !optional.includes(name))).toEqual([]);
+    expect(readFileSync(`${root}/dist/THIRD-PARTY.txt`, "utf8")).toMatch(
+      /@modelcontextprotocol\/server .*[\s\S]*zod /u,
+    );
+  });
+
+  it("runs nothing when installed, and installs nothing else", () => {
+    expect(Object.keys(manifest.scripts).filter((name) => /install|prepare/.test(name))).toEqual([]);
+    expect(manifest.dependencies ?? {}).toEqual({});
+  });
+});
+
+describe("every entry loads by its public name", () => {
+  const entries = [...new Set(targets.map(({ entry }) => entry))].filter(
+    (entry) => !/\.(json|wasm)$/.test(entry),
+  );
+  it.each(entries)("%s", (entry) => {
+    const name = entry.replace(".", manifest.name);
+    const script = `const m = await import(${JSON.stringify(name)}); console.log(Object.keys(m).length);`;
+    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(Number(said)).toBeGreaterThan(0);
+  });
+
+  it("types come first in every entry", () => {
+    const wrong = Object.entries(manifest.exports).filter(
+      ([, target]) => typeof target !== "string" && Object.keys(target)[0] !== "types",
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("stands in docs/reference/entries.md", () => {
+    const page = readFileSync(`${root}/docs/reference/entries.md`, "utf8");
+    const left = entries.filter((entry) => !page.includes(`\`${entry.replace(".", manifest.name)}\``));
+    expect(left).toEqual([]);
+  });
+
+  it("has a page in the API docs", () => {
+    const { entryPoints } = JSON.parse(readFileSync(`${root}/typedoc.json`, "utf8")) as {
+      readonly entryPoints: readonly string[];
+    };
+    const typed = targets.filter(({ condition }) => condition === "types").map(({ file }) => file);
+    expect(entryPoints).toEqual(typed);
+  });
+});
+
+describe("entries for other runtimes reach nothing of Node's", () => {
+  const others = targets.filter(({ condition }) => condition === "browser" || condition === "default");
+  const modules = others.filter(({ file }) => file.endsWith(".js"));
+  it.each([...new Set(modules.map(({ file }) => file))])("%s", (file) => {
+    expect(reached(`${root}/${file}`).filter((specifier) => specifier.startsWith("node:"))).toEqual([]);
+  });
+});
+
+/** Every specifier that a built module imports, directly or not. */
+function reached(start: string): readonly string[] {
+  const seen = new Set<string>();
+  const found: string[] = [];
+  const queue = [start];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (seen.has(file) || !existsSync(file)) continue;
+    seen.add(file);
+    const code = readFileSync(file, "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
+    for (const [, specifier = ""] of code.matchAll(/\bfrom\s*["']([^"']+)["']/g)) {
+      found.push(specifier);
+      if (specifier.startsWith(".")) queue.push(resolve(file, "..", specifier));
+    }
+  }
+  return found;
+}
+
+/** What a bundled file imports, at once or later. */
+function imported(code: string): readonly string[] {
+  return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([@a-z][^"\s]*|\.[^"\s]*)"/g)].map(
+    ([, name = ""]) => name,
+  );
+}
+
+describe("peer dependencies", () => {
+  const sdks = JSON.parse(readFileSync(`${root}/test/sdks/package.json`, "utf8")).dependencies as Record<
+    string,
+    string
+  >;
+  const peers = Object.entries(manifest.peerDependencies).filter(([name]) => name in sdks);
+
+  it.each(peers)("%s has the range of the version that is tested", (name, range) => {
+    expect(range).toMatch(/^\^\d+(\.\d+)?$/);
+    expect(`${sdks[name]}.`.startsWith(`${range.slice(1)}.`)).toBe(true);
+  });
+
+  it("leaves no tested SDK out", () => {
+    expect(peers.length).toBe(10);
+  });
+});
