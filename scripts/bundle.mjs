@@ -2,11 +2,11 @@
 // it is made of: nothing is installed with Filewright, and a start reads a dozen
 // files instead of three hundred.
 //
-//   dist/mcp/protocol/sdk.js     the protocol's SDK, for the modules of the servers
-//   dist/mcp/auth/jose.js    the check of signed tokens
-//   dist/bin/*.js       the command and the drop-in server; what a command does
-//                       not need is a chunk of its own, loaded on demand
-//   dist/THIRD-PARTY.txt  whose code that is, and its licences
+//   dist/mcp/protocol/sdk.js  the protocol's SDK, for the modules of the servers
+//   dist/mcp/auth/jose.js     the check of signed tokens
+//   dist/bin/*.js             the command and the drop-in server; what a command does
+//                             not need is a chunk of its own, loaded on demand
+//   dist/THIRD-PARTY.txt      whose code that is, and its licences
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -48,7 +48,7 @@ const common = {
 export async function bundle() {
   const protocol = await build({
     ...common,
-    entryPoints: { sdk: "dist/mcp/protocol/sdk.js", jose: "dist/mcp/auth/jose.js" },
+    entryPoints: { "protocol/sdk": "dist/mcp/protocol/sdk.js", "auth/jose": "dist/mcp/auth/jose.js" },
     outdir: "dist/mcp",
     allowOverwrite: true,
   });

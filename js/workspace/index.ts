@@ -1,6 +1,6 @@
 /**
- * The workspace runs calls. This folder contains the options, the pipeline, the locks and the wording
- * of errors. It contains neither the work of the tools nor the storage.
+ * Opens workspaces. This folder contains the options, the agents of a workspace and its tools as
+ * methods. A call itself runs in `js/pipeline`, the work of a tool in `js/tools`.
  */
 export type { Recovery } from "../journal/index.ts";
 export type { AgentOptions } from "./agents.ts";

@@ -23,7 +23,7 @@ test("four processes that grant and revoke at once lose nothing", async () => {
   const file = join(base, "deep", "er", "grants.json");
   const run = (who: string) =>
     promisify(execFile)(process.execPath, ["--input-type=module", "-e", child, file, stateDir, who], {
-      cwd: fileURLToPath(new URL("..", import.meta.url)),
+      cwd: fileURLToPath(new URL("../..", import.meta.url)),
     });
   await Promise.all(["a", "b", "c", "d"].map(run));
   const { grants } = parseGrants(await readFile(file, "utf8"));

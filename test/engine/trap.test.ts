@@ -56,7 +56,7 @@ describe("after a trap", () => {
 
 describeParity("the module after a trap", () => {
   it("compiles anew what was kept compiled", () => {
-    const glue = createRequire(import.meta.url)("../../../dist/wasm/filewright.cjs") as Glue;
+    const glue = createRequire(import.meta.url)("../../dist/wasm/filewright.cjs") as Glue;
     const engine = makeEngine(guarded<Binding>(glue, platformTables), { kind: "wasm" });
     const total = () => engine.grepText("one\ntwo\n", { pattern: "t.o" }).total;
     expect([total(), total()]).toEqual([1, 1]);

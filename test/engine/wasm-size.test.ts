@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 
-const dist = `${import.meta.dirname}/../dist`;
+const dist = `${import.meta.dirname}/../../dist`;
 const built = existsSync(`${dist}/wasm/filewright_edit_bg.wasm`);
 const skip = process.env["FILEWRIGHT_PARITY"] === "skip" || (!built && process.env["CI"] !== "true");
 

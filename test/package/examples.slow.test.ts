@@ -38,7 +38,7 @@ describe("examples", () => {
 
   test.for(WITH_SDKS)("%s ends with a sentence where its package is missing", (name) => {
     const { status, stderr } = spawnSync(process.execPath, [`examples/${name}`], {
-      cwd: new URL("..", import.meta.url),
+      cwd: new URL("../..", import.meta.url),
       encoding: "utf8",
     });
     expect(stderr).toMatch(
@@ -49,7 +49,7 @@ describe("examples", () => {
 
   test.for(Object.entries(SAYS))("%s", ([name, lines]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [`examples/${name}`], {
-      cwd: new URL("..", import.meta.url),
+      cwd: new URL("../..", import.meta.url),
       encoding: "utf8",
       timeout: 110_000,
     });

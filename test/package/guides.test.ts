@@ -66,7 +66,7 @@ describe("the guides' examples", () => {
       .replaceAll("/state", join(dir, "state"));
     const said: unknown[] = [];
     Object.assign(globalThis, { holds: (value: unknown) => said.push(value) });
-    const file = new URL(`../.guide-${process.pid}-${made.length}.mjs`, import.meta.url);
+    const file = new URL(`./.guide-${process.pid}-${made.length}.mjs`, import.meta.url);
     writeFileSync(file, code);
     try {
       await import(/* @vite-ignore */ file.href);

@@ -68,7 +68,7 @@ describe("the README's examples", () => {
 
 async function run(block: string, repo: string): Promise<void> {
   const code = withEntries(block).replaceAll("/home/me", repo).replaceAll('"/repo"', JSON.stringify(repo));
-  const file = new URL(`../.readme-${process.pid}-${made.length}.ts`, import.meta.url);
+  const file = new URL(`./.readme-${process.pid}-${made.length}.ts`, import.meta.url);
   writeFileSync(file, `${code}\nexport {};\n`);
   try {
     await import(/* @vite-ignore */ file.href);

@@ -9,7 +9,7 @@ const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.me
 export const ENTRY_SOURCES: ReadonlyMap<string, string> = new Map(
   Object.entries(manifest.exports).flatMap(([entry, target]) => {
     if (typeof target === "string") return [];
-    const source = target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/u, "../js/$1.ts");
+    const source = target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/u, "../../js/$1.ts");
     return [[entry.replace(".", "filewright"), new URL(source, import.meta.url).href] as const];
   }),
 );

@@ -6,7 +6,7 @@
  * `wasm`, or the path of a `.node` file.
  */
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
+import { builtFile } from "../built-file.node.ts";
 import type { Binding } from "../engine.ts";
 import type { SandboxBinding } from "./sandbox.ts";
 import type { CancelToken, LocksBinding, RootsBinding } from "./roots.ts";
@@ -34,10 +34,8 @@ function places(): readonly string[] {
   const wish = process.env["FILEWRIGHT_ENGINE"];
   if (wish?.endsWith(".node")) return [wish];
   const names = (ABIS[process.platform] ?? [""]).map((abi) => `${process.platform}-${process.arch}${abi}`);
-  // The same path from js/engine during development and from dist/engine after a build.
-  const local = (name: string) => new URL(`../../../dist/native/filewright.${name}.node`, import.meta.url);
   return [
-    ...names.map((name) => fileURLToPath(local(name))),
+    ...names.map((name) => builtFile(`native/filewright.${name}.node`)),
     ...names.map((name) => `@filewright/native-${name}`),
   ];
 }

@@ -3,6 +3,7 @@
  * must be as synchronous as the addon it replaces.
  */
 import { createRequire } from "node:module";
+import { builtFile } from "../built-file.node.ts";
 import type { Binding } from "../engine.ts";
 import { platformTables } from "./legacy.ts";
 import { type Glue, guarded } from "./trap.ts";
@@ -12,10 +13,7 @@ const require = createRequire(import.meta.url);
 /** Returns the WebAssembly binding, or the reason why it cannot be loaded. */
 export function loadWasm(): { readonly binding: Binding } | { readonly reason: string } {
   try {
-    // The same path from js/engine during development and from dist/engine after a build.
-    return {
-      binding: guarded<Binding>(require("../../../dist/wasm/filewright.cjs") as Glue, platformTables),
-    };
+    return { binding: guarded<Binding>(require(builtFile("wasm/filewright.cjs")) as Glue, platformTables) };
   } catch (error) {
     const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     return {

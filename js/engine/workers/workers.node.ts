@@ -6,6 +6,7 @@
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { builtFile } from "../built-file.node.ts";
 import { engine, setEngine } from "../current.ts";
 import { makeEngine } from "../engine.ts";
 import "../index.node.ts";
@@ -29,10 +30,7 @@ export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWo
 }
 
 const spawn: SpawnWorker = (hear, fail): Port => {
-  // The same path from js/engine during development and from dist/engine after a build.
-  const worker = new Worker(new URL("../../../dist/engine/workers/worker.node.js", import.meta.url), {
-    execArgv: [],
-  });
+  const worker = new Worker(builtFile("engine/workers/worker.node.js"), { execArgv: [] });
   worker.on("message", (said: WorkerMessage) => {
     // An idle worker does not keep the process alive; one with a call does.
     worker.unref();
