@@ -33,7 +33,15 @@ import {
   type WalkResult,
 } from "./memory-tree.ts";
 import type { Yielder } from "../yielder.ts";
-import { checkPath, checkTarget, isLongName, nameOf, normalise, type NormalPath, parentOf } from "../paths.ts";
+import {
+  checkPath,
+  checkTarget,
+  isLongName,
+  nameOf,
+  normalise,
+  type NormalPath,
+  parentOf,
+} from "../paths.ts";
 
 const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
