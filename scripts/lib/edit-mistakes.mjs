@@ -25,6 +25,12 @@ export function kept({ old, new: made }) {
   return pairs;
 }
 
+/** Whether two lines are also a pair when the lines are compared from the end: else nobody can say what stays. */
+function isSurelyKept({ old, new: made }, [i, j]) {
+  const backwards = kept({ old: [...old].reverse(), new: [...made].reverse() });
+  return backwards.some(([a, b]) => old.length - 1 - a === i && made.length - 1 - b === j);
+}
+
 /** Whether some lines stand one after the other among others, blanks around them aside. */
 function standsIn(all, lines) {
   const text = (some) => some.map((line) => `${line.trim()}\n`).join("");
@@ -110,6 +116,7 @@ export const MISTAKES = {
       return (
         together &&
         (isComment(made.old[i]) || isBlank(made.old[i])) &&
+        isSurelyKept(made, [i, j]) &&
         !beside.some(([other]) => isBlank(made.old[other]))
       );
     });
@@ -281,8 +288,13 @@ export const MISTAKES = {
   trimmed_lines: mistakes(3, (made) => {
     // All lines lose their indentation in old_text alone.
     if (!made.old.some((line) => /^\s+\S/.test(line))) return false;
-    made.old = made.old.map((line) => line.trim());
-    return made.old.join("").length > 30;
+    const before = made.old;
+    made.old = before.map((line) => line.trim());
+    // Where a line is then as the new text has it, both texts read as shifted alike.
+    const isAlike = made.old.some(
+      (line, at) => line !== before[at] && /\w/.test(line) && made.new.includes(line),
+    );
+    return !isAlike && made.old.join("").length > 30;
   }),
   nbsp_old: mistakes(4, (made, random) => {
     const at = made.old.findIndex((line) => /\S [A-Za-z]/.test(line));

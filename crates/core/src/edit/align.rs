@@ -135,7 +135,10 @@ fn align_within(
             return None;
         }
     }
-    let (cost, end) = band.columns(n).map(|j| (band.cost(n, j), j)).min()?;
+    // Of several ends that cost the same, the one on the diagonal: another has its own diagonal.
+    let middle = band.diagonal + n as isize;
+    let ends = band.columns(n).map(|j| (band.cost(n, j), middle.abs_diff(j as isize), j));
+    let (cost, _, end) = ends.min()?;
     if cost >= INFINITE_COST {
         return None;
     }

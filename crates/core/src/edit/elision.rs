@@ -10,7 +10,7 @@ use super::candidates::Candidates;
 use super::haystack::Haystack;
 use super::lines::trim;
 use super::locate::locate;
-use super::merge::{LearnedStyle, changes_any, merge_with};
+use super::merge::{BlankEdges, LearnedStyle, changes_any, merge_with};
 use super::needle::Needle;
 use super::normalize::match_key;
 use super::{Match, Refusal, Tier};
@@ -72,7 +72,7 @@ pub(super) fn find(
         let place = places.get(0);
         cost += place.alignment.cost;
         score = score.min(place.score);
-        splices.push(merge_with(hay, &place.alignment, old, new, &taught)?);
+        splices.push(merge_with(hay, &place.alignment, old, new, BlankEdges::default(), &taught)?);
     }
     if splices.is_empty() {
         return Err(Refusal::NotFound);

@@ -13,7 +13,7 @@ use super::haystack::{Haystack, LineKeys};
 use super::kmp;
 use super::lines::{edit_lines, fold_ends, has_countable_lines, indent, trim};
 use super::locate::{locate, locate_approximate, word_by_word};
-use super::merge::merge;
+use super::merge::{BlankEdges, merge};
 use super::needle::{LineKind, Needle};
 use super::normalize::{collapse_whitespace, match_key};
 use super::refusal::Refusal;
@@ -94,14 +94,14 @@ fn attempt(
     let old = fold_ends(hypothesis.old.as_bytes());
     let new = fold_ends(hypothesis.new.as_bytes());
     let (old, new) = (edit_lines(&old), edit_lines(&new));
-    let (old, new) = without_edges(&old, &new).ok_or(Refusal::NotFound)?;
+    let (old, new, edges) = without_edges(&old, &new).ok_or(Refusal::NotFound)?;
     let indented = with_indentation_of(old, new);
     let indented = indented.as_ref().map(|line| [line.as_slice()]);
     let new = indented.as_ref().map_or(new, |line| line.as_slice());
     if elision::is_elided(hay, old) {
         return elision::find(hay, old, new);
     }
-    let found = in_place(hay, old, new, repaired, edit, on_multiple);
+    let found = in_place(hay, (old, new, edges), repaired, edit, on_multiple);
     // The file contains such lines itself; they may be elisions nevertheless.
     found.or_else(|refusal| match refusal {
         Refusal::TooLarge => Err(refusal),
@@ -120,8 +120,7 @@ fn with_indentation_of(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8>
 
 fn in_place(
     hay: &Haystack<'_>,
-    old: EditLines<'_>,
-    new: EditLines<'_>,
+    (old, new, edges): (EditLines<'_>, EditLines<'_>, BlankEdges),
     repaired: bool,
     edit: &Edit,
     on_multiple: OnMultiple,
@@ -144,7 +143,7 @@ fn in_place(
         if matches_at(hay, &needle, &place.alignment.file, new) {
             return Err(Refusal::AlreadyApplied);
         }
-        let splice = merge(hay, &place.alignment, old, new)?;
+        let splice = merge(hay, &place.alignment, old, new, edges)?;
         let splice = check_disjoint(hay.text, &mut splices, splice)?;
         splices.push(splice);
     }
@@ -260,7 +259,7 @@ pub(crate) fn place_lines(
     (0..places.len())
         .map(|at| {
             let place = places.get(at);
-            let splice = merge(&hay, &place.alignment, old, new).ok()?;
+            let splice = merge(&hay, &place.alignment, old, new, BlankEdges::default()).ok()?;
             Some(LinePlace { lines: place.alignment.file.clone(), splice })
         })
         .collect()
@@ -291,12 +290,12 @@ fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
 
 type EditLines<'e> = &'e [&'e [u8]];
 
-/// Removes the blank lines that both texts share at their edges. Returns `None` if the old text is
-/// blank.
+/// Removes the blank lines that both texts share at their edges, and tells where there were any.
+/// Returns `None` if the old text is blank.
 fn without_edges<'e>(
     old: &'e [&'e [u8]],
     new: &'e [&'e [u8]],
-) -> Option<(EditLines<'e>, EditLines<'e>)> {
+) -> Option<(EditLines<'e>, EditLines<'e>, BlankEdges)> {
     let blank = |line: &&&[u8]| trim(line).is_empty();
     if old.iter().all(|line| trim(line).is_empty()) {
         return None;
@@ -305,5 +304,7 @@ fn without_edges<'e>(
     let (old, new) = (&old[lead..], &new[lead..]);
     let trail =
         old.iter().rev().take_while(blank).count().min(new.iter().rev().take_while(blank).count());
-    Some((&old[..old.len() - trail], &new[..new.len() - trail]))
+    // A single blank line at the end may be only the line ending of the last line.
+    let edges = BlankEdges { before: lead > 0, after: trail > 1 };
+    Some((&old[..old.len() - trail], &new[..new.len() - trail], edges))
 }

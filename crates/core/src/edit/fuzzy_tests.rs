@@ -266,3 +266,169 @@ fn a_refusal_lists_every_position_as_similar_as_the_best() {
     assert_eq!(error.code, crate::error::Code::MatchNotUnique, "{error}");
     assert!(error.message.contains("15 places"), "{error}");
 }
+
+#[test]
+fn new_text_keeps_the_indentation_of_the_file_when_only_old_text_lost_it() {
+    for (name, text, old, new, result) in [
+        (
+            "nothing in common",
+            "fn f() {\n        let total: u32 = sum(&list);\n        show(total);\n}\n",
+            "let total: u32 = sum(&list);\nshow(total);",
+            "        print_everything();",
+            "fn f() {\n        print_everything();\n}\n",
+        ),
+        (
+            "flattened depths",
+            "def f():\n    with place():\n        open_door(\"a\")\n\n        read_all(\"a\")\n",
+            "with place():\nopen_door(\"a\")\n\nread_all(\"a\")",
+            "    door = place() / \"a\"\n    door.open()\n\n    read_all(f\"{door}\")",
+            "def f():\n    door = place() / \"a\"\n    door.open()\n\n    read_all(f\"{door}\")\n",
+        ),
+        (
+            "flattened behind a part of a line",
+            "func a() {\n\tif b {\n\t\treturn c.parent.Name()\n\t}\n\treturn `x\n`\n}\n\nfunc z() {\n}\n",
+            "c.parent.Name()\n}\nreturn `x\n`\n}",
+            "c.parent.Name()\n\t}\n\treturn other\n}\n\nfunc d() {\n\tif e {\n\t\tgo()\n\t}\n}",
+            "func a() {\n\tif b {\n\t\treturn c.parent.Name()\n\t}\n\treturn other\n}\n\nfunc d() {\n\tif e {\n\t\tgo()\n\t}\n}\n\nfunc z() {\n}\n",
+        ),
+        (
+            "spaces of one width throughout",
+            "\t\tdef start(root, name = 'plain')\n\t\tend\n",
+            "    def start(root, name = 'plain')\n",
+            "    class Call\n      def run\n        go\n      end\n    end\n\n    def start(root, name = 'plain')\n",
+            "\t\tclass Call\n\t\t\tdef run\n\t\t\t\tgo\n\t\t\tend\n\t\tend\n\n\t\tdef start(root, name = 'plain')\n\t\tend\n",
+        ),
+        (
+            "a line that moves into a block",
+            "fn a() {\n\t\tset(\"A\", \"B\");\n\n\t\tb();\n}\n",
+            "fn a() {\n        set(\"A\", \"B\");\n",
+            "fn a() {\n        unsafe {\n                set(\"A\", \"B\");\n        }\n",
+            "fn a() {\n\t\tunsafe {\n\t\t\t\tset(\"A\", \"B\");\n\t\t}\n\n\t\tb();\n}\n",
+        ),
+        (
+            "a line that lacks its end",
+            "    }\n\n    return element;\n}\n",
+            "\nreturn element",
+            "\nif (element == NULL) {\n    return NULL;\n}\n\nreturn element",
+            "    }\n\n    if (element == NULL) {\n        return NULL;\n    }\n\n    return element;\n}\n",
+        ),
+    ] {
+        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+    }
+}
+
+#[test]
+fn lines_that_end_like_those_after_the_position_are_new() {
+    let text = "fn one() {\n    setup_all();\n    first(x);\n    return value_of(x);\n}\n";
+    let old = "    setup_all();\n    frist(x);";
+    let new = "    setup_all();\n    first(x);\n    return value_of(x);\n}\n\nfn two() {\n    setup_all();\n    second(x);";
+    let result = "fn one() {\n    setup_all();\n    first(x);\n    return value_of(x);\n}\n\nfn two() {\n    setup_all();\n    second(x);\n    return value_of(x);\n}\n";
+    assert_eq!(fuzzy("functions that end alike", text, old, new).0, result);
+}
+
+#[test]
+fn lines_that_old_text_forgot_and_new_text_moves_are_refused() {
+    let text = "end\n\nfunction M:destroy()\n  local w = self.watcher\n  if w and not w:is_closing() then\n    w:close()\n  end\n  self.repo:unref()\nend\n";
+    let old = "\n     local w = self.watcher\n     if w and not w:is_closing() then\n       w:close()\n     end\n     self.repo:unref()\n   end";
+    let new = "\n   function M:times()\n     if self.blame then\n       go()\n     end\n\n     return self.blame.times\n   end\n\n   function M:destroy()\n     self.repo:close()\n   end";
+    let error = run(text, old, new, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(reason(&error), "unmentioned_line", "{error}");
+    assert_eq!(error.details["line"], 3);
+}
+
+#[test]
+fn similar_positions_a_few_lines_apart_are_ambiguous() {
+    let text = "type A<T> = {\n\t[OPEN_DOOR]: T\n} & Base\n\n\t[OPEN_DOOR]: T\n} & Base\n";
+    let (old, new) = ("\t[OEPN_DOOR]: T\n} & Base", "\t[OEPN_DOOR]: T\n} & Base\n\ntype B = 1");
+    let error = run(text, old, new, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(error.code, crate::error::Code::MatchNotUnique, "{error}");
+    assert!(error.message.contains("lines 2, 5"), "{error}");
+}
+
+#[test]
+fn blank_lines_that_only_the_edit_has_are_dropped_where_they_are() {
+    let text = "}\n\n/* Reads it. */\nint read_it(char *text)\n{\n    go();\n}\n";
+    let old = "}\n\n/* Reads it. */\nint read_it(char *text)\n\n{\n    go();";
+    let new = "}\n\nint read_it(char *text)\n\n{\n    int size;\n\n    if (text == NULL)\n    {\n        return 0;\n    }\n\n    /* One more. */\n    size = length(text) + 1;\n\n    return read_all(text, size);\n}\n\n/* Reads it. */\nint read_all(char *text, int size)\n{\n    go();";
+    let result = format!("{}\n}}\n", new.replacen("text)\n\n{", "text)\n{", 1));
+    assert_eq!(fuzzy("a blank line before a brace", text, old, new).0, result);
+}
+
+#[test]
+fn white_space_at_the_end_of_a_line_stays_there() {
+    for (name, text, old, new, result) in [
+        (
+            "lines are added after it",
+            "def a():\n    pass\n\n    check(x)  \n\n",
+            "\n    check(x)",
+            "\n    check(x)\n\n\ndef b():\n    check(y)",
+            "def a():\n    pass\n\n    check(x)  \n\n\ndef b():\n    check(y)\n\n",
+        ),
+        (
+            "the new text adds it",
+            "some words of a first line\nend\n",
+            "some wrods of a first line\nend",
+            "some words of a first line here  \nend",
+            "some words of a first line here  \nend\n",
+        ),
+    ] {
+        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+    }
+}
+
+#[test]
+fn quotes_are_learned_from_lines_that_old_text_joins() {
+    let text = "open_all();\ncall(\"one\",\n    \"two\");\nclose_all();\nx('a');\ny('b');\n";
+    let old = "open_all();\ncall(\u{201c}one\u{201d}, \u{201c}two\u{201d});\nclose_all();";
+    let new = old.replace("close_all", "call(\u{201c}three\u{201d});\nclose_all");
+    let made = fuzzy("joined", text, old, &new).0;
+    assert_eq!(made, text.replace("close_all", "call(\"three\");\nclose_all"));
+}
+
+#[test]
+fn refusals_show_the_lines_that_were_meant() {
+    let functions: String = (0..30)
+        .map(|at| format!("export const step{at}: Step<Value> = (_schema, ctx, _json, _params) => {{\n  run({at});\n}};\n\n"))
+        .collect();
+    let text = format!(
+        "{functions}export const whole: Step<Value> = (schema, ctx, _json, params) => {{\n  go();\n}};\n\nimport (\n\t\"bytes\"\n\t\"testing\"\n)\n"
+    );
+    for (name, old, new, line) in [
+        (
+            "broken differently",
+            "\nexport const whole: Step<Value> = (schema,\nctx, _json, parmas) => {",
+            "x\ny",
+            "line 121",
+        ),
+        (
+            "line numbers",
+            "121|export const whole: Step<Value> = (schema,\n122|    ctx, json, params) => {",
+            "x",
+            "line 121",
+        ),
+        (
+            "elisions",
+            "export const whole: Step<Value> = (schema, ctx, _json, params) => {\n  // ...\n  gone();\n// ...\n};",
+            "export const whole: Step<Value> = (schema, ctx, _json, params) => {\n};",
+            "line 121",
+        ),
+        (
+            "little text",
+            "ipmort (\n\t\"bytse\"\n\t// ... existing code ...\n\t\"testing\"",
+            "x",
+            "line 12",
+        ),
+    ] {
+        let error = run(&text, old, new, Strictness::Fuzzy).unwrap_err();
+        assert!(error.message.contains(line), "{name}: {error}");
+        assert!(error.message.len() < 2_048, "{name}");
+    }
+}
+
+#[test]
+fn a_line_as_sent_is_kept_rather_than_a_similar_one() {
+    let text = "value = 1\nfinish();\n";
+    let (old, new) = ("value=1\nfinish();", "value = 1\nbegin();\nvalue=1\nfinish();");
+    let result = "value = 1\nbegin();\nvalue = 1\nfinish();\n";
+    assert_eq!(fuzzy("a line twice", text, old, new).0, result);
+}

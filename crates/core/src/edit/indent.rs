@@ -13,6 +13,8 @@ pub(super) struct IndentMap {
     /// Used if no line shows the mapping: columns per level as sent, and the file's indentation per
     /// level.
     style: Option<(usize, Vec<u8>)>,
+    /// The columns of which the indentations of the new text are multiples; 0 if not known.
+    step: usize,
 }
 
 impl IndentMap {
@@ -45,6 +47,8 @@ impl IndentMap {
     /// If the lines on both sides are not indented, compares the indentation style of the file with
     /// that of the new text.
     pub(super) fn take_style(&mut self, text: &[u8], new: &[&[u8]]) {
+        let lines = new.iter().filter(|line| !trim(line).is_empty());
+        self.step = lines.map(|line| width(indent(line))).fold(0, greatest_divisor);
         if self.pairs.iter().any(|(sent, file)| !sent.is_empty() || !file.is_empty()) {
             return;
         }
@@ -107,6 +111,9 @@ impl IndentMap {
     }
 
     fn extrapolate(&self, sent: &[u8]) -> Vec<u8> {
+        if let Some(placed) = self.with_own_tabs(sent) {
+            return placed;
+        }
         let depth = width(sent);
         let Some((from, to)) =
             self.pairs.iter().min_by_key(|(known, _)| (width(known).abs_diff(depth), width(known)))
@@ -124,6 +131,16 @@ impl IndentMap {
             placed.truncate(to.len().saturating_sub(steps.unsigned_abs() as usize));
         }
         placed
+    }
+
+    /// Places tabs that follow a shift in spaces which is known from another line: the tabs are the
+    /// file's own, unless a known line of the file is indented with spaces.
+    fn with_own_tabs(&self, sent: &[u8]) -> Option<Vec<u8>> {
+        let shift = &sent[..sent.iter().position(|&byte| byte == b'\t')?];
+        let tabs = sent.strip_prefix(self.get(shift).map(|_| shift)?)?;
+        let in_spaces = self.pairs.iter().any(|(_, file)| file.contains(&b' '));
+        let own = !shift.is_empty() && !in_spaces && tabs.iter().all(|&byte| byte == b'\t');
+        own.then(|| [self.get(shift).unwrap_or_default(), tabs].concat())
     }
 
     /// Returns how many columns as sent make one tab, or one space, in the file.
@@ -165,14 +182,15 @@ impl IndentMap {
     }
 
     /// Returns the columns of a tab if all known lines have the same indentation and it can be a
-    /// number of tabs of 2, 4 or 8 columns.
+    /// number of tabs of 2, 4 or 8 columns. For a deeper line the other new lines must agree,
+    /// because the whole text may be shifted.
     fn unit_without_shift(&self, sent: &[u8]) -> Option<usize> {
         let [(known, file)] = self.pairs.as_slice() else { return None };
         let (columns, tabs) = (width(known), file.len());
         let unit = columns.checked_div(tabs).filter(|unit| matches!(unit, 2 | 4 | 8))?;
         let other = width(sent);
-        (unit * tabs == columns && (other == 0 || (other < columns && other.is_multiple_of(unit))))
-            .then_some(unit)
+        let fits = other < columns || self.step == unit;
+        (unit * tabs == columns && fits && other.is_multiple_of(unit)).then_some(unit)
     }
 
     fn spaces_of_file(&self) -> usize {
@@ -211,6 +229,8 @@ mod tests {
             ("blank", &[("a", "\ta")], " ", " "),
             ("blank, known", &[("  a", "\ta")], "  ", "\t"),
             ("shallower, no shift", &[("        a", "\t\ta")], "b", "b"),
+            ("tabs behind a shift", &[("  a", "a")], "  \t\tb", "\t\tb"),
+            ("tabs behind a shift, of spaces", &[("    a", "  a")], "    \tb", "    b"),
             ("shallower than any", &[("    a", "\t\ta"), ("        b", "\t\t\tb")], "c", "\tc"),
         ];
         for (name, known, sent, placed) in cases {

@@ -194,9 +194,9 @@ fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     Some((plain.join("\n"), new.collect::<Vec<_>>().join("\n")))
 }
 
-/// Reports whether every line of a text begins with a line number.
-pub(super) fn has_line_numbers(text: &str) -> bool {
-    line_numbers(text, "").is_some()
+/// Returns a text without the line numbers with which all of its lines begin, if they do.
+pub(super) fn without_line_numbers(text: &str) -> Option<String> {
+    line_numbers(text, "").map(|(plain, _)| plain)
 }
 
 /// Splits a line of a listing into its number and the rest.

@@ -82,7 +82,7 @@ impl RefusalReport<'_> {
                 self.not_found(
                     "unmentioned_line",
                     &format!(
-                        "line {line} stands amid the lines to replace, and old_text leaves it out"
+                        "line {line} is among or next to the lines to replace, and old_text leaves it out"
                     ),
                     &format!("\n  file {line}: {shown}"),
                 )
@@ -90,10 +90,10 @@ impl RefusalReport<'_> {
                 .detail("line", line)
             }
             Refusal::Elided => self
-                .not_found(
+                .not_found_near(
                     "elided",
                     "old_text leaves lines out with ..., and new_text does not",
-                    "",
+                    &self.edit.old,
                 )
                 .hint("send the lines themselves, or leave the same lines out of both texts"),
             Refusal::TooLarge => self
@@ -118,6 +118,16 @@ impl RefusalReport<'_> {
         let head = format!("{} not found in {}", self.what, self.path);
         let message = join(head, because) + more;
         Error::new(Code::MatchNotFound, message).detail("reason", reason)
+    }
+
+    /// Like [`RefusalReport::not_found`], with the line of the file that is nearest to `sent`.
+    fn not_found_near(&self, reason: &str, because: &str, sent: &str) -> Error {
+        let lines = FileLines::new(self.text);
+        let Some(near) = nearest(&lines, sent) else { return self.not_found(reason, because, "") };
+        let line = near.line + 1;
+        let more = format!("\n  file {line}: {}", show(lines.text(near.line)));
+        self.not_found(reason, &format!("{because}; nearest is line {line}"), &more)
+            .detail("nearest_line", line)
     }
 
     fn not_unique(&self, lines: &[u64], alike: bool) -> Error {
@@ -316,9 +326,13 @@ impl RefusalReport<'_> {
         if self.is_applied() && !self.may_be_chance() {
             return self.error(Refusal::AlreadyApplied);
         }
-        if super::repair::has_line_numbers(&self.edit.old) {
+        if let Some(plain) = super::repair::without_line_numbers(&self.edit.old) {
             return self
-                .not_found("line_numbers", "old_text begins its lines with a line number", "")
+                .not_found_near(
+                    "line_numbers",
+                    "old_text begins its lines with a line number",
+                    &plain,
+                )
                 .hint("send the lines without their numbers");
         }
         let lines = FileLines::new(self.text);

@@ -6,7 +6,7 @@
 
 use memchr::memmem;
 
-use super::lines::{indent, is_blank, trim};
+use super::lines::{indent, is_blank, trim, trim_end};
 use super::normalize::has_word;
 use super::{Edit, Match, Splice, Strictness, Tier};
 use crate::text::line_begin;
@@ -41,6 +41,9 @@ pub(super) fn inspect(text: &[u8], edit: &Edit, found: &Match) -> Option<Suspici
         return Some(Suspicion::SplitsLine(strictness));
     }
     let Some(splice) = with_forgotten(text, splice) else {
+        if moves_trailing_blanks(text, splice) {
+            return Some(Suspicion::SplitsLine(Strictness::Whitespace));
+        }
         return is_torn(text, splice).then_some(Suspicion::SplitsLine(Strictness::Fuzzy));
     };
     let found = Match {
@@ -94,6 +97,22 @@ fn is_torn(text: &[u8], splice: &Splice) -> bool {
     let head = start < splice.range.start && !has_word(&old[..first]);
     let tail = !trim(after).is_empty() && !old.ends_with(b"\n") && !has_word(&old[last..]);
     head || tail
+}
+
+/// Reports whether the last old line stays, other lines follow it in the new text, and the white
+/// space at its end, which the old text does not have, would move to the end of those.
+fn moves_trailing_blanks(text: &[u8], splice: &Splice) -> bool {
+    let old = &text[splice.range.clone()];
+    let rest = &text[splice.range.end..];
+    let after = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+    let after = after.strip_suffix(b"\r").unwrap_or(after);
+    let line = |text: &[u8]| text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().to_vec();
+    let last = line(old);
+    if after.is_empty() || !after.iter().all(|&byte| is_blank(byte)) || trim(&last).is_empty() {
+        return false;
+    }
+    let mut made = splice.with.split(|&byte| byte == b'\n').map(trim_end);
+    made.next_back() != Some(trim_end(&last)) && made.any(|line| line == trim_end(&last))
 }
 
 /// Extends the splice over the lines of the file that the new text repeats.

@@ -6,6 +6,7 @@ use super::alignment::{Alignment, AlignmentStep, Cut};
 use super::candidates::{Candidate, Candidates};
 use super::haystack::Haystack;
 use super::levenshtein::MAX_SIMILAR_BYTES;
+use super::lines::trim;
 use super::normalize::{match_key, push_key};
 
 /// The maximum number of positions that are collected.
@@ -34,7 +35,10 @@ pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candida
         let map = KeyMap::new(text);
         for at in finder.find_iter(&map.key) {
             let tail = text.len() - map.ends[at + wanted.len() - 1];
-            let cut = Cut { head: map.starts[at], tail };
+            // An indentation is no text that the old line leaves out.
+            let head = map.starts[at];
+            let head = if trim(&text[..head]).is_empty() { 0 } else { head };
+            let cut = Cut { head, tail };
             let pair = AlignmentStep::Pair { old: 0..1, file: line..line + 1, likeness: 1.0, cut };
             let alignment = Alignment { steps: vec![pair], file: line..line + 1, cost: 10 };
             places.push(Candidate { alignment, score: 1.0 });

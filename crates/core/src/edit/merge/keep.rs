@@ -40,7 +40,9 @@ impl Merge<'_, '_> {
             // indentation.
             let mended = self.same_lines(|old, text| {
                 let unit = old.and_then(|old| self.unit_of[old]).map(|unit| &self.units[unit]);
-                let Some(unit) = unit else { return [indent(text), trim(text)].concat() };
+                let Some(unit) = unit.filter(|unit| unit.cut.head == 0) else {
+                    return [indent(text), trim(text)].concat();
+                };
                 let blanks = indent(self.hay.line(unit.file.start));
                 // The rest of a line that was broken is indented like its first part.
                 let deeper = indent(text).strip_prefix(indent(self.old[unit.old.start]));
@@ -121,6 +123,9 @@ impl Merge<'_, '_> {
             })
             .collect();
         if self.is_flattened() {
+            if self.is_new_at_file_depth() {
+                return 1;
+            }
             pairs.clear();
         }
         if pairs.iter().all(|(old, _)| trim(self.old[*old]).is_empty()) {
@@ -150,7 +155,24 @@ impl Merge<'_, '_> {
             // For a brace, it is unknown which of several is meant.
             alike += isize::from(new == old && new != file && is_significant);
         }
+        if (new_right, old_right, alike) == (0, 0, 0) {
+            return isize::from(self.is_new_at_file_depth());
+        }
         new_right - old_right.max(4 * alike)
+    }
+
+    /// Reports whether the shallowest line of the new text is indented as that of the file, and not
+    /// as that of the old text.
+    fn is_new_at_file_depth(&self) -> bool {
+        let shallowest = |lines: &mut dyn Iterator<Item = &[u8]>| {
+            let depths = lines.filter(|line| !trim(line).is_empty()).map(indent);
+            depths.min_by_key(|depth| depth.len()).map(<[u8]>::to_vec)
+        };
+        let old = shallowest(&mut self.old.iter().copied());
+        let new = shallowest(&mut self.new.iter().copied());
+        let units = self.units.iter().filter(|unit| unit.cut.head == 0);
+        let file = shallowest(&mut units.map(|unit| self.hay.line(unit.file.start)));
+        new.as_ref().is_some_and(|depth| !depth.is_empty()) && new != old && new == file
     }
 
     /// Reports whether the old text has no indentation while the file's lines have different
@@ -200,6 +222,7 @@ impl Merge<'_, '_> {
                         None => false,
                     };
                     let found = by_key.get(&match_key(self.old[*line]));
+                    let found = found.filter(|places| places.iter().all(|at| new[*at] != seen));
                     match found.and_then(|places| places.iter().find(mended)) {
                         Some(&at) => new[at].clone(),
                         None => seen,

@@ -12,6 +12,7 @@ mod reindent;
 mod replace;
 mod write;
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::Splice;
@@ -19,6 +20,7 @@ use super::alignment::{Alignment, AlignmentStep, Cut};
 use super::haystack::Haystack;
 use super::indent::IndentMap;
 use super::lines::{indent, trim_end};
+use super::normalize::match_key;
 use super::quote_style::QuoteMap;
 use reindent::reindent;
 use write::{dedupe_insertions, write};
@@ -61,8 +63,16 @@ pub(super) fn merge(
     alignment: &Alignment,
     old: &[&[u8]],
     new: &[&[u8]],
+    edges: BlankEdges,
 ) -> Result<Splice, Conflict> {
-    merge_with(hay, alignment, old, new, &LearnedStyle::default())
+    merge_with(hay, alignment, old, new, edges, &LearnedStyle::default())
+}
+
+/// Tells if blank lines were before and after the old text as sent. They are not searched for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BlankEdges {
+    pub before: bool,
+    pub after: bool,
 }
 
 /// The mapping of indentation and quotes learned from a position.
@@ -94,8 +104,14 @@ pub(super) fn merge_with(
     alignment: &Alignment,
     old: &[&[u8]],
     new: &[&[u8]],
+    edges: BlankEdges,
     elsewhere: &LearnedStyle,
 ) -> Result<Splice, Conflict> {
+    let without = without_lost_between(alignment, old, new);
+    let (alignment, new) = match &without {
+        Some((alignment, new)) => (alignment, new.as_slice()),
+        None => (alignment, new),
+    };
     let translated = reindent(hay, alignment, old, new);
     let lines: Vec<&[u8]>;
     let new = match &translated {
@@ -108,11 +124,55 @@ pub(super) fn merge_with(
     let mut merge = Merge::new(hay, alignment, old, new);
     merge.learn(elsewhere);
     let mut out = merge.out()?;
-    let lines = dedupe_insertions(hay, &alignment.file, &mut out);
+    let lines = dedupe_insertions(hay, &alignment.file, edges, &mut out)?;
     if let Some(line) = merge.doubled(&out) {
         return Err(Conflict::Unmentioned(line));
     }
     Ok(write(hay, lines, &out))
+}
+
+/// Removes the blank lines that the file lacks and that old and new text have between the same two
+/// lines, once each: they are a mistake in both. Returns `None` if there are none.
+fn without_lost_between<'e>(
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&'e [u8]],
+) -> Option<(Alignment, Vec<&'e [u8]>)> {
+    let lost = |step: &AlignmentStep| match step {
+        AlignmentStep::OldOnly(line) => Some(*line),
+        _ => None,
+    };
+    alignment.steps.iter().find_map(lost)?;
+    let between = |lines: &[&[u8]]| {
+        let keys: Vec<Vec<u8>> = lines.iter().map(|line| match_key(line)).collect();
+        let mut found: HashMap<(Vec<u8>, Vec<u8>), Option<usize>> = HashMap::new();
+        for (at, around) in keys.windows(3).enumerate() {
+            if let [before, blank, after] = around
+                && blank.is_empty()
+                && !before.is_empty()
+                && !after.is_empty()
+            {
+                found
+                    .entry((before.clone(), after.clone()))
+                    .and_modify(|line| *line = None)
+                    .or_insert(Some(at + 1));
+            }
+        }
+        found
+    };
+    let (olds, news) = (between(old), between(new));
+    let twins: HashMap<usize, usize> = olds
+        .into_iter()
+        .filter_map(|(around, line)| Some((line?, (*news.get(&around)?)?)))
+        .collect();
+    let mut gone = HashSet::new();
+    let mut without = alignment.clone();
+    without.steps.retain(|step| match lost(step).and_then(|line| twins.get(&line)) {
+        Some(twin) => !gone.insert(*twin),
+        None => true,
+    });
+    let lines = new.iter().enumerate().filter(|(at, _)| !gone.contains(at)).map(|(_, line)| *line);
+    (!gone.is_empty()).then(|| (without, lines.collect()))
 }
 
 /// Reports whether the edit changes any line of a text.
@@ -128,7 +188,7 @@ struct Merge<'m, 'e> {
     /// The unit of each line of the old text.
     unit_of: Vec<Option<usize>>,
     base: Vec<Base>,
-    /// The indexes in `base` before which the old text has a blank line that the file lacks.
+    /// The indexes in `base` of blank lines of the old text that the file lacks.
     lost: Vec<usize>,
     /// For each element of `base`, the equal line of the new text.
     kept: Vec<Option<usize>>,
@@ -155,8 +215,12 @@ impl<'m, 'e> Merge<'m, 'e> {
                     base.extend(old.clone().map(Base::Old));
                     units.push(LineGroup { old: old.clone(), file: file.clone(), cut: *cut });
                 }
-                // Only blank lines can be missing from the file.
-                AlignmentStep::OldOnly(_) => lost.push(base.len()),
+                // Only blank lines can be missing from the file. If the new text changes one, the
+                // file has nothing to change.
+                AlignmentStep::OldOnly(line) => {
+                    lost.push(base.len());
+                    base.push(Base::Old(*line));
+                }
                 AlignmentStep::FileOnly(line) => base.push(Base::FileOnly(*line)),
             }
         }
@@ -191,6 +255,9 @@ impl<'m, 'e> Merge<'m, 'e> {
             if unit.file.len() == 1 && unit.old.len() == 1 {
                 let covered = &file[unit.cut.head..file.len() - unit.cut.tail];
                 self.quotes.learn(self.old[*old], covered);
+            } else {
+                let there: Vec<&[u8]> = unit.file.clone().map(|line| self.hay.line(line)).collect();
+                self.quotes.learn(&self.old[unit.old.clone()].concat(), &there.concat());
             }
             if unit.cut.head > 0 {
                 continue;

@@ -95,7 +95,8 @@ impl Merge<'_, '_> {
             return in_file_style;
         }
         let merged = tokens::merge(base, ours, theirs);
-        self.quotes.apply([indent(&in_file_style), &merged].concat())
+        let trailing = &in_file_style[trim_end(&in_file_style).len()..];
+        self.quotes.apply([indent(&in_file_style), &merged, trailing].concat())
     }
 
     /// Reports whether a new line only corrects a mistake of the old text, so that the file already

@@ -2,7 +2,7 @@
 
 use super::super::alignment::Alignment;
 use super::super::haystack::Haystack;
-use super::super::lines::indent;
+use super::super::lines::{indent, trim};
 use super::Merge;
 
 /// Returns the new text converted between tabs and spaces if that gives it the indentation of the
@@ -21,6 +21,19 @@ pub(super) fn reindent(
     let to_tabs = tabs && !spaces && !sent_tabs;
     let to_spaces = spaces && !tabs && sent_tabs && !sent_spaces;
     if !to_tabs && !to_spaces {
+        return None;
+    }
+    // Spaces of another width that fit all old lines need no correction.
+    let groups = Merge::new(hay, alignment, old, new).units;
+    let fits = |unit: usize| {
+        groups.iter().all(|group| {
+            let line = retabbed(old[group.old.start], unit, to_tabs);
+            let there = hay.line(group.file.start);
+            let has_depth = group.cut.head == 0 && !trim(there).is_empty();
+            !has_depth || line.is_some_and(|line| indent(&line) == indent(there))
+        })
+    };
+    if [2, 4, 8].into_iter().any(fits) {
         return None;
     }
     let by_unit = [2, 4, 8].into_iter().filter_map(|unit| {

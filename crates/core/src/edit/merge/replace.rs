@@ -135,7 +135,7 @@ impl Merge<'_, '_> {
     /// Removes from the new lines the blank one that the old text has there and the file lacks.
     pub(super) fn without_lost(&self, base: &Range<usize>, mut new: Range<usize>) -> Range<usize> {
         let blank = |line: usize| trim(self.new[line]).is_empty();
-        for _ in self.lost.iter().filter(|&&at| (base.start..=base.end).contains(&at)) {
+        for _ in self.lost.iter().filter(|at| base.contains(at)) {
             if new.is_empty() {
                 break;
             }

@@ -4,48 +4,82 @@ use std::ops::Range;
 
 use super::super::Splice;
 use super::super::haystack::Haystack;
+use super::super::lines::trim;
 use super::super::normalize::{has_word, match_key};
-use super::OutputLine;
+use super::{BlankEdges, Conflict, OutputLine};
 
 /// This many bytes of words are not equal by chance.
 const MIN_SIGNIFICANT_BYTES: usize = 6;
+/// The maximum number of lines that an old text is assumed to have forgotten at an edge.
+const MAX_FORGOTTEN: usize = 3;
 /// The maximum number of lines that are checked for duplicates.
 const MAX_COMPARED_LINES: usize = 200;
 
-/// Drops inserted lines that are in the file already, because the old text forgot them at its
-/// edges: they stay, and the other new lines go before or after them. If new lines replace lines
-/// there, an equal line is only a coincidence and stays. Returns the lines that remain to be
-/// written.
+/// Drops new lines that are in the file already, because the old text forgot them at its edges and
+/// the new text begins or ends with them. Equal lines beyond other new lines are new as well,
+/// because functions often end alike, unless a blank line at that edge of the old text shows that
+/// it forgot lines: then they stay at their position. Returns the lines that remain to be written.
+///
+/// # Errors
+/// Refuses if the new text has lines that the old text forgot beyond lines that stay: they move.
 pub(super) fn dedupe_insertions(
     hay: &Haystack<'_>,
     file: &Range<usize>,
+    edges: BlankEdges,
     out: &mut Vec<OutputLine>,
-) -> Range<usize> {
+) -> Result<Range<usize>, Conflict> {
     let made = |item: &&OutputLine| matches!(item, OutputLine::New(..));
+    let mut lines = file.clone();
     let head = out.iter().take(MAX_COMPARED_LINES).take_while(made).count();
     let most = head.min(file.start);
     let whole = (1..=most).rev().find(|&count| is_there(hay, &out[..count], file.start - count));
     out.drain(..whole.unwrap_or(0));
-    let starts_at =
-        |item: Option<&OutputLine>, line| matches!(item, Some(OutputLine::Keep(at)) if *at == line);
-    let inserted = whole.is_none() && starts_at(out.get(head), file.start);
-    let ends = |count: &usize| is_there(hay, &out[head - count..head], file.start - count);
-    let before = (1..=most).rev().filter(|_| inserted).find(ends).unwrap_or(0);
-    if before > 0 {
-        out.splice(head - before..head, (file.start - before..file.start).map(OutputLine::Keep));
+    if whole.is_none() && edges.before {
+        let count = lines_to_blank((0..file.start).rev().map(|line| hay.line(line)));
+        if let Some(at) = only_place(hay, &out[..head], file.start - count..file.start) {
+            lines.start -= count;
+            out.splice(at..at + count, (lines.start..file.start).map(OutputLine::Keep));
+        } else if head > 0 && is_made(hay, &out[head..], file.start - count..file.start) {
+            return Err(Conflict::Unmentioned(file.start - 1));
+        }
     }
     let tail = out.iter().rev().take(MAX_COMPARED_LINES).take_while(made).count();
-    let (start, most) = (out.len() - tail, tail.min(hay.len() - file.end));
+    let most = tail.min(hay.len() - file.end);
     let whole = (1..=most).rev().find(|&count| is_there(hay, &out[out.len() - count..], file.end));
     out.truncate(out.len() - whole.unwrap_or(0));
-    let last = file.end.wrapping_sub(1);
-    let inserted = whole.is_none() && start > 0 && starts_at(out.get(start - 1), last);
-    let begins = |count: &usize| is_there(hay, &out[start..start + count], file.end);
-    let after = (1..=most).rev().filter(|_| inserted).find(begins).unwrap_or(0);
-    if after > 0 {
-        out.splice(start..start + after, (file.end..file.end + after).map(OutputLine::Keep));
+    if whole.is_none() && edges.after {
+        let (start, count) =
+            (out.len() - tail, lines_to_blank((file.end..hay.len()).map(|line| hay.line(line))));
+        if let Some(at) = only_place(hay, &out[start..], file.end..file.end + count) {
+            lines.end += count;
+            out.splice(start + at..start + at + count, (file.end..lines.end).map(OutputLine::Keep));
+        } else if tail > 0 && is_made(hay, &out[..start], file.end..file.end + count) {
+            return Err(Conflict::Unmentioned(file.end));
+        }
     }
-    file.start - before..file.end + after
+    Ok(lines)
+}
+
+/// Reports whether new lines contain the lines `there` of the file.
+fn is_made(hay: &Haystack<'_>, items: &[OutputLine], there: Range<usize>) -> bool {
+    !there.is_empty()
+        && items.windows(there.len()).take(MAX_COMPARED_LINES).any(|items| {
+            items.iter().all(|item| matches!(item, OutputLine::New(..)))
+                && is_there(hay, items, there.start)
+        })
+}
+
+/// Returns the number of lines before the first blank one, or 0 if it is more than `MAX_FORGOTTEN`.
+fn lines_to_blank<'l>(lines: impl Iterator<Item = &'l [u8]>) -> usize {
+    lines.take(MAX_FORGOTTEN + 1).position(|line| trim(line).is_empty()).unwrap_or(0)
+}
+
+/// Returns where the new lines contain the lines `there` of the file, if that is one position.
+fn only_place(hay: &Haystack<'_>, items: &[OutputLine], there: Range<usize>) -> Option<usize> {
+    let mut found = (0..(items.len() + 1).saturating_sub(there.len())).filter(|&at| {
+        !there.is_empty() && is_there(hay, &items[at..at + there.len()], there.start)
+    });
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// Reports whether new lines have enough text and occur in the file from a line on.
