@@ -224,13 +224,12 @@ describe("what somebody else has committed", () => {
     async (kind) => {
       const place = await makePlace("minimal", kind === "file" ? { source: "ours" } : { "source/f": "ours" });
       const theirs = kind === "file" ? "target" : "target/theirs";
-      let isDone = false;
-      const meanwhile = async (path: string, name: string): Promise<void> => {
-        // After the target was looked for, and before it is made.
-        if (isDone || path !== (kind === "file" ? `${place.root}/source` : `${place.root}/target`)) return;
-        if (name !== (kind === "file" ? "readBytes" : "mkdir")) return;
-        isDone = true;
-        await place.foreign(theirs, "theirs");
+      const last = kind === "file" ? "readBytes source" : "mkdir target";
+      let [calls, acting] = [0, Number.POSITIVE_INFINITY];
+      const meanwhile = async (call: string): Promise<void> => {
+        if (call !== last && call !== last.replace("target", "other")) return;
+        calls += 1;
+        if (calls === acting) await place.foreign(theirs, "theirs");
       };
       const backend = new Proxy(place.backend, {
         get: (target, name) => {
@@ -238,12 +237,17 @@ describe("what somebody else has committed", () => {
           if (typeof method !== "function") return method;
           return (...args: unknown[]) => {
             if (name !== "readBytes" && name !== "mkdir") return method.apply(target, args);
-            return meanwhile(String(args[0]), name).then(() => method.apply(target, args));
+            const path = String(args[0]).slice(place.root.length + 1);
+            return meanwhile(`${name} ${path}`).then(() => method.apply(target, args));
           };
         },
       });
       const ws = await openWorkspace({ backend, root: place.root });
+      expect((await ws.call("copy", { source: "source", destination: "other" })).ok).toBe(true);
+      // At the last such call of a copy: the target was looked for, and is not made yet.
+      [calls, acting] = [0, calls];
       const result = await ws.call("copy", { source: "source", destination: "target" });
+      expect(calls).toBeGreaterThanOrEqual(acting);
       expect(result.ok).toBe(false);
       expect(await place.tree()).toMatchObject({ [theirs]: "theirs" });
     },
@@ -263,6 +267,22 @@ describe("what somebody else has committed", () => {
     const result = await ws.call("apply_patch", { patch: text });
     expect(result.ok, result.text).toBe(false);
     expect([memory.readTextSync("/ws/a"), memory.readTextSync("/ws/b")]).toEqual(["newer\n", "b\n"]);
+  });
+});
+
+describe("a deletion by itself", () => {
+  test("removes no content that was written right before it", async () => {
+    const memory = new MemoryBackend({ "/ws/a": "one" });
+    const backend = between(memory, {
+      before(_call, name, args) {
+        if (name === "delete" && args[0] === "/ws/a") memory.writeTextSync("/ws/a", "newer");
+      },
+    });
+    const ws = await openWorkspace({ backend, root: "/ws", guard: true });
+    expect((await ws.call("read_file", { path: "a" })).ok).toBe(true);
+    const { error, text } = await ws.call("delete", { path: "a" });
+    expect(error, text).toMatchObject({ code: "CONFLICT", details: { reason: "changed_since_read" } });
+    expect(memory.readTextSync("/ws/a")).toBe("newer");
   });
 });
 
