@@ -117,7 +117,8 @@ function change(old, lines, random) {
     default: {
       const blanks = /^\s*/.exec(made[at])[0];
       if (/^\s*(?:\*|\/[/*]|#|$)/.test(made[at])) break;
-      const unit = 2 * lines.filter((line) => line.startsWith("\t")).length > lines.length ? "\t" : "  ";
+      const deep = lines.filter((line) => /^[ \t]+\S/.test(line));
+      const unit = 2 * deep.filter((line) => line.startsWith("\t")).length > deep.length ? "\t" : "  ";
       made.splice(at, 1, `${blanks}if (enabled) {`, `${blanks}${unit}${made[at].trim()}`, `${blanks}}`);
     }
   }

@@ -134,7 +134,12 @@ export const MISTAKES = {
     if (fine.length === 0 || made.old.length < 5) return false;
     made.old.splice(random.pick(fine)[0], 1);
     // Where the other lines stand together elsewhere, they are what is sent there.
-    return !standsIn(made.before, made.old) && !standsIn(made.after, made.old);
+    const text = [...made.before, ...made.file, ...made.after].join("\n");
+    return (
+      !text.includes(made.old.join("\n")) &&
+      !standsIn(made.before, made.old) &&
+      !standsIn(made.after, made.old)
+    );
   }),
   elided_middle: mistakes(1, (made, random) => {
     const pairs = kept(made);
@@ -217,7 +222,8 @@ export const MISTAKES = {
     const blanks = random.pick([" ", "  ", "\t"]);
     sent(made, (line) => (isBlank(line) ? line : line + blanks));
     made.new = made.new.map((line) => line.slice(0, isBlank(line) ? undefined : -blanks.length));
-    return true;
+    // Where the file has the same blanks, the edit takes them away.
+    return !made.old.some((line) => !isBlank(line) && made.file.includes(line));
   }),
   edge_blank: mistakes(3, (made, random) => {
     const [head, tail] = [random.below(2), random.below(3)];
@@ -335,7 +341,8 @@ export const MISTAKES = {
     const pairs = kept(made).filter(([i]) => squeeze(made.old[i]) !== made.old[i].trimEnd());
     if (pairs.length === 0) return false;
     for (const [i, j] of pairs) made.old[i] = made.new[j] = squeeze(made.old[i]);
-    return true;
+    // Where the lines stand elsewhere as they are sent, they are what is meant.
+    return !standsIn(made.before, made.old) && !standsIn(made.after, made.old);
   }),
   lost_semicolon: mistakes(2, (made, random) => {
     const pairs = kept(made).filter(([i]) => /\w\W*[;,]$/.test(made.old[i]));

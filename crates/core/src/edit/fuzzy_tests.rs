@@ -299,6 +299,27 @@ fn new_text_keeps_the_indentation_of_the_file_when_only_old_text_lost_it() {
             "\t\tclass Call\n\t\t\tdef run\n\t\t\t\tgo\n\t\t\tend\n\t\tend\n\n\t\tdef start(root, name = 'plain')\n\t\tend\n",
         ),
         (
+            "flattened from the margin on",
+            "var (\n\tonce   sync.Once\n\tengine *Engine\n)\n\nfunc get() *Engine {\n\tonce.Do(func() {\n\t\tengine = start()\n\t})\n\treturn engine\n}\n",
+            "var (\nonce   sync.Once\nengine *Engine\n)\n\nfunc get() *Engine {\nonce.Do(func() {\nengine = start()\n})\nreturn engine\n}",
+            "var get = sync.OnceValue(func() *Engine {\n        return start()\n})",
+            "var get = sync.OnceValue(func() *Engine {\n\treturn start()\n})\n",
+        ),
+        (
+            "flattened at one depth behind a part of a line",
+            "  it \"works\" do\n    req = make \\\n      env_for(\"/\", \"HOST\" => \"nic\")\n    req.host.must_equal \"nic\"\n    req.name.must_equal \"nic\"\n\n    x\n",
+            "\"HOST\" => \"nic\")\nreq.host.must_equal \"nic\"\nreq.name.must_equal \"nic\"\n",
+            "\"HOST\" => \"nic\")\n    req.host.must_be_nil\n    req.name.must_be_nil\n",
+            "  it \"works\" do\n    req = make \\\n      env_for(\"/\", \"HOST\" => \"nic\")\n    req.host.must_be_nil\n    req.name.must_be_nil\n\n    x\n",
+        ),
+        (
+            "steps of two behind a shift",
+            "\t\t\tend\n\n\t\t\t# Reads on until it finds the end.\n",
+            "        end\n\n        # Reads on until it finds the end.",
+            "        end\n\n        def update(size)\n          if size > MOST\n            raise Error\n          end\n        end\n\n        # Reads on until it finds the end.",
+            "\t\t\tend\n\n\t\t\tdef update(size)\n\t\t\t\tif size > MOST\n\t\t\t\t\traise Error\n\t\t\t\tend\n\t\t\tend\n\n\t\t\t# Reads on until it finds the end.\n",
+        ),
+        (
             "a line that moves into a block",
             "fn a() {\n\t\tset(\"A\", \"B\");\n\n\t\tb();\n}\n",
             "fn a() {\n        set(\"A\", \"B\");\n",
@@ -363,6 +384,20 @@ fn white_space_at_the_end_of_a_line_stays_there() {
             "\n    check(x)",
             "\n    check(x)\n\n\ndef b():\n    check(y)",
             "def a():\n    pass\n\n    check(x)  \n\n\ndef b():\n    check(y)\n\n",
+        ),
+        (
+            "old text has a part of it",
+            "x\n\ndef check(x):  \n    pass\n",
+            "\ndef check(x): ",
+            "\ndef other(x):\n    pass\n\n\ndef check(x):",
+            "x\n\ndef other(x):\n    pass\n\n\ndef check(x):  \n    pass\n",
+        ),
+        (
+            "the next line is repeated without it",
+            "class Kind(Base):\n    name = \"kind\"  \n\n    x\n",
+            "class Kind(Base):\n",
+            "class Kind(Base[bool]):\n    name = \"kind\"\n",
+            "class Kind(Base[bool]):\n    name = \"kind\"  \n\n    x\n",
         ),
         (
             "the new text adds it",
@@ -431,4 +466,27 @@ fn a_line_as_sent_is_kept_rather_than_a_similar_one() {
     let (old, new) = ("value=1\nfinish();", "value = 1\nbegin();\nvalue=1\nfinish();");
     let result = "value = 1\nbegin();\nvalue = 1\nfinish();\n";
     assert_eq!(fuzzy("a line twice", text, old, new).0, result);
+}
+
+#[test]
+fn a_line_that_would_begin_within_a_word_is_not_found() {
+    let text = "newstyle_names = {\n    \"main\": \"<title>one</title>\",\n    \"child\": \"<body>two</body>\",\n}\n";
+    let old =
+        "names = {\n    \"main\": \"<title>one</title>\",\n    \"child\": \"<body>two</body>\",";
+    let new = old.replace("main", "default");
+    assert!(run(text, &format!("\n{old}"), &format!("\n{new}"), Strictness::Fuzzy).is_err());
+}
+
+#[test]
+fn an_ambiguous_edit_lists_all_positions_that_are_nearly_as_similar() {
+    let block = |end| {
+        format!(
+            "def test_{end}():\n    result = run(function())\n    assert result == \"{end}\"\n\n"
+        )
+    };
+    let text: String = ["one", "two", "three", "four"].map(block).concat();
+    let (old, new) =
+        ("    result = run(fnuction())\n    assert result", "    result = go()\n    assert result");
+    let error = run(&text, old, new, Strictness::Fuzzy).unwrap_err();
+    assert!(error.message.contains("lines 2, 6, 10, 14"), "{error}");
 }

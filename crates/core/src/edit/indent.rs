@@ -15,6 +15,8 @@ pub(super) struct IndentMap {
     style: Option<(usize, Vec<u8>)>,
     /// The columns of which the indentations of the new text are multiples; 0 if not known.
     step: usize,
+    /// The same, counted from the shallowest line of the new text.
+    rise: usize,
 }
 
 impl IndentMap {
@@ -48,7 +50,10 @@ impl IndentMap {
     /// that of the new text.
     pub(super) fn take_style(&mut self, text: &[u8], new: &[&[u8]]) {
         let lines = new.iter().filter(|line| !trim(line).is_empty());
-        self.step = lines.map(|line| width(indent(line))).fold(0, greatest_divisor);
+        let widths: Vec<usize> = lines.map(|line| width(indent(line))).collect();
+        let least = widths.iter().copied().min().unwrap_or(0);
+        self.step = widths.iter().copied().fold(0, greatest_divisor);
+        self.rise = widths.iter().map(|width| width - least).fold(0, greatest_divisor);
         if self.pairs.iter().any(|(sent, file)| !sent.is_empty() || !file.is_empty()) {
             return;
         }
@@ -178,7 +183,10 @@ impl IndentMap {
         };
         // Even if the whole text is shifted by a few spaces, the steps between its depths are
         // usable.
-        fit(0).or_else(|| fit(least)).unwrap_or(4) as f64
+        let unit = fit(0).or_else(|| fit(least)).unwrap_or(4);
+        // Other new lines may show smaller steps.
+        let rise = Some(self.rise).filter(|rise| matches!(rise, 2 | 4 | 8));
+        rise.map_or(unit, |rise| rise.min(unit)) as f64
     }
 
     /// Returns the columns of a tab if all known lines have the same indentation and it can be a

@@ -99,8 +99,14 @@ impl<'p, 'n> Pairs<'p, 'n> {
         }
         let key = self.window.key(file);
         if n > 1 && own >= 4 && own < other {
-            let first = old == 0 && key.ends_with(&line.key);
-            if first || (old == n - 1 && key.starts_with(&line.key)) {
+            let (sent, there) = (trim(line.text), trim(hay.line(file)));
+            let first = old == 0
+                && key.ends_with(&line.key)
+                && !splits_word(there.strip_suffix(sent), sent);
+            let last = old == n - 1
+                && key.starts_with(&line.key)
+                && !splits_word(Some(sent), there.strip_prefix(sent).unwrap_or_default());
+            if first || last {
                 way(1, 1, LINE_COST * 12 / 100, AlignStep::Edge);
             }
         }
@@ -130,6 +136,14 @@ impl<'p, 'n> Pairs<'p, 'n> {
             }
         }
     }
+}
+
+/// Reports whether the boundary between two parts of a line is within a word.
+fn splits_word(before: Option<&[u8]>, after: &[u8]) -> bool {
+    let is_letter = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80)
+    };
+    is_letter(before.and_then(|before| before.last())) && is_letter(after.first())
 }
 
 /// Returns how many parts from the first on have this total length.

@@ -44,7 +44,8 @@ pub(super) fn inspect(text: &[u8], edit: &Edit, found: &Match) -> Option<Suspici
         if moves_trailing_blanks(text, splice) {
             return Some(Suspicion::SplitsLine(Strictness::Whitespace));
         }
-        return is_torn(text, splice).then_some(Suspicion::SplitsLine(Strictness::Fuzzy));
+        let doubtful = is_torn(text, splice) || repeats_next_line(text, splice);
+        return doubtful.then_some(Suspicion::SplitsLine(Strictness::Fuzzy));
     };
     let found = Match {
         splices: vec![splice],
@@ -100,7 +101,8 @@ fn is_torn(text: &[u8], splice: &Splice) -> bool {
 }
 
 /// Reports whether the last old line stays, other lines follow it in the new text, and the white
-/// space at its end, which the old text does not have, would move to the end of those.
+/// space at its end, which the old text does not have, would move to the end of those. Also if the
+/// old text has a part of that white space.
 fn moves_trailing_blanks(text: &[u8], splice: &Splice) -> bool {
     let old = &text[splice.range.clone()];
     let rest = &text[splice.range.end..];
@@ -111,8 +113,25 @@ fn moves_trailing_blanks(text: &[u8], splice: &Splice) -> bool {
     if after.is_empty() || !after.iter().all(|&byte| is_blank(byte)) || trim(&last).is_empty() {
         return false;
     }
+    if trim_end(&last) != last {
+        return true;
+    }
     let mut made = splice.with.split(|&byte| byte == b'\n').map(trim_end);
     made.next_back() != Some(trim_end(&last)) && made.any(|line| line == trim_end(&last))
+}
+
+/// Reports whether the new text ends with the line of the file that follows the old text, except
+/// for white space at the end of that line.
+fn repeats_next_line(text: &[u8], splice: &Splice) -> bool {
+    let old = &text[splice.range.clone()];
+    let mut rest = text[splice.range.end..].split(|&byte| byte == b'\n');
+    let next = if old.ends_with(b"\n") { rest.next() } else { rest.nth(1) };
+    let last = |text: &[u8]| {
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        trim_end(text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default()).to_vec()
+    };
+    let (made, next) = (last(&splice.with), trim_end(next.unwrap_or_default()));
+    made == next && made != last(old) && significant_bytes(next) >= MIN_SIGNIFICANT_BYTES
 }
 
 /// Extends the splice over the lines of the file that the new text repeats.

@@ -89,13 +89,20 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
         });
     }
     // A position that would be refused by itself is no rival.
-    let mut rivals = found.take(MAX_RIVALS).filter(is_apart);
-    let rival = rivals.find(|place| first_difference(hay, needle, &place.alignment).is_none());
-    if let Some(rival) = rival {
-        let (cost, other) = (best.alignment.cost, rival.alignment.cost);
-        if other - cost < clear_of(needle) || (cost > LINE_COST / 10 && cost * 10 > other * 7) {
-            return Err(NoMatch::Several(vec![best, rival]));
-        }
+    let cost = best.alignment.cost;
+    let is_close = |place: &Candidate| {
+        let other = place.alignment.cost;
+        other - cost < clear_of(needle) || (cost > LINE_COST / 10 && cost * 10 > other * 7)
+    };
+    let mut rivals: Vec<Candidate> = found
+        .take(MAX_RIVALS)
+        .filter(is_apart)
+        .filter(|place| first_difference(hay, needle, &place.alignment).is_none())
+        .take_while(is_close)
+        .collect();
+    if !rivals.is_empty() {
+        rivals.insert(0, best);
+        return Err(NoMatch::Several(rivals));
     }
     if untried || hay.work.is_spent() {
         return Err(NoMatch::TooLarge);

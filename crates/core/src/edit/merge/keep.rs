@@ -48,7 +48,8 @@ impl Merge<'_, '_> {
                 let deeper = indent(text).strip_prefix(indent(self.old[unit.old.start]));
                 [blanks, deeper.unwrap_or_default(), trim(text)].concat()
             });
-            if count(&mended) >= count(&strict) { mended } else { strict }
+            let is_mended = self.is_flattened() || count(&mended) >= count(&strict);
+            if is_mended { mended } else { strict }
         } else if count(&as_sent) == count(&strict) {
             as_sent
         } else {
@@ -121,9 +122,11 @@ impl Merge<'_, '_> {
                 (Base::Old(old), Some(new)) => Some((*old, *new)),
                 _ => None,
             })
+            .filter(|(old, _)| self.unit_of[*old].is_none_or(|unit| self.units[unit].cut.head == 0))
             .collect();
-        if self.is_flattened() {
-            if self.is_new_at_file_depth() {
+        let is_flattened = self.is_flattened();
+        if is_flattened {
+            if self.is_new_at_file_depth(is_flattened) {
                 return 1;
             }
             pairs.clear();
@@ -156,23 +159,26 @@ impl Merge<'_, '_> {
             alike += isize::from(new == old && new != file && is_significant);
         }
         if (new_right, old_right, alike) == (0, 0, 0) {
-            return isize::from(self.is_new_at_file_depth());
+            return isize::from(self.is_new_at_file_depth(is_flattened));
         }
         new_right - old_right.max(4 * alike)
     }
 
     /// Reports whether the shallowest line of the new text is indented as that of the file, and not
-    /// as that of the old text.
-    fn is_new_at_file_depth(&self) -> bool {
+    /// as that of the old text, whose indentation says nothing if it is flattened.
+    fn is_new_at_file_depth(&self, is_flattened: bool) -> bool {
         let shallowest = |lines: &mut dyn Iterator<Item = &[u8]>| {
             let depths = lines.filter(|line| !trim(line).is_empty()).map(indent);
             depths.min_by_key(|depth| depth.len()).map(<[u8]>::to_vec)
         };
-        let old = shallowest(&mut self.old.iter().copied());
-        let new = shallowest(&mut self.new.iter().copied());
+        // A line that begins amid a line of the file has no indentation.
+        let cut = usize::from(self.units.first().is_some_and(|unit| unit.cut.head > 0));
+        let old = shallowest(&mut self.old.iter().skip(cut).copied());
+        let new = shallowest(&mut self.new.iter().skip(cut).copied());
         let units = self.units.iter().filter(|unit| unit.cut.head == 0);
         let file = shallowest(&mut units.map(|unit| self.hay.line(unit.file.start)));
-        new.as_ref().is_some_and(|depth| !depth.is_empty()) && new != old && new == file
+        let says = |depth: &Vec<u8>| is_flattened || !depth.is_empty();
+        new.as_ref().is_some_and(says) && new == file && (is_flattened || new != old)
     }
 
     /// Reports whether the old text has no indentation while the file's lines have different
