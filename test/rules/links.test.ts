@@ -69,3 +69,35 @@ describe.each(KINDS)("links on %s", (kind) => {
     });
   });
 });
+
+describe.each(KINDS)("a link to a directory on %s", (kind) => {
+  const linked: Seed = {
+    "sub/secret/zqxname.txt": "zqxcontent\n",
+    "sub/plain.txt": "plain\n",
+    door: { link: "sub" },
+  };
+  // Denied by the name with the link in it alone; without the link the same files may be read.
+  const open = () => place(kind, linked, { access: { deny: ["door/secret"] } });
+
+  test.each([
+    ["list_directory", { path: "door", depth: 3 }],
+    ["list_directory", { path: "door", format: "tree" }],
+    ["grep", { path: "door", pattern: "zqx" }],
+    ["glob", { path: "door", pattern: "**/*.txt" }],
+    ["find_files", { path: "door", query: "zqxname" }],
+  ])("%s %j shows nothing that its names deny", async (tool, args) => {
+    const { ws } = await open();
+    const result = await ws.call(tool, args);
+    expect(result.error).toBeUndefined();
+    expect(JSON.stringify(result.data)).not.toMatch(/secret|zqxname|zqxcontent/u);
+  });
+
+  test("shows the same entries without the link", async () => {
+    const { ws } = await open();
+    expect((await ws.call("read_file", { path: "sub/secret/zqxname.txt" })).text).toContain("zqxcontent");
+    expect((await ws.call("read_file", { path: "door/secret/zqxname.txt" })).error?.code).toBe(
+      "OUTSIDE_ALLOWED",
+    );
+    expect((await ws.call("grep", { path: "sub", pattern: "zqx" })).text).toContain("zqxcontent");
+  });
+});

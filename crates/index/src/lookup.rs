@@ -50,6 +50,10 @@ pub(crate) fn find<'r>(
     walk_root: &WalkRoot<'_>,
     names: Option<&[String]>,
 ) -> Option<(Arc<Index>, Option<WalkRoot<'r>>)> {
+    // An index knows what is denied by the real path alone.
+    if walk_root.asked.differs() {
+        return None;
+    }
     let index = {
         let indexes = session.indexes.lock();
         let knows = |index: &&Arc<Index>| {

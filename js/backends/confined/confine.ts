@@ -32,7 +32,7 @@ import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-r
 import { globFiles } from "../search/globs.ts";
 import { heldBy, offerHeld } from "../search/held.ts";
 import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
-import { childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
+import { childOf, isWithin, joinPath, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
 import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./secret-content.ts";
 import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
@@ -279,7 +279,7 @@ async function listing(
   options: ListOptions | undefined,
 ): Promise<readonly FsEntry[]> {
   const asked = normalise(path).path;
-  const visible = resolver.rules.visible(real, await inner.listDir(real, options));
+  const visible = await visibleOnly(inner, resolver, real, resolver.nameOf(path)).listDir(real, options);
   if (asked === real) return Object.freeze([...visible]);
   return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
 }
@@ -293,7 +293,7 @@ async function* filesBelow(
   const real = await resolver.resolve(root, "read", "follow");
   const asked = normalise(root).path;
   try {
-    for await (const entry of walkTree(visibleOnly(inner, resolver), real)) {
+    for await (const entry of walkTree(visibleOnly(inner, resolver, real, resolver.nameOf(root)), real)) {
       if (entry.type === "file") yield childOf(asked, relativeTo(entry.path, real) as string);
     }
   } catch (error) {
@@ -378,7 +378,7 @@ async function checkCopy(
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
   // Denied entries are not copied, so their destination does not matter.
-  for await (const entry of walkTree(visibleOnly(inner, resolver), real, signal)) {
+  for await (const entry of walkTree(visibleOnly(inner, resolver, real), real, signal)) {
     if (isRepositoryMark(entry.name)) {
       // Checked together with the existing marks at the destination, where two trees merge.
       const here = parentOf(entry.path);
@@ -392,10 +392,24 @@ async function checkCopy(
   }
 }
 
-/** The inner backend for a walk: without denied entries. */
-function visibleOnly(inner: FsBackend, resolver: PathResolver): Pick<FsBackend, "listDir"> {
+/**
+ * The inner backend for a walk below a real path: without the entries that are denied, by their real
+ * path or by the name under which the walk was asked for.
+ */
+function visibleOnly(
+  inner: FsBackend,
+  resolver: PathResolver,
+  real: string,
+  named = real,
+): Pick<FsBackend, "listDir"> {
+  const { rules } = resolver;
   return {
-    listDir: async (path, options) => resolver.rules.visible(path, await inner.listDir(path, options)),
+    listDir: async (path, options) => {
+      const visible = rules.visible(path, await inner.listDir(path, options));
+      if (named === real) return visible;
+      const below = relativeTo(path, real);
+      return rules.visible(below === null || below === "." ? named : joinPath(named, below), visible);
+    },
   };
 }
 

@@ -28,6 +28,8 @@ export interface PathResolver {
   resolve(path: string, intent: Intent, last: FinalSymlink): Promise<string>;
   /** {@link PathResolver.resolve} for an operation that removes the whole entry: a root is refused too. */
   resolveForRemoval(path: string): Promise<string>;
+  /** Returns a path as the rules see its names: beneath the real path of its root, with its links. */
+  nameOf(path: string): string;
   /** Refuses a link at a real path whose target, as written, lies outside. @throws OUTSIDE_ALLOWED */
   checkLinkTarget(link: string, target: string): void;
 }
@@ -52,9 +54,10 @@ export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy):
     (path, i) => [path, [pinned.cwd, ...(pinned.read ?? []), ...pinned.write][i] as string] as const,
   );
 
+  const nameOf = (path: string): string => resolveAlias(normalise(path).path, allRoots, aliases);
   const enter = async (path: string, intent: Intent, last: FinalSymlink): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
-    const named = resolveAlias(normalise(path).path, allRoots, aliases);
+    const named = nameOf(path);
     const check = (at: string): void => {
       const verdict = rules.check(at);
       if (verdict.denied) throw outside(path, intent);
@@ -91,7 +94,7 @@ export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy):
     if (!everyRoot.some((root) => isWithin(path, root)) || rules.check(path).denied)
       throw outside(target, "read");
   };
-  return { rules, resolve: enter, resolveForRemoval: enterWhole, checkLinkTarget: leads };
+  return { rules, resolve: enter, resolveForRemoval: enterWhole, nameOf, checkLinkTarget: leads };
 }
 
 interface FollowOptions {

@@ -228,7 +228,8 @@ async function copyEntry(
   const made = await copyFileVia(backend, entry.path, to, options);
   options.onMade?.(to, made);
   counts.files++;
-  counts.bytes += (await lstatVia(backend, to)).size;
+  // The destination can be a link to the file that was written.
+  counts.bytes += (await backend.stat(to)).size;
 }
 
 async function copyLink(backend: FsBackend, from: string, to: string): Promise<boolean> {

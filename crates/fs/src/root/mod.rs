@@ -33,7 +33,7 @@ use filewright_core::access::{
 use filewright_core::ignore::{IgnoreKind, IgnoreRules, Stack};
 use filewright_core::{Code, Error, Result};
 
-pub use open::{OpenDir, OpenFile};
+pub use open::{AskedName, OpenDir, OpenFile};
 pub use policy::{Follow, Kernel, Policy, ResolverChoice};
 pub use renew::Renewed;
 pub use resolver::Resolver;

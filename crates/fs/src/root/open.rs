@@ -3,11 +3,12 @@
 use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
-use filewright_core::access::Intent;
+use filewright_core::access::{Intent, PathRules};
+use filewright_core::path::components;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots};
+use super::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots, absolute_of};
 use crate::dir::errno::{not_regular, os, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
@@ -33,6 +34,35 @@ pub struct OpenDir {
     pub fd: OwnedFd,
     /// The absolute real path. For rules and messages; it must never be opened.
     pub real: Vec<u8>,
+    /// The name under which the rules see it, too.
+    pub asked: AskedName,
+}
+
+/// The path by which a directory was asked for, where links make it another one than the real path.
+/// A deny rule holds for both: what is refused by a path is not shown below that path.
+#[derive(Clone, Debug, Default)]
+pub struct AskedName(Option<Asked>);
+
+/// Both paths without a final slash.
+#[derive(Clone, Debug)]
+struct Asked {
+    path: Vec<u8>,
+    real_len: usize,
+}
+
+impl AskedName {
+    /// True if the directory was asked for by another path than its real one, and rules deny
+    /// something.
+    pub fn differs(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Like [`PathRules::denied_entry`], for the real path of an entry below the directory.
+    pub fn denied_entry(&self, rules: &PathRules, path: &[u8]) -> bool {
+        let as_asked =
+            |asked: &Asked| rules.denied_entry(&[&asked.path, &path[asked.real_len..]].concat());
+        rules.denied_entry(path) || self.0.as_ref().is_some_and(as_asked)
+    }
 }
 
 impl Roots {
@@ -73,10 +103,22 @@ impl Roots {
                 (Some(_), Some(_)) => return Err(os(Errno::NOTDIR)),
             };
             if let Some(fd) = open_entries(&place.dir, name)? {
-                return Ok(OpenDir { fd, real: place.real });
+                let asked = self.asked_name(path, &place.real)?;
+                return Ok(OpenDir { fd, real: place.real, asked });
             }
         }
         Err(unsettled())
+    }
+
+    fn asked_name(&self, path: &[u8], real: &[u8]) -> Result<AskedName> {
+        if !self.rules.denies() {
+            return Ok(AskedName::default());
+        }
+        let asked = absolute_of(&components(path)?.names);
+        let named = self.root_for(&asked).map_or(asked, |(_, named)| named);
+        let without_slash = |path: &[u8]| path.strip_suffix(b"/").unwrap_or(path).to_vec();
+        let (path, real_len) = (without_slash(&named), without_slash(real).len());
+        Ok(AskedName((named != real).then_some(Asked { path, real_len })))
     }
 }
 

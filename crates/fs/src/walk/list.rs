@@ -85,7 +85,7 @@ impl Roots {
             if self.rules().denies() {
                 real.truncate(base);
                 push_name(&mut real, name);
-                if self.rules().denied_entry(&real) {
+                if dir.asked.denied_entry(self.rules(), &real) {
                     return Ok(());
                 }
             }

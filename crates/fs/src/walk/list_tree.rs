@@ -351,7 +351,7 @@ impl EntrySource for Disk<'_> {
             let (name, kind) = (listing.name(index), listing.kind(index));
             path.truncate(base);
             path.extend_from_slice(name);
-            if denies && walk_root.roots.rules().denied_entry(&path) {
+            if denies && walk_root.denied_entry(&path) {
                 continue;
             }
             // Ignore files do not apply to special files.

@@ -34,7 +34,7 @@ use filewright_core::ignore::Stack;
 
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
-use crate::root::{Resolver, Roots};
+use crate::root::{AskedName, Resolver, Roots};
 
 pub use listing::Listing;
 pub use open::{Opener, ReadOutcome, open_plain, read_open, read_regular};
@@ -170,6 +170,8 @@ pub struct WalkRoot<'r> {
     pub fd: OwnedFd,
     /// The absolute real path of the start, with a final slash.
     pub real: Vec<u8>,
+    /// The name under which the rules see it, too.
+    pub asked: AskedName,
     resolver: Resolver,
     /// The ignore rules of the directories above the start.
     pub stack: Stack,
@@ -195,7 +197,13 @@ impl<'r> WalkRoot<'r> {
             None => (Stack::new(), real.len(), 0),
         };
         let resolver = roots.resolver();
-        Ok(Self { roots, fd: opened.fd, real, resolver, stack, top, rules })
+        let asked = opened.asked;
+        Ok(Self { roots, fd: opened.fd, real, asked, resolver, stack, top, rules })
+    }
+
+    /// Reports whether an entry is denied, by its absolute real path, whose parent is not.
+    pub fn denied_entry(&self, path: &[u8]) -> bool {
+        self.asked.denied_entry(self.roots.rules(), path)
     }
 }
 

@@ -137,7 +137,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             self.path.truncate(base);
             self.path.extend_from_slice(name);
             let relative = &self.path[start..];
-            if denies && walk_root.roots.rules().denied_entry(&self.path) {
+            if denies && walk_root.denied_entry(&self.path) {
                 continue;
             }
             let is_dir = kind == Kind::Dir;

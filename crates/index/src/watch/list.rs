@@ -76,7 +76,7 @@ impl Contents {
             let (name, kind) = (listing.name(place), listing.kind(place));
             path.truncate(base);
             path.extend_from_slice(name);
-            if denies && policy.denied_entry(&path) {
+            if denies && walk_root.denied_entry(&path) {
                 continue;
             }
             special |= kind == Kind::Other;
