@@ -3,7 +3,8 @@
 //
 // Both need Node 22, which npm carries; everything is installed into
 // .cache/conformance. Scenarios that ask for tools made for the suite (such as
-// `test_simple_text`), for prompts or for sampling do not apply to a server of files.
+// `test_simple_text`), for prompts made for it or for sampling do not apply to a server of
+// files, nor does `logging-set-level`: over HTTP no session keeps a level.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

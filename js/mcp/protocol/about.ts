@@ -9,15 +9,27 @@ export interface About {
     readonly resources: { readonly listChanged: true; readonly subscribe?: true };
     readonly prompts: Readonly<Record<string, never>>;
     readonly completions: Readonly<Record<string, never>>;
+    readonly logging?: Readonly<Record<string, never>>;
   };
   readonly instructions: string;
 }
 
+/** The capabilities that depend on the transport and on the era of the protocol. */
+export interface Offers {
+  /** True when clients can subscribe to resources. */
+  readonly subscribe: boolean;
+  /** True when a log level can be kept for the client, or comes with each of its requests. */
+  readonly logging: boolean;
+}
+
 /**
  * Returns the server's name, capabilities and instructions.
- * @param subscribe true when clients can subscribe to resources
  */
-export function aboutServer({ host }: Pick<Serving, "host">, version: string, subscribe: boolean): About {
+export function aboutServer(
+  { host }: Pick<Serving, "host">,
+  version: string,
+  { subscribe, logging }: Offers,
+): About {
   const about = [
     "Files below the allowed directories: read, searched, changed. Nothing outside can be reached.",
     "Edits are exact or refused, and a refusal says what to send instead; a file that changed meanwhile is never overwritten.",
@@ -38,6 +50,7 @@ export function aboutServer({ host }: Pick<Serving, "host">, version: string, su
       resources: { listChanged: true, ...(subscribe ? { subscribe } : {}) },
       prompts: {},
       completions: {},
+      ...(logging ? { logging: {} } : {}),
     },
     instructions: about.join(" "),
   };

@@ -3,8 +3,10 @@ import { nearest } from "../../schema/nearest.ts";
 import { shuttingDown } from "../../pipeline/scheduling/drain.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
+import { type ClientLog, logCall, makeClientLog, type Notify } from "./client-log.ts";
 import { answerOf, type CallAnswer, refusal, type Structured, toolFacts } from "./content.ts";
 import type { Host, Room } from "../host.ts";
+import type { LogLevel } from "../log.ts";
 import { mediaOf } from "./media.ts";
 import { reporter } from "./progress.ts";
 import { resolveRelative } from "./relative.ts";
@@ -20,14 +22,21 @@ export interface Serving {
   readonly agent?: string | undefined;
   /** Aborted when a server that shuts down stops waiting for running calls. */
   readonly ending?: AbortSignal | undefined;
+  /** The log of the connection; undefined when no connection keeps a level. */
+  readonly clientLog?: ClientLog | undefined;
 }
+
+/** The key of a request's envelope that holds the log level. */
+const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 
 /** The part of a request that a call uses. */
 export interface Caller {
   readonly mcpReq: {
     readonly signal: AbortSignal;
     readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
-    notify(notification: { method: string; params: Record<string, unknown> }): Promise<void>;
+    /** The facts that a request of the newer era carries; undefined in the older era. */
+    readonly envelope?: { readonly [LOG_LEVEL]?: LogLevel | undefined } | undefined;
+    readonly notify: Notify;
   };
 }
 
@@ -73,16 +82,25 @@ export async function callTool(
   serving: Serving,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  { mcpReq: { signal, _meta: meta, notify } }: Caller,
+  { mcpReq }: Caller,
   round?: Round,
 ): Promise<CallAnswer | ReturnType<typeof inputRequired>> {
   const { host, structured } = serving;
   const { preset } = host;
+  const { signal, _meta: meta, notify } = mcpReq;
+  const log = logOf(serving, mcpReq);
   if (host.isDraining()) return answerOf(shuttingDown(), undefined, { preset, structured, cwd: "/" });
   const room = await host.room();
-  if (room === undefined) return refusal(`Error: ${NO_DIRECTORY}`);
+  if (room === undefined) {
+    log?.log("warning", { message: "a call was refused: no directory is allowed" });
+    return refusal(`Error: ${NO_DIRECTORY}`);
+  }
   const tool = room.tools.get(name);
-  if (tool === undefined) throw unknown(name, room);
+  if (tool === undefined) {
+    // The name is the client's text, so it is not repeated.
+    log?.log("warning", { message: "a call was refused: UNKNOWN_TOOL", code: "UNKNOWN_TOOL" });
+    throw unknown(name, room);
+  }
   const report = reporter(meta?.progressToken, notify);
   try {
     const given = await resolveRelative(tool, args);
@@ -93,12 +111,20 @@ export async function callTool(
     });
     const asked = await pending(round, result);
     if (asked !== undefined) return asked;
+    if (log !== undefined) logCall(log, name, result);
     const isMedia = (preset === "mcp" || preset === "lean") && name === "read_media_file";
     const media = isMedia ? await mediaOf(room, given, result, structured === "full") : undefined;
     return answerOf(result, media, { preset, structured, cwd: room.cwd });
   } finally {
     report?.end();
   }
+}
+
+/** Returns the log for a request: its own where its era has one, else that of the connection. */
+function logOf({ clientLog }: Serving, { envelope, notify }: Caller["mcpReq"]): ClientLog | undefined {
+  if (envelope === undefined) return clientLog;
+  const level = envelope[LOG_LEVEL];
+  return level === undefined ? undefined : makeClientLog(notify, level);
 }
 
 /**

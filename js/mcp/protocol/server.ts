@@ -15,6 +15,8 @@ export interface ServerParts extends Serving {
   readonly version: string;
   /** Watches subscribed resources; undefined when the client cannot subscribe. */
   readonly watch?: Watch | undefined;
+  /** True when each request can carry a log level. */
+  readonly logsRequests?: boolean | undefined;
   /** Called before a request that needs the directories, so that the client's roots can replace them. */
   readonly before?: ((context: ServerContext, server: Server) => Promise<unknown>) | undefined;
 }
@@ -32,8 +34,11 @@ export function capabilitiesOf(context: ServerContext, server: Server): Readonly
 
 /** Creates the server. */
 export function makeServer(parts: ServerParts): Server {
-  const { host, watch, approvals } = parts;
-  const { serverInfo, capabilities, instructions } = aboutServer(parts, parts.version, watch !== undefined);
+  const { host, watch, approvals, clientLog } = parts;
+  const { serverInfo, capabilities, instructions } = aboutServer(parts, parts.version, {
+    subscribe: watch !== undefined,
+    logging: clientLog !== undefined || parts.logsRequests === true,
+  });
   const server = new Server(serverInfo, {
     capabilities,
     instructions,
@@ -80,8 +85,18 @@ export function makeServer(parts: ServerParts): Server {
     };
   });
   if (watch !== undefined) subscriptions(server, watch);
+  if (clientLog !== undefined)
+    server.setRequestHandler("logging/setLevel", { params: ANY_PARAMS }, (params) => {
+      clientLog.setLevel((params as { readonly level?: unknown }).level);
+      return {};
+    });
   return server;
 }
+
+/** Accepts all parameters, because our own check names the nearest level. */
+const ANY_PARAMS = {
+  "~standard": { version: 1, vendor: "filewright", validate: (value: unknown) => ({ value }) },
+} as const;
 
 /** Returns a context whose call is also cancelled when a server that shuts down stops waiting. */
 function withEnding(context: ServerContext, ending: AbortSignal | undefined): ServerContext {

@@ -1,6 +1,6 @@
 /**
  * Answers the most frequent messages of a connection without the protocol's SDK: the handshake of the older
- * era, the list of tools, and calls.
+ * era, the list of tools, calls, and the log level.
  *
  * The SDK parses each message twice and validates it against schemas that it builds first. This takes most of
  * the start time and half of the time of a short call. So we answer a message that has exactly the plain
@@ -94,6 +94,14 @@ export function makeDirect(parts: DirectParts): Direct {
         const plain = plainCall(params);
         if (plain === undefined) return false;
         call(message, id, plain);
+        return true;
+      }
+      if (method === "logging/setLevel" && parts.clientLog !== undefined) {
+        const { clientLog } = parts;
+        void answer(message, id, async () => {
+          clientLog.setLevel(isRecord(params) ? params["level"] : undefined);
+          return {};
+        });
         return true;
       }
       const bare = params === undefined || (isRecord(params) && Object.keys(params).length === 0);

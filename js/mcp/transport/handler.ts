@@ -53,8 +53,8 @@ export function makeHandler(
       makeServer({
         ...parts,
         agent: authInfo === undefined ? parts.agent : `${authInfo.clientId}`,
-        // A single request of the older era has no stream, so it cannot subscribe.
-        ...(era === "modern" ? { watch } : {}),
+        // A single request of the older era has no stream for subscriptions, and no session keeps its log level.
+        ...(era === "modern" ? { watch, logsRequests: true } : {}),
       }),
     { onerror, maxRequestBodySize: HTTP_LIMITS.bodyBytes, maxSubscriptions: MAX_SUBSCRIPTIONS },
   );

@@ -14,6 +14,7 @@ import { fulfilledWithin } from "../../http/within.ts";
 import type { WorkspaceOptions } from "../../workspace/options.ts";
 import { aboutServer } from "../protocol/about.ts";
 import type { Approvals } from "../protocol/approvals.ts";
+import { type ClientLog, makeClientLog } from "../protocol/client-log.ts";
 import type { Connection } from "./connection.ts";
 import type { Structured } from "../protocol/content.ts";
 import { greet, makeDirect } from "./direct.ts";
@@ -62,6 +63,7 @@ export function hostOptions(
   options: ServeOptions,
   log: Log,
   confirm: Confirm | undefined,
+  clientLog?: ClientLog,
 ): { readonly dirs: readonly string[]; readonly host: HostOptions } | undefined {
   const dirs = usableDirectories(
     options.roots.map(({ path }) => path),
@@ -80,7 +82,10 @@ export function hostOptions(
     readOnly: options.readOnly,
     readOnlyDirs: readOnly.map(({ path }) => resolve(expandHome(path))),
     confirm,
-    ...(options.greeting === undefined ? { onOpen: (room: Room) => log(openedLine(room)) } : {}),
+    onOpen(room: Room) {
+      if (options.greeting === undefined) log(openedLine(room));
+      clientLog?.opened(room);
+    },
   };
   return { dirs, host };
 }
@@ -91,15 +96,16 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   console.log = console.info = console.debug = console.error;
   const log = stderrLog(options.logLevel);
   const approvals = options.ask ? await approvalsOf() : undefined;
-  const found = hostOptions(options, log, approvals?.confirm);
+  const wire = makeWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
+  const clientLog = makeClientLog(async (message) => wire.write({ jsonrpc: "2.0", ...message }));
+  const found = hostOptions(options, log, approvals?.confirm, clientLog);
   if (found === undefined) return 1;
   const { dirs } = found;
   const { structured, version } = options;
   const host = localHost(dirs, found.host);
   if (options.opensAtOnce) await host.room();
   const ending = new AbortController();
-  const serving = { host, structured, approvals, ending: ending.signal };
-  const wire = makeWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
+  const serving = { host, structured, approvals, clientLog, ending: ending.signal };
 
   let greeting: Message | undefined;
   let sdk: Promise<Connection> | undefined;
@@ -141,7 +147,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
   wire.onmessage = (message) => {
     if (greeting === undefined && sdk === undefined) {
-      const answer = greet(message, aboutServer(serving, version, true));
+      const answer = greet(message, aboutServer(serving, version, { subscribe: true, logging: true }));
       if (answer === undefined) return leave(message);
       greeting = message;
       return wire.write(answer);

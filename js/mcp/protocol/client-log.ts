@@ -1,0 +1,177 @@
+/**
+ * Log messages for a client: `notifications/message` of the protocol.
+ *
+ * Clients keep logs and pass them on. So a message consists of our own words, the name of a tool, an error
+ * code and counts, and never of a path, an argument or the text of an answer.
+ */
+import type { Code } from "../../engine/errors.ts";
+import { nearest } from "../../schema/nearest.ts";
+import type { ToolResult } from "../../workspace/index.ts";
+import type { Room } from "../host.ts";
+import { isTold, LOG_LEVELS, type LogLevel } from "../log.ts";
+
+/** Sends a notification. Rejects when the client has disconnected. */
+export type Notify = (notification: {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+}) => Promise<void>;
+
+/** The content of a message: a sentence, and the facts in it for programs. */
+export interface LogData {
+  readonly message: string;
+  readonly [fact: string]: string | number;
+}
+
+/** The log of one connection, or of one request that carries a level of its own. */
+export interface ClientLog {
+  /**
+   * Sets the level from which messages are sent.
+   * @throws InvalidLevel
+   */
+  setLevel(level: unknown): void;
+  /** Sends a message when its level is set. Without a level nothing is sent. */
+  log(level: LogLevel, data: LogData): void;
+  /** Reports an opened workspace. Before a level is set, the report waits for it. */
+  opened(room: Room): void;
+}
+
+/** Thrown for an unknown level. The code is the protocol's code for invalid parameters. */
+export class InvalidLevel extends Error {
+  override name = "InvalidLevel";
+  readonly code = -32_602;
+}
+
+/** Maximum number of messages in one period. */
+export const MAX_MESSAGES = 20;
+const PERIOD_MS = 1000;
+/** Maximum number of messages that wait for a level. */
+const MAX_WAITING = 10;
+/** The name of the logger in every message. */
+const LOGGER = "filewright";
+
+interface Entry {
+  readonly level: LogLevel;
+  readonly data: LogData;
+}
+
+/**
+ * Creates a log that sends through `notify`.
+ * @param least the level; undefined when the client sets it later
+ */
+export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
+  let waiting: readonly Entry[] = [];
+  let sent = 0;
+  let leftOut = 0;
+  /** The most urgent level of the messages that are left out. */
+  let worst: LogLevel = "debug";
+  let isCounting = false;
+
+  const send = ({ level, data }: Entry): void => {
+    // A message that is lost must not fail the call that it reports.
+    notify({ method: "notifications/message", params: { level, logger: LOGGER, data } }).catch(() => {});
+  };
+  const endPeriod = (): void => {
+    isCounting = false;
+    sent = 0;
+    if (leftOut === 0) return;
+    const data = { message: `${counted(leftOut, "log message")} left out`, left_out: leftOut };
+    leftOut = 0;
+    const level = worst;
+    worst = "debug";
+    log(level, data);
+  };
+  const log = (level: LogLevel, data: LogData): void => {
+    if (least === undefined || !isTold(level, least)) return;
+    if (!isCounting) setTimeout(endPeriod, PERIOD_MS).unref();
+    isCounting = true;
+    if (sent < MAX_MESSAGES) {
+      sent += 1;
+      send({ level, data });
+      return;
+    }
+    leftOut += 1;
+    if (isTold(level, worst)) worst = level;
+  };
+  return {
+    setLevel(level) {
+      least = levelOf(level);
+      const entries = waiting;
+      waiting = [];
+      // The client expects no message before the answer to its request.
+      setImmediate(() => {
+        for (const entry of entries) log(entry.level, entry.data);
+      });
+    },
+    log,
+    opened(room) {
+      const entries = openingOf(room);
+      if (least === undefined) waiting = [...waiting, ...entries].slice(-MAX_WAITING);
+      else for (const { level, data } of entries) log(level, data);
+    },
+  };
+}
+
+/** Reports a call that has ended. */
+export function logCall(clientLog: ClientLog, tool: string, result: ToolResult): void {
+  const duration = Math.round(result.meta.duration_ms);
+  const facts = { tool, duration_ms: duration };
+  if (result.ok) {
+    clientLog.log("debug", { message: `${tool} took ${duration} ms`, ...facts });
+    return;
+  }
+  const { code } = result.error;
+  const [level, outcome] = verdictOf(code);
+  clientLog.log(level, { message: `${tool} ${outcome}: ${code}`, ...facts, code });
+}
+
+/** Codes for failures of the machine or of Filewright. The others are refusals, which a model can correct. */
+const FAILURES: ReadonlySet<Code> = new Set([
+  "INTERNAL",
+  "IO_ERROR",
+  "NO_SPACE",
+  "SANDBOX_SETUP_FAILED",
+] satisfies Code[]);
+
+function verdictOf(code: Code): readonly [LogLevel, string] {
+  if (code === "CANCELLED") return ["info", "was cancelled"];
+  return FAILURES.has(code) ? ["error", "failed"] : ["warning", "was refused"];
+}
+
+/** Returns the messages about a workspace that was opened, and about what was recovered then. */
+function openingOf({ ws, listed, roots }: Room): readonly Entry[] {
+  const { kind } = ws.capabilities().engine;
+  const { rolledBack, damaged, conflicts } = ws.recovery;
+  const opening: Entry = {
+    level: "info",
+    data: {
+      message: `opened ${counted(roots.length, "directory", "directories")} with ${counted(listed.length, "tool")}, engine ${kind}`,
+      directories: roots.length,
+      tools: listed.length,
+      engine: kind,
+    },
+  };
+  if (rolledBack + damaged + conflicts.length === 0) return [opening];
+  const recovery: Entry = {
+    level: "info",
+    data: {
+      message: `recovered after an interruption: ${counted(rolledBack, "change")} rolled back, ${counted(damaged, "damaged record")}, ${counted(conflicts.length, "path")} left as changed by others`,
+      rolled_back: rolledBack,
+      damaged,
+      conflicts: conflicts.length,
+    },
+  };
+  return [opening, recovery];
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function levelOf(given: unknown): LogLevel {
+  const known = LOG_LEVELS.find((level) => level === given);
+  if (known !== undefined) return known;
+  const close = typeof given === "string" ? nearest(given, LOG_LEVELS) : undefined;
+  const named = typeof given === "string" ? `Unknown log level: ${given.slice(0, 80)}` : "No log level";
+  const hint = close === undefined ? `there are ${LOG_LEVELS.join(", ")}` : `did you mean ${close}?`;
+  throw new InvalidLevel(`${named}; ${hint}`);
+}
