@@ -88,7 +88,6 @@ export const GLOBAL_OPTIONS: OptionTable = {
   config: { type: "string" },
   rules: { type: "string" },
   agent: { type: "string" },
-  preset: { type: "string" },
   ask: { type: "boolean" },
   "ask-dirs": { type: "boolean" },
   "grants-file": { type: "string" },
@@ -99,6 +98,14 @@ export const GLOBAL_OPTIONS: OptionTable = {
   "no-pager": { type: "boolean" },
   help: { type: "boolean", short: "h" },
 };
+
+/** The option of the commands that show or call tools by the names of a preset. */
+export const PRESET_OPTION: OptionTable = { preset: value };
+/** Its help. */
+export const PRESET_HELP: OptionHelp = [
+  "--preset NAME",
+  "another system's tool names, such as gemini or mcp (canonical)",
+];
 
 /** Aliases of the options of every command. */
 export const GLOBAL_ALIASES: Aliases = { colour: "color" };

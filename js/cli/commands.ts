@@ -1,7 +1,7 @@
 /** The list of all commands, and the lookup by name. */
 import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
-import { type Command, GLOBAL_OPTIONS, jsonOf, value } from "./command.ts";
+import { type Command, GLOBAL_OPTIONS, jsonOf, PRESET_HELP, PRESET_OPTION, value } from "./command.ts";
 import { APPROVE_COMMAND } from "./commands/approve.ts";
 import { BENCH_COMMAND } from "./commands/bench.ts";
 import { CHANGE_COMMANDS } from "./commands/change.ts";
@@ -59,10 +59,10 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "tools",
     summary: "list the tools that models are given",
-    usage: "filewright tools [--json]",
+    usage: "filewright tools [--preset NAME] [--json]",
     about: "With --json: names, descriptions and JSON Schemas, ready to hand to a model.",
-    options: {},
-    help: [],
+    options: PRESET_OPTION,
+    help: [PRESET_HELP],
     examples: [
       ["filewright tools", "names and purposes"],
       ["filewright tools --json > tools.json", "with their schemas"],
@@ -73,11 +73,11 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "call",
     summary: "call any tool with JSON arguments",
-    usage: "filewright call TOOL [--args JSON|-]",
+    usage: "filewright call TOOL [--args JSON|-] [--preset NAME]",
     about:
       "Prints the text a model would be given; with --json the whole result. `-` reads the arguments from standard input.",
-    options: { args: value },
-    help: [["--args JSON|-", "the arguments; default {}"]],
+    options: { args: value, ...PRESET_OPTION },
+    help: [["--args JSON|-", "the arguments; default {}"], PRESET_HELP],
     examples: [
       [`filewright call stat --args '{"path":"package.json"}'`, "the facts about a file"],
       ["filewright call write_file --args - < args.json", "arguments from a file"],

@@ -7,7 +7,6 @@ export const GLOBAL_HELP: readonly OptionHelp[] = [
   ["--config FILE", "a JSON file with the options of openWorkspace; its paths begin at its folder"],
   ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
   ["--agent NAME", "who the change is made by, in the history"],
-  ["--preset NAME", "with call and tools: another system's tool names, such as gemini or mcp"],
   ["--ask", "show every change in the terminal and ask before it is made"],
   ["--ask-dirs", "ask for each directory the first time it is used; see filewright grants"],
   ["--grants-file FILE", "where granted directories are written down"],

@@ -1,16 +1,15 @@
 /** Runs one command: from a command line to an exit status. */
 import { resolve } from "node:path";
 import process from "node:process";
-import { auditFile, openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
+import { auditFile, openWorkspace } from "../index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
 import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.ts";
 import { assertRoot } from "./input.ts";
-import type { Approver } from "../hooks/approver.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../pipeline/past/recovery-text.ts";
-import { type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS } from "./command.ts";
+import { asking } from "./asking.ts";
+import { type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS, value } from "./command.ts";
 import { findCommand } from "./commands.ts";
-import { grantsFileOf } from "./commands/grants.ts";
 import { commandHelp, overview } from "./help.ts";
 import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printJson, printJsonLines, printNote } from "./output.ts";
@@ -48,7 +47,9 @@ export async function main([name, ...rest]: readonly string[]): Promise<number> 
 
 async function run(command: Command, argv: readonly string[]): Promise<number> {
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
-  const options = { ...command.options, ...(command.own === true ? help : GLOBAL_OPTIONS) };
+  // Every command parses --preset, so that the refusal can name the commands that take it.
+  const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: value };
+  const options = { ...command.options, ...(command.own === true ? help : everywhere) };
   const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
   const parsed = parse(argv, options, aliases);
   if (parsed.values["help"] === true) {
@@ -78,6 +79,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   if (command.aboutMachine !== true) for (const { path } of where) assertRoot(path, parsed);
   const call = await command.toCall?.(parsed);
   let progress: ShownProgress | undefined;
+  const stop = new AbortController();
   const ws = await openWorkspace({
     ...workspace,
     ...(where.length === 1 && where[0]?.access === "write"
@@ -88,7 +90,10 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     findFiles: workspace.findFiles ?? true,
     // The person has seen the file elsewhere; this process has read nothing.
     guard: workspace.guard ?? "off",
-    ...asking(command, parsed, workspace, (ask) => progress?.quietly(ask) ?? ask()),
+    ...asking(command, parsed, workspace, {
+      quietly: (ask) => progress?.quietly(ask) ?? ask(),
+      interrupt: () => stop.abort(),
+    }),
     ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
   });
   const recovered = describeRecovery(ws.recovery);
@@ -112,7 +117,6 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
       else print(tableOf(tools.map(({ name, description }) => [name, firstSentence(description)])));
       return 0;
     }
-    const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     progress = showProgress(command.name);
     const result = await ws.call(call.tool, call.args, {
@@ -122,6 +126,10 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     progress.end();
     const status = await show(command, call, result, parsed, form);
     return !result.ok && stop.signal.aborted ? EXIT.interrupted : status;
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    printNote("Interrupted. Nothing was written.");
+    return EXIT.interrupted;
   } finally {
     await ws.close();
   }
@@ -144,30 +152,6 @@ function wanted({ values }: Parsed, configured: readonly ServedRoot[]): readonly
   const { root } = values;
   if (root === undefined && configured.length > 0) return configured;
   return [{ path: String(root ?? "."), access: "write" }];
-}
-
-/** Returns the approver that the command line selects. */
-function asking(
-  command: Command,
-  { values }: Parsed,
-  configured: WorkspaceOptions,
-  quietly: <T>(ask: () => Promise<T>) => Promise<T>,
-): Pick<WorkspaceOptions, "confirm" | "permissions"> {
-  if (command.report !== undefined && command.asks !== true) return {};
-  const terminal = terminalApprover();
-  const confirm: Approver["confirm"] = (details) => quietly(async () => terminal.confirm(details));
-  const ask: Approver["ask"] = (...question) => quietly(async () => terminal.ask(...question));
-  const configuredFile = configured.permissions?.grantsFile;
-  const grantsFile =
-    values["grants-file"] === undefined && configuredFile !== undefined
-      ? configuredFile
-      : grantsFileOf(values);
-  return {
-    ...(values["ask"] === true ? { confirm } : {}),
-    ...(values["ask-dirs"] === true
-      ? { permissions: { ...configured.permissions, mode: "prompt", ask, grantsFile } }
-      : {}),
-  };
 }
 
 /** @throws UsageError for a command that has no tool of a preset to name */

@@ -83,7 +83,8 @@ function bodyOf(question: ShownQuestion, paint: Paint): string[] {
       inHunk = false;
       return paint("1", printable(text));
     }
-    return paint(COLOURS[text[0] ?? " "] ?? "0", printable(text));
+    const colour = COLOURS[text[0] ?? " "];
+    return colour === undefined ? printable(text) : paint(colour, printable(text));
   });
 }
 

@@ -52,7 +52,7 @@ const CASES: readonly (readonly [tool: string, args: Record<string, unknown>, sa
   [
     "edit_file",
     { path: "a.txt", old_text: "zzz", new_text: "x" },
-    /^Error: the old text not found in a\.txt/u,
+    /^Error: the old text was not found in a\.txt/u,
   ],
   ["mkdir", { path: "d", exist_ok: false }, /; leave out --new if that is fine\.$/u],
   ["copy", { source: "a.txt", destination: "d/x.txt" }, /; add --overwrite to replace it\.$/u],

@@ -1,0 +1,84 @@
+/** The person at the terminal as an approver: `--ask` and `--ask-dirs`. */
+import process from "node:process";
+import type { Approver } from "../hooks/approver.ts";
+import type { Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
+import { terminalApprover, type WorkspaceOptions } from "../index.node.ts";
+import type { Parsed } from "../schema/command-line.node.ts";
+import type { Command } from "./command.ts";
+import { grantsFileOf } from "./commands/grants.ts";
+
+/** What a question needs from the running command. */
+export interface Asking {
+  /** Runs a question while nothing else is written to the terminal. */
+  quietly<T>(ask: () => Promise<T>): Promise<T>;
+  /** Called when the person presses Ctrl-C at a question. */
+  interrupt(): void;
+}
+
+/** Returns the approver that the command line selects. */
+export function asking(
+  command: Command,
+  { values }: Parsed,
+  configured: WorkspaceOptions,
+  { quietly, interrupt }: Asking,
+): Pick<WorkspaceOptions, "confirm" | "permissions"> {
+  if (command.report !== undefined && command.asks !== true) return {};
+  const terminal = terminalApprover();
+  const attend = <T>(ask: () => Promise<T>): Promise<T> => quietly(() => noticeInterrupt(ask, interrupt));
+  const confirm: Approver["confirm"] = (details) =>
+    attend(async () => terminal.confirm(forCommand(command, details)));
+  const ask: Approver["ask"] = (...question) => attend(async () => terminal.ask(...question));
+  const configuredFile = configured.permissions?.grantsFile;
+  const grantsFile =
+    values["grants-file"] === undefined && configuredFile !== undefined
+      ? configuredFile
+      : grantsFileOf(values);
+  return {
+    ...(values["ask"] === true ? { confirm } : {}),
+    ...(values["ask-dirs"] === true
+      ? { permissions: { ...configured.permissions, mode: "prompt", ask, grantsFile } }
+      : {}),
+  };
+}
+
+/** Answers that hold for later calls. */
+const LASTING: ReadonlySet<Outcome> = new Set([
+  "proceed_always",
+  "proceed_always_tool",
+  "proceed_always_server",
+]);
+
+/** Commands that can ask several questions; see `batch`. */
+const ASKS_REPEATEDLY: ReadonlySet<string> = new Set(["batch", "call"]);
+
+/** Returns a question without answers that would only hold for calls that this command never makes. */
+function forCommand({ name }: Command, details: Confirmation): Confirmation {
+  const scopes: readonly Scope[] = ASKS_REPEATEDLY.has(name)
+    ? details.scopes.map(({ outcome, label }) => ({
+        outcome,
+        label: label.replace("until this workspace is closed", "until this command ends"),
+      }))
+    : details.scopes.filter(({ outcome }) => !LASTING.has(outcome));
+  return { ...details, scopes };
+}
+
+const CTRL_C = "\u0003";
+
+/**
+ * Reports Ctrl-C during a question. A terminal that reads single keys sends no signal for it, and the approver
+ * only sees a refusal.
+ */
+async function noticeInterrupt<T>(ask: () => Promise<T>, interrupt: () => void): Promise<T> {
+  const { stdin } = process;
+  if (stdin.isTTY !== true) return ask();
+  const notice = (keys: Buffer | string): void => {
+    if (keys.toString() === CTRL_C) interrupt();
+  };
+  stdin.on("data", notice);
+  try {
+    return await ask();
+  } finally {
+    stdin.off("data", notice);
+    stdin.pause();
+  }
+}
