@@ -82,6 +82,32 @@ export function jsonOf(text: string, option: string): unknown {
   }
 }
 
+/** The options about whom to ask. Commands that ask nobody refuse them. */
+const ASKING_OPTIONS: readonly string[] = ["ask", "ask-dirs", "grants-file"];
+
+/** Returns true for a command that asks the person at the terminal where an option says so. */
+export function asksPeople({ toCall, asks }: Command): boolean {
+  return toCall !== undefined || asks === true;
+}
+
+/** Returns the names of the shared options that a command takes. */
+export function sharedOptions(command: Command): readonly string[] {
+  if (command.own === true) return ["help"];
+  const names = Object.keys(GLOBAL_OPTIONS);
+  return asksPeople(command) ? names : names.filter((name) => !ASKING_OPTIONS.includes(name));
+}
+
+/**
+ * Refuses the options about whom to ask, where a command asks nobody.
+ * @throws UsageError
+ */
+export function assertAsks(command: Command, { values }: Parsed): void {
+  const shared = sharedOptions(command);
+  for (const name of ASKING_OPTIONS)
+    if (values[name] !== undefined && command.options[name] === undefined && !shared.includes(name))
+      throw new UsageError(`--${name} does nothing here: ${command.name} asks nobody`);
+}
+
 /** The options of every command, unless it is `own`. */
 export const GLOBAL_OPTIONS: OptionTable = {
   root: { type: "string" },

@@ -1,7 +1,7 @@
 /** The list of all commands, and the lookup by name. */
 import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
-import { type Command, GLOBAL_OPTIONS, jsonOf, PRESET_HELP, PRESET_OPTION, value } from "./command.ts";
+import { type Command, jsonOf, PRESET_HELP, PRESET_OPTION, value } from "./command.ts";
 import { APPROVE_COMMAND } from "./commands/approve.ts";
 import { BENCH_COMMAND } from "./commands/bench.ts";
 import { CHANGE_COMMANDS } from "./commands/change.ts";
@@ -102,10 +102,7 @@ export const COMMANDS: readonly Command[] = [
   CONFIG_COMMAND,
   VERSION_COMMAND,
   manCommand(() => COMMANDS),
-  completionCommand(
-    () => COMMANDS,
-    Object.keys(GLOBAL_OPTIONS).map((name) => `--${name}`),
-  ),
+  completionCommand(() => COMMANDS),
 ];
 
 /** Returns the command of a name. @throws UsageError naming the nearest one */

@@ -2,7 +2,7 @@
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_HELP } from "./exit-status.ts";
-import { GLOBAL_HELP } from "./global-help.ts";
+import { GLOBAL_HELP, optionHelp } from "./global-help.ts";
 
 /** Returns the output of `filewright --help`. */
 export function overview(): string {
@@ -38,7 +38,7 @@ export function commandHelp(command: Command): string {
     wrap(command.about),
     "",
     "Options:",
-    table([...command.help, ...(command.own === true ? GLOBAL_HELP.slice(-1) : GLOBAL_HELP)]),
+    table(optionHelp(command)),
     "",
     "Examples:",
     ...command.examples.map(([line, what]) => `  ${line}\n      ${what}`),

@@ -8,7 +8,7 @@ import { assertRoot } from "./input.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../pipeline/past/recovery-text.ts";
 import { asking } from "./asking.ts";
-import { type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS, value } from "./command.ts";
+import { assertAsks, type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS, value } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { EXIT } from "./exit-status.ts";
@@ -56,6 +56,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
     print(commandHelp(command));
     return 0;
   }
+  assertAsks(command, parsed);
   const [least, most] = command.takes;
   if (parsed.positionals.length < least) throw new UsageError(`too few arguments; usage: ${command.usage}`);
   if (parsed.positionals.length > most) {

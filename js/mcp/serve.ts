@@ -102,6 +102,7 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
   }
   if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
   log(`${greetingOf(options, dirs)} at ${server.url}${MCP_PATH}`, "notice");
+  if (desk !== undefined) log(`Changes wait for: ${approveCommand(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
@@ -119,6 +120,11 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
       await host.close();
     },
   };
+}
+
+/** Returns the command that answers the questions of this server. */
+function approveCommand({ port }: NetOptions, url: string): string {
+  return `filewright approve --watch${port === DEFAULT_PORT ? "" : ` --url ${url}`}`;
 }
 
 function check({ roots, open, host, port, oauth, ask, approve, allowHosts }: NetOptions): void {

@@ -19,7 +19,6 @@ beforeAll(async () => {
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
   url = await new Promise<string>((resolve) =>
     server.stderr?.on("data", (chunk) => {
       said += chunk;
@@ -28,6 +27,9 @@ beforeAll(async () => {
     }),
   );
 });
+/** Standard error of the server. */
+let said = "";
+
 afterAll(async () => {
   server.kill();
   await at.remove();
@@ -65,9 +67,15 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     expect(await write("two\n")).not.toContain('"isError":true');
     expect(await readFile(join(at.root, "a.txt"), "utf8")).toBe("two\n");
     expect(await write("three\n")).toContain("not today");
-    expect((await drawn).status).toBe(0);
+    const { status, output } = await drawn;
+    expect(status).toBe(0);
+    expect(output.split("\u0007")).toHaveLength(3);
     expect(await readFile(join(at.root, "a.txt"), "utf8")).toBe("two\n");
   });
+});
+
+test("the server names the command that answers its questions", () => {
+  expect(said).toContain(`Changes wait for: filewright approve --watch --url ${new URL(url).origin}\n`);
 });
 
 test("in a pipe each question is a line of JSON, printed once", async () => {

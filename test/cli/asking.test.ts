@@ -51,7 +51,7 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
   });
 });
 
-test("--preset is offered by the commands that take it, and the others name them", async () => {
+test("--preset and --ask are offered by the commands that take them, and refused by the others", async () => {
   for (const [command, takes] of [
     ["call", true],
     ["tools", true],
@@ -64,6 +64,11 @@ test("--preset is offered by the commands that take it, and the others name them
     const flags = new RegExp(`^    ${command}\\) flags="(.*)"`, "mu").exec(bash)?.[1];
     expect(flags?.split(" ").includes("--preset"), command).toBe(takes);
   }
+  const { out: help } = await at.run(["approve", "--help"]);
+  expect(help).not.toMatch(/--ask|--grants-file|--preset/u);
+  const asked = await at.run(["history", "--ask"]);
+  expect(asked.err).toContain("--ask does nothing here: history asks nobody");
+  expect(asked.status).toBe(2);
   const { status, err } = await at.run(["undo", "--preset", "mcp"]);
   expect(err).toContain("--preset goes with call and tools");
   expect(status).toBe(2);

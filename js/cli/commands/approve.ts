@@ -93,6 +93,8 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
       for (const question of pending) {
         if (seen.has(question.id)) continue;
         seen.add(question.id);
+        // The bell calls a person who looks at another window.
+        if (lines !== undefined) process.stderr.write("\u0007");
         print(json ? JSON.stringify(question) : shown(question));
         if (lines !== undefined) await answer(question, lines, at, headers, stop.signal);
       }

@@ -2,7 +2,7 @@
  * `filewright completion`: scripts that complete the command in a shell. Generated from the data
  * of parsing and help, so that they are always current.
  */
-import type { Command } from "../command.ts";
+import { type Command, sharedOptions } from "../command.ts";
 import { print } from "../output.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 
@@ -17,11 +17,8 @@ type Make = (commands: readonly Completed[]) => string;
 
 const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish, powershell };
 
-/** The command. `commands` are all of them; `everywhere` are the flags of every command. */
-export function completionCommand(
-  commands: () => readonly Command[],
-  everywhere: readonly string[],
-): Command {
+/** The command. `commands` are all of them. */
+export function completionCommand(commands: () => readonly Command[]): Command {
   return {
     name: "completion",
     summary: "print a script that completes the command in bash, zsh, fish or PowerShell",
@@ -39,18 +36,20 @@ export function completionCommand(
     async run({ positionals }: Parsed) {
       const make = SHELLS[positionals[0] as string];
       if (make === undefined) throw new UsageError("completion takes bash, zsh, fish or powershell");
-      print(make(commands().map((command) => completed(command, everywhere))));
+      print(make(commands().map(completed)));
       return 0;
     },
   };
 }
 
-function completed({ name, summary, options, own }: Command, everywhere: readonly string[]): Completed {
+function completed(command: Command): Completed {
+  const { name, summary, options } = command;
+  const shared = sharedOptions(command).map((option) => `--${option}`);
   const flags = Object.entries(options).flatMap(([long, { short }]) => [
     `--${long}`,
     ...(short === undefined ? [] : [`-${short}`]),
   ]);
-  return { name, summary, flags: [...new Set([...flags, ...(own === true ? ["--help"] : everywhere)])] };
+  return { name, summary, flags: [...new Set([...flags, ...shared])] };
 }
 
 function bash(commands: readonly Completed[]): string {

@@ -4,7 +4,8 @@ import process from "node:process";
 import { defaultStateDir } from "../../backends/local/lock.node.ts";
 import { readConfig, settingsOf } from "../../mcp/settings.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
-import type { Command } from "../command.ts";
+import { type Command, value } from "../command.ts";
+import { GRANTS_FILE_HELP } from "../global-help.ts";
 import { grantsFileOf } from "./grants.ts";
 import { print, printJson, printJsonLines } from "../output.ts";
 import type { Parsed } from "../../schema/command-line.node.ts";
@@ -26,8 +27,8 @@ export const CONFIG_COMMAND: Command = {
   usage: "filewright config [--config FILE] [options of a command]",
   about:
     "The options that a command with the same arguments would run with: those of the command line, of the config file and of the environment, and the defaults. Reads the config file and checks it; touches nothing else.",
-  options: {},
-  help: [],
+  options: { "grants-file": value },
+  help: [GRANTS_FILE_HELP],
   examples: [
     ["filewright config --config agent.json", "is the file right, and what does it change?"],
     ["filewright config --json", "for programs"],

@@ -4,7 +4,8 @@ import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node
 import { type Grant, isInForce } from "../../policy/index.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Command, Report } from "../command.ts";
+import { type Command, type Report, value } from "../command.ts";
+import { GRANTS_FILE_HELP } from "../global-help.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 
 /** The command. */
@@ -14,8 +15,8 @@ export const GRANTS_COMMAND: Command = {
   usage: "filewright grants [list | revoke DIR…] [--grants-file FILE]",
   about:
     "Grants are what somebody answered when a workspace asked for a directory (--ask-dirs here). They hold for every workspace with the same grants file, and end at once when they are taken back.",
-  options: {},
-  help: [],
+  options: { "grants-file": value },
+  help: [GRANTS_FILE_HELP],
   examples: [
     ["filewright grants", "what was granted, to whom it is open, until when"],
     ["filewright grants revoke ~/src/project", "ask again for this directory"],

@@ -3,7 +3,7 @@ import { packageVersion } from "../../mcp/command.ts";
 import { nearest } from "../../schema/nearest.ts";
 import type { Command, OptionHelp } from "../command.ts";
 import { EXIT_HELP } from "../exit-status.ts";
-import { GLOBAL_HELP } from "../global-help.ts";
+import { GLOBAL_HELP, optionHelp } from "../global-help.ts";
 import { print } from "../output.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 
@@ -57,7 +57,7 @@ function manual(commands: readonly Command[]): string {
     "[arguments] [options]",
     ".SH COMMANDS",
     ...commands.flatMap(({ name, summary }) => [".TP", `.B ${plain(name)}`, text(summary)]),
-    ".SH OPTIONS OF EVERY COMMAND",
+    ".SH OPTIONS OF MOST COMMANDS",
     ...optionList(GLOBAL_HELP),
     ...commands.flatMap((command) => [
       `.SH ${quoted(`filewright ${command.name}`)}`,
@@ -87,7 +87,7 @@ function commandPage(command: Command): string {
     ".SH SYNOPSIS",
     ...described(command),
     ".SH OPTIONS",
-    ...optionList([...command.help, ...(command.own === true ? GLOBAL_HELP.slice(-1) : GLOBAL_HELP)]),
+    ...optionList(optionHelp(command)),
     ".SH EXAMPLES",
     ...examples(command),
     ".SH EXIT STATUS",
