@@ -5,6 +5,7 @@
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
 import { type Entry, fromFrame, toFrame } from "../backends/transaction/step.ts";
+import { Yielder } from "../backends/yielder.ts";
 
 const { O_NOFOLLOW, O_RDONLY } = fs.constants;
 /** The lengths of the JSON and of the contents, and the contents' hash. */
@@ -103,6 +104,36 @@ function padsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
 
 /** Decodes the authentic records of a file; contents only when requested. */
 export function decodeRecord(path: string, key: Buffer, id: string, contents: boolean): RecordFile {
+  const decoding = decode(path, key, id, contents);
+  for (;;) {
+    const { done, value } = decoding.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same as {@link decodeRecord}; a long file is decoded in slices. */
+export async function decodeRecordYielding(
+  path: string,
+  key: Buffer,
+  id: string,
+  contents: boolean,
+): Promise<RecordFile> {
+  const decoding = decode(path, key, id, contents);
+  const yielder = new Yielder({});
+  for (;;) {
+    const { done, value } = decoding.next();
+    if (done === true) return value;
+    await yielder.yieldIfDue();
+  }
+}
+
+/** Decodes a file entry by entry. */
+function* decode(
+  path: string,
+  key: Buffer,
+  id: string,
+  contents: boolean,
+): Generator<undefined, RecordFile, undefined> {
   const entries: Entry[] = [];
   const damaged = (): RecordFile => ({ entries, end: "damaged" });
   let fd: number;
@@ -136,6 +167,7 @@ export function decodeRecord(path: string, key: Buffer, id: string, contents: bo
       entries.push(entry);
       previous = mac;
       at = end;
+      yield undefined;
     }
     return { entries, end: "whole" };
   } finally {

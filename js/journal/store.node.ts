@@ -11,7 +11,13 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { failure } from "../backends/failure.ts";
 import { readOrMakeKey } from "../backends/key-file.node.ts";
-import { decodeRecord, encodeRecord, MAC_BYTES, type RecordFile } from "./record-file.node.ts";
+import {
+  decodeRecord,
+  decodeRecordYielding,
+  encodeRecord,
+  MAC_BYTES,
+  type RecordFile,
+} from "./record-file.node.ts";
 import { isClosed, journalWriteError, writeAll } from "./store-write.node.ts";
 import {
   type JournalStore,
@@ -130,7 +136,8 @@ export class FileJournal implements JournalStore {
     // Reads first those that may be moved during the listing.
     for (const name of namesIn(join(this.#directory, "open"))) {
       const id = name.slice(name.indexOf(".") + 1);
-      const read = this.#whole(name, group, false);
+      const path = join(this.#directory, "open", name);
+      const read = wholeOf(decodeRecord(path, this.#open(), id, false), group);
       if (read !== null) found.set(id, read);
     }
     const folder = this.#groupFolder(group);
@@ -140,28 +147,17 @@ export class FileJournal implements JournalStore {
     return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => finished(read));
   }
 
-  find(group: string, id: string): StoredLog | null {
+  async find(group: string, id: string): Promise<StoredLog | null> {
     this.#settle();
     for (const name of namesIn(join(this.#directory, "open"))) {
       if (!name.endsWith(`.${id}`)) continue;
-      const read = this.#whole(name, group, true);
+      const path = join(this.#directory, "open", name);
+      const read = wholeOf(await decodeRecordYielding(path, this.#open(), id, true), group);
       if (read !== null) return finished(read);
     }
     const path = join(this.#groupFolder(group), id);
     if (!fs.existsSync(path)) return null;
-    return finished(decodeRecord(path, this.#open(), id, true));
-  }
-
-  /**
-   * Returns an open complete record of a group; null when it belongs to another group or is
-   * incomplete.
-   */
-  #whole(name: string, group: string, contents: boolean): RecordFile | null {
-    const id = name.slice(name.indexOf(".") + 1);
-    const read = decodeRecord(join(this.#directory, "open", name), this.#open(), id, contents);
-    const [first, last] = [read.entries[0], read.entries.at(-1)];
-    const whole = read.end !== "damaged" && last?.entry === "commit" && last.undoable;
-    return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
+    return finished(await decodeRecordYielding(path, this.#open(), id, true));
   }
 
   #groupFolder(group: string): string {
@@ -248,6 +244,13 @@ export class FileJournal implements JournalStore {
     this.#key = readOrMakeKey(join(this.#directory, "key"));
     return this.#key;
   }
+}
+
+/** Returns a complete record of a group; null when it belongs to another group or is incomplete. */
+function wholeOf(read: RecordFile, group: string): RecordFile | null {
+  const [first, last] = [read.entries[0], read.entries.at(-1)];
+  const whole = read.end !== "damaged" && last?.entry === "commit" && last.undoable;
+  return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
 }
 
 const lockName = (writer: string): string => `journal:${writer}`;

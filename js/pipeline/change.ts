@@ -24,6 +24,8 @@ import { compare, type Evidence, type Reviewable, type Reviewed, review, rootsOf
 import type { Session } from "./session.ts";
 import { isDryRun, judgeWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
 
+/** The number of locks that are released in one go. */
+const LOCKS_PER_CHECK = 64;
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
 export const MAX_PLANS: number = 8;
 
@@ -98,7 +100,7 @@ export async function change<Args extends object, Data, Todo>(
       if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser };
     }
   } finally {
-    unlock();
+    await unlock();
   }
 }
 
@@ -132,12 +134,15 @@ export function stopIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
 }
 
-/** Locks every path of the call, in this process and between processes. Returns the release function. */
+/**
+ * Locks every path of the call, in this process and between processes. Returns the release function,
+ * which must be awaited where many paths are locked.
+ */
 export async function lockAll(
   session: Session,
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations" | "signal">,
-): Promise<() => void> {
+): Promise<() => Promise<void>> {
   const keys = await lockKeys(uses, call);
   await judgeWritten(session, keys, call);
   return lock(session, keys, call);
@@ -152,7 +157,9 @@ export async function lockKeys(
   call: Pick<Call, "fs" | "locations">,
 ): Promise<readonly Key[]> {
   const byPath = new Map<string, Key>();
+  const yielder = new Yielder({});
   for (const [index, use] of uses.entries()) {
+    await yielder.yieldIfDue();
     const { path } = call.locations[index] as Location;
     const real = await (use.entry === true ? entryPathVia : realpathVia)(call.fs, path);
     const other = byPath.get(real);
@@ -184,7 +191,7 @@ async function lockedWhile<T>(
   try {
     return await action();
   } finally {
-    unlock();
+    await unlock();
   }
 }
 
@@ -192,13 +199,17 @@ async function lock(
   session: Session,
   keys: readonly Key[],
   call: Pick<Call, "fs" | "signal">,
-): Promise<() => void> {
+): Promise<() => Promise<void>> {
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
   await session.journal.retry(session.fs, keys, (paths, action) => lockedWhile(session, paths, action));
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
-  const release = (): void => {
-    for (let free = held.pop(); free !== undefined; free = held.pop()) free();
+  const release = async (): Promise<void> => {
+    const yielder = new Yielder({});
+    for (let free = held.pop(); free !== undefined; free = held.pop()) {
+      free();
+      if (held.length % LOCKS_PER_CHECK === LOCKS_PER_CHECK - 1) await yielder.yieldIfDue();
+    }
   };
   try {
     if (call.fs.lock !== undefined) {
@@ -213,7 +224,7 @@ async function lock(
     }
     return release;
   } catch (error) {
-    release();
+    await release();
     throw error;
   }
 }

@@ -8,12 +8,16 @@ import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
+import { Yielder } from "../backends/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "../tools/lib/tool.ts";
 import type { LockKey } from "./scheduling/locks.ts";
 import type { Session } from "./session.ts";
+
+/** The number of paths that are checked at the same time. */
+const KEYS_AT_ONCE = 64;
 
 /** A written path for which a row requires an approval. */
 export interface AskedPlace {
@@ -41,17 +45,27 @@ export async function judgeWritten(
   { fs, signal }: Pick<Call, "fs" | "signal">,
 ): Promise<readonly AskedPlace[]> {
   const written = keys.filter(({ write }) => write);
-  const asked = await Promise.all(written.map((key) => judgeKey(session, key, fs, signal)));
-  return asked.flat();
+  // A directory with many written files is looked at once.
+  const looked = new Map<string, Promise<readonly string[]>>();
+  const asked: AskedPlace[] = [];
+  const yielder = new Yielder({ signal });
+  for (let at = 0; at < written.length; at += KEYS_AT_ONCE) {
+    const some = written.slice(at, at + KEYS_AT_ONCE);
+    for (const places of await Promise.all(some.map((key) => judgeKey(session, key, looked, fs, signal))))
+      asked.push(...places);
+    await yielder.yieldIfDue();
+  }
+  return asked;
 }
 
 async function judgeKey(
   { resolver, repositories }: Pick<Session, "resolver" | "repositories">,
   { path, tree, from }: WrittenKey,
+  looked: Map<string, Promise<readonly string[]>>,
   fs: FsBackend,
   signal: AbortSignal | undefined,
 ): Promise<readonly AskedPlace[]> {
-  const named = [...((await repositories?.placesFor(path)) ?? [])];
+  const named = [...((await repositories?.placesFor(path, looked)) ?? [])];
   const asked: AskedPlace[] = [];
   const judge = (at: string): void => {
     const place = named.find((one) => isWithin(at, one));

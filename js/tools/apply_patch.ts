@@ -1,4 +1,5 @@
 /** `apply_patch`: applies a patch to any number of files, all or none. */
+import { Yielder } from "../backends/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/text/patch.ts";
@@ -169,7 +170,9 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
       durability: call.durability,
       signal: call.signal,
     });
+    const yielder = new Yielder({});
     for (const { path, after } of todo.changes) {
+      await yielder.yieldIfDue();
       const version = made.get(path)?.version;
       if (after === null || version === undefined) call.seen.note(path, undefined);
       else call.seen.note(path, version, engine().sha256(after.bytes));

@@ -12,9 +12,7 @@ test("read_media_file gives any file byte for byte, as the block of its kind", a
   await writeFile(join(at.dir, "some.bin"), BYTES);
   await using server = await connect([DROP_IN, at.dir]);
   // The greeting comes through another pipe than the answers, so it may arrive after them.
-  await vi.waitFor(() =>
-    expect(server.errors()).toContain("Secure MCP Filesystem Server running on stdio"),
-  );
+  await vi.waitFor(() => expect(server.errors()).toContain("Secure MCP Filesystem Server running on stdio"));
   const sound = await server.call("read_media_file", { path: join(at.dir, "sound.wav") });
   expect(sound.content).toMatchObject([{ type: "audio", mimeType: expect.stringMatching(/^audio\//u) }]);
   const [block] = (await server.call("read_media_file", { path: join(at.dir, "some.bin") })).content;

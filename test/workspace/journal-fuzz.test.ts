@@ -58,7 +58,7 @@ beforeAll(async () => {
   log.close(GROUP);
   // Everybody's history has it at once; who wrote it puts it away by the next look at the latest.
   expect(journal().history(GROUP)).toMatchObject([{ damaged: false, entries: { length: 3 } }]);
-  expect(journal().find(GROUP, ID)?.entries).toHaveLength(3);
+  expect((await journal().find(GROUP, ID))?.entries).toHaveLength(3);
   expect(writer.history(GROUP)).toHaveLength(1);
   const done = join(base, "journal/done");
   path = join(done, fs.readdirSync(done)[0] as string, ID);
@@ -95,14 +95,15 @@ function damaged(file: Buffer, how: Damage): Buffer {
   return flipped;
 }
 
-test("of a damaged record the part before the damage is read, and nothing else", () => {
-  expect(journal().find(GROUP, ID)?.entries.map(plain)).toEqual(ENTRIES.map(plain));
+test("of a damaged record the part before the damage is read, and nothing else", async () => {
+  expect((await journal().find(GROUP, ID))?.entries.map(plain)).toEqual(ENTRIES.map(plain));
   const store = journal();
-  fc.assert(
-    fc.property(fc.array(damage, { minLength: 1, maxLength: 4 }), (all) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 4 }), async (all) => {
       fs.writeFileSync(path, all.reduce(damaged, record));
-      for (const read of [store.find(GROUP, ID), store.history(GROUP)[0]]) expect(read).toBeDefined();
-      const entries = store.find(GROUP, ID)?.entries ?? [];
+      const found = await store.find(GROUP, ID);
+      for (const read of [found, store.history(GROUP)[0]]) expect(read).toBeDefined();
+      const entries = found?.entries ?? [];
       expect(entries.map(plain)).toEqual(ENTRIES.slice(0, entries.length).map(plain));
     }),
     settings,
@@ -110,12 +111,12 @@ test("of a damaged record the part before the damage is read, and nothing else",
   fs.writeFileSync(path, record);
 });
 
-test("any bytes are no record", () => {
+test("any bytes are no record", async () => {
   const store = journal();
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 400 }), (noise) => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (noise) => {
       fs.writeFileSync(path, noise);
-      expect(store.find(GROUP, ID)?.entries).toEqual([]);
+      expect((await store.find(GROUP, ID))?.entries).toEqual([]);
     }),
     settings,
   );

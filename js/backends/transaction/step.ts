@@ -136,15 +136,24 @@ export function toFrame(entry: Entry): Frame {
 /** Decodes an entry; null for invalid JSON. The caller has verified its authenticity. */
 export function fromFrame(json: string, blob: Uint8Array): Entry | null {
   try {
-    const entry = JSON.parse(json, (key, value: unknown) => {
-      if (key !== "bytes") return value;
-      const [at, length] = value as readonly [number, number];
-      return blob.subarray(at, at + length);
-    }) as Entry | null;
-    return typeof entry === "object" && entry !== null && ENTRIES.has(entry.entry) ? entry : null;
+    const entry = JSON.parse(json) as Entry | null;
+    if (typeof entry !== "object" || entry === null || !ENTRIES.has(entry.entry)) return null;
+    if (entry.entry === "steps") {
+      for (const step of entry.steps)
+        for (const image of step.kind === "move" ? [step.over] : [step.before, step.after])
+          restoreBytes(image, blob);
+    } else if (entry.entry === "commit") for (const [, image] of entry.finals) restoreBytes(image, blob);
+    return entry;
   } catch {
     return null;
   }
+}
+
+/** Replaces the range that stands for a content by the content. */
+function restoreBytes(image: PreImage | null, blob: Uint8Array): void {
+  if (image?.bytes === undefined) return;
+  const [at, length] = image.bytes as unknown as readonly [number, number];
+  (image as { bytes: Uint8Array }).bytes = blob.subarray(at, at + length);
 }
 
 const ENTRIES: ReadonlySet<unknown> = new Set(["begin", "steps", "commit"]);

@@ -163,7 +163,7 @@ async function commit(
           trace.effects = effectsOf(hashes, await hashesOf(uses, { ...call, locations }));
       }
     } finally {
-      unlock();
+      await unlock();
     }
   });
 }

@@ -76,7 +76,7 @@ export async function undoCall(
       await journal.undo(fs, undone, { callId, agent: session.agent, signal });
       return Object.freeze({ callId, paths: Object.freeze(shown) });
     } finally {
-      unlock();
+      await unlock();
     }
   } catch (thrown) {
     const { display } = resolver;
@@ -131,7 +131,7 @@ async function lockedWhile<T>(
   try {
     return await action();
   } finally {
-    unlock();
+    await unlock();
   }
 }
 

@@ -218,8 +218,11 @@ export async function withRepositories(
 
 /** The repositories below the roots, read when a path in them is written. */
 export interface Repositories {
-  /** Returns the paths named by the repositories between a root and a real path. */
-  placesFor(real: string): Promise<readonly string[]>;
+  /**
+   * Returns the paths named by the repositories between a root and a real path. `looked` keeps the
+   * results of the directories for further paths of the same call.
+   */
+  placesFor(real: string, looked?: Map<string, Promise<readonly string[]>>): Promise<readonly string[]>;
   /** Returns the paths named by the repository whose `.git` is in a directory; empty without a repository. */
   placesOf(directory: string): Promise<readonly string[]>;
 }
@@ -256,12 +259,17 @@ export function makeRepositories(
   };
   return {
     placesOf,
-    async placesFor(real) {
+    async placesFor(real, looked = new Map()) {
       const root = roots.find((one) => isWithin(real, one));
       if (root === undefined) return [];
       const above: string[] = [];
       for (let at = parentOf(real); at !== root && isWithin(at, root); at = parentOf(at)) above.push(at);
-      return (await Promise.all(above.map(placesOf))).flat();
+      const places = above.map((directory) => {
+        const found = looked.get(directory) ?? placesOf(directory);
+        looked.set(directory, found);
+        return found;
+      });
+      return (await Promise.all(places)).flat();
     },
   };
 }

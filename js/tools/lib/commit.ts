@@ -9,6 +9,7 @@ import { lstatOrNull, writeVia } from "../../backends/fallback/fallback.ts";
 import { deleteVia } from "../../backends/fallback/fallback-tree.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
+import { Yielder } from "../../backends/yielder.ts";
 import { currentVersion, toConflict } from "./contents.ts";
 
 /** The current or new state of a file. */
@@ -42,7 +43,9 @@ export async function commitAll(
   changes: readonly FileChange[],
   options: CommitOptions,
 ): Promise<ReadonlyMap<string, WriteResult>> {
+  const yielder = new Yielder({ signal: options.signal });
   for (const { path, before } of changes) {
+    await yielder.yieldIfDue();
     const version = await versionNow(fs, path);
     if (version === (before?.version ?? null)) continue;
     throw new FilewrightError("CONFLICT", "changed since it was read", { path });
@@ -51,7 +54,10 @@ export async function commitAll(
   const ordered = [...changes].sort((a, b) => Number(a.after === null) - Number(b.after === null));
   const made = new Map<string, WriteResult>();
   await transact(fs, async (own) => {
-    for (const change of ordered) made.set(change.path, await make(own, change, options));
+    for (const change of ordered) {
+      await yielder.yieldIfDue();
+      made.set(change.path, await make(own, change, options));
+    }
   });
   return made;
 }

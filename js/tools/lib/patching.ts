@@ -5,6 +5,7 @@
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
+import { Yielder } from "../../backends/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
@@ -96,7 +97,9 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   const same: Record<string, string> = Object.create(null);
   const byPlace = new Map<string, string>();
   let bytes = 0;
+  const yielder = new Yielder({ signal: call.signal });
   for (const [index, name] of args.names.entries()) {
+    await yielder.yieldIfDue();
     const at = call.locations[index] as Location;
     const real = await realpathVia(call.fs, at.path);
     const other = byPlace.get(real);
@@ -119,7 +122,7 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     throw refuse("NOT_FOUND", only.at);
   const patched = await patchedFiles(args, members, same, call);
   const changes = changesOf(patched, members);
-  const { text, shown, truncated } = diffOfAll(changes, patched, members, call);
+  const { text, shown, truncated } = await diffOfAll(changes, patched, members, call, yielder);
   const data: ApplyPatchData = {
     applied: !args.dry_run,
     files: patched.map((file) => outcome(file, members, call)),
@@ -128,7 +131,11 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     ...(truncated ? { truncated: true } : {}),
   };
   if (shown !== text) shownDiffs.set(data, shown);
-  const omissions = changes.map((change) => ({ change, left: omissionsOf(change, call) }));
+  const omissions: { readonly change: FileChange; readonly left: readonly Omission[] }[] = [];
+  for (const change of changes) {
+    await yielder.yieldIfDue();
+    omissions.push({ change, left: omissionsOf(change, call) });
+  }
   const first = omissions.find(({ left }) => left.length > 0);
   if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
     const error = omissionError(
@@ -305,12 +312,13 @@ export function shownDiff(data: ApplyPatchData): string {
 }
 
 /** Returns the whole change as one diff that git and GNU patch apply, and the same as it is shown. */
-function diffOfAll(
+async function diffOfAll(
   changes: readonly FileChange[],
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, PatchMember>,
   call: Call,
-): { readonly text: string; readonly shown: string; readonly truncated: boolean } {
+  yielder: Yielder,
+): Promise<{ readonly text: string; readonly shown: string; readonly truncated: boolean }> {
   const names = new Map([...members.values()].map(({ at, name }) => [at.path, name]));
   const shownName = (name: string): string => members.get(name)?.shown ?? name;
   const renamed = new Map(patched.map((file) => [file.path, file.operation === "rename" ? file.from : null]));
@@ -326,6 +334,7 @@ function diffOfAll(
   const withHeaders = sides.some(needsGitHeader);
   let [text, shown, truncated] = ["", "", false];
   for (const side of sides) {
+    await yielder.yieldIfDue();
     const { oldName, newName, old, now } = side;
     const header = withHeaders ? gitHeader(side) : "";
     const options = {
