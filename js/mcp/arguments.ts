@@ -11,8 +11,8 @@ import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
 
 /**
- * Returns an error message for a positional directory that looks like an option: `--read-only` after `--`, or
- * `read-only` when no such directory exists.
+ * Returns an error message for a positional directory that looks like an option, a list or an unset variable:
+ * `--read-only` after `--`, or `read-only` and `/a,/b` when no such directory exists.
  * @param options the long names, without dashes, of the options that take no value
  */
 export function optionAsDirectory(given: string, options: readonly string[]): string | undefined {
@@ -23,11 +23,20 @@ export function optionAsDirectory(given: string, options: readonly string[]): st
     return `the directory '${shown}' holds ${escapeControls(variable)}, a variable that the client did not replace; write the path itself, or a variable that this client knows`;
   if (given.startsWith("-"))
     return `'${shown}' looks like an option, not like a directory; options stand before --, and a directory of this name is ./${shown}`;
+  if (isList(given))
+    return `'${shown}' is no directory; give each directory as an argument of its own, without commas`;
   const name = given.toLowerCase().replaceAll("_", "-");
   const option =
     options.find((one) => one.replaceAll("-", "") === name.replaceAll("-", "")) ?? nearest(name, options);
   if (option === undefined || realOf(given) !== undefined) return undefined;
   return `there is no directory '${shown}'; did you mean --${option}?`;
+}
+
+/** Returns true for several paths with commas between them. */
+function isList(given: string): boolean {
+  const [, ...more] = given.split(",");
+  if (more.length === 0 || realOf(given) !== undefined) return false;
+  return more.every((one) => /^\s*(?:[/~.]|[A-Za-z]:)/u.test(one) || realOf(one) !== undefined);
 }
 
 /**

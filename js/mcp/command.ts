@@ -210,7 +210,10 @@ function presetOf(given: unknown, byDefault: ServedPreset): ServedPreset {
 function levelOf(given: unknown): LogLevel | undefined {
   if (given === undefined) return undefined;
   if (LOG_LEVELS.includes(given as LogLevel)) return given as LogLevel;
-  throw new UsageError(`--log-level takes one of ${LOG_LEVELS.join(", ")}`);
+  const close = nearest(String(given), LOG_LEVELS);
+  throw new UsageError(
+    `--log-level takes one of ${LOG_LEVELS.join(", ")}${close === undefined ? "" : `; did you mean ${close}?`}`,
+  );
 }
 
 /** Returns the tool names of `--tools`, which may be separated by commas or given in several options. */

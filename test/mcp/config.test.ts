@@ -219,6 +219,9 @@ describe("flags", () => {
     ["a limit without figure", [".", "--limit", "outputBytes"], /NAME=NUMBER/u],
     ["a guard that there is not", [".", "--guard", "on"], /option 'guard'.*"refuse"/u],
     ["a level that there is not", [".", "--log-level", "loud"], /--log-level takes one of debug/u],
+    ["a level that is nearly one", [".", "--log-level", "warn"], /did you mean warning\?/u],
+    ["directories with commas between them", ["/a,/b"], /each directory as an argument of its own/u],
+    ["a list whose directories exist", [".,js"], /each directory as an argument of its own/u],
     ["a preset that there is not", [".", "--preset", "claud"], /did you mean claude\?/u],
   ])("%s is told", (_name, args, says) => {
     expect(refused(args)).toMatch(says);
