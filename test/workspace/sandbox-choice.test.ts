@@ -73,6 +73,17 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     expect(() => sandboxFor({ writableRoots: [root], readOnlyPaths })).toThrow(refused);
   });
 
+  test.each(["fast", "strict"] as const)(
+    "the %s tier that may read everything reads nothing of the host's process",
+    async (tier) => {
+      const sandbox = sandboxFor({ tier, writableRoots: [root] });
+      const names = ["environ", "maps", "cmdline", "mem", "status"];
+      const script = names.map((name) => `head -c 1 /proc/${process.pid}/${name} && echo read ${name}`);
+      const ran = await shell(sandbox, `${script.join("; ")}; head -c 4 /etc/passwd`);
+      expect(ran.stdout).toBe(fs.readFileSync("/etc/passwd", "utf8").slice(0, 4));
+    },
+  );
+
   describe("the strict tier", () => {
     const strict = () =>
       sandboxFor({ tier: "strict", writableRoots: [root], readOnlyPaths: [join(root, "kept")] });
