@@ -8,7 +8,7 @@ export { type SandboxFlags, sandboxOptionsOf } from "./backends/sandbox/sandbox-
 export * from "./policy/grants-file.node.ts";
 export * from "./policy/index.ts";
 export * from "./hooks/audit-file.node.ts";
-export * from "./hooks/desk.node.ts";
+export * from "./hooks/approval-server.node.ts";
 export * from "./hooks/index.ts";
 export * from "./hooks/terminal.node.ts";
 export * from "./readers/index.ts";

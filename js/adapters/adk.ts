@@ -11,7 +11,7 @@
 import { callback, gateOf } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type GeminiSchema, geminiSchema } from "./gemini-schema.ts";
-import { type ApprovingOptions, askingAbout, offered, APPROVING_OPTIONS } from "./offer.ts";
+import { type ApprovingOptions, approvalPredicate, selectTools, APPROVING_OPTIONS } from "./offer.ts";
 import { mediaOf } from "./outcome.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
@@ -59,13 +59,13 @@ export function toAdkTools<Tool>(
 ): Tool[] {
   checkClass(functionTool);
   const options = gate(given);
-  return offered(ws, options).map((tool) => {
+  return selectTools(ws, options).map((tool) => {
     const parameters: GeminiSchema = geminiSchema(tool.inputSchema);
     return new functionTool({
       name: tool.name,
       description: tool.description,
       parameters: parameters as never,
-      requireConfirmation: askingAbout(tool, options.approve) ?? false,
+      requireConfirmation: approvalPredicate(tool, options.approve) ?? false,
       async execute(input, context) {
         const toolCall = { id: context?.functionCallId };
         const result = await tool.call(input, { signal: context?.abortSignal, toolCall });

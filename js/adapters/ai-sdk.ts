@@ -13,8 +13,8 @@ import type { Success, Workspace } from "../workspace/index.ts";
 import {
   type AdapterOptions,
   type Approve,
-  askingAbout,
-  offered,
+  approvalPredicate,
+  selectTools,
   ADAPTER_ROWS,
   PRESET_CHOICE,
 } from "./offer.ts";
@@ -84,7 +84,7 @@ const gateApproval = gateOf("toAiSdkApproval", PRESET_CHOICE);
 export function toAiSdk(ws: Workspace, given: AiSdkOptions = {}): Record<string, AiSdkTool> {
   const options = gate(given);
   const tools: Record<string, AiSdkTool> = {};
-  for (const tool of offered(ws, options)) {
+  for (const tool of selectTools(ws, options)) {
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
     tools[tool.name] = {
       title: tool.title,
@@ -117,7 +117,9 @@ export function toAiSdkApproval(
   given: Pick<AdapterOptions, "preset"> = {},
 ): AiSdkApproval {
   const options = gateApproval(given);
-  const asking = new Map(offered(ws, options).map((tool) => [tool.name, askingAbout(tool, approve)]));
+  const asking = new Map(
+    selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve)]),
+  );
   return async ({ toolCall: { toolName, input } }) => {
     const asks = asking.get(toolName);
     return asks === true || (typeof asks === "function" && (await asks(input))) ? "user-approval" : undefined;

@@ -30,7 +30,7 @@ import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ContentBlock } from "../tools/lib/tool.ts";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../workspace/index.ts";
 import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
-import { type AdapterOptions, type Offered, offered, PRESET_CHOICE } from "./offer.ts";
+import { type AdapterOptions, type AdapterTool, selectTools, PRESET_CHOICE } from "./offer.ts";
 import { bareText } from "./outcome.ts";
 
 /** The answer of an event handler. */
@@ -184,7 +184,7 @@ export async function mount(
     if (given.workspace === undefined) await ws.close();
   };
   try {
-    for (const tool of offered(ws, { include, exclude }).map(toolOf)) {
+    for (const tool of selectTools(ws, { include, exclude }).map(toolOf)) {
       await coordinator.mount("tools", tool, tool.name);
       mounted.push(tool.name);
     }
@@ -215,7 +215,7 @@ function opened(coordinator: AmplifierCoordinator, config: AmplifierConfig): Pro
   });
 }
 
-function toolOf({ name, description, inputSchema, call }: Offered): AmplifierTool {
+function toolOf({ name, description, inputSchema, call }: AdapterTool): AmplifierTool {
   const schema = structuredClone(inputSchema);
   return {
     name,

@@ -13,8 +13,8 @@ import type { StrictSchema } from "../presets/index.ts";
 import type { Workspace } from "../workspace/index.ts";
 import {
   type AdapterOptions,
-  type Offered,
-  offered,
+  type AdapterTool,
+  selectTools,
   ADAPTER_ROWS,
   CALLER_OPTIONS,
   type CallerOptions,
@@ -97,7 +97,7 @@ const gateMemory = gateOf("toAnthropicMemory", CALLER_OPTIONS);
  */
 export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {}): AnthropicTool[] {
   const options = gate(given);
-  return offered(ws, options).map((tool): AnthropicTool => {
+  return selectTools(ws, options).map((tool): AnthropicTool => {
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
     return {
       type: "custom",
@@ -134,12 +134,12 @@ export function toAnthropicMemory(ws: Workspace, given: CallerOptions = {}): Ant
   return { type: "memory_20250818", name: "memory", ...runnable(defined(ws, "memory", options.agent)) };
 }
 
-function defined(ws: Workspace, name: string, agent: string | undefined): Offered {
-  const [tool] = offered(ws, { preset: "anthropic", include: [name], agent });
-  return tool as Offered;
+function defined(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
+  const [tool] = selectTools(ws, { preset: "anthropic", include: [name], agent });
+  return tool as AdapterTool;
 }
 
-function runnable(tool: Offered): AnthropicRunnable {
+function runnable(tool: AdapterTool): AnthropicRunnable {
   return {
     // The arguments are checked when the tool is called, which words the error.
     parse: (content) => content,

@@ -10,7 +10,7 @@
 import { gateOf, type Options, options as described, text } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { inProcessServer } from "./in-process-mcp.ts";
-import { type AdapterOptions, type Approve, askingAbout, offered, ADAPTER_ROWS } from "./offer.ts";
+import { type AdapterOptions, type Approve, approvalPredicate, selectTools, ADAPTER_ROWS } from "./offer.ts";
 
 export type { AdapterOptions, Approve } from "./offer.ts";
 
@@ -52,7 +52,7 @@ const gateAllowed = gateOf("toAllowedTools", CLAUDE_AGENT_OPTIONS);
 export function toClaudeAgentServer(ws: Workspace, given: ClaudeAgentOptions = {}): ClaudeAgentServer {
   const options = gate(given);
   const { name = "filewright" } = options;
-  const server = inProcessServer({ name, version: "1" }, offered(ws, options));
+  const server = inProcessServer({ name, version: "1" }, selectTools(ws, options));
   return { type: "sdk", name, instance: server as never };
 }
 
@@ -64,7 +64,7 @@ export function toAllowedTools(
 ): string[] {
   const options = gateAllowed(given);
   const { name = "filewright" } = options;
-  return offered(ws, options)
-    .filter((tool) => askingAbout(tool, approve) === undefined)
+  return selectTools(ws, options)
+    .filter((tool) => approvalPredicate(tool, approve) === undefined)
     .map((tool) => `mcp__${name}__${tool.name}`);
 }

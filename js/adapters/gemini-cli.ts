@@ -14,7 +14,13 @@ import { gateOf } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ErrorData, ToolIcon, Workspace } from "../workspace/index.ts";
 import { type GeminiContent, toGeminiContent } from "./content.ts";
-import { APPROVING_OPTIONS, type ApprovingOptions, askingAbout, type Offered, offered } from "./offer.ts";
+import {
+  APPROVING_OPTIONS,
+  type ApprovingOptions,
+  approvalPredicate,
+  type AdapterTool,
+  selectTools,
+} from "./offer.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
@@ -97,7 +103,7 @@ const gate = gateOf("toGeminiCliTools", APPROVING_OPTIONS);
  */
 export function toGeminiCliTools(ws: Workspace, given: ApprovingOptions = {}): GeminiCliTool[] {
   const options = gate(given);
-  return offered(ws, options).map((tool) => toolOf(tool, options));
+  return selectTools(ws, options).map((tool) => toolOf(tool, options));
 }
 
 /** A call that the user was asked about. */
@@ -107,9 +113,9 @@ interface Asked {
   outcome?: string;
 }
 
-function toolOf(tool: Offered, { approve, agent }: ApprovingOptions): GeminiCliTool {
+function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): GeminiCliTool {
   const { name, title, description, icon, annotations, inputSchema } = tool;
-  const asks = askingAbout(tool, approve);
+  const asks = approvalPredicate(tool, approve);
   // The loop passes the same arguments to each step of a call.
   const asked = new WeakMap<object, Asked>();
 
@@ -187,7 +193,7 @@ function toolOf(tool: Offered, { approve, agent }: ApprovingOptions): GeminiCliT
 
 /** Returns the preview of a change; undefined for reading calls, and when the call itself will fail. */
 function previewed(
-  tool: Offered,
+  tool: AdapterTool,
   params: object,
   signal: AbortSignal | undefined,
   agent: string | undefined,
@@ -226,7 +232,7 @@ function said({ message, path }: ErrorData): string {
 }
 
 /** A changing tool never has the kind `read`, because a loop may skip questions about reads. */
-function kindOf({ icon, annotations }: Offered): GeminiCliTool["kind"] {
+function kindOf({ icon, annotations }: AdapterTool): GeminiCliTool["kind"] {
   if (annotations.readOnlyHint) return icon === "regex" ? "search" : "read";
   return icon === "terminal" ? "execute" : "edit";
 }

@@ -10,7 +10,7 @@
  */
 import { gateOf, type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { type AdapterOptions, type Offered, offered, ADAPTER_ROWS } from "./offer.ts";
+import { type AdapterOptions, type AdapterTool, selectTools, ADAPTER_ROWS } from "./offer.ts";
 import { mediaOf } from "./outcome.ts";
 
 export type { AdapterOptions } from "./offer.ts";
@@ -67,7 +67,7 @@ const gate = gateOf("toGeminiTool", GEMINI_OPTIONS);
  */
 export function toGeminiTool(ws: Workspace, given: GeminiOptions = {}): GeminiTool {
   const options = gate(given);
-  const tools = offered(ws, options);
+  const tools = selectTools(ws, options);
   return {
     tool: async () => ({
       functionDeclarations: tools.map(({ name, description, inputSchema }) => ({
@@ -89,7 +89,7 @@ export function toGeminiTool(ws: Workspace, given: GeminiOptions = {}): GeminiTo
 }
 
 async function answer(
-  tool: Offered,
+  tool: AdapterTool,
   { id, args = {} }: GeminiFunctionCall,
   signal: AbortSignal | undefined,
 ): Promise<GeminiPart> {

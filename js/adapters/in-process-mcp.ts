@@ -4,7 +4,7 @@
  */
 import { toMcpContent } from "./content.ts";
 import { revisionFor } from "./mcp-revisions.ts";
-import type { Offered } from "./offer.ts";
+import type { AdapterTool } from "./offer.ts";
 
 /** A message of JSON-RPC. */
 interface Message {
@@ -35,7 +35,7 @@ const INVALID_PARAMS = -32_602;
 /** Serves tools to one host. */
 export function inProcessServer(
   info: { readonly name: string; readonly version: string },
-  tools: readonly Offered[],
+  tools: readonly AdapterTool[],
 ): InProcessServer {
   let connected: InProcessTransport | undefined;
   const running = new Map<unknown, AbortController>();

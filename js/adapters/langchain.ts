@@ -14,8 +14,8 @@ import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
   type AdapterOptions,
   type Approve,
-  askingAbout,
-  offered,
+  approvalPredicate,
+  selectTools,
   ADAPTER_OPTIONS,
   PRESET_CHOICE,
 } from "./offer.ts";
@@ -87,7 +87,7 @@ export function toLangChain<Tool, Message>(
   const { tool: make, ToolMessage } = framework;
   checkMessage(ToolMessage);
   const options = gate(given);
-  return offered(ws, options).map((tool) =>
+  return selectTools(ws, options).map((tool) =>
     make(
       async (input: unknown, { signal, toolCall } = {}) => {
         const result = await tool.call(input, { signal, toolCall });
@@ -137,6 +137,6 @@ export function toInterruptOn(
 ): Record<string, boolean> {
   const options = gateInterrupts(given);
   return Object.fromEntries(
-    offered(ws, options).map((tool) => [tool.name, askingAbout(tool, approve) === true]),
+    selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve) === true]),
   );
 }

@@ -105,7 +105,7 @@ export interface CallContext {
 }
 
 /** One offered tool, bound to the caller's name. */
-export interface Offered extends Omit<ToolDefinition, "execute"> {
+export interface AdapterTool extends Omit<ToolDefinition, "execute"> {
   call(args: unknown, context?: CallContext): Promise<ToolResult>;
 }
 
@@ -114,7 +114,7 @@ export interface Offered extends Omit<ToolDefinition, "execute"> {
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
-export function offered(ws: Workspace, options: AdapterOptions = {}): readonly Offered[] {
+export function selectTools(ws: Workspace, options: AdapterOptions = {}): readonly AdapterTool[] {
   const { preset, include, exclude = [], agent } = options;
   const all = preset === undefined ? ws.tools : toolsFor(ws, preset);
   const names = all.map(({ name }) => name);
@@ -140,14 +140,14 @@ export function offered(ws: Workspace, options: AdapterOptions = {}): readonly O
 }
 
 /** Returns a canonical tool, whatever the workspace's preset. @throws FilewrightError */
-export function ownTool(ws: Workspace, name: string, agent: string | undefined): Offered {
-  const [tool] = offered(ws, { preset: "canonical", include: [name], agent });
-  return tool as Offered;
+export function ownTool(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
+  const [tool] = selectTools(ws, { preset: "canonical", include: [name], agent });
+  return tool as AdapterTool;
 }
 
 /** Returns a predicate for calls that need an approval; undefined when none does. */
-export function askingAbout(
-  tool: Pick<Offered, "name" | "annotations">,
+export function approvalPredicate(
+  tool: Pick<AdapterTool, "name" | "annotations">,
   given: Approve = "never",
 ): true | ((args: unknown) => boolean | Promise<boolean>) | undefined {
   const approve = checkApprove(given);

@@ -11,9 +11,9 @@ import { flag, gateOf, type Options, options as described } from "../schema/opti
 import type { Workspace } from "../workspace/index.ts";
 import {
   type ApprovingOptions,
-  askingAbout,
-  type Offered,
-  offered,
+  approvalPredicate,
+  type AdapterTool,
+  selectTools,
   ownTool,
   ADAPTER_ROWS,
   APPROVE,
@@ -89,8 +89,8 @@ const gateEditor = gateOf("toOpenAIEditor", CALLER_OPTIONS);
  */
 export function toOpenAIAgents(ws: Workspace, given: OpenAIAgentsOptions = {}): OpenAIAgentsTool[] {
   const options = gate(given);
-  return offered(ws, options).map((tool): OpenAIAgentsTool => {
-    const asks = askingAbout(tool, options.approve);
+  return selectTools(ws, options).map((tool): OpenAIAgentsTool => {
+    const asks = approvalPredicate(tool, options.approve);
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? true);
     return {
       type: "function",
@@ -106,7 +106,7 @@ export function toOpenAIAgents(ws: Workspace, given: OpenAIAgentsOptions = {}): 
 }
 
 async function answer(
-  tool: Offered,
+  tool: AdapterTool,
   args: unknown,
   { toolCall, signal }: OpenAIAgentsCallDetails,
 ): Promise<OpenAIAgentsOutput> {

@@ -14,7 +14,7 @@ import { callback, gateOf, instance, type Options, options as described } from "
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
-import { ADAPTER_OPTIONS, type AdapterOptions, offered } from "./offer.ts";
+import { ADAPTER_OPTIONS, type AdapterOptions, selectTools } from "./offer.ts";
 
 export type { AdapterOptions } from "./offer.ts";
 
@@ -95,7 +95,7 @@ const checkAgent = gateOf(
  */
 export function toTinyAgentTools(ws: Workspace, given: AdapterOptions = {}): TinyAgentTool[] {
   const options = gate(given);
-  return offered(ws, options).map((tool) => {
+  return selectTools(ws, options).map((tool) => {
     // The loop recognises a failure by its text, as for its own tools.
     const run = async (args: unknown = {}): Promise<string> => (await tool.call(args)).text;
     const { name, description, inputSchema } = tool;

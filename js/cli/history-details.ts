@@ -7,7 +7,7 @@
  */
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { createHash } from "node:crypto";
-import type { Meant, Preset } from "../presets/preset.ts";
+import type { CanonicalCall, Preset } from "../presets/preset.ts";
 import { diffOf } from "../tools/render/difference.ts";
 import { historyTool } from "../tools/history.ts";
 import { OWN_NAMES } from "../tools/lib/names.ts";
@@ -75,7 +75,12 @@ const DETAILS: Preset = (() => {
   };
   const tool = details as unknown as Tool;
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
-  const expand = (args: unknown): Meant => ({ tool, args: args as Arguments, names: OWN_NAMES, ours: {} });
+  const expand = (args: unknown): CanonicalCall => ({
+    tool,
+    args: args as Arguments,
+    names: OWN_NAMES,
+    ours: {},
+  });
   const offered = {
     ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
     ...{ names: OWN_NAMES, expand },

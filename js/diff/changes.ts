@@ -40,7 +40,7 @@ export interface LineOptions<T = ChangeObject[]> extends TokenOptions<T> {
 }
 
 /** The return value of a call: undefined with a callback, and possibly with a limit. */
-export type Given<T, O> = O extends ((...given: never[]) => unknown) | { readonly callback: Callback<T> }
+export type DiffResult<T, O> = O extends ((...given: never[]) => unknown) | { readonly callback: Callback<T> }
   ? undefined
   : O extends { readonly maxEditLength: number } | { readonly timeout: number }
     ? T | undefined
@@ -51,7 +51,7 @@ export function diffLines<O extends LineOptions | Callback<ChangeObject[]> = Lin
   before: string,
   after: string,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   const given = optionsOf<LineOptions>(options);
   const [old, made] = given.stripTrailingCr === true ? [plain(before), plain(after)] : [before, after];
   const { ignoreWhitespace = false, newlineIsToken = false, ignoreNewlineAtEof = false } = given;
@@ -73,7 +73,7 @@ export function diffLines<O extends LineOptions | Callback<ChangeObject[]> = Lin
     return edits(list) > (given.maxEditLength ?? Infinity)
       ? undefined
       : valued(list, olds, news, given, joined);
-  }) as Given<ChangeObject[], O>;
+  }) as DiffResult<ChangeObject[], O>;
 }
 
 /** Compares word by word; whitespace and each line ending are words of their own. */
@@ -81,10 +81,13 @@ export function diffWordsWithSpace<O extends TokenOptions | Callback<ChangeObjec
   before: string,
   after: string,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   const given = optionsOf<TokenOptions>(options);
   const words = (text: string): string[] => text.match(WORDS_WITH_SPACE) ?? [];
-  return answer(given, () => changes(words(before), words(after), same, given)) as Given<ChangeObject[], O>;
+  return answer(given, () => changes(words(before), words(after), same, given)) as DiffResult<
+    ChangeObject[],
+    O
+  >;
 }
 
 /** Compares character by character (code points). */
@@ -92,9 +95,9 @@ export function diffChars<O extends TokenOptions | Callback<ChangeObject[]> = To
   before: string,
   after: string,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   const given = optionsOf<TokenOptions>(options);
-  return answer(given, () => changes([...before], [...after], same, given)) as Given<ChangeObject[], O>;
+  return answer(given, () => changes([...before], [...after], same, given)) as DiffResult<ChangeObject[], O>;
 }
 
 /** The letters and digits of a word: Latin ones, as in jsdiff. */

@@ -6,7 +6,7 @@ export {
   diffChars,
   diffLines,
   diffWordsWithSpace,
-  type Given,
+  type DiffResult,
   type LineOptions,
   type SearchOptions,
   type TokenOptions,

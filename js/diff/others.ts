@@ -5,7 +5,7 @@ import {
   type ChangeObject,
   changes,
   diffLines,
-  type Given,
+  type DiffResult,
   type LineOptions,
   joined,
   linesOf,
@@ -22,9 +22,9 @@ export function diffTrimmedLines<O extends LineOptions | Callback<ChangeObject[]
   before: string,
   after: string,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   const given = { ...optionsOf<LineOptions>(options), ignoreWhitespace: true };
-  return diffLines(before, after, given) as Given<ChangeObject[], O>;
+  return diffLines(before, after, given) as DiffResult<ChangeObject[], O>;
 }
 
 /** Compares sentence by sentence; one ends with `.`, `!` or `?` before white space, which is a token too. */
@@ -32,7 +32,7 @@ export function diffSentences<O extends TokenOptions | Callback<ChangeObject[]> 
   before: string,
   after: string,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   return byTokens(before, after, options, (text) => text.split(/(?<=[.!?])(\s+)/u));
 }
 
@@ -41,7 +41,7 @@ export function diffCss<O extends TokenOptions | Callback<ChangeObject[]> = Toke
   before: string,
   after: string,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   return byTokens(before, after, options, (text) => text.split(/([{}:;,]|\s+)/u));
 }
 
@@ -50,10 +50,13 @@ function byTokens<O extends TokenOptions | Callback<ChangeObject[]>>(
   after: string,
   options: O | undefined,
   split: (text: string) => string[],
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   const given = optionsOf<TokenOptions>(options);
   const tokens = (text: string): string[] => split(text).filter((token) => token !== "");
-  return answer(given, () => changes(tokens(before), tokens(after), same, given)) as Given<ChangeObject[], O>;
+  return answer(given, () => changes(tokens(before), tokens(after), same, given)) as DiffResult<
+    ChangeObject[],
+    O
+  >;
 }
 
 /** How lists are compared. */
@@ -68,12 +71,12 @@ export function diffArrays<T, O extends ArrayOptions<T> | Callback<ChangeObject<
   before: readonly T[],
   after: readonly T[],
   options?: O,
-): Given<ChangeObject<T[]>[], O> {
+): DiffResult<ChangeObject<T[]>[], O> {
   const given = optionsOf<ArrayOptions<T>>(options);
   return answer(given, () => {
     const list = stretches(before, after, given, given.comparator);
     return list === undefined ? undefined : valued(list, before, after, given, (some) => [...some]);
-  }) as Given<ChangeObject<T[]>[], O>;
+  }) as DiffResult<ChangeObject<T[]>[], O>;
 }
 
 /** How values are written as JSON before they are compared. */
@@ -91,7 +94,7 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
   before: string | object,
   after: string | object,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   const given = optionsOf<JsonOptions>(options);
   const replacer: Replacer =
     given.stringifyReplacer ?? ((_key, value) => (value === undefined ? given.undefinedReplacement : value));
@@ -109,7 +112,7 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
     const [olds, news] = [linesOf(text(before)), linesOf(text(after))];
     const list = stretches(olds.map(key), news.map(key), given);
     return list === undefined ? undefined : valued(list, olds, news, given, joined, longer);
-  }) as Given<ChangeObject[], O>;
+  }) as DiffResult<ChangeObject[], O>;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Patches as data and as text. */
 import { textEngine } from "../engine/current.ts";
-import { answer, type Callback, type Given, optionsOf, plain, type SearchOptions } from "./changes.ts";
+import { answer, type Callback, type DiffResult, optionsOf, plain, type SearchOptions } from "./changes.ts";
 import { quoted } from "./quoting.ts";
 
 /** One hunk. `lines` have their markers; `\ No newline at end of file` is a line of its own. */
@@ -77,10 +77,10 @@ export function structuredPatch<O extends PatchOptions | Callback<StructuredPatc
   oldHeader?: string,
   newHeader?: string,
   options?: O,
-): Given<StructuredPatch, O> {
+): DiffResult<StructuredPatch, O> {
   const given = optionsOf<PatchOptions>(options);
   const names = { oldFileName, newFileName, oldHeader, newHeader };
-  return answer(given, () => patchOf(names, oldStr, newStr, given)) as Given<StructuredPatch, O>;
+  return answer(given, () => patchOf(names, oldStr, newStr, given)) as DiffResult<StructuredPatch, O>;
 }
 
 function patchOf(
@@ -183,13 +183,13 @@ export function createTwoFilesPatch<O extends PatchOptions<string> | Callback<st
   oldHeader?: string,
   newHeader?: string,
   options?: O,
-): Given<string, O> {
+): DiffResult<string, O> {
   const given = optionsOf<PatchOptions<string>>(options);
   const names = { oldFileName, newFileName, oldHeader, newHeader };
   return answer(given, () => {
     const patch = patchOf(names, oldStr, newStr, given as PatchOptions<never>);
     return patch === undefined ? undefined : formatPatch(patch, given.headerOptions);
-  }) as Given<string, O>;
+  }) as DiffResult<string, O>;
 }
 
 /** Returns the patch between two states of one file, as text. */
@@ -200,7 +200,7 @@ export function createPatch<O extends PatchOptions<string> | Callback<string> = 
   oldHeader?: string,
   newHeader?: string,
   options?: O,
-): Given<string, O> {
+): DiffResult<string, O> {
   return createTwoFilesPatch(fileName, fileName, oldStr, newStr, oldHeader, newHeader, options);
 }
 

@@ -5,7 +5,7 @@ import {
   type ChangeObject,
   changes,
   diffWordsWithSpace,
-  type Given,
+  type DiffResult,
   LETTERS,
   optionsOf,
   type TokenOptions,
@@ -26,7 +26,7 @@ export function diffWords<O extends WordOptions | Callback<ChangeObject[]> = Wor
   before: string,
   after: string,
   options?: O,
-): Given<ChangeObject[], O> {
+): DiffResult<ChangeObject[], O> {
   const given = optionsOf<WordOptions>(options);
   if (given.ignoreWhitespace === false) return diffWordsWithSpace(before, after, options);
   const words = (text: string): string[] => wordsOf(text, given.intlSegmenter);
@@ -35,7 +35,7 @@ export function diffWords<O extends WordOptions | Callback<ChangeObject[]> = Wor
     return found === undefined || given.oneChangePerToken === true
       ? found
       : withoutDoubleSpace(found, given.intlSegmenter);
-  }) as Given<ChangeObject[], O>;
+  }) as DiffResult<ChangeObject[], O>;
 }
 
 function trimmed(word: string): string {

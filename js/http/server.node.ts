@@ -1,5 +1,5 @@
 /**
- * The HTTP server behind the MCP server and the approval desk: from a port to a function of `Request` and
+ * The HTTP server behind the MCP server and the approval queue: from a port to a function of `Request` and
  * `Response`, with the checks and bounds that both need. Who may ask for what is decided in that function.
  *
  * Checked here, before the function is called: the request target, the method, the Host and Origin headers,

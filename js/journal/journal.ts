@@ -51,7 +51,7 @@ export interface About {
    * `always`: a step that cannot be rolled back is refused, since the change has several
    * operations. `try`: one operation, made even when it cannot be rolled back.
    */
-  readonly takeBack: "always" | "try";
+  readonly rollback: "always" | "try";
   /**
    * The signal of the call. Once the change is made, a cancelled call ends without waiting until
    * the old entries are removed from the disk.
@@ -127,13 +127,13 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     }
     return log;
   };
-  const headerOf = ({ callId, tool, agent, undoOf, takeBack }: About): Header => ({
+  const headerOf = ({ callId, tool, agent, undoOf, rollback }: About): Header => ({
     callId,
     tool,
     time: Date.now(),
     cwd: group,
     ...(storage === undefined ? {} : { storage }),
-    ...(takeBack === "always" ? { atomic: true } : {}),
+    ...(rollback === "always" ? { atomic: true } : {}),
     ...(agent === undefined ? {} : { agent }),
     ...(undoOf === undefined ? {} : { undoOf }),
   });
@@ -152,12 +152,12 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   };
 
   const change = async <T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T> => {
-    const required = about.takeBack === "always";
+    const required = about.rollback === "always";
     // A single operation without an undo needs no record: it is atomic by itself.
     if (!keep && !required) return run(fs);
     let log: Log | undefined;
     const transaction = new Transaction(fs, {
-      ...TRANSACTION_LIMITS[about.takeBack],
+      ...TRANSACTION_LIMITS[about.rollback],
       required,
       contents: keep,
       sink: async (steps, notes) => {
@@ -219,7 +219,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       const last = lastAt.get(path);
       if (last !== undefined && stat !== null) now.set(last.id, givenOf(stat));
     }
-    const about: About = { ...as, tool: "undo", undoOf: undone, takeBack: "always" };
+    const about: About = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
     await change(fs, about, async (recording) => {
       const { conflicts, failed } = await rollBack(recording, steps.map(forUndo), now, as.signal);
       const left = [...failed, ...conflicts][0];

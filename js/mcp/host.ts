@@ -10,7 +10,7 @@ import { growAsUsual } from "./lean.ts";
 import type { ServedPreset } from "./tool-list.ts";
 
 /** A workspace with the facts that a server needs about it. */
-export interface Room {
+export interface ServedWorkspace {
   readonly ws: Workspace;
   /** The tools that can be called, by name. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
@@ -38,7 +38,7 @@ export interface HostOptions {
   /** The path of the audit log. */
   readonly audit?: string | undefined;
   /** Called with each workspace that is opened. */
-  readonly onOpen?: ((room: Room) => void) | undefined;
+  readonly onOpen?: ((served: ServedWorkspace) => void) | undefined;
   readonly readOnly?: boolean | undefined;
   /** Called before every change; see `approvals.ts`. */
   readonly confirm?: Confirm | undefined;
@@ -55,9 +55,9 @@ export interface Host {
   readonly followsRoots: boolean;
   dirs(): readonly string[];
   /** Returns the workspace; undefined when no directory is allowed. */
-  room(): Promise<Room | undefined>;
+  workspace(): Promise<ServedWorkspace | undefined>;
   /** Returns the listed tools, which do not depend on the directories. */
-  offered(): Promise<readonly ToolDefinition[]>;
+  tools(): Promise<readonly ToolDefinition[]>;
   /** Sets other directories. Running calls continue in the old workspace. */
   replace(dirs: readonly string[]): void;
   /** Returns true when the server shuts down and accepts no further call. */
@@ -70,27 +70,27 @@ export interface Host {
 /** Creates a host that opens workspaces on the local disk. */
 export function localHost(first: readonly string[], options: HostOptions): Host {
   let dirs = first;
-  let opened: Promise<Room> | undefined;
+  let opened: Promise<ServedWorkspace> | undefined;
   let isDraining = false;
   /** All workspaces that were opened: calls may still run in one whose directories were replaced. */
-  const rooms: Promise<Room>[] = [];
-  const everyRoom = async (end: (room: Room) => Promise<void>): Promise<void> => {
-    await Promise.all(rooms.map((opening) => opening.then(end, () => {})));
+  const workspaces: Promise<ServedWorkspace>[] = [];
+  const eachWorkspace = async (end: (served: ServedWorkspace) => Promise<void>): Promise<void> => {
+    await Promise.all(workspaces.map((opening) => opening.then(end, () => {})));
   };
   return {
     preset: options.preset,
     strictSchemas: options.strictSchemas === true,
     followsRoots: options.keepsRoots !== true,
     dirs: () => dirs,
-    room() {
+    workspace() {
       if (dirs.length === 0) return Promise.resolve(undefined);
       if (opened === undefined) {
         opened = open(dirs, options);
-        rooms.push(opened);
+        workspaces.push(opened);
       }
       return opened;
     },
-    async offered() {
+    async tools() {
       const { openWorkspace, MemoryBackend } = await import("./engine.ts");
       const { preset, findFiles } = common(options);
       const ws = await openWorkspace({
@@ -110,22 +110,22 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
     isDraining: () => isDraining,
     drain() {
       isDraining = true;
-      return everyRoom(({ ws }) => ws.drain());
+      return eachWorkspace(({ ws }) => ws.drain());
     },
-    close: () => everyRoom(({ ws }) => ws.close()),
+    close: () => eachWorkspace(({ ws }) => ws.close()),
   };
 }
 
 /** Creates a host for a workspace that the caller has opened and will close. */
 export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDefinition[]): Host {
-  const room = roomOf(ws, tools, tools);
+  const served = servedWorkspaceOf(ws, tools, tools);
   return {
     preset,
     strictSchemas: false,
     followsRoots: false,
     dirs: () => [],
-    room: () => room,
-    offered: async () => tools,
+    workspace: () => served,
+    tools: async () => tools,
     replace: () => {},
     isDraining: () => false,
     drain: () => ws.drain(),
@@ -133,7 +133,7 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
   };
 }
 
-async function open(dirs: readonly string[], options: HostOptions): Promise<Room> {
+async function open(dirs: readonly string[], options: HostOptions): Promise<ServedWorkspace> {
   growAsUsual();
   const { openWorkspace, describeRecovery, auditFile } = await import("./engine.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
@@ -152,10 +152,10 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Room
   // Standard output carries only protocol messages.
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
   const { answered, listed } = await toolsIn(ws, options);
-  const room = await roomOf(ws, answered, listed);
+  const served = await servedWorkspaceOf(ws, answered, listed);
   isServing = true;
-  options.onOpen?.(room);
-  return room;
+  options.onOpen?.(served);
+  return served;
 }
 
 /** Returns the tools that can be called on a workspace, and the tools that are listed. */
@@ -197,11 +197,11 @@ function common(options: HostOptions): WorkspaceOptions {
   };
 }
 
-async function roomOf(
+async function servedWorkspaceOf(
   ws: Workspace,
   tools: readonly ToolDefinition[],
   listed: readonly ToolDefinition[],
-): Promise<Room> {
+): Promise<ServedWorkspace> {
   const { cwd, read_roots: read, write_roots: write } = await ws.accessInfo({});
   const roots = [...new Set([cwd, ...(read ?? []), ...write])];
   return { ws, tools: new Map(tools.map((tool) => [tool.name, tool])), listed, cwd, roots };

@@ -5,7 +5,7 @@
  */
 import { wrongArgument } from "../presets/define.ts";
 import { mcp } from "../presets/mcp.ts";
-import type { Meant, Preset, PresetTool } from "../presets/preset.ts";
+import type { CanonicalCall, Preset, PresetTool } from "../presets/preset.ts";
 import { plainArguments } from "../tools/lib/arguments.ts";
 import { historyTool } from "../tools/history.ts";
 import { TOOLS } from "../tools/index.ts";
@@ -254,7 +254,12 @@ function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
     kind: tool.kind,
     tool,
     names,
-    expand: (given: unknown): Meant => ({ tool, args: inOurSpelling(tool.name, given), names, ours: {} }),
+    expand: (given: unknown): CanonicalCall => ({
+      tool,
+      args: inOurSpelling(tool.name, given),
+      names,
+      ours: {},
+    }),
   });
 }
 

@@ -3,7 +3,7 @@ import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { sameToken } from "../http/token.ts";
 import { fulfilledWithin } from "../http/within.ts";
-import { approvalDesk } from "../hooks/desk.ts";
+import { approvalQueue } from "../hooks/approval-queue.ts";
 import { elicitApprovals } from "./protocol/approvals.ts";
 import { makeHandler } from "./transport/handler.ts";
 import { localHost } from "./host.ts";
@@ -69,14 +69,14 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
   const approver = options.approve ? (givenToken("approver") ?? newToken()) : undefined;
   if (client !== undefined && approver !== undefined && sameToken(client, approver))
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
-  const desk = approver === undefined ? undefined : approvalDesk({ token: approver });
+  const queue = approver === undefined ? undefined : approvalQueue({ token: approver });
   const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;
-  const found = hostOptions(options, log, desk?.confirm ?? approvals?.confirm);
+  const found = hostOptions(options, log, queue?.confirm ?? approvals?.confirm);
   if (found === undefined) return undefined;
   const { dirs } = found;
   const { structured, version } = options;
   const host = localHost(dirs, found.host);
-  if (options.opensAtOnce) await host.room();
+  if (options.opensAtOnce) await host.workspace();
   const ending = new AbortController();
   const logError = (error: unknown): void =>
     log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error");
@@ -88,7 +88,7 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
     origins: options.allowOrigins,
     token: client,
     verifier,
-    approvals: desk?.handle,
+    approvals: queue?.handle,
     onerror: logError,
   });
   try {
@@ -102,13 +102,13 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
   }
   if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
   log(`${greetingOf(options, dirs)} at ${server.url}${MCP_PATH}`, "notice");
-  if (desk !== undefined) log(`Changes wait for: ${approveCommand(options, server.url)}`, "notice");
+  if (queue !== undefined) log(`Changes wait for: ${approveCommand(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
       const ended = host.drain();
       // Open questions can no longer be answered, so closing refuses the calls that wait for them.
-      desk?.close();
+      queue?.close();
       handler.drain();
       if (!(await server.drain(options.graceMs))) {
         ending.abort();

@@ -2,7 +2,7 @@
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { tell } from "../hooks/events.ts";
-import type { Meant } from "../presets/preset.ts";
+import type { CanonicalCall } from "../presets/preset.ts";
 import { displayOf } from "../tools/render/display.ts";
 import { answerBytes } from "../tools/lib/limits.ts";
 import { OWN_NAMES } from "../tools/lib/names.ts";
@@ -132,7 +132,7 @@ export async function failure(
   uses: readonly PathUse[],
   locations: readonly Location[],
   started: number,
-  meant: Meant | undefined,
+  meant: CanonicalCall | undefined,
   fs: FsBackend = unaskedView(session, tool.name),
 ): Promise<Failure> {
   const meta: Meta = { duration_ms: performance.now() - started, truncated: false };

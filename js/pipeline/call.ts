@@ -10,7 +10,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { plainArguments } from "../tools/lib/arguments.ts";
-import type { Meant, PresetTool } from "../presets/preset.ts";
+import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
 import type { BatchArgs } from "../tools/index.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import type { PathUse, Tool } from "../tools/lib/tool.ts";
@@ -41,7 +41,7 @@ import type { Session } from "./session.ts";
 export interface Spoken {
   readonly tool: PresetTool;
   /** Returns the canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
-  meaning(): Meant;
+  meaning(): CanonicalCall;
 }
 
 /** Limits the calls of all workspaces that start in one turn of the event loop; 32 take a few milliseconds. */
@@ -108,7 +108,7 @@ async function perform(
   const began = session.permissions?.begin() ?? 0;
   // The cast is safe: a tool only receives its own arguments, plans and data.
   let tool = known as unknown as AnyTool;
-  let meant: Meant | undefined;
+  let meant: CanonicalCall | undefined;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
   const calledAs = spoken?.tool.name;
@@ -293,7 +293,11 @@ function subjectOf(tool: string, calledAs: string | undefined, options: CallOpti
 }
 
 /** Renames the arguments that a hook changed from the preset's names to the canonical ones. */
-function inOurNames(args: Arguments, modified: readonly string[], meant: Meant | undefined): Arguments {
+function inOurNames(
+  args: Arguments,
+  modified: readonly string[],
+  meant: CanonicalCall | undefined,
+): Arguments {
   const ours = meant?.ours ?? {};
   const result: Record<string, unknown> = { ...args };
   for (const key of modified) {

@@ -115,7 +115,7 @@ function applied<Args extends object, Data, Todo>(
     callId: call.callId,
     tool: tool.name,
     agent: call.agent,
-    takeBack: tool.several === true ? "always" : "try",
+    rollback: tool.several === true ? "always" : "try",
     signal: call.signal,
   };
   if (tool.recordsItself === true) {

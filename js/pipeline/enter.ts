@@ -8,7 +8,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { denied } from "../hooks/confirm.ts";
 import type { HookPreview } from "../hooks/hook.ts";
-import type { Meant } from "../presets/preset.ts";
+import type { CanonicalCall } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/lib/names.ts";
 import { newCallId } from "../journal/index.ts";
 import { plainArguments } from "../tools/lib/arguments.ts";
@@ -68,7 +68,7 @@ export async function enter(
   { uses, locations }: Places,
   began: number,
   options: CallOptions,
-  meant?: Meant,
+  meant?: CanonicalCall,
   storage?: FsBackend,
 ): Promise<Entered> {
   uses.push(...tool.paths(args));
@@ -167,7 +167,7 @@ export async function previewed(
   raw: Arguments,
   began: number,
   options: CallOptions,
-  meant: Meant | undefined,
+  meant: CanonicalCall | undefined,
   fs?: FsBackend,
 ): Promise<HookPreview> {
   const parsed = tool.parse(plainArguments(tool.name, raw, tool.aliases));
@@ -261,7 +261,7 @@ function makeCall(
   began: number,
   options: CallOptions,
   seen: Seen,
-  meant: Meant | undefined,
+  meant: CanonicalCall | undefined,
 ): Call {
   return {
     callId: tool.kind === "read" ? "" : newCallId(),

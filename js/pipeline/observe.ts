@@ -15,7 +15,7 @@ export interface Trace {
 }
 
 /** The maximum number of files of one call whose hashes are reported. */
-const MOST_EFFECTS = 100;
+const MAX_EFFECTS = 100;
 
 const life = Math.floor(performance.timeOrigin).toString(36);
 let calls = 0;
@@ -79,7 +79,7 @@ export async function hashesOf(
 ): Promise<ReadonlyMap<string, string | null>> {
   const found = new Map<string, string | null>();
   for (const [index, { path }] of call.locations.entries()) {
-    if (uses[index]?.intent !== "write" || found.size >= MOST_EFFECTS) continue;
+    if (uses[index]?.intent !== "write" || found.size >= MAX_EFFECTS) continue;
     const stat = await statOrNull(call.fs, path);
     if (stat === null || stat.isFile) found.set(path, stat === null ? null : await contentHash(call, path));
   }

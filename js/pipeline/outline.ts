@@ -5,7 +5,7 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { HookPreview } from "../hooks/hook.ts";
-import type { Meant } from "../presets/preset.ts";
+import type { CanonicalCall } from "../presets/preset.ts";
 import { plainArguments } from "../tools/lib/arguments.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Tool } from "../tools/lib/tool.ts";
@@ -66,7 +66,12 @@ export function iconOf(name: string): ToolIcon {
 }
 
 /** Returns the outline of a call. `meant` converts a preset's call to the canonical one. */
-export function outlineOf(session: Session, known: Tool, given: unknown, meant?: () => Meant): CallOutline {
+export function outlineOf(
+  session: Session,
+  known: Tool,
+  given: unknown,
+  meant?: () => CanonicalCall,
+): CallOutline {
   try {
     const { tool, args } = meaning(known, given, meant?.());
     const parsed = tool.parse(args);
@@ -92,7 +97,7 @@ export async function previewOf(
   known: Tool,
   given: unknown,
   options: CallOptions,
-  meant?: () => Meant,
+  meant?: () => CanonicalCall,
 ): Promise<HookPreview | undefined> {
   const call = meant?.();
   const { tool, args } = meaning(known, given, call);
@@ -103,7 +108,7 @@ export async function previewOf(
 function meaning(
   known: Tool,
   given: unknown,
-  meant: Meant | undefined,
+  meant: CanonicalCall | undefined,
 ): { readonly tool: AnyTool; readonly args: Readonly<Record<string, unknown>> } {
   // The cast is safe: a tool only receives its own arguments, plans and data.
   const tool = (meant?.tool ?? known) as unknown as AnyTool;

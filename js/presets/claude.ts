@@ -4,7 +4,7 @@ import { object } from "../tools/lib/schema.ts";
 import { choice, flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
-import type { Param, Preset, Refused, Told } from "./preset.ts";
+import type { Param, Preset, Refused, RenderInput } from "./preset.ts";
 import { rowsOf } from "../tools/grep/text.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";
 
@@ -29,14 +29,14 @@ function refuse({ code, told, error, given }: Refused): string | undefined {
 const lines = (what: string): Param["schema"] => integer(what, { minimum: 0, maximum: 50 });
 
 /** The offset and the limit of results. */
-function windowOf(given: Told["given"]): { readonly skip: number; readonly most: number } {
+function windowOf(given: RenderInput["given"]): { readonly skip: number; readonly most: number } {
   const most = Number(given["head_limit"]);
   return { skip: Number(given["offset"]), most: most === 0 ? MOST : most };
 }
 
 const MOST = 100_000;
 
-function grepText({ data, given, args, plain }: Told<GrepArgs, GrepData>): string {
+function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>): string {
   const { skip, most } = windowOf(given);
   const found = (data.files ?? data.counts ?? data.matches ?? []).length;
   if (found === 0 && !data.complete) return plain();

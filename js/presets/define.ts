@@ -9,7 +9,7 @@ import { type Arguments, compile, isPlain, object, type Schema } from "../tools/
 import { escapeControls } from "../engine/escape.ts";
 import type { Call, Tool } from "../tools/lib/tool.ts";
 import type {
-  Meant,
+  CanonicalCall,
   Param,
   Preset,
   PresetHost,
@@ -17,7 +17,7 @@ import type {
   PresetTool,
   Refused,
   Route,
-  Told,
+  RenderInput,
   ToolSpec,
   Way,
 } from "./preset.ts";
@@ -110,7 +110,7 @@ function makeTool(
     for (const name of spec.absolute ?? []) wantAbsolute(spec.name, name, checked[name]);
     return checked;
   };
-  const meant = (way: Way, tool: Tool, args: Arguments, given: Arguments): Meant => ({
+  const meant = (way: Way, tool: Tool, args: Arguments, given: Arguments): CanonicalCall => ({
     tool,
     args,
     names,
@@ -126,7 +126,7 @@ function makeTool(
   });
   const arranged = spec.arrange ?? ((args: Arguments): Arguments => args);
   /** An error about a path with `~` does not reveal the home directory. */
-  const discreet = (found: Meant, given: unknown, { home }: PresetHost): Meant => {
+  const discreet = (found: CanonicalCall, given: unknown, { home }: PresetHost): CanonicalCall => {
     const said = isPlain(given) && Object.values(given).some((value) => atHome(value, { home }) !== value);
     if (spec.home === undefined || !said || home === undefined) return found;
     return {
@@ -145,7 +145,7 @@ function makeTool(
     kind: spec.kind ?? of.kind,
     tool: of,
     names,
-    expand(given: unknown, host: PresetHost): Meant {
+    expand(given: unknown, host: PresetHost): CanonicalCall {
       const checked = understood(given, host);
       const other = spec.route?.(checked);
       const found =
@@ -157,7 +157,7 @@ function makeTool(
     ...(spec.instead === undefined
       ? {}
       : {
-          instead(code: Code, given: unknown, host: PresetHost): Meant | undefined {
+          instead(code: Code, given: unknown, host: PresetHost): CanonicalCall | undefined {
             const checked = understood(given, host);
             const other = spec.instead?.(code, checked);
             return other === undefined ? undefined : meant(other, toolOf(other.of), other.args, checked);
@@ -253,14 +253,14 @@ function wantAbsolute(tool: string, argument: string, path: unknown): void {
 }
 
 function textBy(
-  text: (told: Told<never, never>) => string,
+  text: (told: RenderInput<never, never>) => string,
   tool: Tool,
   given: Arguments,
 ): (data: unknown, args: object, call: Call) => string {
   const ours = tool as unknown as { render(data: unknown, args: object, call: Call): string };
   return (data, args, call) => {
     const told = { data, args, given, call, plain: () => ours.render(data, args, call) };
-    return text(told as unknown as Told<never, never>);
+    return text(told as unknown as RenderInput<never, never>);
   };
 }
 

@@ -8,7 +8,7 @@ import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, route, tool, wrongArgument } from "./define.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
 import { geminiIgnore } from "./gemini-ignore.ts";
-import type { Preset, Refused, Told } from "./preset.ts";
+import type { Preset, Refused, RenderInput } from "./preset.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";
 
 const filtering: Schema = {
@@ -45,7 +45,7 @@ function refuseReplace({ code, told, error, given }: Refused): string | undefine
 }
 
 /** Removes hits whose lines match the exclusion. The engine matches in linear time. */
-function grepText(told: Told<GrepArgs, GrepData>): string {
+function grepText(told: RenderInput<GrepArgs, GrepData>): string {
   const { data, given, plain } = told;
   if (data.matches === undefined) return plain();
   const exclude = given["exclude_pattern"];
@@ -62,7 +62,7 @@ function grepText(told: Told<GrepArgs, GrepData>): string {
 }
 
 /** Groups the lines by file, or returns only the files with `names_only`. */
-function plainOrGrouped(told: Told<GrepArgs, GrepData>): string {
+function plainOrGrouped(told: RenderInput<GrepArgs, GrepData>): string {
   const { data, given, args, call } = told;
   const { matches = [] } = data;
   if (given["names_only"] !== true || matches.length === 0) return geminiGrepText(told);

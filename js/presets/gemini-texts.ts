@@ -3,12 +3,12 @@ import { closing } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
 import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Told } from "./preset.ts";
+import type { RenderInput } from "./preset.ts";
 import { rowsOf } from "../tools/grep/text.ts";
 
 /** Returns raw lines, below a line that names their range. */
 export function geminiReadText(
-  { data, args, call, plain }: Told<ReadFileArgs, ReadFileData>,
+  { data, args, call, plain }: RenderInput<ReadFileArgs, ReadFileData>,
   paging = "offset/limit",
 ): string {
   if (data.image !== undefined || data.lines_read === 0) return plain();
@@ -28,7 +28,7 @@ export function geminiReadText(
 }
 
 /** Groups hits by file. */
-export function geminiGrepText({ data, args, given, call, plain }: Told<GrepArgs, GrepData>): string {
+export function geminiGrepText({ data, args, given, call, plain }: RenderInput<GrepArgs, GrepData>): string {
   const pattern = escapeControls(args.pattern);
   const path = given["path"] ?? given["dir_path"];
   const include = given["include"] ?? given["include_pattern"];

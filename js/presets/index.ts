@@ -87,7 +87,7 @@ export type {
   PresetTool,
   Refused,
   Route,
-  Told,
+  RenderInput,
   ToolSpec,
   Way,
 } from "./preset.ts";

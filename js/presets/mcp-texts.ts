@@ -11,10 +11,16 @@ import type {
 } from "../tools/index.ts";
 import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Told } from "./preset.ts";
+import type { RenderInput } from "./preset.ts";
 
 /** Returns the file unchanged; of its head or tail the lines without the last line ending. */
-export function readMcpText({ data, args, given, call, plain }: Told<ReadFileArgs, ReadFileData>): string {
+export function readMcpText({
+  data,
+  args,
+  given,
+  call,
+  plain,
+}: RenderInput<ReadFileArgs, ReadFileData>): string {
   if (data.image !== undefined) return plain();
   const part = given["head"] !== undefined || given["tail"] !== undefined;
   if (data.lines_read === 0) return data.total_lines === 0 ? "" : plain();
@@ -36,7 +42,7 @@ function cutNote(
     truncated,
     cut_lines: cut,
   }: ReadFileData,
-  { head, tail }: Told["given"],
+  { head, tail }: RenderInput["given"],
 ): string | undefined {
   const wanted = head ?? tail;
   const isWhole = wanted !== undefined && read >= Number(wanted);
@@ -52,7 +58,7 @@ export function fenced(diff: string): string {
 }
 
 /** Returns each file in the requested order, or the reason why it was not read. */
-export function manyText({ data, args, call }: Told<ReadManyFilesArgs, ReadManyFilesData>): string {
+export function manyText({ data, args, call }: RenderInput<ReadManyFilesArgs, ReadManyFilesData>): string {
   const read = new Map(data.files.map((file) => [file.path, file]));
   const skipped = new Map(data.skipped.map(({ path, reason }) => [path, reason]));
   const parts = args.paths.map((typed) => {
@@ -69,7 +75,7 @@ export function manyText({ data, args, call }: Told<ReadManyFilesArgs, ReadManyF
 }
 
 /** Returns a path for data. */
-function displayed(typed: string, call: Told["call"]): string {
+function displayed(typed: string, call: RenderInput["call"]): string {
   try {
     return call.display(call.found(typed, "read").path);
   } catch {
@@ -78,7 +84,7 @@ function displayed(typed: string, call: Told["call"]): string {
 }
 
 /** Returns names in columns with sizes, and their totals. */
-export function sizesText({ data, args }: Told<ListDirectoryArgs, ListDirectoryData>): string {
+export function sizesText({ data, args }: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path ?? ".")}]`;
   const marks = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
   const lines = data.entries.map(({ type, name, size }) => {
@@ -115,7 +121,7 @@ interface Node {
  * Returns everything below a directory as nested JSON; a last entry of type `notice` reports
  * omissions.
  */
-export function treeText({ data }: Told<ListDirectoryArgs, ListDirectoryData>): string {
+export function treeText({ data }: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
   const top: Node[] = [];
   const below = new Map<string, Node[]>();
   for (const { path, name, type } of data.entries) {
@@ -134,7 +140,7 @@ export function treeText({ data }: Told<ListDirectoryArgs, ListDirectoryData>): 
 }
 
 /** Returns the facts of a path with the server's keys. */
-export function infoText({ data }: Told<StatArgs, StatData>): string {
+export function infoText({ data }: RenderInput<StatArgs, StatData>): string {
   const rows: readonly (readonly [string, unknown])[] = [
     ["size", data.size],
     ["created", data.created ?? data.modified],

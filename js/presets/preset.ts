@@ -45,7 +45,7 @@ export interface Param {
 }
 
 /** The input of a text. */
-export interface Told<Args = object, Data = unknown> {
+export interface RenderInput<Args = object, Data = unknown> {
   readonly data: Data;
   /** The checked canonical arguments. */
   readonly args: Args;
@@ -77,7 +77,7 @@ export interface Way<Name extends ToolName = ToolName> {
   /** Its text is JSON: nothing is added behind it. */
   readonly json?: boolean;
   /** The text of a success; without it, ours. */
-  readonly text?: (told: Told<ToolArgs[Name], ToolData[Name]>) => string;
+  readonly text?: (told: RenderInput<ToolArgs[Name], ToolData[Name]>) => string;
   /** The message of a failure; undefined, or without it: ours, in their names. */
   readonly refuse?: (refused: Refused) => string | undefined;
 }
@@ -126,7 +126,7 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
 }
 
 /** A preset's call converted to a canonical one. */
-export interface Meant {
+export interface CanonicalCall {
   readonly tool: Tool;
   /** Canonical arguments, not checked yet. */
   readonly args: Arguments;
@@ -164,9 +164,9 @@ export interface PresetTool {
   readonly tool: Tool;
   readonly names: Names;
   /** @throws FilewrightError INVALID_ARGUMENT in the preset's names */
-  expand(given: unknown, host: PresetHost): Meant;
+  expand(given: unknown, host: PresetHost): CanonicalCall;
   /** What to do instead where a call failed. */
-  instead?(code: Code, given: unknown, host: PresetHost): Meant | undefined;
+  instead?(code: Code, given: unknown, host: PresetHost): CanonicalCall | undefined;
 }
 
 /** The access of a preset, when the host sets none. */

@@ -214,8 +214,8 @@ export function makeWorkspace(
     return gate.run(() => runCall(session, tool, args, checked.options));
   };
   const listOf = (other: Preset): PresetTools => presetTools(session, other, { refusal, run: gate.run });
-  const spoken = preset === undefined ? undefined : listOf(preset);
-  const call = spoken === undefined ? callOwn : spoken.call;
+  const ofPreset = preset === undefined ? undefined : listOf(preset);
+  const call = ofPreset === undefined ? callOwn : ofPreset.call;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= closeAll());
   const closeAll = async (): Promise<void> => {
@@ -258,7 +258,7 @@ export function makeWorkspace(
   }
   const base: Omit<Workspace, keyof ToolMethods> = {
     call: call as Workspace["call"],
-    tools: spoken?.tools ?? Object.freeze(definitions),
+    tools: ofPreset?.tools ?? Object.freeze(definitions),
     fs: session.fs,
     capabilities: () => capabilities,
     recovery: capabilities.recovery,

@@ -6,7 +6,7 @@ import { toAnthropicRunnable } from "../../js/adapters/anthropic.ts";
 import { toGeminiTool } from "../../js/adapters/gemini.ts";
 import { type InProcessTransport, inProcessServer } from "../../js/adapters/in-process-mcp.ts";
 import { toLangChain } from "../../js/adapters/langchain.ts";
-import { offered } from "../../js/adapters/offer.ts";
+import { selectTools } from "../../js/adapters/offer.ts";
 import { toOpenAIAgents } from "../../js/adapters/openai-agents.ts";
 import { MemoryBackend, openWorkspace, type Workspace } from "../../js/index.node.ts";
 import { answerOf } from "../../js/mcp/protocol/content.ts";
@@ -88,7 +88,7 @@ describe("a document", () => {
       send: async (message: Record<string, unknown>) => void answers.push(message["result"]),
       close: async () => undefined,
     };
-    const server = inProcessServer({ name: "files", version: "1" }, offered(ws, { include }));
+    const server = inProcessServer({ name: "files", version: "1" }, selectTools(ws, { include }));
     await server.connect(transport);
     const params = { name: "read_file", arguments: ARGS };
     transport.onmessage?.({ jsonrpc: "2.0", id: 1, method: "tools/call", params } as never);

@@ -15,7 +15,7 @@ import { geminiSchema } from "../../js/adapters/gemini-schema.ts";
 import { toGeminiTool } from "../../js/adapters/gemini.ts";
 import type { InProcessServer, InProcessTransport } from "../../js/adapters/in-process-mcp.ts";
 import { type LangChainFields, toInterruptOn, toLangChain } from "../../js/adapters/langchain.ts";
-import { type Approve, offered } from "../../js/adapters/offer.ts";
+import { type Approve, selectTools } from "../../js/adapters/offer.ts";
 import { toOpenAIAgents, toOpenAIEditor } from "../../js/adapters/openai-agents.ts";
 import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
 
@@ -43,8 +43,8 @@ const stopped = (): AbortSignal => AbortSignal.abort();
 describe("the tools that are offered", () => {
   test("are those that the options leave, under the names of a preset", async () => {
     const ws = await open();
-    const names = (options: Parameters<typeof offered>[1]): string[] =>
-      offered(ws, options).map(({ name }) => name);
+    const names = (options: Parameters<typeof selectTools>[1]): string[] =>
+      selectTools(ws, options).map(({ name }) => name);
     expect(names({ include: ["grep", "read_file"] })).toEqual(["read_file", "grep"]);
     expect(names({ exclude: ["batch"] })).toEqual(names({}).filter((name) => name !== "batch"));
     expect(names({ preset: "claude", include: ["Read"] })).toEqual(["Read"]);
@@ -54,7 +54,7 @@ describe("the tools that are offered", () => {
 
   test("are called in the name of an agent", async () => {
     const ws = await open();
-    await named(offered(ws, { agent: "ada" }), "write_file").call({ path: "n", content: "" });
+    await named(selectTools(ws, { agent: "ada" }), "write_file").call({ path: "n", content: "" });
     expect((await ws.history())[0]).toMatchObject({ tool: "write_file", agent: "ada" });
   });
 

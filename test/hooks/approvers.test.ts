@@ -3,12 +3,12 @@ import {
   allOf,
   APPROVAL_MIME,
   approvalBundle,
-  approvalDesk,
+  approvalQueue,
   approvalHook,
   type Confirm,
   type Confirmation,
   type ConfirmReply,
-  type DeskEvent,
+  type QueueEvent,
   headlessApprover,
   type MimeBundle,
   notebookApprover,
@@ -429,7 +429,7 @@ describe("002-71 in a notebook", () => {
   });
 });
 
-describe("002-72 at a desk", () => {
+describe("002-72 at a queue", () => {
   const about = (access: "read" | "write" = "read") => ({
     dir: "/d",
     access,
@@ -439,11 +439,11 @@ describe("002-72 at a desk", () => {
   });
 
   test("a question waits for one answer that was offered", async () => {
-    const desk = approvalDesk();
-    const answered = desk.confirm(
+    const queue = approvalQueue();
+    const answered = queue.confirm(
       details({ scopes: SCOPES.filter(({ outcome }) => outcome !== "proceed_always_server") }),
     );
-    const [question] = desk.pending();
+    const [question] = queue.pending();
     const { id } = question!;
     expect(question).toMatchObject({ kind: "change", details: { title: "Edit f", newContent: "b\n" } });
     expect(JSON.parse(JSON.stringify(question))).toEqual(question);
@@ -465,8 +465,8 @@ describe("002-72 at a desk", () => {
       { outcome: "proceed_once", payload: { newContent: "x" } },
       ["proceed_once"],
     ])
-      expect(desk.answer(id, wrong), JSON.stringify(wrong)).toBe(false);
-    expect(desk.answer("other", { outcome: "proceed_once" })).toBe(false);
+      expect(queue.answer(id, wrong), JSON.stringify(wrong)).toBe(false);
+    expect(queue.answer("other", { outcome: "proceed_once" })).toBe(false);
     const payload = {
       newContent: "x",
       final: true,
@@ -474,19 +474,19 @@ describe("002-72 at a desk", () => {
       reason: "r",
       expires: "2999-01-01T00:00:00Z",
     };
-    expect(desk.answer(id, { outcome: "modify_with_editor", payload })).toBe(true);
-    expect(desk.answer(id, { outcome: "cancel" })).toBe(false);
+    expect(queue.answer(id, { outcome: "modify_with_editor", payload })).toBe(true);
+    expect(queue.answer(id, { outcome: "cancel" })).toBe(false);
     expect(await answered).toEqual({
       outcome: "modify_with_editor",
       payload: { newContent: "x", final: true, by: "Ann", reason: "r", expires: new Date("2999-01-01") },
     });
-    expect(desk.pending()).toEqual([]);
+    expect(queue.pending()).toEqual([]);
   });
 
   test("a directory", async () => {
-    const desk = approvalDesk();
-    const answered = desk.ask("Allow?", ["yes", "no"], about());
-    const { id } = desk.pending()[0]!;
+    const queue = approvalQueue();
+    const answered = queue.ask("Allow?", ["yes", "no"], about());
+    const { id } = queue.pending()[0]!;
     for (const wrong of [
       {},
       { answer: true },
@@ -499,42 +499,42 @@ describe("002-72 at a desk", () => {
       ["yes"],
       3,
     ])
-      expect(desk.answer(id, wrong), JSON.stringify(wrong)).toBe(false);
-    expect(desk.answer(id, { answer: "yes", access: "read", remember: false, by: "Ann" })).toBe(true);
+      expect(queue.answer(id, wrong), JSON.stringify(wrong)).toBe(false);
+    expect(queue.answer(id, { answer: "yes", access: "read", remember: false, by: "Ann" })).toBe(true);
     expect(await answered).toMatchObject({ answer: "yes", access: "read", remember: false, by: "Ann" });
   });
 
-  test("what is taken back, and what waits when the desk closes, is refused", async () => {
-    const desk = approvalDesk();
-    const events: DeskEvent[] = [];
-    const stop = desk.watch((event) => events.push(event));
-    desk.watch(() => {
+  test("what is taken back, and what waits when the queue closes, is refused", async () => {
+    const queue = approvalQueue();
+    const events: QueueEvent[] = [];
+    const stop = queue.watch((event) => events.push(event));
+    queue.watch(() => {
       throw new Error("a watcher that is gone");
     });
     const cancelled = new AbortController();
-    const first = desk.confirm(details({ signal: cancelled.signal }));
+    const first = queue.confirm(details({ signal: cancelled.signal }));
     cancelled.abort();
     expect((await first)?.outcome).toBe("cancel");
     stop();
-    const second = desk.ask("?", ["yes", "no"], about());
-    desk.close();
+    const second = queue.ask("?", ["yes", "no"], about());
+    queue.close();
     expect(await second).toEqual({ answer: "no" });
-    expect(await desk.confirm(details())).toEqual({ outcome: "cancel" });
+    expect(await queue.confirm(details())).toEqual({ outcome: "cancel" });
     expect(events.map(({ type }) => type)).toEqual(["asked", "gone"]);
-    expect(() => approvalDesk({ token: "" })).toThrow("must not be empty");
+    expect(() => approvalQueue({ token: "" })).toThrow("must not be empty");
   });
 
   test("over HTTP, with the token alone", async () => {
-    const desk = approvalDesk();
-    const server = await serveApprovals(desk);
-    const call = (path: string, init: RequestInit = {}, token = desk.token) =>
+    const queue = approvalQueue();
+    const server = await serveApprovals(queue);
+    const call = (path: string, init: RequestInit = {}, token = queue.token) =>
       fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
     try {
-      const { ws, text } = await place("memory", { f: "a\n" }, { confirm: desk.confirm });
+      const { ws, text } = await place("memory", { f: "a\n" }, { confirm: queue.confirm });
       const writing = ws.call("write_file", { path: "f", content: "b\n" });
-      await expect.poll(() => desk.pending().length).toBe(1);
+      await expect.poll(() => queue.pending().length).toBe(1);
       expect((await fetch(server.url)).status).toBe(401);
-      expect((await call("", {}, `${desk.token}x`)).status).toBe(401);
+      expect((await call("", {}, `${queue.token}x`)).status).toBe(401);
       expect((await call("/../other")).status).toBe(404);
       const { pending } = (await (await call("")).json()) as { pending: { id: string }[] };
       const id = pending[0]!.id;
@@ -560,10 +560,10 @@ describe("002-72 at a desk", () => {
   });
 
   test("over a socket", async () => {
-    const desk = approvalDesk({ token: "0123456789abcdef" });
+    const queue = approvalQueue({ token: "0123456789abcdef" });
     const sent: Record<string, unknown>[] = [];
-    const socket = desk.attach({ send: (text) => sent.push(JSON.parse(text)) });
-    const answered = desk.confirm(details());
+    const socket = queue.attach({ send: (text) => sent.push(JSON.parse(text)) });
+    const answered = queue.confirm(details());
     socket.receive("{oops");
     socket.receive('{"token":"wrong"}');
     expect(sent.splice(0)).toEqual([{ type: "refused" }, { type: "refused" }]);
@@ -574,7 +574,7 @@ describe("002-72 at a desk", () => {
     expect((await answered)?.outcome).toBe("proceed_once");
     expect(sent.map(({ type }) => type)).toEqual(["asked", "refused", "gone"]);
     socket.close();
-    void desk.confirm(details());
+    void queue.confirm(details());
     expect(sent).toHaveLength(3);
   });
 });

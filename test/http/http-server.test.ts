@@ -1,8 +1,8 @@
-/** The HTTP server behind the MCP server and the approval desk: what it refuses, and what it is bounded by. */
+/** The HTTP server behind the MCP server and the approval queue: what it refuses, and what it is bounded by. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { approvalDesk, serveApprovals } from "../../js/hooks/index.node.ts";
+import { approvalQueue, serveApprovals } from "../../js/hooks/index.node.ts";
 import type { HttpLimits } from "../../js/http/limits.ts";
 import { type HttpServer, listen } from "../../js/http/server.node.ts";
 import { sameToken } from "../../js/http/token.ts";
@@ -288,16 +288,16 @@ describe("a server that drains", () => {
   });
 });
 
-describe("the approval desk over HTTP", () => {
+describe("the approval queue over HTTP", () => {
   test("answers only to its own names, its own origin, and with its token", async () => {
-    const desk = approvalDesk();
-    const served = await serveApprovals(desk, { origins: ["https://app.example"] });
+    const queue = approvalQueue();
+    const served = await serveApprovals(queue, { origins: ["https://app.example"] });
     const { port } = new URL(served.url);
-    const token = { authorization: `Bearer ${desk.token}` };
+    const token = { authorization: `Bearer ${queue.token}` };
     const cases: readonly [headers: Record<string, string>, status: number][] = [
       [token, 200],
       [{}, 401],
-      [{ authorization: `Bearer ${desk.token}x` }, 401],
+      [{ authorization: `Bearer ${queue.token}x` }, 401],
       [{ ...token, host: `evil.example:${port}` }, 403],
       [{ ...token, origin: "https://evil.example" }, 403],
       [{ ...token, origin: "https://app.example" }, 200],
@@ -314,14 +314,14 @@ describe("the approval desk over HTTP", () => {
     }
   });
 
-  test("ends its event streams when the desk closes", async () => {
-    const desk = approvalDesk();
-    const served = await serveApprovals(desk);
+  test("ends its event streams when the queue closes", async () => {
+    const queue = approvalQueue();
+    const served = await serveApprovals(queue);
     try {
-      const headers = { authorization: `Bearer ${desk.token}` };
+      const headers = { authorization: `Bearer ${queue.token}` };
       const { body } = await fetch(`${served.url}/events`, { headers });
       const reader = body?.getReader();
-      desk.close();
+      queue.close();
       expect(await reader?.read()).toMatchObject({ done: true });
     } finally {
       await served.close();

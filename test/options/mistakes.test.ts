@@ -10,7 +10,7 @@ import { toGeminiTool } from "../../js/adapters/gemini.ts";
 import { toOpenAIAgents } from "../../js/adapters/openai-agents.ts";
 import {
   allOf,
-  approvalDesk,
+  approvalQueue,
   approvalHook,
   audit,
   compileRules,
@@ -304,7 +304,7 @@ const entries: readonly [mistake: string, call: () => unknown, says: RegExp][] =
   ["quorum: none", () => quorum(0, [() => undefined]), /needed/],
   ["quorum: more than there are", () => quorum(2, [() => undefined]), /needed/],
   ["allOf: no list", () => allOf((() => undefined) as never), /list/],
-  ["approvalDesk: a short token", () => approvalDesk({ token: "short" }), /token.*16/],
+  ["approvalQueue: a short token", () => approvalQueue({ token: "short" }), /token.*16/],
   ["terminalApprover: settle", () => terminalApprover({ settle: 5 } as never), /settle/],
   ["audit: read", () => audit({ write: () => undefined }, { read: false } as never), /'read'.*'reads'/],
   [

@@ -19,10 +19,10 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(base, { recursive: true, force: true }));
 
-const about = (takeBack: About["takeBack"], signal: AbortSignal): About => ({
+const about = (rollback: About["rollback"], signal: AbortSignal): About => ({
   callId: newCallId(),
   tool: "test",
-  takeBack,
+  rollback,
   signal,
 });
 

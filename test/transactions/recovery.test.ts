@@ -314,7 +314,7 @@ test.each([["noted"], ["not noted"]])(
 
 test("a change of one operation that was cut after it was made stays made", async () => {
   const journal = makeJournal({ store: deadJournal(), cwd: root, keep: true, durable: false });
-  const about = { callId: newCallId(), tool: "move", takeBack: "try" } as const;
+  const about = { callId: newCallId(), tool: "move", rollback: "try" } as const;
   await journal.change(new LocalBackend(), about, (own) => renameVia(own, at("a"), at("new")));
   expect((await reopen()).recovery.rolledBack).toBe(0);
   expect([text("a"), text("new")]).toEqual([null, "port 8080"]);

@@ -52,7 +52,7 @@ async function everything(own: FsBackend, root: string): Promise<void> {
   await own.mkdir(at("empty/dir"));
 }
 
-const ABOUT = { tool: "batch", takeBack: "always" } as const;
+const ABOUT = { tool: "batch", rollback: "always" } as const;
 
 /** Runs the change on a place; the `failing`-th operation fails, before or after it was made. */
 async function attempt(

@@ -30,7 +30,7 @@ import {
 import { walkTree } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
 import { globFiles } from "../search/globs.ts";
-import { heldBy, offerHeld } from "../search/held.ts";
+import { contentsOf, provideContents } from "../search/held.ts";
 import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
 import { childOf, isWithin, joinPath, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
@@ -235,9 +235,9 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
         await symlinkVia(inner, target, real);
       });
   }
-  const held = heldBy(inner);
+  const held = contentsOf(inner);
   if (held !== undefined) {
-    offerHeld(backend, {
+    provideContents(backend, {
       signs: held.signs,
       // The granted secrets are part of the view a search has, so a changed grant changes the stamp.
       shape: () => `${held.shape()} ${grants}`,

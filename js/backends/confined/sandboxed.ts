@@ -18,7 +18,7 @@ import {
   type WriteOptions,
   type WriteResult,
 } from "../backend.ts";
-import { heldBy, offerHeld } from "../search/held.ts";
+import { contentsOf, provideContents } from "../search/held.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput } from "../sandbox/output-bound.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -67,8 +67,8 @@ export class SandboxedBackend implements FsBackend {
         enumerable: true,
       });
     }
-    const held = heldBy(confined);
-    if (held !== undefined) offerHeld(this, held);
+    const held = contentsOf(confined);
+    if (held !== undefined) provideContents(this, held);
   }
 
   /** Returns false for every path outside. */

@@ -23,7 +23,7 @@ import { checkSignal, tooLarge, failure } from "../failure.ts";
 import { globFiles } from "../search/globs.ts";
 import { type Dump, dumpOf, type MemorySeed, seedStore } from "./memory-seed.ts";
 import { factsOf, versionOf, writtenOf } from "./memory-facts.ts";
-import { offerHeld, Signs } from "../search/held.ts";
+import { provideContents, Signs } from "../search/held.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "../paths.ts";
@@ -64,7 +64,7 @@ export class MemoryBackend implements FsBackend {
     this.#store = new MemoryStore(this.#now);
     seedStore(this.#store, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;
-    offerHeld(this, {
+    provideContents(this, {
       signs: new Signs(),
       shape: () => String(this.#store.shape),
       watch: (names) => this.#store.watch(names),

@@ -3,15 +3,15 @@
  * content and index.
  */
 import { failure } from "../failure.ts";
-import { heldBy, type HeldContents, type HeldFile } from "../search/held.ts";
+import { contentsOf, type ContentProvider, type HeldFile } from "../search/held.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 
 /**
  * Returns the contents of an overlay, or undefined where the lower backend has none. `own` is true
  * while no caller has replaced one of the overlay's methods.
  */
-export function heldThrough(layer: OverlayLayer, own: () => boolean): HeldContents | undefined {
-  const held = heldBy(layer.lower);
+export function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvider | undefined {
+  const held = contentsOf(layer.lower);
   if (held === undefined) return undefined;
   return {
     signs: held.signs,

@@ -22,8 +22,8 @@ import { readVersioned, sortEntries } from "../fallback/fallback.ts";
 import { filesBelow, walkTree } from "../fallback/walk-tree.ts";
 import { globFiles } from "../search/globs.ts";
 import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
-import { offerHeld } from "../search/held.ts";
-import { heldThrough } from "./overlay-held.ts";
+import { provideContents } from "../search/held.ts";
+import { overlayContents } from "./overlay-held.ts";
 import { BACKEND } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "../paths.ts";
@@ -56,8 +56,8 @@ export class OverlayBackend implements FsBackend {
     this.#layer = new OverlayLayer(lower);
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
-    const held = heldThrough(this.#layer, own);
-    if (held !== undefined) offerHeld(this, held);
+    const held = overlayContents(this.#layer, own);
+    if (held !== undefined) provideContents(this, held);
     const offer = (name: string, value: unknown): void => {
       Object.defineProperty(this, name, { value, enumerable: true });
     };

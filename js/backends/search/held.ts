@@ -14,7 +14,7 @@ export interface HeldFile {
 }
 
 /** The searchable contents of a backend that holds its files in memory. */
-export interface HeldContents {
+export interface ContentProvider {
   readonly signs: Signs;
   /**
    * Changes whenever an entry is added, removed or moved, or the content of a file with a watched
@@ -35,15 +35,15 @@ export interface HeldContents {
   intact(): boolean;
 }
 
-const offered = new WeakMap<FsBackend, HeldContents>();
+const offered = new WeakMap<FsBackend, ContentProvider>();
 
 /** Registers the contents that a backend holds. */
-export function offerHeld(backend: FsBackend, contents: HeldContents): void {
+export function provideContents(backend: FsBackend, contents: ContentProvider): void {
   offered.set(backend, contents);
 }
 
 /** Returns the contents that a backend holds, or undefined where searches have to read it. */
-export function heldBy(backend: FsBackend): HeldContents | undefined {
+export function contentsOf(backend: FsBackend): ContentProvider | undefined {
   const contents = offered.get(backend);
   return contents?.intact() === true ? contents : undefined;
 }
@@ -56,12 +56,12 @@ const ALWAYS = -2;
 export const BINARY = -1;
 
 /** The maximum memory of the index, in bytes; contents beyond it are read by every query. */
-const MOST_BYTES = 128 << 20;
+const MAX_INDEX_BYTES = 128 << 20;
 /**
  * The largest content that is indexed, in bytes. Indexing a larger one takes longer than a page
  * may wait, so every query reads it.
  */
-const MOST_SIGNED = 1 << 20;
+const MAX_INDEXED_BYTES = 1 << 20;
 /** The minimum number of contents to index before the index is rebuilt to drop those that are gone. */
 const LEAST_CONTENTS = 4096;
 
@@ -99,10 +99,10 @@ export class Signs {
   }
 
   #sign(content: Uint8Array): number {
-    if (content.length > MOST_SIGNED) return ALWAYS;
+    if (content.length > MAX_INDEXED_BYTES) return ALWAYS;
     this.#index ??= engine().heldIndex();
     // Checked only now and then, because it is a call of the engine.
-    if (this.#known % 256 === 0 && this.#index.bytes() > MOST_BYTES) return ALWAYS;
+    if (this.#known % 256 === 0 && this.#index.bytes() > MAX_INDEX_BYTES) return ALWAYS;
     const code = this.#index.sign(content);
     if (code >= 0) this.#known = code + 1;
     return code;

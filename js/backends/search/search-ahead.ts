@@ -8,8 +8,8 @@
 import type { TextHits } from "../../engine/search.ts";
 
 /** The maximum bytes of one message: copying it takes the page a millisecond or two. */
-const MOST_BYTES = 1 << 20;
-const MOST_CONTENTS = 256;
+const MAX_BATCH_BYTES = 1 << 20;
+const MAX_CONTENTS = 256;
 
 /** Hits that are fetched before the caller takes them. */
 export class Ahead {
@@ -40,7 +40,7 @@ function together(first: Uint8Array, following: Iterable<Uint8Array>): readonly 
   let bytes = first.length;
   for (const content of following) {
     bytes += content.length;
-    if (bytes > MOST_BYTES || contents.length === MOST_CONTENTS) break;
+    if (bytes > MAX_BATCH_BYTES || contents.length === MAX_CONTENTS) break;
     contents.push(content);
   }
   return contents;

@@ -5,7 +5,7 @@
  */
 import type { SearchQuery } from "../../engine/search.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { BINARY, type Candidates, type HeldContents, type HeldFile, NEVER } from "./held.ts";
+import { BINARY, type Candidates, type ContentProvider, type HeldFile, NEVER } from "./held.ts";
 import type { Search } from "./search-grep.ts";
 import { WalkMemo } from "./search-memo.ts";
 import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
@@ -13,11 +13,11 @@ import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts
 /** The number of files by which a walk is ahead of the search; its counts up to there are reported. */
 export const WINDOW = 8;
 /** The maximum number of cached walks of a backend. */
-const MOST_VIEWS = 8;
+const MAX_VIEWS = 8;
 /** The maximum number of files of a cached walk. */
-const MOST_FILES = 500_000;
+const MAX_VIEW_FILES = 500_000;
 /** The maximum number of files of a walk whose directories are cached. */
-const MOST_REMEMBERED = 100_000;
+const MAX_REMEMBERED_PATHS = 100_000;
 /** Files that are passed over between two looks at the clock. */
 const STRIDE = 1024;
 
@@ -45,7 +45,7 @@ class View {
   /** The directories of the walk, for the next one. */
   readonly memo: WalkMemo;
 
-  constructor(held: HeldContents, before: View | undefined) {
+  constructor(held: ContentProvider, before: View | undefined) {
     this.memo = before?.memo ?? new WalkMemo(held.stamp);
   }
 
@@ -75,7 +75,7 @@ function keyOf(root: string, query: SearchQuery, top: string | undefined, from: 
 /** A search of a tree whose contents are held. */
 export interface HeldSearch {
   readonly owner: object;
-  readonly held: HeldContents;
+  readonly held: ContentProvider;
   readonly root: string;
   readonly query: SearchQuery;
   readonly top: string | undefined;
@@ -101,14 +101,14 @@ export async function searchHeld(
     }
   }
   const shape = held.shape();
-  const fewer = known === undefined || known.paths.length <= MOST_REMEMBERED;
+  const fewer = known === undefined || known.paths.length <= MAX_REMEMBERED_PATHS;
   const view = new View(held, fewer ? known : undefined);
   const walk = given.walk(view.memo);
   const whole = await first(search, held, view, walk, top);
   view.memo.over(whole);
-  if (whole && view.paths.length <= MOST_FILES && held.shape() === shape) {
+  if (whole && view.paths.length <= MAX_VIEW_FILES && held.shape() === shape) {
     view.shape = shape;
-    for (const old of [...views.keys()].slice(0, Math.max(0, views.size - MOST_VIEWS + 1))) views.delete(old);
+    for (const old of [...views.keys()].slice(0, Math.max(0, views.size - MAX_VIEWS + 1))) views.delete(old);
     views.set(key, view);
   }
   return { ...walk.counts, kept: false };
@@ -117,7 +117,7 @@ export async function searchHeld(
 /** Walks and searches; false where the search ended before the walk. */
 async function first(
   search: Search,
-  held: HeldContents,
+  held: ContentProvider,
   view: View,
   walk: SearchWalk,
   top: string | undefined,
@@ -140,7 +140,7 @@ async function first(
 }
 
 /** Searches the candidates of a cached walk. */
-async function again(search: Search, held: HeldContents, view: View): Promise<Counts> {
+async function again(search: Search, held: ContentProvider, view: View): Promise<Counts> {
   held.signs.tidy(view.paths.length);
   const passage = new Passage(search, held, view);
   for (let at = 0; at < view.paths.length; at++) {
@@ -153,13 +153,13 @@ async function again(search: Search, held: HeldContents, view: View): Promise<Co
 /** The way through the files of a view: what cannot match is passed over, the rest is searched. */
 class Passage {
   readonly #search: Search;
-  readonly #held: HeldContents;
+  readonly #held: ContentProvider;
   readonly #view: View;
   readonly #generation: number;
   readonly #candidates: Candidates | undefined;
   #looked = 0;
 
-  constructor(search: Search, held: HeldContents, view: View) {
+  constructor(search: Search, held: ContentProvider, view: View) {
     this.#search = search;
     this.#held = held;
     this.#view = view;
@@ -214,7 +214,7 @@ function canMatch(code: number, candidates: Candidates | undefined): boolean {
 }
 
 /** The code of the content that a file has now. */
-function codeOf({ signs }: HeldContents, slot: Slot): number {
+function codeOf({ signs }: ContentProvider, slot: Slot): number {
   const { file } = slot;
   if (file instanceof Error) return NEVER;
   if (slot.content !== file.bytes || slot.generation !== signs.generation) {
@@ -228,7 +228,7 @@ function codeOf({ signs }: HeldContents, slot: Slot): number {
 /** Searches a file, and takes note that it was read. */
 async function readAt(
   search: Search,
-  held: HeldContents,
+  held: ContentProvider,
   view: View,
   at: number,
   candidates: Candidates | undefined,
@@ -252,7 +252,7 @@ async function readAt(
 /** The contents that are likely to be read after a file. */
 function* following(
   search: Search,
-  held: HeldContents,
+  held: ContentProvider,
   view: View,
   at: number,
   candidates: Candidates | undefined,
@@ -267,7 +267,7 @@ function* following(
 }
 
 /** An engine that broke down, or is another one by now, has no signatures: then everything is read. */
-function orForget<T>({ signs }: HeldContents, call: () => T): T | undefined {
+function orForget<T>({ signs }: ContentProvider, call: () => T): T | undefined {
   try {
     return call();
   } catch {
@@ -276,7 +276,7 @@ function orForget<T>({ signs }: HeldContents, call: () => T): T | undefined {
   }
 }
 
-async function fileOrError(held: HeldContents, path: string): Promise<HeldFile | Error> {
+async function fileOrError(held: ContentProvider, path: string): Promise<HeldFile | Error> {
   try {
     return await held.file(path);
   } catch (error) {

@@ -24,7 +24,7 @@ export interface GrepEachEnd {
 }
 
 const FIRST_PAGE = 100;
-const MOST_PAGE = 10_000;
+const MAX_PAGE = 10_000;
 
 /**
  * Yields the matches below a directory or in a file, in path order. `maxResults` ends the stream;
@@ -44,7 +44,7 @@ export async function* grepEach(
   const begun = Date.now();
   let { cursor } = query;
   let given = 0;
-  for (let page = FIRST_PAGE; ; page = Math.min(page * 4, MOST_PAGE)) {
+  for (let page = FIRST_PAGE; ; page = Math.min(page * 4, MAX_PAGE)) {
     const timeoutMs =
       query.timeoutMs === undefined ? undefined : Math.max(1, query.timeoutMs - (Date.now() - begun));
     const maxResults = Math.min(page, most - given);

@@ -7,7 +7,7 @@ import { fileTypeGlobs } from "../../engine/file-types.ts";
 import type { SearchQuery, SearchResult } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { failure } from "../failure.ts";
-import { heldBy } from "./held.ts";
+import { contentsOf } from "./held.ts";
 import { globsOf, Search, type Signalled } from "./search-grep.ts";
 import { searchHeld, WINDOW } from "./search-held.ts";
 import type { WalkMemo } from "./search-memo.ts";
@@ -49,7 +49,7 @@ export async function grepBackend(
   const { path: from } = search.from;
   const walk = (memo?: WalkMemo) =>
     new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, memo });
-  const held = query.index === "off" ? undefined : heldBy(backend);
+  const held = query.index === "off" ? undefined : contentsOf(backend);
   if (held !== undefined) {
     const given = { owner: backend, held, root, query, top: place.top, walk };
     const { kept, ...counts } = await searchHeld(search, given);

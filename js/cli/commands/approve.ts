@@ -4,7 +4,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { DeskQuestion } from "../../hooks/desk-question.ts";
+import type { PendingApproval } from "../../hooks/pending-approval.ts";
 import { printable, questionLines } from "../../hooks/question.ts";
 import { DEFAULT_PORT } from "../../mcp/serve.ts";
 import { checkToken, readToken, tokenFileOf } from "../../mcp/auth/token-file.ts";
@@ -52,7 +52,7 @@ async function approve({ positionals, values }: Parsed): Promise<number> {
     await watch(at, headers, values["json"] === true);
     return EXIT.ok;
   }
-  const { pending } = (await ask(at, { headers })) as { readonly pending: readonly DeskQuestion[] };
+  const { pending } = (await ask(at, { headers })) as { readonly pending: readonly PendingApproval[] };
   const wanted = positionals[0];
   if (wanted === undefined) {
     if (values["json"] === true) printJson(pending);
@@ -89,7 +89,7 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
   const seen = new Set<string>();
   try {
     while (!stop.signal.aborted) {
-      const { pending } = (await ask(at, { headers })) as { readonly pending: readonly DeskQuestion[] };
+      const { pending } = (await ask(at, { headers })) as { readonly pending: readonly PendingApproval[] };
       for (const question of pending) {
         if (seen.has(question.id)) continue;
         seen.add(question.id);
@@ -109,7 +109,7 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
 
 /** Asks a person at the terminal and sends the answer. */
 async function answer(
-  question: DeskQuestion,
+  question: PendingApproval,
   lines: Interface,
   at: URL,
   headers: Record<string, string>,
@@ -132,7 +132,7 @@ async function answer(
   }
 }
 
-function replyTo(question: DeskQuestion, refuse: boolean, reason: unknown): Record<string, unknown> {
+function replyTo(question: PendingApproval, refuse: boolean, reason: unknown): Record<string, unknown> {
   if (question.kind === "directory") return { answer: refuse ? "no" : "yes" };
   const payload = {
     by: process.env["USER"] ?? "command line",
@@ -142,11 +142,11 @@ function replyTo(question: DeskQuestion, refuse: boolean, reason: unknown): Reco
   return { outcome: refuse ? "cancel" : "proceed_once", payload };
 }
 
-function titleOf(question: DeskQuestion): string {
+function titleOf(question: PendingApproval): string {
   return escapeControls(question.kind === "directory" ? question.question : question.details.title);
 }
 
-function shown(question: DeskQuestion): string {
+function shown(question: PendingApproval): string {
   const head = `${styled("place", question.id.slice(0, 8))}  ${titleOf(question)}`;
   if (question.kind === "directory") return head;
   const { risk, fileDiff, complete, incomplete } = question.details;

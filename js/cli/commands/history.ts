@@ -2,7 +2,7 @@
 import { relative, resolve } from "node:path";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
-import type { Meant, Preset } from "../../presets/preset.ts";
+import type { CanonicalCall, Preset } from "../../presets/preset.ts";
 import { OWN_NAMES } from "../../tools/lib/names.ts";
 import type { Arguments } from "../../tools/lib/schema.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
@@ -98,7 +98,12 @@ export const HISTORY_COMMANDS: readonly Command[] = [
 const UNDO: Preset = (() => {
   const tool = undoTool(true) as unknown as Tool;
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
-  const expand = (args: unknown): Meant => ({ tool, args: args as Arguments, names: OWN_NAMES, ours: {} });
+  const expand = (args: unknown): CanonicalCall => ({
+    tool,
+    args: args as Arguments,
+    names: OWN_NAMES,
+    ours: {},
+  });
   const undo = {
     ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
     ...{ names: OWN_NAMES, expand },

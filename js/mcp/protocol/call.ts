@@ -5,7 +5,7 @@ import type { ToolResult } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
 import { type ClientLog, logCall, makeClientLog, type Notify } from "./client-log.ts";
 import { answerOf, type CallAnswer, refusal, type Structured, toolFacts } from "./content.ts";
-import type { Host, Room } from "../host.ts";
+import type { Host, ServedWorkspace } from "../host.ts";
 import type { LogLevel } from "../log.ts";
 import { mediaOf } from "./media.ts";
 import { reporter } from "./progress.ts";
@@ -57,8 +57,8 @@ export const NO_DIRECTORY =
  * even when none is allowed yet.
  */
 export async function listTools({ host, structured }: Serving): Promise<Record<string, unknown>[]> {
-  const room = await host.room();
-  const tools = room === undefined ? await host.offered() : room.listed;
+  const served = await host.workspace();
+  const tools = served === undefined ? await host.tools() : served.listed;
   const { preset } = host;
   // Most servers never use strict schemas, so the module is loaded only on demand.
   const strictSchema = host.strictSchemas
@@ -90,16 +90,16 @@ export async function callTool(
   const { signal, _meta: meta, notify } = mcpReq;
   const log = logOf(serving, mcpReq);
   if (host.isDraining()) return answerOf(shuttingDown(), undefined, { preset, structured, cwd: "/" });
-  const room = await host.room();
-  if (room === undefined) {
+  const served = await host.workspace();
+  if (served === undefined) {
     log?.log("warning", { message: "a call was refused: no directory is allowed" });
     return refusal(`Error: ${NO_DIRECTORY}`);
   }
-  const tool = room.tools.get(name);
+  const tool = served.tools.get(name);
   if (tool === undefined) {
     // The name is the client's text, so it is not repeated.
     log?.log("warning", { message: "a call was refused: UNKNOWN_TOOL", code: "UNKNOWN_TOOL" });
-    throw unknown(name, room);
+    throw unknown(name, served);
   }
   const report = reporter(meta?.progressToken, notify);
   try {
@@ -113,8 +113,8 @@ export async function callTool(
     if (asked !== undefined) return asked;
     if (log !== undefined) logCall(log, name, result);
     const isMedia = (preset === "mcp" || preset === "lean") && name === "read_media_file";
-    const media = isMedia ? await mediaOf(room, given, result, structured === "full") : undefined;
-    return answerOf(result, media, { preset, structured, cwd: room.cwd });
+    const media = isMedia ? await mediaOf(served, given, result, structured === "full") : undefined;
+    return answerOf(result, media, { preset, structured, cwd: served.cwd });
   } finally {
     report?.end();
   }
@@ -143,7 +143,7 @@ async function pending(
   return round.question();
 }
 
-function unknown(name: string, { tools }: Room): UnknownTool {
+function unknown(name: string, { tools }: ServedWorkspace): UnknownTool {
   const close = nearest(name, [...tools.keys()]);
   const hint = close === undefined ? "tools/list names them" : `did you mean ${close}?`;
   return new UnknownTool(`Unknown tool: ${name.slice(0, 80)}; ${hint}`);

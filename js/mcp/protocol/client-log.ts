@@ -7,7 +7,7 @@
 import type { Code } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import type { ToolResult } from "../../workspace/index.ts";
-import type { Room } from "../host.ts";
+import type { ServedWorkspace } from "../host.ts";
 import { isTold, LOG_LEVELS, type LogLevel } from "../log.ts";
 
 /** Sends a notification. Rejects when the client has disconnected. */
@@ -32,7 +32,7 @@ export interface ClientLog {
   /** Sends a message when its level is set. Without a level nothing is sent. */
   log(level: LogLevel, data: LogData): void;
   /** Reports an opened workspace. Before a level is set, the report waits for it. */
-  opened(room: Room): void;
+  opened(served: ServedWorkspace): void;
 }
 
 /** Thrown for an unknown level. The code is the protocol's code for invalid parameters. */
@@ -103,8 +103,8 @@ export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
       });
     },
     log,
-    opened(room) {
-      const entries = openingOf(room);
+    opened(served) {
+      const entries = openingOf(served);
       if (least === undefined) waiting = [...waiting, ...entries].slice(-MAX_WAITING);
       else for (const { level, data } of entries) log(level, data);
     },
@@ -138,7 +138,7 @@ function verdictOf(code: Code): readonly [LogLevel, string] {
 }
 
 /** Returns the messages about a workspace that was opened, and about what was recovered then. */
-function openingOf({ ws, listed, roots }: Room): readonly Entry[] {
+function openingOf({ ws, listed, roots }: ServedWorkspace): readonly Entry[] {
   const { kind } = ws.capabilities().engine;
   const { rolledBack, damaged, conflicts } = ws.recovery;
   const opening: Entry = {

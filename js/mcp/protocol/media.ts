@@ -7,7 +7,7 @@
  */
 import { joinPath } from "../../backends/paths.ts";
 import type { ToolResult } from "../../workspace/index.ts";
-import type { Room } from "../host.ts";
+import type { ServedWorkspace } from "../host.ts";
 import { uriOf } from "./uri.ts";
 
 /** A content block that carries the bytes of a file. */
@@ -30,7 +30,7 @@ const MAX_MEDIA_BYTES = 20 * 1024 * 1024;
  * @param raw true to send the bytes always, as the filesystem server does
  */
 export async function mediaOf(
-  { ws, cwd }: Room,
+  { ws, cwd }: ServedWorkspace,
   args: Readonly<Record<string, unknown>>,
   result: ToolResult,
   raw: boolean,

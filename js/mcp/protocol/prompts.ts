@@ -6,7 +6,7 @@
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
-import type { Room } from "../host.ts";
+import type { ServedWorkspace } from "../host.ts";
 import { resolveRelative } from "./relative.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
@@ -76,15 +76,18 @@ const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-function offered({ listed }: Room): { prompts: readonly Prompt[]; offers: (tool: string) => boolean } {
+function promptsOf({ listed }: ServedWorkspace): {
+  prompts: readonly Prompt[];
+  offers: (tool: string) => boolean;
+} {
   const names = new Set(listed.map(({ name }) => name));
   const offers = (tool: string): boolean => names.has(tool);
   return { prompts: PROMPTS.filter(({ needs }) => needs === undefined || offers(needs)), offers };
 }
 
 /** Returns the prompts of this server in the form of `prompts/list`. */
-export function listPrompts(room: Room): Record<string, unknown>[] {
-  return offered(room).prompts.map(({ name, title, description, arguments: takes }) => ({
+export function listPrompts(served: ServedWorkspace): Record<string, unknown>[] {
+  return promptsOf(served).prompts.map(({ name, title, description, arguments: takes }) => ({
     name,
     title,
     description,
@@ -97,12 +100,12 @@ export function listPrompts(room: Room): Record<string, unknown>[] {
  * @throws ProtocolError for unknown names, arguments and paths
  */
 export async function getPrompt(
-  room: Room,
+  served: ServedWorkspace,
   name: string,
   args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  const { prompts, offers } = offered(room);
+  const { prompts, offers } = promptsOf(served);
   const prompt = prompts.find((one) => one.name === name);
   if (prompt === undefined) throw unknownName("prompt", name, prompts, "prompts/list names them");
   const known = prompt.arguments;
@@ -110,7 +113,7 @@ export async function getPrompt(
   const list =
     known.length === 0 ? `${name} takes none` : `known: ${known.map((one) => one.name).join(", ")}`;
   if (unknown !== undefined) throw unknownName("argument", unknown, known, list);
-  const path = args["path"] === undefined ? undefined : await checkedPath(room, args["path"], signal);
+  const path = args["path"] === undefined ? undefined : await checkedPath(served, args["path"], signal);
   const text = prompt.text(offers, path);
   return { description: prompt.description, messages: [{ role: "user", content: { type: "text", text } }] };
 }
@@ -119,12 +122,12 @@ export async function getPrompt(
  * Returns the quoted path when it exists and the workspace lets the caller see it.
  * @throws ProtocolError
  */
-async function checkedPath(room: Room, path: unknown, signal: AbortSignal): Promise<string> {
+async function checkedPath(served: ServedWorkspace, path: unknown, signal: AbortSignal): Promise<string> {
   if (typeof path !== "string" || path === "" || path.length > MAX_PATH_CHARS)
     throw invalid(`'path' must be a path of at most ${MAX_PATH_CHARS} characters`);
   try {
-    const { path: found } = await resolveRelative(room.ws, { path });
-    await room.ws.stat({ path: String(found) }, { signal });
+    const { path: found } = await resolveRelative(served.ws, { path });
+    await served.ws.stat({ path: String(found) }, { signal });
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     throw invalid(`'path': ${error.message}`);

@@ -6,7 +6,7 @@
 import { escapeControls } from "../../engine/escape.ts";
 import { compareCodePoints, isWithin, joinPath, nameOf } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Room } from "../host.ts";
+import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.ts";
 import { pathOfUri, uriOf } from "./uri.ts";
 
@@ -35,7 +35,7 @@ interface Listed {
  * @throws ProtocolError for an invalid cursor
  */
 export async function listResources(
-  { ws, roots }: Room,
+  { ws, roots }: ServedWorkspace,
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<Listed> {
@@ -79,11 +79,15 @@ export type Contents =
  * Returns the content of a URI.
  * @throws ResourceNotFoundError, ProtocolError
  */
-export async function readResource(room: Room, uri: string, signal: AbortSignal): Promise<Contents> {
+export async function readResource(
+  served: ServedWorkspace,
+  uri: string,
+  signal: AbortSignal,
+): Promise<Contents> {
   const path = pathOfUri(uri);
   if (path === undefined) throw new ResourceNotFoundError(uri);
   try {
-    return await contents(room, uri, path, signal);
+    return await contents(served, uri, path, signal);
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     // The answer is the same for a path outside the roots and a missing one, so that it reveals nothing about
@@ -103,7 +107,7 @@ const GONE: ReadonlySet<string> = new Set([
 const NO_TEXT: ReadonlySet<string> = new Set(["BINARY_FILE", "UNSUPPORTED_FORMAT", "ENCODING_ERROR"]);
 
 async function contents(
-  { ws, cwd }: Room,
+  { ws, cwd }: ServedWorkspace,
   uri: string,
   path: string,
   signal: AbortSignal,
@@ -133,7 +137,7 @@ async function contents(
 }
 
 /** Returns the whole text of a file. It reads page by page, because one answer has a size limit. */
-async function wholeText(ws: Room["ws"], path: string, signal: AbortSignal): Promise<string> {
+async function wholeText(ws: ServedWorkspace["ws"], path: string, signal: AbortSignal): Promise<string> {
   const parts: string[] = [];
   for (let start = 1; ; ) {
     const page = await ws.readFile(
@@ -160,7 +164,7 @@ async function wholeText(ws: Room["ws"], path: string, signal: AbortSignal): Pro
  * leading `/` if the text has none.
  */
 export async function completePath(
-  { ws, cwd, roots }: Room,
+  { ws, cwd, roots }: ServedWorkspace,
   typed: string,
   signal: AbortSignal,
 ): Promise<string[]> {

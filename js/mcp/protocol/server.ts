@@ -6,7 +6,7 @@ import { aboutServer } from "./about.ts";
 import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { completePath, listResources, readResource, TEMPLATE } from "./resources.ts";
-import type { Room } from "../host.ts";
+import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
 import type { Watch } from "./watch.ts";
 
@@ -44,8 +44,8 @@ export function makeServer(parts: ServerParts): Server {
     instructions,
     ...(approvals === undefined ? {} : { requestState: { verify: approvals.verify } }),
   });
-  const room = async (): Promise<Room> => {
-    const found = await host.room();
+  const served = async (): Promise<ServedWorkspace> => {
+    const found = await host.workspace();
     if (found === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_DIRECTORY);
     return found;
   };
@@ -60,26 +60,26 @@ export function makeServer(parts: ServerParts): Server {
     return (await callTool(parts, params.name, params.arguments ?? {}, call, round)) as never;
   });
   server.setRequestHandler("resources/list", async ({ params }, { mcpReq }) => {
-    const found = await host.room();
+    const found = await host.workspace();
     if (found === undefined) return { resources: [] };
     return (await listResources(found, params?.cursor, mcpReq.signal)) as never;
   });
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [TEMPLATE] }));
   server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) => ({
-    contents: [await readResource(await room(), params.uri, mcpReq.signal)],
+    contents: [await readResource(await served(), params.uri, mcpReq.signal)],
   }));
   server.setRequestHandler("prompts/list", async () => {
-    const found = await host.room();
+    const found = await host.workspace();
     return { prompts: found === undefined ? [] : (listPrompts(found) as never) };
   });
   server.setRequestHandler("prompts/get", async ({ params }, { mcpReq }) => {
-    const prompt = await getPrompt(await room(), params.name, params.arguments ?? {}, mcpReq.signal);
+    const prompt = await getPrompt(await served(), params.name, params.arguments ?? {}, mcpReq.signal);
     return prompt as never;
   });
   server.setRequestHandler("completion/complete", async ({ params }, { mcpReq }) => {
     const { ref, argument } = params;
     const ours = ref.type === "ref/resource" && ref.uri === TEMPLATE.uriTemplate && argument.name === "path";
-    const values = ours ? await completePath(await room(), argument.value, mcpReq.signal) : [];
+    const values = ours ? await completePath(await served(), argument.value, mcpReq.signal) : [];
     return {
       completion: { values: values.slice(0, 100), total: values.length, hasMore: values.length > 100 },
     };

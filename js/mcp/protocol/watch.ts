@@ -40,10 +40,10 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
 
   const versionOf = async (uri: string): Promise<string> => {
     const path = pathOfUri(uri);
-    const room = await host.room();
-    if (path === undefined || room === undefined) return "none";
+    const served = await host.workspace();
+    if (path === undefined || served === undefined) return "none";
     try {
-      const { version, size, mtime } = await room.ws.fs.stat(path);
+      const { version, size, mtime } = await served.ws.fs.stat(path);
       return version ?? `${size} ${mtime}`;
     } catch {
       return "none"; // A missing and a forbidden path look the same.
@@ -52,10 +52,10 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
   /** Returns true when a rule, a grant or a hook hides the resource from its client. */
   const isKept = async (uri: string): Promise<boolean> => {
     const path = pathOfUri(uri);
-    const room = await host.room();
-    if (path === undefined || room === undefined) return false;
+    const served = await host.workspace();
+    if (path === undefined || served === undefined) return false;
     try {
-      await room.ws.stat({ path });
+      await served.ws.stat({ path });
       return false;
     } catch (error) {
       return error instanceof FilewrightError && KEPT.has(error.code);

@@ -70,9 +70,9 @@ export function makeDirect(parts: DirectParts): Direct {
     void answer(message, id, async (signal) => {
       const asked = parts.settled();
       if (asked !== undefined) await asked;
-      const room = await parts.host.room();
+      const served = await parts.host.workspace();
       // We leave an unknown tool to the SDK, which answers with the error.
-      if (room !== undefined && !room.tools.has(name)) return undefined;
+      if (served !== undefined && !served.tools.has(name)) return undefined;
       const mcpReq = { signal: callSignal(signal, parts.ending), notify, _meta: metaOf(token) };
       return callTool(parts, name, args, { mcpReq });
     });

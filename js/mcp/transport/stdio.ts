@@ -19,7 +19,7 @@ import type { Connection } from "./connection.ts";
 import type { Structured } from "../protocol/content.ts";
 import { greet, makeDirect } from "./direct.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
-import { type HostOptions, localHost, type Room } from "../host.ts";
+import { type HostOptions, localHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../tool-list.ts";
 import { type Log, type LogLevel, stderrLog } from "../log.ts";
 import type { ServedRoot } from "../settings.ts";
@@ -82,9 +82,9 @@ export function hostOptions(
     readOnly: options.readOnly,
     readOnlyDirs: readOnly.map(({ path }) => resolve(expandHome(path))),
     confirm,
-    onOpen(room: Room) {
-      if (options.greeting === undefined) log(openedLine(room));
-      clientLog?.opened(room);
+    onOpen(served: ServedWorkspace) {
+      if (options.greeting === undefined) log(openedLine(served));
+      clientLog?.opened(served);
     },
   };
   return { dirs, host };
@@ -103,7 +103,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   const { dirs } = found;
   const { structured, version } = options;
   const host = localHost(dirs, found.host);
-  if (options.opensAtOnce) await host.room();
+  if (options.opensAtOnce) await host.workspace();
   const ending = new AbortController();
   const serving = { host, structured, approvals, clientLog, ending: ending.signal };
 
@@ -194,7 +194,7 @@ export function greetingOf(options: ServeOptions, dirs: readonly string[]): stri
 }
 
 /** Returns the line with the facts that are known only after the workspace is opened. */
-export function openedLine({ ws, listed }: Room): string {
+export function openedLine({ ws, listed }: ServedWorkspace): string {
   const { engine, sandbox } = ws.capabilities();
   return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
 }

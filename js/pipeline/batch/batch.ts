@@ -146,7 +146,7 @@ async function commit(
       if (asked) await compareVersions(ownVersionsOf(operations), session.fs);
       const hashes = session.hashes ? await hashesOf(uses, { ...call, locations }) : undefined;
       const { callId, agent } = call;
-      const about = { callId, tool: "batch", agent, takeBack: "always", signal: call.signal } as const;
+      const about = { callId, tool: "batch", agent, rollback: "always", signal: call.signal } as const;
       await session.journal.change(session.fs, about, (fs) =>
         run(async (operation) => {
           stopIfCancelled(call.signal);

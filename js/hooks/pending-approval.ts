@@ -3,7 +3,7 @@ import type { GrantAccess } from "../policy/index.ts";
 import type { PlainDetails } from "./notebook.ts";
 
 /** A waiting question. Plain data. */
-export type DeskQuestion = {
+export type PendingApproval = {
   readonly id: string;
   /** ISO 8601. */
   readonly asked_at: string;
@@ -19,7 +19,7 @@ export type DeskQuestion = {
 );
 
 /** An event of the approval queue. */
-export type DeskEvent =
-  | { readonly type: "asked"; readonly question: DeskQuestion }
+export type QueueEvent =
+  | { readonly type: "asked"; readonly question: PendingApproval }
   /** Answered, or withdrawn. */
   | { readonly type: "gone"; readonly id: string };

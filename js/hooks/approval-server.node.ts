@@ -2,10 +2,10 @@
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
 import { listen } from "../http/server.node.ts";
 import { gateOf, integer, list, type Options, options, text } from "../schema/option.ts";
-import type { ApprovalDesk } from "./desk.ts";
+import type { ApprovalQueue } from "./approval-queue.ts";
 
 /** The address of a served approval queue, and its allowed origins. */
-export interface DeskServerOptions {
+export interface ApprovalServerOptions {
   /** Default 0: any free one. */
   readonly port?: number | undefined;
   /** Default `127.0.0.1`. */
@@ -19,7 +19,7 @@ export interface DeskServerOptions {
 }
 
 /** The options of {@link serveApprovals}. */
-export const DESK_SERVER_OPTIONS: Options<DeskServerOptions> = options("DeskServerOptions", {
+export const APPROVAL_SERVER_OPTIONS: Options<ApprovalServerOptions> = options("ApprovalServerOptions", {
   port: integer(0, 65_535),
   host: text(),
   hosts: list(text()),
@@ -27,10 +27,10 @@ export const DESK_SERVER_OPTIONS: Options<DeskServerOptions> = options("DeskServ
   limits: HTTP_LIMIT_OPTIONS,
 });
 
-const gate = gateOf("serveApprovals", DESK_SERVER_OPTIONS);
+const gate = gateOf("serveApprovals", APPROVAL_SERVER_OPTIONS);
 
 /** A served approval queue. */
-export interface DeskServer {
+export interface ApprovalServer {
   /** An address such as `http://127.0.0.1:34567/approvals`. */
   readonly url: string;
   close(): Promise<void>;
@@ -40,8 +40,11 @@ export interface DeskServer {
  * Serves an approval queue over HTTP. Requests must contain the queue's token. Rejects when the
  * port is not available.
  */
-export async function serveApprovals(desk: ApprovalDesk, given: DeskServerOptions = {}): Promise<DeskServer> {
+export async function serveApprovals(
+  queue: ApprovalQueue,
+  given: ApprovalServerOptions = {},
+): Promise<ApprovalServer> {
   const { port = 0, host = "127.0.0.1", hosts = [], origins = [], limits } = gate(given);
-  const server = await listen(desk.handle, { host, port, hosts: [host, ...hosts], origins, limits });
+  const server = await listen(queue.handle, { host, port, hosts: [host, ...hosts], origins, limits });
   return { url: `${server.url}/approvals`, close: server.close };
 }

@@ -3,32 +3,32 @@
  * WebSocket.
  *
  * A client must have the token. A question is answered once; a withdrawn one cannot be answered
- * any more. There is no page and no open port of its own: {@link ApprovalDesk.handle} fits every
+ * any more. There is no page and no open port of its own: {@link ApprovalQueue.handle} fits every
  * server with `Request` and `Response`.
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { gateOf, type Options, options, reader, text } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";
-import { fromJson, serveDesk } from "./desk-http.ts";
-import type { DeskEvent, DeskQuestion } from "./desk-question.ts";
+import { fromJson, answerHttp } from "./approval-queue-http.ts";
+import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
 import { CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
 
 /** One end of a WebSocket, or of another text channel. */
-export interface DeskSocket {
+export interface QueueSocket {
   send(text: string): void;
 }
 
 /** A queue of waiting questions. */
-export interface ApprovalDesk extends Approver {
+export interface ApprovalQueue extends Approver {
   /** The token that clients must send. */
   readonly token: string;
-  pending(): readonly DeskQuestion[];
+  pending(): readonly PendingApproval[];
   /** Answers a question. Returns false when it is not waiting, or the answer is invalid. */
   answer(id: string, reply: unknown): boolean;
   /** Reports events from now on; returns a function that stops it. */
-  watch(listener: (event: DeskEvent) => void): () => void;
+  watch(listener: (event: QueueEvent) => void): () => void;
   /**
    * Serves `GET …/approvals` (waiting questions), `GET …/approvals/events` (events, as server-sent
    * events) and `POST …/approvals/ID` (an answer, as JSON), all with `Authorization: Bearer
@@ -40,31 +40,31 @@ export interface ApprovalDesk extends Approver {
    * and events, and answers with `{"id": …, "reply": …}`. Pass it the socket's messages, and close
    * it with the socket.
    */
-  attach(socket: DeskSocket): { receive(text: string): void; close(): void };
+  attach(socket: QueueSocket): { receive(text: string): void; close(): void };
   /** Refuses all waiting and future questions, and ends the event streams. */
   close(): void;
 }
 
-/** How a desk is made. */
-export interface DeskOptions {
+/** How a queue is made. */
+export interface ApprovalQueueOptions {
   /** At least 16 characters. Default: 32 random bytes, as text. */
   readonly token?: string | undefined;
 }
 
-/** The options of {@link approvalDesk}. */
-export const DESK_OPTIONS: Options<DeskOptions> = options("DeskOptions", {
+/** The options of {@link approvalQueue}. */
+export const APPROVAL_QUEUE_OPTIONS: Options<ApprovalQueueOptions> = options("ApprovalQueueOptions", {
   token: text({
     test: (token) =>
       token.length < MIN_TOKEN_CHARS ? `must have at least ${MIN_TOKEN_CHARS} characters` : undefined,
   }),
 });
 
-const gate = gateOf("approvalDesk", DESK_OPTIONS);
+const gate = gateOf("approvalQueue", APPROVAL_QUEUE_OPTIONS);
 const readConfirm = reader(CONFIRM_REPLY);
 const readGrant = reader(GRANT_REPLY);
 
 interface Waiting {
-  readonly question: DeskQuestion;
+  readonly question: PendingApproval;
   /** Accepts a valid answer; returns false for any other. */
   take(reply: unknown): boolean;
   refuse(): void;
@@ -74,17 +74,17 @@ interface Waiting {
  * Creates an approval queue.
  *
  * @example
- * const desk = approvalDesk();
- * const ws = await openWorkspace({ root: "/repo", confirm: desk.confirm });
- * serve((request) => desk.handle(request)); // any fetch-style server
+ * const queue = approvalQueue();
+ * const ws = await openWorkspace({ root: "/repo", confirm: queue.confirm });
+ * serve((request) => queue.handle(request)); // any fetch-style server
  */
-export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
+export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   const token = gate(given).token ?? randomId(32);
   const waiting = new Map<string, Waiting>();
-  const listeners = new Set<(event: DeskEvent) => void>();
+  const listeners = new Set<(event: QueueEvent) => void>();
   const closing = new AbortController();
 
-  const tellAll = (event: DeskEvent): void => {
+  const tellAll = (event: QueueEvent): void => {
     for (const listener of listeners) {
       try {
         listener(event);
@@ -93,26 +93,26 @@ export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
       }
     }
   };
-  const pending = (): readonly DeskQuestion[] => [...waiting.values()].map(({ question }) => question);
+  const pending = (): readonly PendingApproval[] => [...waiting.values()].map(({ question }) => question);
 
   const put = <T>(
-    about: DistributiveOmit<DeskQuestion, "id" | "asked_at">,
+    about: DistributiveOmit<PendingApproval, "id" | "asked_at">,
     refusal: T,
     read: (reply: unknown) => T | undefined,
     signal: AbortSignal | undefined,
   ): Promise<T> => {
     if (closing.signal.aborted || signal?.aborted === true) return Promise.resolve(refusal);
     const id = randomId(16);
-    const question = { id, asked_at: new Date().toISOString(), ...about } as DeskQuestion;
+    const question = { id, asked_at: new Date().toISOString(), ...about } as PendingApproval;
     return new Promise<T>((resolve) => {
       const settle = (value: T): void => {
         if (!waiting.delete(id)) return;
-        signal?.removeEventListener("abort", takeBack);
+        signal?.removeEventListener("abort", withdraw);
         resolve(value);
         tellAll({ type: "gone", id });
       };
-      const takeBack = (): void => settle(refusal);
-      signal?.addEventListener("abort", takeBack, { once: true });
+      const withdraw = (): void => settle(refusal);
+      signal?.addEventListener("abort", withdraw, { once: true });
       waiting.set(id, {
         question,
         take(reply) {
@@ -121,14 +121,14 @@ export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
           settle(value);
           return true;
         },
-        refuse: takeBack,
+        refuse: withdraw,
       });
       tellAll({ type: "asked", question });
     });
   };
 
   const answer = (id: string, reply: unknown): boolean => waiting.get(id)?.take(reply) ?? false;
-  const watch = (listener: (event: DeskEvent) => void): (() => void) => {
+  const watch = (listener: (event: QueueEvent) => void): (() => void) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
   };
@@ -153,8 +153,8 @@ export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
         about.signal,
       ),
     handle: (request: Request) =>
-      serveDesk(request, { token, pending, answer, watch, closed: closing.signal }),
-    attach(socket: DeskSocket) {
+      answerHttp(request, { token, pending, answer, watch, closed: closing.signal }),
+    attach(socket: QueueSocket) {
       let stop: (() => void) | undefined;
       const send = (message: unknown): void => socket.send(JSON.stringify(message));
       return {

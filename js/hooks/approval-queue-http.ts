@@ -1,16 +1,16 @@
 /**
- * The approval queue over HTTP: its requests, its answers, and its authentication. `desk.ts`
+ * The approval queue over HTTP: its requests, its answers, and its authentication. `approval-queue.ts`
  * manages the waiting questions.
  */
 import { bearerOf, sameToken } from "../http/token.ts";
-import type { DeskEvent, DeskQuestion } from "./desk-question.ts";
+import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
 
 /** The served part of an approval queue. */
-export interface ServedDesk {
+export interface ServedQueue {
   readonly token: string;
-  pending(): readonly DeskQuestion[];
+  pending(): readonly PendingApproval[];
   answer(id: string, reply: unknown): boolean;
-  watch(listener: (event: DeskEvent) => void): () => void;
+  watch(listener: (event: QueueEvent) => void): () => void;
   /** Aborted when the queue closes: its event streams end. */
   readonly closed: AbortSignal;
 }
@@ -21,20 +21,20 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 const MAX_ANSWER = 32 * 1024 * 1024;
 
 /** Answers one request. */
-export async function serveDesk(request: Request, desk: ServedDesk): Promise<Response> {
-  if (!sameToken(bearerOf(request) ?? "", desk.token))
+export async function answerHttp(request: Request, queue: ServedQueue): Promise<Response> {
+  if (!sameToken(bearerOf(request) ?? "", queue.token))
     return json(401, { error: "the token is missing or wrong" });
   const [, place] = /\/approvals(?:\/([^/]+))?\/?$/u.exec(new URL(request.url).pathname) ?? [null, null];
   if (place === null) return json(404, { error: "there is nothing here" });
-  if (request.method === "GET" && place === undefined) return json(200, { pending: desk.pending() });
-  if (request.method === "GET" && place === "events") return events(desk, request.signal);
+  if (request.method === "GET" && place === undefined) return json(200, { pending: queue.pending() });
+  if (request.method === "GET" && place === "events") return events(queue, request.signal);
   if (request.method !== "POST" || place === undefined || place === "events")
     return json(405, { error: "not this way" });
   const text = await request.text();
   const reply = text.length > MAX_ANSWER ? undefined : fromJson(text);
   if (reply === undefined) return json(400, { error: "the answer is not a JSON object" });
-  if (!desk.pending().some(({ id }) => id === place)) return json(404, { error: "nothing like that waits" });
-  return desk.answer(place, reply)
+  if (!queue.pending().some(({ id }) => id === place)) return json(404, { error: "nothing like that waits" });
+  return queue.answer(place, reply)
     ? json(200, { answered: true })
     : json(400, { error: "the answer is not one of those offered" });
 }
@@ -43,7 +43,7 @@ export async function serveDesk(request: Request, desk: ServedDesk): Promise<Res
  * Streams waiting questions and events as server-sent events, until the client disconnects or the
  * queue closes.
  */
-function events(desk: Pick<ServedDesk, "pending" | "watch" | "closed">, signal: AbortSignal): Response {
+function events(queue: Pick<ServedQueue, "pending" | "watch" | "closed">, signal: AbortSignal): Response {
   const encoder = new TextEncoder();
   let stop = (): void => {};
   const body = new ReadableStream<Uint8Array>(
@@ -53,9 +53,9 @@ function events(desk: Pick<ServedDesk, "pending" | "watch" | "closed">, signal: 
           stop();
           controller.close();
         };
-        const send = (event: DeskEvent): void =>
+        const send = (event: QueueEvent): void =>
           controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
-        const stopWatching = desk.watch((event) => {
+        const stopWatching = queue.watch((event) => {
           // A new stream begins with all waiting questions, so the lost rest of this one is sent again.
           if ((controller.desiredSize ?? 0) > 0) send(event);
           else end();
@@ -63,12 +63,12 @@ function events(desk: Pick<ServedDesk, "pending" | "watch" | "closed">, signal: 
         stop = () => {
           stopWatching();
           signal.removeEventListener("abort", stop);
-          desk.closed.removeEventListener("abort", end);
+          queue.closed.removeEventListener("abort", end);
         };
         signal.addEventListener("abort", stop, { once: true });
-        desk.closed.addEventListener("abort", end, { once: true });
-        if (desk.closed.aborted) return end();
-        for (const question of desk.pending()) send({ type: "asked", question });
+        queue.closed.addEventListener("abort", end, { once: true });
+        if (queue.closed.aborted) return end();
+        for (const question of queue.pending()) send({ type: "asked", question });
       },
       cancel: () => stop(),
     },
