@@ -6,60 +6,29 @@
 //! indentation and trailing white space of all other lines stay.
 //!
 //! The tiers, strictest first ([`Tier`]):
-//! - [`exact`]: the bytes, ignoring the kind of line endings;
+//! - [`exact`](matching::exact): the bytes, ignoring the kind of line endings;
 //! - white space: lines that differ in indentation, trailing white space, line breaks or
 //!   blank edges; existing lines are kept, new lines take the style of the file;
-//! - fuzzy: also typos, other quotes, transport damage ([`repair`]), forgotten lines
-//!   and elisions ([`elision`]).
+//! - fuzzy: also typos, other quotes, transport damage ([`repair`](matching::repair)), forgotten
+//!   lines and elisions ([`elision`](matching::elision)).
 //!
-//! The two looser tiers share one engine ([`fuzzy`]): it finds the best position ([`locate`]) and
-//! applies the edit there as a three-way merge ([`merge`]). The differences that it had to accept
-//! determine the tier; if that tier is not allowed, the refusal contains the text to send instead.
+//! The two looser tiers share one engine ([`fuzzy`](matching::fuzzy)): it finds the best position
+//! ([`locate`](matching::locate)) and applies the edit there as a three-way merge
+//! ([`merge`](applying::merge)). The differences that it had to accept determine the tier; if that
+//! tier is not allowed, the refusal contains the text to send instead.
 //!
 //! The work of a call is bounded ([`budget`]).
 //!
 //! [`plan`] applies a list of edits in order, each to the result of the previous ones, all or none.
 //! It does no I/O: the caller writes the bytes.
 
-mod align;
-mod alignment;
-mod bigrams;
+mod applying;
 mod budget;
-mod candidates;
-mod content;
-mod diagonals;
-mod elision;
-mod exact;
-mod excerpt;
-mod fuzzy;
-mod haystack;
-mod indent;
-mod kmp;
-mod levenshtein;
-mod line_anchors;
+mod explaining;
 mod lines;
-mod locate;
-mod merge;
-mod nearest;
-mod needle;
-mod normalize;
-mod offsets;
-mod outcomes;
+mod matching;
 mod pack;
-mod pairs;
-mod quote_style;
-mod refusal;
-mod repair;
-mod report;
-mod sanity;
-mod similarity;
-mod suggestions;
-mod tokens;
-mod truncate;
 mod types;
-mod typo;
-mod window;
-mod within;
 
 use std::ops::Range;
 
@@ -67,21 +36,22 @@ use crate::diff::unified::{self, DiffHeader, Format, LineEndings};
 use crate::diff::{self, SharedMargins};
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
-use content::EditContent;
-use offsets::LineOffsets;
-use outcomes::EditOutcomes;
-use refusal::Refusal;
-use repair::Repair;
-use sanity::Suspicion;
+use applying::content::EditContent;
+use applying::offsets::LineOffsets;
+use explaining::outcomes::EditOutcomes;
+use explaining::refusal::Refusal;
+use matching::repair::Repair;
+use matching::sanity::Suspicion;
+use matching::{exact, fuzzy, line_anchors, sanity};
 
-pub use line_anchors::{Anchor, Anchors, Insert};
+pub use matching::line_anchors::{Anchor, Anchors, Insert};
 pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, Strictness, Tier};
 
+pub(crate) use applying::content::spliced;
 pub(crate) use budget::WorkBudget;
-pub(crate) use content::spliced;
-pub(crate) use fuzzy::place_lines;
+pub(crate) use explaining::truncate::truncate_error;
+pub(crate) use matching::fuzzy::place_lines;
 pub use pack::{Planned, plan_packed};
-pub(crate) use truncate::truncate_error;
 
 /// New bytes for a range of the current text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The input and the result of an edit.
 
-use super::line_anchors::Anchors;
+use super::matching::line_anchors::Anchors;
 use crate::diff::Unified;
 use crate::diff::unified::DisplayLimits;
 use crate::encoding::Encoding;

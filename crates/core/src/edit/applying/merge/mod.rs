@@ -1,0 +1,346 @@
+//! Applies an edit as a three-way merge: base is the old text as sent, ours the lines of the file
+//! at its position, theirs the new text.
+//!
+//! A line that the edit does not change keeps the file's bytes, even if the old text differs in
+//! white space or words. For a changed line, the model's change is applied to the file's line.
+//! Lines of the file that the old text forgot stay. If they are between replaced lines, their new
+//! position is unknown and the edit is refused.
+
+mod keep;
+mod origins;
+mod reindent;
+mod replace;
+mod write;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::indent::IndentMap;
+use super::quote_style::QuoteMap;
+use crate::edit::Splice;
+use crate::edit::lines::{indent, trim_end};
+use crate::edit::matching::alignment::{Alignment, AlignmentStep, Cut};
+use crate::edit::matching::haystack::Haystack;
+use crate::edit::matching::normalize::match_key;
+use reindent::reindent;
+use write::{dedupe_insertions, write};
+
+/// The reason why the edit cannot be applied at its position.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::edit) enum Conflict {
+    /// This line of the file (0-based) is between replaced lines, and the old text does not have
+    /// it.
+    Unmentioned(usize),
+}
+
+/// Old lines and the file lines that they correspond to.
+#[derive(Clone, Debug)]
+struct LineGroup {
+    old: Range<usize>,
+    file: Range<usize>,
+    cut: Cut,
+}
+
+/// An element of the base: a line of the old text, or a line of the file that the old text forgot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
+    Old(usize),
+    FileOnly(usize),
+}
+
+/// One line of the result.
+#[derive(Debug)]
+enum OutputLine {
+    /// A line of the file.
+    Keep(usize),
+    /// A new line, and the file line whose line ending it takes.
+    New(Vec<u8>, Option<usize>),
+}
+
+/// Returns the splice that applies the edit where its old text was found.
+pub(in crate::edit) fn merge(
+    hay: &Haystack<'_>,
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&[u8]],
+    edges: BlankEdges,
+) -> Result<Splice, Conflict> {
+    merge_with(hay, alignment, old, new, edges, &LearnedStyle::default())
+}
+
+/// Tells if blank lines were before and after the old text as sent. They are not searched for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::edit) struct BlankEdges {
+    pub before: bool,
+    pub after: bool,
+}
+
+/// The mapping of indentation and quotes learned from a position.
+#[derive(Clone, Debug, Default)]
+pub(in crate::edit) struct LearnedStyle {
+    indents: IndentMap,
+    quotes: QuoteMap,
+}
+
+impl LearnedStyle {
+    /// Learns from the lines of an alignment.
+    pub(in crate::edit) fn learn(
+        &mut self,
+        hay: &Haystack<'_>,
+        alignment: &Alignment,
+        old: &[&[u8]],
+        new: &[&[u8]],
+    ) {
+        let mut merge = Merge::new(hay, alignment, old, new);
+        merge.learn(&Self::default());
+        self.indents.complete(&merge.indents);
+        self.quotes.complete(&merge.quotes);
+    }
+}
+
+/// Like [`merge`], with a style learned at other positions.
+pub(in crate::edit) fn merge_with(
+    hay: &Haystack<'_>,
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&[u8]],
+    edges: BlankEdges,
+    elsewhere: &LearnedStyle,
+) -> Result<Splice, Conflict> {
+    let without = without_lost_between(alignment, old, new);
+    let (alignment, new) = match &without {
+        Some((alignment, new)) => (alignment, new.as_slice()),
+        None => (alignment, new),
+    };
+    let translated = reindent(hay, alignment, old, new);
+    let lines: Vec<&[u8]>;
+    let new = match &translated {
+        Some(translated) => {
+            lines = translated.iter().map(Vec::as_slice).collect();
+            &lines
+        }
+        None => new,
+    };
+    let mut merge = Merge::new(hay, alignment, old, new);
+    merge.learn(elsewhere);
+    let mut out = merge.out()?;
+    let lines = dedupe_insertions(hay, &alignment.file, edges, &mut out)?;
+    if let Some(line) = merge.doubled(&out) {
+        return Err(Conflict::Unmentioned(line));
+    }
+    Ok(write(hay, lines, &out))
+}
+
+/// Removes the blank lines that the file lacks and that old and new text have between the same two
+/// lines, once each: they are a mistake in both. Returns `None` if there are none.
+fn without_lost_between<'e>(
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&'e [u8]],
+) -> Option<(Alignment, Vec<&'e [u8]>)> {
+    let lost = |step: &AlignmentStep| match step {
+        AlignmentStep::OldOnly(line) => Some(*line),
+        _ => None,
+    };
+    alignment.steps.iter().find_map(lost)?;
+    let between = |lines: &[&[u8]]| {
+        let keys: Vec<Vec<u8>> = lines.iter().map(|line| match_key(line)).collect();
+        let mut found: HashMap<(Vec<u8>, Vec<u8>), Option<usize>> = HashMap::new();
+        for (at, around) in keys.windows(3).enumerate() {
+            if let [before, blank, after] = around
+                && blank.is_empty()
+                && !before.is_empty()
+                && !after.is_empty()
+            {
+                found
+                    .entry((before.clone(), after.clone()))
+                    .and_modify(|line| *line = None)
+                    .or_insert(Some(at + 1));
+            }
+        }
+        found
+    };
+    let (olds, news) = (between(old), between(new));
+    let twins: HashMap<usize, usize> = olds
+        .into_iter()
+        .filter_map(|(around, line)| Some((line?, (*news.get(&around)?)?)))
+        .collect();
+    let mut gone = HashSet::new();
+    let mut without = alignment.clone();
+    without.steps.retain(|step| match lost(step).and_then(|line| twins.get(&line)) {
+        Some(twin) => !gone.insert(*twin),
+        None => true,
+    });
+    let lines = new.iter().enumerate().filter(|(at, _)| !gone.contains(at)).map(|(_, line)| *line);
+    (!gone.is_empty()).then(|| (without, lines.collect()))
+}
+
+/// Reports whether the edit changes any line of a text.
+pub(in crate::edit) fn changes_any(old: &[&[u8]], new: &[&[u8]]) -> bool {
+    old.len() != new.len() || old.iter().zip(new).any(|(old, new)| trim_end(old) != trim_end(new))
+}
+
+struct Merge<'m, 'e> {
+    hay: &'m Haystack<'m>,
+    old: &'m [&'e [u8]],
+    new: &'m [&'e [u8]],
+    units: Vec<LineGroup>,
+    /// The unit of each line of the old text.
+    unit_of: Vec<Option<usize>>,
+    base: Vec<Base>,
+    /// The indexes in `base` of blank lines of the old text that the file lacks.
+    lost: Vec<usize>,
+    /// For each element of `base`, the equal line of the new text.
+    kept: Vec<Option<usize>>,
+    /// True if the new text has the indentation of the file and only the old text had not.
+    new_is_right: bool,
+    indents: IndentMap,
+    quotes: QuoteMap,
+}
+
+impl<'m, 'e> Merge<'m, 'e> {
+    fn new(
+        hay: &'m Haystack<'m>,
+        alignment: &Alignment,
+        old: &'m [&'e [u8]],
+        new: &'m [&'e [u8]],
+    ) -> Self {
+        let mut units = Vec::new();
+        let mut unit_of = vec![None; old.len()];
+        let (mut base, mut lost) = (Vec::new(), Vec::new());
+        for step in &alignment.steps {
+            match step {
+                AlignmentStep::Pair { old, file, cut, .. } => {
+                    unit_of[old.clone()].fill(Some(units.len()));
+                    base.extend(old.clone().map(Base::Old));
+                    units.push(LineGroup { old: old.clone(), file: file.clone(), cut: *cut });
+                }
+                // Only blank lines can be missing from the file. If the new text changes one, the
+                // file has nothing to change.
+                AlignmentStep::OldOnly(line) => {
+                    lost.push(base.len());
+                    base.push(Base::Old(*line));
+                }
+                AlignmentStep::FileOnly(line) => base.push(Base::FileOnly(*line)),
+            }
+        }
+        let mut merge = Self {
+            hay,
+            old,
+            new,
+            units,
+            unit_of,
+            kept: vec![None; base.len()],
+            base,
+            lost,
+            new_is_right: false,
+            indents: IndentMap::default(),
+            quotes: QuoteMap::default(),
+        };
+        merge.keep();
+        merge
+    }
+
+    /// Learns how the model's indentation and quotes translate to this file.
+    fn learn(&mut self, elsewhere: &LearnedStyle) {
+        let mut from_old = IndentMap::default();
+        let identity = self.new_is_right;
+        for (base, kept) in self.base.iter().zip(&self.kept) {
+            let Base::Old(old) = base else { continue };
+            let Some(unit) = self.unit_of[*old].map(|unit| &self.units[unit]) else { continue };
+            let file = self.hay.line(unit.file.start);
+            if unit.old.start != *old {
+                continue;
+            }
+            if unit.file.len() == 1 && unit.old.len() == 1 {
+                let covered = &file[unit.cut.head..file.len() - unit.cut.tail];
+                self.quotes.learn(self.old[*old], covered);
+            } else {
+                let there: Vec<&[u8]> = unit.file.clone().map(|line| self.hay.line(line)).collect();
+                self.quotes.learn(&self.old[unit.old.clone()].concat(), &there.concat());
+            }
+            if unit.cut.head > 0 {
+                continue;
+            }
+            if !identity {
+                from_old.learn(self.old[*old], file);
+            }
+            if let Some(new) = kept {
+                self.indents.learn(self.new[*new], file);
+            }
+        }
+        self.indents.complete(&from_old);
+        if !identity {
+            self.indents.complete(&elsewhere.indents);
+        }
+        // The new text may indent a line differently that the old text forgot.
+        for (base, kept) in self.base.iter().zip(&self.kept) {
+            if let (Base::FileOnly(line), Some(new)) = (base, kept) {
+                self.indents.learn(self.new[*new], self.hay.line(*line));
+            }
+        }
+        self.indents.take_style(self.hay.text, self.new);
+        self.quotes.complete(&elsewhere.quotes);
+        self.quotes.settle(self.hay.text);
+    }
+
+    /// Returns the lines of the result.
+    fn out(&self) -> Result<Vec<OutputLine>, Conflict> {
+        let mut out = Vec::new();
+        let (mut at, mut next) = (0, 0);
+        while at < self.base.len() || next < self.new.len() {
+            let from = at;
+            while at < self.base.len() && self.kept[at].is_none() {
+                at += 1;
+            }
+            let upto = self.kept.get(at).copied().flatten().unwrap_or(self.new.len());
+            self.replaced(from..at, next..upto, &mut out)?;
+            next = upto;
+            if at < self.base.len() {
+                self.keep_line(at, &mut out);
+                at += 1;
+                next += 1;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Reports whether the edit changes the white space of a blank line that the old text has
+    /// exactly.
+    fn changes_blank_line(&self, old: usize, new: Option<usize>) -> bool {
+        let (Some(unit), Some(new)) = (self.unit_of[old].map(|unit| &self.units[unit]), new) else {
+            return false;
+        };
+        let sent = self.old[old];
+        unit.old.len() == 1
+            && unit.file.len() == 1
+            && trim_end(sent).is_empty()
+            && sent == self.hay.line(unit.file.start)
+            && sent != self.new[new]
+    }
+
+    fn keep_line(&self, at: usize, out: &mut Vec<OutputLine>) {
+        match self.base[at] {
+            Base::FileOnly(line) => {
+                let in_file_style = self.kept[at].map(|new| self.in_file_style(new));
+                let moved =
+                    in_file_style.filter(|text| indent(text) != indent(self.hay.line(line)));
+                out.push(
+                    moved.map_or(OutputLine::Keep(line), |text| OutputLine::New(text, Some(line))),
+                );
+            }
+            // The edit adds white space to a blank line or removes it.
+            Base::Old(old) if self.changes_blank_line(old, self.kept[at]) => {
+                let end = self.unit_of[old].map(|unit| self.units[unit].file.start);
+                out.extend(self.kept[at].map(|new| OutputLine::New(self.in_file_style(new), end)));
+            }
+            Base::Old(old) => {
+                if let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit])
+                    && unit.old.start == old
+                {
+                    out.extend(unit.file.clone().map(OutputLine::Keep));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Finds the old line from which each new line was derived, and writes new lines in the style of
+//! the file.
+
+use std::ops::Range;
+
+use super::super::tokens;
+use super::{Base, LineGroup, Merge, OutputLine};
+use crate::edit::lines::{indent, trim, trim_end};
+use crate::edit::matching::alignment::Cut;
+use crate::edit::matching::levenshtein::similarity;
+use crate::edit::matching::normalize::{collapse_whitespace, match_key};
+
+/// A new line counts as derived from an old one from this similarity on.
+const MIN_ORIGIN_SIMILARITY: f64 = 0.5;
+/// It also takes the file's white space from this similarity on.
+const MIN_RETAINED_SIMILARITY: f64 = 0.75;
+
+/// Two lines with more bytes together are not merged word by word.
+const MAX_WORD_MERGE_BYTES: usize = 1 << 15;
+
+impl Merge<'_, '_> {
+    /// Returns for each new line the base element that it was derived from: pairs in order with the
+    /// highest total similarity.
+    pub(super) fn line_origins(&self, gone: &[usize], new: Range<usize>) -> Vec<Option<usize>> {
+        let old = |at: usize| match self.base[at] {
+            Base::Old(line) => self.old[line],
+            Base::FileOnly(line) => self.hay.line(line),
+        };
+        if gone.len() * new.len() > 10_000 {
+            return vec![None; new.len()];
+        }
+        let olds: Vec<Vec<u8>> = gone.iter().map(|&at| match_key(old(at))).collect();
+        let news: Vec<Vec<u8>> = new.clone().map(|line| match_key(self.new[line])).collect();
+        let bytes = |keys: &[Vec<u8>]| keys.iter().map(Vec::len).sum::<usize>();
+        if !self.hay.work.pay_for(bytes(&olds), 40 * news.len() + bytes(&news) / 20) {
+            return vec![None; new.len()];
+        }
+        // Finds the most similar pairs in order by dynamic programming.
+        let wide = news.len() + 1;
+        let mut best = vec![0.0f64; (olds.len() + 1) * wide];
+        let like: Vec<f64> = olds
+            .iter()
+            .flat_map(|a| {
+                news.iter().map(move |b| {
+                    if a.is_empty() || b.is_empty() {
+                        0.0
+                    } else {
+                        similarity(a, b, MIN_ORIGIN_SIMILARITY)
+                    }
+                })
+            })
+            .collect();
+        for i in (0..olds.len()).rev() {
+            for j in (0..news.len()).rev() {
+                let pair = best[(i + 1) * wide + j + 1] + like[i * news.len() + j];
+                best[i * wide + j] = pair.max(best[(i + 1) * wide + j]).max(best[i * wide + j + 1]);
+            }
+        }
+        let mut line_origins = vec![None; news.len()];
+        let (mut i, mut j) = (0, 0);
+        while i < olds.len() && j < news.len() {
+            let likeness = like[i * news.len() + j];
+            if likeness > 0.0 && best[i * wide + j] == best[(i + 1) * wide + j + 1] + likeness {
+                line_origins[j] = Some(gone[i]);
+                (i, j) = (i + 1, j + 1);
+            } else if best[i * wide + j] == best[(i + 1) * wide + j] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+        line_origins
+    }
+
+    /// Returns a new line with the indentation and the quotes of the file.
+    pub(super) fn in_file_style(&self, line: usize) -> Vec<u8> {
+        self.quotes.apply(self.indents.apply(self.new[line]))
+    }
+
+    /// Applies the change of the edit to the file's line.
+    pub(super) fn with_file_spelling(&self, unit: &LineGroup, new: usize) -> Vec<u8> {
+        let in_file_style = self.in_file_style(new);
+        let (base, ours) = (trim(self.old[unit.old.start]), trim(self.hay.line(unit.file.start)));
+        if base == ours
+            || unit.cut != Cut::default()
+            || base.len() + ours.len() > MAX_WORD_MERGE_BYTES
+        {
+            return in_file_style;
+        }
+        let theirs = trim(self.new[new]);
+        // If the line changed too much, the old white space does not apply.
+        if collapse_whitespace(base) == collapse_whitespace(ours)
+            && similarity(base, theirs, MIN_RETAINED_SIMILARITY) == 0.0
+        {
+            return in_file_style;
+        }
+        let merged = tokens::merge(base, ours, theirs);
+        let trailing = &in_file_style[trim_end(&in_file_style).len()..];
+        self.quotes.apply([indent(&in_file_style), &merged, trailing].concat())
+    }
+
+    /// Reports whether a new line only corrects a mistake of the old text, so that the file already
+    /// has it.
+    pub(super) fn is_already_correct(&self, unit: &LineGroup, new: usize, text: &[u8]) -> bool {
+        let whole = unit.old.len() == 1 && unit.file.len() == 1 && unit.cut == Cut::default();
+        let meant = trim_end(self.old[unit.old.start]) != trim_end(self.new[new]);
+        whole && meant && trim_end(text) == trim_end(self.hay.line(unit.file.start))
+    }
+
+    /// Restores the parts of the file's lines before and after an old text that begins or ends in
+    /// the middle of a line.
+    pub(super) fn uncut(&self, gone: &[usize], lines: &mut Vec<OutputLine>) {
+        let ends = gone.first().zip(gone.last());
+        let units = ends.and_then(|(&a, &b)| self.unit_at(a).zip(self.unit_at(b)));
+        let Some((first, last)) = units else { return };
+        let (head, tail) = (first.cut.head, last.cut.tail);
+        if head + tail > 0 && lines.is_empty() {
+            lines.push(OutputLine::New(Vec::new(), Some(first.file.start)));
+        }
+        if head > 0
+            && let Some(OutputLine::New(text, _)) = lines.first_mut()
+        {
+            let before = &self.hay.line(first.file.start)[..head];
+            *text = [before, trim_start(text)].concat();
+        }
+        if tail > 0
+            && let Some(OutputLine::New(text, _)) = lines.last_mut()
+        {
+            let line = self.hay.line(last.file.start);
+            let kept = trim_end(text).len();
+            text.truncate(kept);
+            text.extend_from_slice(&line[line.len() - tail..]);
+        }
+    }
+}
+
+fn trim_start(line: &[u8]) -> &[u8] {
+    &line[indent(line).len()..]
+}

@@ -1,0 +1,57 @@
+//! Converts the new text between tabs and spaces if only the old text is shifted.
+
+use super::Merge;
+use crate::edit::lines::{indent, trim};
+use crate::edit::matching::alignment::Alignment;
+use crate::edit::matching::haystack::Haystack;
+
+/// Returns the new text converted between tabs and spaces if that gives it the indentation of the
+/// file and, apart from that, only the old text was shifted.
+pub(super) fn reindent(
+    hay: &Haystack<'_>,
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&[u8]],
+) -> Option<Vec<Vec<u8>>> {
+    let file: Vec<&[u8]> = alignment.file.clone().map(|at| hay.line(at)).collect();
+    let sent: Vec<&[u8]> = old.iter().chain(new).copied().collect();
+    let has = |lines: &[&[u8]], mark: u8| lines.iter().any(|line| indent(line).contains(&mark));
+    let (tabs, spaces) = (has(&file, b'\t'), has(&file, b' '));
+    let (sent_tabs, sent_spaces) = (has(&sent, b'\t'), has(&sent, b' '));
+    let to_tabs = tabs && !spaces && !sent_tabs;
+    let to_spaces = spaces && !tabs && sent_tabs && !sent_spaces;
+    if !to_tabs && !to_spaces {
+        return None;
+    }
+    // Spaces of another width that fit all old lines need no correction.
+    let groups = Merge::new(hay, alignment, old, new).units;
+    let fits = |unit: usize| {
+        groups.iter().all(|group| {
+            let line = retabbed(old[group.old.start], unit, to_tabs);
+            let there = hay.line(group.file.start);
+            let has_depth = group.cut.head == 0 && !trim(there).is_empty();
+            !has_depth || line.is_some_and(|line| indent(&line) == indent(there))
+        })
+    };
+    if [2, 4, 8].into_iter().any(fits) {
+        return None;
+    }
+    let by_unit = [2, 4, 8].into_iter().filter_map(|unit| {
+        let lines = |lines: &[&[u8]]| -> Option<Vec<Vec<u8>>> {
+            lines.iter().map(|line| retabbed(line, unit, to_tabs)).collect()
+        };
+        let (old, new) = (lines(old)?, lines(new)?);
+        let old: Vec<&[u8]> = old.iter().map(Vec::as_slice).collect();
+        let lines: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
+        let right = Merge::new(hay, alignment, &old, &lines).new_alone_is_right();
+        (right > 0).then_some((right, new))
+    });
+    by_unit.max_by_key(|(right, _)| *right).map(|(_, new)| new)
+}
+
+fn retabbed(line: &[u8], unit: usize, to_tabs: bool) -> Option<Vec<u8>> {
+    let blanks = indent(line).len();
+    let (mark, count) = if to_tabs { (b'\t', blanks / unit) } else { (b' ', blanks * unit) };
+    let whole = !to_tabs || blanks.is_multiple_of(unit);
+    whole.then(|| [&vec![mark; count], &line[blanks..]].concat())
+}

@@ -1,0 +1,168 @@
+//! Places replaced and inserted lines among lines that the old text forgot.
+
+use std::ops::Range;
+
+use super::{Base, Conflict, LineGroup, Merge, OutputLine};
+use crate::diff::changes_between;
+use crate::edit::lines::trim;
+use crate::edit::matching::levenshtein::similarity;
+use crate::edit::matching::needle::LineKind;
+use crate::edit::matching::normalize::match_key;
+
+impl Merge<'_, '_> {
+    /// Writes new lines in place of a range of the base.
+    pub(super) fn replaced(
+        &self,
+        base: Range<usize>,
+        new: Range<usize>,
+        out: &mut Vec<OutputLine>,
+    ) -> Result<(), Conflict> {
+        let gone: Vec<usize> =
+            base.clone().filter(|&at| matches!(self.base[at], Base::Old(_))).collect();
+        let new = self.without_lost(&base, new);
+        let (Some(&first), Some(&last)) = (gone.first(), gone.last()) else {
+            return self.inserted(base, new, out);
+        };
+        out.extend(self.forgotten(base.start..first).map(|(_, line)| OutputLine::Keep(line)));
+        let line_origins = self.line_origins(&gone, new.clone());
+        let mut lines: Vec<OutputLine> = Vec::new();
+        for (index, line) in new.clone().enumerate() {
+            let source = line_origins[index].and_then(|at| self.unit_at(at));
+            let instead = source.or_else(|| gone.get(index).and_then(|&at| self.unit_at(at)));
+            let text = match source {
+                Some(unit) if unit.old.len() == 1 && unit.file.len() == 1 => {
+                    self.with_file_spelling(unit, line)
+                }
+                _ => self.in_file_style(line),
+            };
+            match source.filter(|unit| self.is_already_correct(unit, line, &text)) {
+                Some(unit) => lines.push(OutputLine::Keep(unit.file.start)),
+                None => lines.push(OutputLine::New(text, instead.map(|unit| unit.file.start))),
+            }
+        }
+        self.uncut(&gone, &mut lines);
+        // Forgotten lines between replaced lines stay next to the lines derived from their
+        // neighbours.
+        for (at, line) in self.forgotten(first..last).rev() {
+            let place = |goes: &dyn Fn(usize) -> bool| {
+                line_origins.iter().position(|source| source.is_some_and(goes))
+            };
+            let next = gone.iter().copied().find(|&other| other > at);
+            let before = gone.iter().copied().rfind(|&other| other < at);
+            let index = place(&|source| Some(source) == next)
+                .or_else(|| place(&|source| Some(source) == before).map(|index| index + 1));
+            match (index, LineKind::of(self.hay.line(line))) {
+                (_, LineKind::Code) | (None, LineKind::Comment) => {
+                    return Err(Conflict::Unmentioned(line));
+                }
+                (Some(index), _) => lines.insert(index.min(lines.len()), OutputLine::Keep(line)),
+                (None, LineKind::Blank) => {}
+            }
+        }
+        out.extend(lines);
+        out.extend(self.forgotten(last + 1..base.end).map(|(_, line)| OutputLine::Keep(line)));
+        Ok(())
+    }
+
+    /// Writes new lines between kept lines. They are compared again with lines of the file that the
+    /// old text forgot there.
+    pub(super) fn inserted(
+        &self,
+        base: Range<usize>,
+        new: Range<usize>,
+        out: &mut Vec<OutputLine>,
+    ) -> Result<(), Conflict> {
+        let forgotten: Vec<usize> = self.forgotten(base.clone()).map(|(_, line)| line).collect();
+        let keys =
+            |lines: &mut dyn Iterator<Item = &[u8]>| lines.map(match_key).collect::<Vec<_>>();
+        let there = keys(&mut forgotten.iter().map(|&line| self.hay.line(line)));
+        let comes = keys(&mut self.new[new.clone()].iter().copied());
+        let there: Vec<&[u8]> = there.iter().map(Vec::as_slice).collect();
+        let comes: Vec<&[u8]> = comes.iter().map(Vec::as_slice).collect();
+        let end = crate::diff::Change {
+            before: there.len() as u32..there.len() as u32,
+            after: comes.len() as u32..comes.len() as u32,
+        };
+        let mut next = 0;
+        for change in changes_between(&there, &comes).iter().chain([&end]) {
+            out.extend(
+                forgotten[next..change.before.start as usize]
+                    .iter()
+                    .map(|&line| OutputLine::Keep(line)),
+            );
+            let stays = &forgotten[change.before.start as usize..change.before.end as usize];
+            let added =
+                new.start + change.after.start as usize..new.start + change.after.end as usize;
+            next = change.before.end as usize;
+            if added.is_empty() {
+                out.extend(stays.iter().map(|&line| OutputLine::Keep(line)));
+                continue;
+            }
+            if let Some(&line) =
+                stays.iter().find(|&&line| LineKind::of(self.hay.line(line)) == LineKind::Code)
+            {
+                return Err(Conflict::Unmentioned(line));
+            }
+            // A comment belongs to the line after it, a blank line to neither side.
+            let blank = |line: usize| trim(self.new[line]).is_empty();
+            let spaced = blank(added.end - 1) && !blank(added.start);
+            let follows =
+                stays.iter().all(|&line| LineKind::of(self.hay.line(line)) == LineKind::Blank)
+                    && (spaced || self.is_nearer_to_next(&base, &added));
+            let new = added.map(|line| OutputLine::New(self.in_file_style(line), None));
+            if follows {
+                out.extend(stays.iter().map(|&line| OutputLine::Keep(line)));
+                out.extend(new);
+            } else {
+                out.extend(new);
+                out.extend(stays.iter().map(|&line| OutputLine::Keep(line)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports whether new lines are more similar to the following line than to the preceding one.
+    pub(super) fn is_nearer_to_next(&self, base: &Range<usize>, added: &Range<usize>) -> bool {
+        let text = |at: Option<usize>| match at.and_then(|at| self.base.get(at)) {
+            Some(Base::Old(line)) => match_key(self.old[*line]),
+            _ => Vec::new(),
+        };
+        let (before, after) = (text(base.start.checked_sub(1)), text(Some(base.end)));
+        let (first, last) = (match_key(self.new[added.start]), match_key(self.new[added.end - 1]));
+        similarity(&last, &after, 0.0) > similarity(&first, &before, 0.0)
+    }
+
+    /// Removes from the new lines the blank one that the old text has there and the file lacks.
+    pub(super) fn without_lost(&self, base: &Range<usize>, mut new: Range<usize>) -> Range<usize> {
+        let blank = |line: usize| trim(self.new[line]).is_empty();
+        for _ in self.lost.iter().filter(|at| base.contains(at)) {
+            if new.is_empty() {
+                break;
+            }
+            if blank(new.start) {
+                new.start += 1;
+            } else if blank(new.end - 1) {
+                new.end -= 1;
+            }
+        }
+        new
+    }
+
+    /// Returns the file lines in a range of the base that the old text forgot.
+    pub(super) fn forgotten(
+        &self,
+        base: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = (usize, usize)> {
+        base.filter_map(|at| match self.base[at] {
+            Base::FileOnly(line) => Some((at, line)),
+            Base::Old(_) => None,
+        })
+    }
+
+    pub(super) fn unit_at(&self, at: usize) -> Option<&LineGroup> {
+        match self.base[at] {
+            Base::Old(line) => self.unit_of[line].map(|unit| &self.units[unit]),
+            Base::FileOnly(_) => None,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Maps lines of the file as it was read to lines after the edits applied so far.
+
+use std::ops::Range;
+
+use crate::edit::{Edit, Splice};
+use crate::text::count_lf;
+
+/// The line shifts caused by the earlier edits of a call.
+#[derive(Clone, Debug, Default)]
+pub(in crate::edit) struct LineOffsets {
+    /// True if any edit names lines.
+    wanted: bool,
+    /// Pairs (line, shift): lines after `line` (1-based, in the text before the edit) move by
+    /// `shift`.
+    moves: Vec<(u64, i64)>,
+    /// True once an edit was applied.
+    made: bool,
+    /// Lines (0-based) of the file as it was read that anchored edits replaced.
+    replaced: Vec<Range<usize>>,
+}
+
+impl LineOffsets {
+    /// Prepares the offsets for a list of edits.
+    pub(in crate::edit) fn of(edits: &[Edit]) -> Self {
+        Self { wanted: edits.iter().any(|edit| edit.anchors.is_some()), ..Self::default() }
+    }
+
+    /// Records the shift caused by an edit that is about to be applied.
+    pub(in crate::edit) fn note(&mut self, text: &[u8], splices: &[Splice]) {
+        if !self.wanted {
+            return;
+        }
+        self.made = true;
+        let (mut line, mut from) = (1, 0);
+        let mut moves = Vec::new();
+        for splice in splices {
+            let lines =
+                count_lf(&splice.with) as i64 - count_lf(&text[splice.range.clone()]) as i64;
+            let last = splice.range.end.saturating_sub(1).max(splice.range.start);
+            line += count_lf(&text[from..last]);
+            from = last;
+            // Text inserted at the beginning of a line moves that line too.
+            let inserted = splice.range.is_empty() && (last == 0 || text[last - 1] == b'\n');
+            if lines != 0 {
+                moves.push((line - u64::from(inserted), lines));
+            }
+        }
+        // Line numbers refer to the text before the edit, so the last one comes first.
+        self.moves.extend(moves.into_iter().rev());
+    }
+
+    /// Reports whether no edit was applied yet, so that all lines are where they were read.
+    pub(in crate::edit) fn is_empty(&self) -> bool {
+        !self.made
+    }
+
+    /// Records that lines (0-based) of the file as it was read are replaced.
+    pub(in crate::edit) fn replace(&mut self, lines: &Range<usize>) {
+        self.replaced.push(lines.clone());
+    }
+
+    /// Reports whether any of these lines was replaced.
+    pub(in crate::edit) fn has_replaced(&self, lines: &Range<usize>) -> bool {
+        self.replaced.iter().any(|one| one.start < lines.end && lines.start < one.end)
+    }
+
+    /// Returns the current number of a line of the file as it was read.
+    pub(in crate::edit) fn now(&self, line: u64) -> u64 {
+        let shifted = |line: u64, &(end, delta): &(u64, i64)| {
+            if line > end { line.saturating_add_signed(delta).max(1) } else { line }
+        };
+        self.moves.iter().fold(line, shifted)
+    }
+}

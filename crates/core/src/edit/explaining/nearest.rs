@@ -1,0 +1,121 @@
+//! Finds the line of the file that is most similar to the old text, for the refusal.
+
+use memchr::memmem;
+
+use crate::edit::lines::{FileLines, edit_lines, fold_ends, trim};
+use crate::edit::matching::bigrams::Bigrams;
+use crate::edit::matching::elision::is_elision;
+use crate::edit::matching::normalize::{has_word, match_key, push_key};
+
+/// Only this many characters of a line are compared.
+const MAX_COMPARED_CHARS: usize = 400;
+/// Only this many lines of the old text are looked for.
+const MAX_SENT_LINES: usize = 8;
+/// A shorter line is part of other lines by chance. Bytes of its key.
+const MIN_PART_BYTES: usize = 12;
+/// The maximum number of lines that contain a line of the old text and are compared.
+const MAX_PLACES: usize = 64;
+/// Only this many lines of the old text are looked for around a line.
+const MAX_NEIGHBOURS: usize = 24;
+/// Only this much text around a line is compared. Bytes of keys.
+const MAX_WINDOW_BYTES: usize = 1 << 14;
+/// A larger file is not searched for parts of lines. Bytes.
+const MAX_FILE_BYTES: usize = 1 << 24;
+/// A line of the old text may be this many lines away from where it would be.
+const MAX_DRIFT: usize = 8;
+
+/// The position in the file that was probably meant.
+pub(in crate::edit) struct Nearest {
+    /// The line (0-based) of the file.
+    pub line: usize,
+    /// The similar line of the old text.
+    pub old: usize,
+    /// True if the two differ in white space only.
+    pub whitespace_only: bool,
+}
+
+/// Finds the file line that shares most with one of the first significant lines of the old text.
+/// Returns `None` if nothing is similar.
+pub(in crate::edit) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
+    let old = fold_ends(old.as_bytes());
+    let old = edit_lines(&old);
+    if let Some(found) = containing(file, &old) {
+        return Some(found);
+    }
+    let (index, line) = old
+        .iter()
+        .enumerate()
+        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(MAX_COMPARED_CHARS)]))
+        .filter(|(_, line)| !line.is_empty() && !is_elision(line))
+        .take(MAX_SENT_LINES)
+        .max_by_key(|(index, line)| (line.len().min(40), std::cmp::Reverse(*index)))?;
+    let pairs = Bigrams::new(line);
+    let mut best: Option<(f64, usize)> = None;
+    for (at, candidate) in file.texts().enumerate() {
+        let candidate = trim(candidate);
+        let candidate = &candidate[..candidate.len().min(MAX_COMPARED_CHARS)];
+        let total = pairs.len + candidate.len().saturating_sub(1);
+        if candidate.is_empty() || total == 0 {
+            continue;
+        }
+        // A candidate of a very different length cannot share enough.
+        let most = 2 * pairs.len.min(candidate.len());
+        if best.is_some_and(|(score, _)| most as f64 / total as f64 <= score) {
+            continue;
+        }
+        let score = (2 * pairs.shared(candidate).min(pairs.len)) as f64 / total as f64;
+        let score = if words(candidate).eq(words(line)) { 1.5 } else { score };
+        if best.is_none_or(|(least, _)| score > least) {
+            best = Some((score, at));
+        }
+    }
+    let (score, line) = best.filter(|&(score, _)| score >= 0.4)?;
+    Some(Nearest { line, old: index, whitespace_only: score > 1.0 })
+}
+
+/// Finds the file line that contains one of the first lines of the old text, which may break the
+/// lines of the file differently. Of several, the one with most of the old text around it.
+fn containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
+    let sent: Vec<Vec<u8>> = old.iter().take(MAX_NEIGHBOURS).map(|line| match_key(line)).collect();
+    let is_distinctive = |key: &[u8]| key.len() >= MIN_PART_BYTES && has_word(key);
+    let wanted: Vec<usize> = (0..sent.len())
+        .filter(|&at| is_distinctive(&sent[at]) && !is_elision(old[at]))
+        .take(MAX_SENT_LINES)
+        .collect();
+    if wanted.is_empty() || file.start(file.len()) > MAX_FILE_BYTES {
+        return None;
+    }
+    let (mut keys, mut ends) = (Vec::new(), Vec::new());
+    for line in file.texts() {
+        push_key(line, &mut keys);
+        keys.push(b'\n');
+        ends.push(keys.len());
+    }
+    let around = |line: usize, at: usize| {
+        let first = line.saturating_sub(at + MAX_DRIFT);
+        let last = (line + (old.len() - at).min(MAX_NEIGHBOURS) + MAX_DRIFT).min(ends.len());
+        let from = first.checked_sub(1).map_or(0, |before| ends[before]);
+        let window = keys[from..ends[last - 1]].iter().copied().take(MAX_WINDOW_BYTES);
+        let window: Vec<u8> = window.filter(|&byte| byte != b'\n').collect();
+        let found = sent.iter().filter(|key| memmem::find(&window, key).is_some());
+        found.map(Vec::len).sum::<usize>()
+    };
+    let mut best: Option<(usize, usize, usize)> = None;
+    for at in wanted {
+        let finder = memmem::Finder::new(&sent[at]);
+        for offset in finder.find_iter(&keys).take(MAX_PLACES) {
+            let line = ends.partition_point(|&end| end <= offset);
+            let found = around(line, at);
+            if best.is_none_or(|(most, _, _)| found > most) {
+                best = Some((found, line, at));
+            }
+        }
+    }
+    let (_, line, at) = best?;
+    let whitespace_only = words(file.text(line)).eq(words(old[at]));
+    Some(Nearest { line, old: at, whitespace_only })
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = u8> {
+    line.iter().copied().filter(|byte| !byte.is_ascii_whitespace())
+}

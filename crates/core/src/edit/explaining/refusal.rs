@@ -1,0 +1,115 @@
+//! The reasons why an edit was refused.
+//!
+//! A refusal should make the next attempt succeed: this module has the reasons, [`super::report`]
+//! their messages, and [`super::suggestions`] the text to send instead. A refusal stays below 2 KB.
+
+use std::ops::Range;
+
+use super::report::RefusalReport;
+use crate::edit::applying::merge::Conflict;
+use crate::edit::matching::alignment::AlignmentStep;
+use crate::edit::matching::candidates::NoMatch;
+use crate::edit::matching::needle::Needle;
+use crate::edit::{Edit, EditOptions, Match, Strictness};
+use crate::error::Error;
+use crate::path::escape_controls;
+
+/// The reason why an edit was not applied. Lines are 1-based, ranges 0-based.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::edit) enum Refusal {
+    /// The old text is empty.
+    EmptyOld,
+    /// Old and new text are equal.
+    SameText,
+    /// All edits together change nothing.
+    Unchanged,
+    /// The old text does not occur.
+    NotFound,
+    /// The result of the edit is in the file already.
+    AlreadyApplied,
+    /// The old text matches except for this line.
+    Different { file: Range<usize>, sent: Vec<u8>, there: Option<usize> },
+    /// This line of the file is between replaced lines, and the old text does not have it.
+    Unmentioned { line: u64 },
+    /// The old text leaves lines out with `...` where the new text does not.
+    Elided,
+    /// The search would exceed the budget.
+    TooLarge,
+    /// The call has too many edits or would write too much.
+    TooMuch,
+    /// The old text matches only in a tier that is not allowed.
+    TooLoose(Match),
+    /// The old text matches at each of these lines; `alike` if it is only similar to them.
+    NotUnique { lines: Vec<u64>, alike: bool },
+    /// The old text matches at these lines, but another number was expected.
+    Count { expected: u64, lines: Vec<u64> },
+}
+
+impl Refusal {
+    /// Translates a failed search for the old text.
+    pub(in crate::edit) fn of(miss: NoMatch, needle: &Needle<'_>) -> Self {
+        match miss {
+            NoMatch::Nowhere => Self::NotFound,
+            NoMatch::TooLarge => Self::TooLarge,
+            NoMatch::Several(places) => {
+                let mut lines: Vec<u64> =
+                    places.iter().map(crate::edit::matching::candidates::Candidate::line).collect();
+                lines.sort_unstable();
+                Self::NotUnique { lines, alike: true }
+            }
+            NoMatch::Different { place, line } => {
+                let there = place.alignment.steps.iter().find_map(|step| match step {
+                    AlignmentStep::Pair { old, file, .. } if old.contains(&line) => {
+                        Some(file.start)
+                    }
+                    _ => None,
+                });
+                let sent = needle.lines[line].text.to_vec();
+                Self::Different { file: place.alignment.file, sent, there }
+            }
+        }
+    }
+
+    /// Reports whether the edit was refused because it matches several positions.
+    pub(in crate::edit) fn is_ambiguous(&self) -> bool {
+        matches!(self, Self::NotUnique { .. } | Self::Count { .. })
+    }
+
+    /// Reduces the reason to what applies if no loose match is allowed anyway.
+    pub(in crate::edit) fn under(self, strictness: Strictness) -> Self {
+        match self {
+            Self::NotUnique { alike, .. } if alike && strictness < Strictness::Fuzzy => {
+                Self::NotFound
+            }
+            Self::NotUnique { .. } | Self::Count { .. } if strictness == Strictness::Exact => {
+                Self::NotFound
+            }
+            refusal => refusal,
+        }
+    }
+
+    /// Returns the error for the caller; the edit is at `index` (0-based) of `total`.
+    pub(in crate::edit) fn into_error(
+        self,
+        text: &[u8],
+        edit: &Edit,
+        options: &EditOptions,
+        index: usize,
+        total: usize,
+    ) -> Error {
+        let what = match total {
+            0 | 1 => "old_text".to_owned(),
+            _ => format!("old_text of edits[{index}]"),
+        };
+        let path = escape_controls(&options.label);
+        RefusalReport { text, edit, what: &what, path: &path }
+            .error(self)
+            .detail("edit_index", index)
+    }
+}
+
+impl From<Conflict> for Refusal {
+    fn from(Conflict::Unmentioned(line): Conflict) -> Self {
+        Self::Unmentioned { line: line as u64 + 1 }
+    }
+}

@@ -1,0 +1,382 @@
+//! The messages of refusals: a short first line with the cause, then the position in the file and
+//! the text that was sent.
+
+use std::ops::Range;
+
+use super::excerpt::{
+    around, detailed, difference, is_a_line, join, list, quote, show, trim_newlines,
+};
+use super::nearest::nearest;
+use super::refusal::Refusal;
+use super::suggestions::candidates;
+use crate::edit::lines::{FileLines, edit_lines, fold_ends, trim};
+use crate::edit::matching::exact::occurs;
+use crate::edit::matching::repair::Repair;
+use crate::edit::{Edit, Match, Tier};
+use crate::error::{Code, Error};
+use crate::text::BOM_UTF8;
+
+/// Below this length, a line equal to the new text may exist by chance. Bytes.
+const SHORT_TEXT_BYTES: usize = 32;
+
+/// The maximum number of lines that an old text may have left out.
+const MAX_LEFT_OUT: usize = 200;
+/// The maximum number of positions at which such a text may begin.
+const MAX_STARTS: usize = 16;
+
+/// Splits an LF text into lines, without an empty last one.
+fn lines_of(text: &[u8]) -> Vec<Vec<u8>> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
+}
+
+/// The context of a message.
+pub(in crate::edit) struct RefusalReport<'r> {
+    pub text: &'r [u8],
+    pub edit: &'r Edit,
+    /// The name of the argument: `old_text`, and of which edit.
+    pub what: &'r str,
+    /// The path of the file, as shown.
+    pub path: &'r str,
+}
+
+impl RefusalReport<'_> {
+    /// Returns the error for a refusal.
+    pub(in crate::edit) fn error(&self, refusal: Refusal) -> Error {
+        let Self { what, path, .. } = self;
+        match refusal {
+            Refusal::EmptyOld => Error::new(Code::InvalidArgument, format!("{what} is empty"))
+                .hint("give the text to replace; to make a file, write it")
+                .detail("argument", "old_text"),
+            Refusal::SameText => Error::new(
+                Code::NoChange,
+                format!("{what} and new_text must be different, nothing to change in {path}"),
+            ),
+            Refusal::Unchanged => Error::new(
+                Code::NoChange,
+                format!("the edits leave {path} as it is; the result must be different"),
+            ),
+            Refusal::NotUnique { lines, alike } => self.not_unique(&lines, alike),
+            Refusal::Count { expected, lines } => Error::new(
+                Code::MatchCountMismatch,
+                join(
+                    format!(
+                        "Expected {expected} occurrences of {what} in {path}, found {}",
+                        lines.len()
+                    ),
+                    &format!("lines {}", list(&lines)),
+                ),
+            )
+            .detail("expected", expected)
+            .detail("found", lines.len())
+            .detail("lines", detailed(&lines)),
+            Refusal::AlreadyApplied => self.not_found("already_applied", &self.applied(), "").hint(
+                "nothing is left to do; if this is meant to be added again, use match: exact",
+            ),
+            Refusal::Different { .. } if self.is_applied() => self.error(Refusal::AlreadyApplied),
+            Refusal::Different { file, sent, there } => self.different(&file, &sent, there),
+            Refusal::Unmentioned { line } => {
+                let lines = FileLines::new(self.text);
+                let at = usize::try_from(line - 1).unwrap_or(usize::MAX);
+                let shown = if at < lines.len() { show(lines.text(at)) } else { String::new() };
+                self.not_found(
+                    "unmentioned_line",
+                    &format!(
+                        "line {line} is among or next to the lines to replace, and old_text leaves it out"
+                    ),
+                    &format!("\n  file {line}: {shown}"),
+                )
+                .hint("include the line in old_text, and in new_text if it is to stay")
+                .detail("line", line)
+            }
+            Refusal::Elided => self
+                .not_found_near(
+                    "elided",
+                    "old_text leaves lines out with ..., and new_text does not",
+                    &self.edit.old,
+                )
+                .hint("send the lines themselves, or leave the same lines out of both texts"),
+            Refusal::TooLarge => self
+                .not_found(
+                    "too_large",
+                    "the text is not there literally, and too large for more",
+                    "",
+                )
+                .hint("send fewer lines, or name them by their anchors"),
+            Refusal::TooMuch => Error::new(
+                Code::LimitExceeded,
+                format!("the edits of {path} are too much work for one call"),
+            )
+            .hint("send fewer edits in one call, or write the whole file")
+            .detail("reason", "too_much"),
+            Refusal::TooLoose(found) => self.too_loose(&found),
+            Refusal::NotFound => self.nowhere(),
+        }
+    }
+
+    fn not_found(&self, reason: &str, because: &str, more: &str) -> Error {
+        let head = format!("{} not found in {}", self.what, self.path);
+        let message = join(head, because) + more;
+        Error::new(Code::MatchNotFound, message).detail("reason", reason)
+    }
+
+    /// Like [`RefusalReport::not_found`], with the line of the file that is nearest to `sent`.
+    fn not_found_near(&self, reason: &str, because: &str, sent: &str) -> Error {
+        let lines = FileLines::new(self.text);
+        let Some(near) = nearest(&lines, sent) else { return self.not_found(reason, because, "") };
+        let line = near.line + 1;
+        let more = format!("\n  file {line}: {}", show(lines.text(near.line)));
+        self.not_found(reason, &format!("{because}; nearest is line {line}"), &more)
+            .detail("nearest_line", line)
+    }
+
+    fn not_unique(&self, lines: &[u64], alike: bool) -> Error {
+        let (times, verb) = (lines.len(), if alike { "is like" } else { "occurs" });
+        let head = format!("{} {verb} {times} places in {}", self.what, self.path);
+        let head = if alike { head } else { head.replace(" places in ", " times in ") };
+        let file = FileLines::new(self.text);
+        let span =
+            fold_ends(trim_newlines(self.edit.old.as_bytes())).split(|&b| b == b'\n').count();
+        let ranges: Vec<Range<usize>> = lines
+            .iter()
+            .filter_map(|&line| usize::try_from(line).ok()?.checked_sub(1))
+            .map(|at| at..(at + span).min(file.len()))
+            .collect();
+        Error::new(Code::MatchNotUnique, join(head, &format!("lines {}", list(lines))))
+            .hint(if alike {
+                "copy the lines that are meant from the file exactly, or add lines around them"
+            } else {
+                "add surrounding lines to old_text, or set replace_all or near_line"
+            })
+            .detail("found", times)
+            .detail("lines", detailed(lines))
+            .detail(
+                "candidates",
+                if alike {
+                    self.candidates(&file, &ranges)
+                } else {
+                    candidates(&file, &ranges, None)
+                },
+            )
+    }
+
+    /// Returns the positions as candidates, compared with the text that was sent.
+    fn candidates(&self, lines: &FileLines<'_>, ranges: &[Range<usize>]) -> serde_json::Value {
+        let sent = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(sent.strip_suffix(b"\n").unwrap_or(&sent));
+        candidates(lines, ranges, Some(&sent))
+    }
+
+    /// Says that the result of the edit is in the file already, and where.
+    fn applied(&self) -> String {
+        let there = "new_text is already there";
+        match memchr::memmem::find(self.text, trim(self.edit.new.as_bytes())) {
+            Some(at) if !self.edit.new.trim().is_empty() => {
+                let line = memchr::memchr_iter(b'\n', &self.text[..at]).count() + 1;
+                format!("{there}, at line {line}")
+            }
+            _ => there.to_owned(),
+        }
+    }
+
+    /// Reports whether the result of the edit is in the file already.
+    fn is_applied(&self) -> bool {
+        trim(self.edit.new.as_bytes()).len() >= 8 && occurs(self.text, &self.edit.new)
+    }
+
+    /// Reports whether the new text is so short, and so different from the old one, that an equal
+    /// line proves nothing.
+    fn may_be_chance(&self) -> bool {
+        let (old, new) = (trim(self.edit.old.as_bytes()), trim(self.edit.new.as_bytes()));
+        let ahead = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let behind = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+        new.len() < SHORT_TEXT_BYTES
+            && !new.contains(&b'\n')
+            && 2 * (ahead + behind) < old.len().min(new.len())
+    }
+
+    /// Reports an old text that begins at a line exactly and leaves out lines that follow there.
+    fn left_out(&self, lines: &FileLines<'_>) -> Option<Error> {
+        let sent = lines_of(&fold_ends(self.edit.old.as_bytes()));
+        let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
+        let first = sent.first().filter(|line| !trim(line).is_empty())?;
+        (0..lines.len())
+            .filter(|&from| same(from, first))
+            .take(MAX_STARTS)
+            .find_map(|from| self.left_out_at(lines, from, &sent))
+    }
+
+    /// Checks [`RefusalReport::left_out`] for a start at one line.
+    fn left_out_at(&self, lines: &FileLines<'_>, from: usize, sent: &[Vec<u8>]) -> Option<Error> {
+        let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
+        let kept = sent.iter().enumerate().take_while(|(at, text)| same(from + at, text)).count();
+        let next = sent.get(kept)?;
+        let gap = from + kept;
+        let end = (gap + 1..lines.len().min(gap + MAX_LEFT_OUT)).find(|&at| same(at, next))?;
+        // The lines after the gap must match too, because a closing brace alone occurs in many
+        // places.
+        if !sent[kept..].iter().enumerate().all(|(at, text)| same(end + at, text)) {
+            return None;
+        }
+        let range = from..end + sent.len() - kept;
+        let which = match (gap + 1, end) {
+            (first, last) if first == last => format!("line {first}"),
+            (first, last) => format!("lines {first}-{last}"),
+        };
+        let so = format!("it leaves out {which} between the lines that it has");
+        Some(
+            self.not_found(
+                "not_found",
+                &so,
+                &format!("\n  file {}: {}", gap + 1, show(lines.text(gap))),
+            )
+            .hint("send all lines from the first to the last, or make an edit for each part")
+            .detail("nearest_line", from + 1)
+            .detail("candidates", self.candidates(lines, &[range])),
+        )
+    }
+
+    /// Reports an old text that matches except for one line.
+    fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
+        let lines = FileLines::new(self.text);
+        let Some(there) = there.filter(|&at| at < lines.len()) else {
+            if let Some(error) = self.left_out(&lines) {
+                return error;
+            }
+            let (from, to) = (file.start + 1, file.end);
+            return self
+                .not_found(
+                    "line_missing",
+                    &format!("lines {from}-{to} are like it, but have no such line"),
+                    &format!("\n  sent: {}", show(sent)),
+                )
+                .hint("read the lines again and copy them exactly")
+                .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)));
+        };
+        let line = there + 1;
+        self.not_found(
+            "line_differs",
+            &format!("nearest is line {line}, which reads differently"),
+            &quote(&lines, there, sent),
+        )
+        .hint("read the lines again and copy them exactly")
+        .detail("nearest_line", line)
+        .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)))
+    }
+
+    /// Reports a match in a tier that is not allowed.
+    fn too_loose(&self, found: &Match) -> Error {
+        let lines = FileLines::new(self.text);
+        let range = match (found.splices.first(), found.splices.last()) {
+            (Some(first), Some(last)) => {
+                let end = last.range.end.saturating_sub(1).max(first.range.start);
+                lines.at(first.range.start)..lines.at(end) + 1
+            }
+            _ => 0..0,
+        };
+        let sent = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(&sent);
+        let sent: Vec<&[u8]> = sent.into_iter().filter(|line| !trim(line).is_empty()).collect();
+        let pair = sent.iter().zip(range.clone()).find(|(sent, at)| **sent != lines.text(*at));
+        let (sent, there) = pair
+            .map_or((sent.first().copied().unwrap_or_default(), range.start), |(sent, at)| {
+                (*sent, at)
+            });
+        let there = there.min(lines.len().saturating_sub(1));
+        let line = there + 1;
+        let (reason, because) = match (found.tier, found.repairs.first()) {
+            (_, Some(Repair::LineNumbers)) => (
+                "line_numbers",
+                format!(
+                    "old_text begins its lines with a line number; without them it is at line {line}"
+                ),
+            ),
+            (_, Some(repair)) => (
+                repair.reason(),
+                format!("old_text has {}; without them it is at line {line}", repair.as_str()),
+            ),
+            (Tier::Exact | Tier::Whitespace, None) => {
+                let kind = difference(sent, lines.text(there));
+                ("whitespace", format!("nearest is line {line}, which differs only in {kind}"))
+            }
+            (Tier::Fuzzy, None) => {
+                ("inexact", format!("nearest is line {line}, which reads a little differently"))
+            }
+        };
+        self.not_found(reason, &because, &quote(&lines, there, sent))
+            .hint("send the old_text of the first candidate, or allow a looser match")
+            .detail("nearest_line", line)
+            .detail("tier", found.tier.as_str())
+            .detail("candidates", self.candidates(&lines, &[range]))
+    }
+
+    /// Reports an old text that does not occur, with the nearest lines.
+    fn nowhere(&self) -> Error {
+        let body = self.text.strip_prefix(BOM_UTF8).unwrap_or(self.text);
+        if body.is_empty() {
+            return self
+                .not_found("empty_file", "the file is empty", "")
+                .hint("write the file instead");
+        }
+        if self.edit.old.trim().is_empty() {
+            return self
+                .not_found("blank", "old_text is blank, and white space must match exactly", "")
+                .hint("include a line with text");
+        }
+        if self.is_applied() && !self.may_be_chance() {
+            return self.error(Refusal::AlreadyApplied);
+        }
+        if let Some(plain) = crate::edit::matching::repair::without_line_numbers(&self.edit.old) {
+            return self
+                .not_found_near(
+                    "line_numbers",
+                    "old_text begins its lines with a line number",
+                    &plain,
+                )
+                .hint("send the lines without their numbers");
+        }
+        let lines = FileLines::new(self.text);
+        if let Some(error) = self.left_out(&lines) {
+            return error;
+        }
+        let Some(near) = nearest(&lines, &self.edit.old) else {
+            // The search skipped this text as too short, so it is looked for as a line of its own.
+            if is_a_line(&lines, &self.edit.new) {
+                return self
+                    .not_found(
+                        "not_found",
+                        &format!("nothing there is like it; {}", self.applied()),
+                        "",
+                    )
+                    .hint(
+                        "read the file again; if this edit was made before, nothing is left to do",
+                    );
+            }
+            return self
+                .not_found("not_found", "nothing there is like it", "")
+                .hint("read the file again, or look for the text in other files");
+        };
+        let old = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(&old);
+        let sent_lines = sent.len() - usize::from(old.ends_with(b"\n"));
+        let sent = sent.get(near.old).map(|line| line.to_vec()).unwrap_or_default();
+        let there = lines.text(near.line);
+        let so = match near.whitespace_only {
+            true if sent == there => ", but not what is around it".to_owned(),
+            true => format!(", which differs only in {}", difference(&sent, there)),
+            false => String::new(),
+        };
+        let line = near.line + 1;
+        self.not_found(
+            "not_found",
+            &format!("nearest is line {line}{so}"),
+            &quote(&lines, near.line, &sent),
+        )
+        .hint("read the file again and copy the text exactly")
+        .detail("nearest_line", line)
+        .detail(
+            "candidates",
+            self.candidates(&lines, &[around(&lines, near.line, near.old, sent_lines)]),
+        )
+    }
+}

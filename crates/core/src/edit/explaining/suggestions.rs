@@ -1,0 +1,88 @@
+//! Builds the candidates of a refusal: positions in the file with their anchors, their differing
+//! lines, and the text to send if it is short.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::excerpt::show;
+use crate::anchor::Repeated;
+use crate::diff::changes_between;
+use crate::edit::lines::FileLines;
+use crate::text::cut_chars;
+
+/// The maximum number of positions.
+const MAX_POSITIONS: usize = 3;
+/// The maximum length of a text to send; for longer ones the anchors must suffice. Bytes.
+const MAX_SENDABLE_BYTES: usize = 800;
+/// The maximum number of differing lines per position.
+const MAX_DIFFERING_LINES: usize = 6;
+/// The maximum product of sent lines and file lines that are compared.
+const MAX_COMPARED_PAIRS: usize = 1_000_000;
+/// The maximum number of characters of a differing line.
+const MAX_DIFFERENCE_CHARS: usize = 100;
+
+/// Returns positions of the file (lines, 0-based), the best first. `sent` is the text to compare
+/// them with.
+pub(in crate::edit) fn candidates(
+    file: &FileLines<'_>,
+    ranges: &[Range<usize>],
+    sent: Option<&[&[u8]]>,
+) -> Value {
+    let hashes = file.hashes();
+    let repeated = Repeated::among(&hashes);
+    let mark = |at: usize| {
+        let anchor: String = repeated.digits_at(&hashes, at).iter().collect();
+        format!("{}#{anchor}", at + 1)
+    };
+    ranges
+        .iter()
+        .take(MAX_POSITIONS)
+        .filter_map(|range| candidate(file, range, sent, mark))
+        .collect()
+}
+
+fn candidate(
+    file: &FileLines<'_>,
+    range: &Range<usize>,
+    sent: Option<&[&[u8]]>,
+    mark: impl Fn(usize) -> String,
+) -> Option<Value> {
+    let last = range.end.checked_sub(1).filter(|&last| last < file.len())?;
+    let mut candidate = json!({
+        "start_line": range.start + 1,
+        "end_line": range.end,
+        "from": mark(range.start),
+        "to": mark(last),
+    });
+    let lines: Vec<&[u8]> = range.clone().map(|at| file.text(at)).collect();
+    if let Some(sent) = sent {
+        candidate["differs"] = differing(&lines, range.start, sent).into();
+        let end = file.start(last) + file.text(last).len();
+        let text: Option<Vec<&str>> =
+            lines.iter().map(|line| std::str::from_utf8(line).ok()).collect();
+        if let Some(text) = text.filter(|_| end - file.start(range.start) <= MAX_SENDABLE_BYTES) {
+            candidate["old_text"] = text.join("\n").into();
+        }
+    }
+    Some(candidate)
+}
+
+/// Formats as `- sent line`, `+ 131: text of line 131`.
+fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
+    let mut told = Vec::new();
+    if sent.len().saturating_mul(lines.len()) > MAX_COMPARED_PAIRS {
+        return told;
+    }
+    for change in changes_between(sent, lines) {
+        let there = change.after.clone().map(|at| at as usize);
+        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), MAX_DIFFERENCE_CHARS);
+        told.extend(change.before.map(|at| line("- ".to_owned(), sent[at as usize])));
+        told.extend(there.map(|at| line(format!("+ {}: ", first + at + 1), lines[at])));
+        if told.len() > MAX_DIFFERING_LINES {
+            told.truncate(MAX_DIFFERING_LINES);
+            break;
+        }
+    }
+    told
+}

@@ -1,0 +1,158 @@
+//! Elisions: `...` or `// ... existing code ...` for lines that both texts leave out.
+//!
+//! The texts are split at their elisions. The parts must occur in the file in order. A part that
+//! the edit changes must have a unique position; an unchanged part may be at any position that fits
+//! the others. Lines between the parts stay unchanged.
+
+use std::ops::Range;
+
+use super::candidates::Candidates;
+use super::haystack::Haystack;
+use super::locate::locate;
+use super::needle::Needle;
+use super::normalize::match_key;
+use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any, merge_with};
+use crate::edit::lines::trim;
+use crate::edit::{Match, Refusal, Tier};
+
+/// The maximum number of lines that one elision may stand for.
+const MAX_ELIDED_LINES: usize = 2_000;
+
+type EditLines<'l, 'e> = &'l [&'e [u8]];
+
+/// Reports whether a text has elisions that are not lines of the file.
+pub(in crate::edit) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
+    let unknown = |line: &&[u8]| {
+        !hay.work.try_spend(hay.len()) || !hay.hashes.contains(&crate::diff::hash(&match_key(line)))
+    };
+    old.iter().filter(|line| is_elision(line)).any(unknown) && pieces(old).len() > 1
+}
+
+/// Finds an old text with elisions.
+///
+/// # Errors
+/// Refuses if a part that the edit changes has no unique position.
+pub(in crate::edit) fn find(
+    hay: &Haystack<'_>,
+    old: &[&[u8]],
+    new: &[&[u8]],
+) -> Result<(i32, Match), Refusal> {
+    let (olds, news) = (pieces(old), pieces(new));
+    let blank = |piece: &EditLines<'_, '_>| piece.iter().all(|line| trim(line).is_empty());
+    if olds.len() < 2 || olds.len() != news.len() || olds.iter().any(blank) {
+        return Err(Refusal::Elided);
+    }
+    let mut places = Vec::with_capacity(olds.len());
+    for (old, new) in olds.iter().zip(&news) {
+        let needle = Needle::new(old, new);
+        places.push(locate(hay, &needle).map_err(|miss| Refusal::of(miss, &needle))?);
+    }
+    let all: usize = places.iter().map(Candidates::len).sum();
+    if !hay.work.try_spend(20 * all) {
+        return Err(Refusal::TooLarge);
+    }
+    in_order(&mut places);
+    let mut taught = LearnedStyle::default();
+    for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
+        if places.len() == 1 {
+            taught.learn(hay, &places.get(0).alignment, old, new);
+        }
+    }
+    let (mut splices, mut cost, mut score) = (Vec::new(), 0, 1.0f64);
+    for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
+        if places.is_empty() {
+            return Err(Refusal::NotFound);
+        }
+        if !changes_any(old, new) {
+            continue;
+        }
+        if places.len() > 1 {
+            return Err(Refusal::NotUnique { lines: places.first_lines(), alike: false });
+        }
+        let place = places.get(0);
+        cost += place.alignment.cost;
+        score = score.min(place.score);
+        splices.push(merge_with(hay, &place.alignment, old, new, BlankEdges::default(), &taught)?);
+    }
+    if splices.is_empty() {
+        return Err(Refusal::NotFound);
+    }
+    Ok((cost, Match { splices, places: 1, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
+}
+
+/// Removes positions from which no position of the next part can be reached, and likewise in
+/// reverse.
+fn in_order(places: &mut [Candidates]) {
+    // The lines of the positions of a part are in ascending order.
+    let ranges = |places: &Candidates| -> Vec<Range<usize>> {
+        (0..places.len()).map(|at| places.lines_of(at)).collect()
+    };
+    for at in 1..places.len() {
+        let before = ranges(&places[at - 1]);
+        places[at].retain(|place| {
+            let last = before.partition_point(|one| one.end <= place.start).checked_sub(1);
+            last.is_some_and(|last| place.start - before[last].end <= MAX_ELIDED_LINES)
+        });
+    }
+    for at in (1..places.len()).rev() {
+        let after = ranges(&places[at]);
+        places[at - 1].retain(|place| {
+            let next = after.get(after.partition_point(|next| next.start < place.end));
+            next.is_some_and(|next| next.start - place.end <= MAX_ELIDED_LINES)
+        });
+    }
+}
+
+/// Returns the parts between elisions; elisions at either end separate nothing.
+fn pieces<'l, 'e>(lines: EditLines<'l, 'e>) -> Vec<EditLines<'l, 'e>> {
+    let mut pieces: Vec<EditLines<'l, 'e>> = lines.split(|line| is_elision(line)).collect();
+    if pieces.len() > 1 && pieces.first().is_some_and(|piece| piece.is_empty()) {
+        pieces.remove(0);
+    }
+    if pieces.len() > 1 && pieces.last().is_some_and(|piece| piece.is_empty()) {
+        pieces.pop();
+    }
+    pieces
+}
+
+/// Reports whether a line only marks that lines are left out.
+pub(in crate::edit) fn is_elision(line: &[u8]) -> bool {
+    const OPEN: [&str; 7] = ["//", "#", "/*", "<!--", "--", "{/*", "*"];
+    const CLOSE: [&str; 3] = ["*/}", "*/", "-->"];
+    let Ok(whole) = std::str::from_utf8(trim(line)) else { return false };
+    let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
+    let text = OPEN.iter().find_map(|mark| whole.strip_prefix(mark)).unwrap_or(whole);
+    let text = CLOSE.iter().find_map(|mark| text.strip_suffix(mark)).unwrap_or(text).trim();
+    if !dots(text) {
+        return false;
+    }
+    let rest = text.trim_start_matches(['.', '\u{2026}']);
+    let words = rest.trim_end_matches(['.', '\u{2026}']);
+    // `...props` spreads a value; `... props` leaves lines out.
+    let check_disjoint = rest.is_empty() || rest.starts_with(' ') || whole.len() > text.len();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '\'' | '(' | ')');
+    check_disjoint && words.len() <= 48 && words.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_elision;
+
+    #[test]
+    fn elisions_are_recognised() {
+        for line in [
+            "...",
+            "  // ...",
+            "# ... existing code ...",
+            "/* ... */",
+            "<!-- ... -->",
+            "\u{2026}",
+            "// ... rest of code ...",
+        ] {
+            assert!(is_elision(line.as_bytes()), "{line}");
+        }
+        for line in ["...args", "f(...)", "// see ...", "..", "", "...props,", "...a.b"] {
+            assert!(!is_elision(line.as_bytes()), "{line}");
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Finds and applies an edit whose old text does not occur exactly.
+//!
+//! Each hypothesis about the intended edit is searched for, first exactly if something was
+//! repaired, then line by line; the best match is applied. The text as sent comes first and wins
+//! ties, so that a file that really contains `&lt;` stays correct.
+
+use std::ops::Range;
+
+use super::alignment::AlignmentStep;
+use super::candidates::{Candidate, Candidates};
+use super::elision;
+use super::exact;
+use super::haystack::{Haystack, LineKeys};
+use super::kmp;
+use super::locate::{locate, locate_approximate, word_by_word};
+use super::needle::{LineKind, Needle};
+use super::normalize::{collapse_whitespace, match_key};
+use super::repair::{Hypothesis, hypotheses};
+use super::sanity::{self, Suspicion};
+use crate::edit::applying::merge::{BlankEdges, merge};
+use crate::edit::budget::WorkBudget;
+use crate::edit::explaining::refusal::Refusal;
+use crate::edit::lines::{edit_lines, fold_ends, has_countable_lines, indent, trim};
+use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose};
+use crate::encoding::trim as trim_splice;
+
+/// A lower cost means that only white space and quotes differ, which no other hypothesis can
+/// improve.
+const MIN_LITERAL_COST: i32 = 100;
+/// A later hypothesis must be this much better than an earlier one.
+const MIN_MARGIN: i32 = 200;
+
+/// Finds the old text line by line.
+///
+/// # Errors
+/// Refuses if no position, or several positions, match, or if the best one differs too much.
+pub(in crate::edit) fn find(
+    text: &[u8],
+    edit: &Edit,
+    on_multiple: OnMultiple,
+    work: &WorkBudget,
+) -> Result<Match, Refusal> {
+    if !has_countable_lines(text) || !work.try_spend(20 * (edit.old.len() + edit.new.len())) {
+        return Err(Refusal::TooLarge);
+    }
+    let index = LineKeys::new(text, work).ok_or(Refusal::TooLarge)?;
+    let hay = Haystack::new(text, &index, work);
+    let mut best: Option<(i32, Match)> = None;
+    let mut first = None;
+    for hypothesis in hypotheses(&edit.old, &edit.new) {
+        match attempt(&hay, &hypothesis, edit, on_multiple) {
+            Ok((cost, found)) => {
+                if best.as_ref().is_none_or(|(least, _)| cost + MIN_MARGIN < *least) {
+                    best = Some((cost, Match { repairs: hypothesis.repairs, ..found }));
+                }
+                if cost < MIN_LITERAL_COST {
+                    break;
+                }
+            }
+            Err(Refusal::TooLarge) => return Err(Refusal::TooLarge),
+            // A repair must not turn an ambiguous text into a match.
+            Err(refusal) if hypothesis.repairs.is_empty() && refusal.is_ambiguous() => {
+                return Err(refusal);
+            }
+            Err(refusal) => {
+                first.get_or_insert(refusal);
+            }
+        }
+    }
+    best.map(|(_, found)| found).ok_or(first.unwrap_or(Refusal::NotFound))
+}
+
+fn attempt(
+    hay: &Haystack<'_>,
+    hypothesis: &Hypothesis,
+    edit: &Edit,
+    on_multiple: OnMultiple,
+) -> Result<(i32, Match), Refusal> {
+    let repaired = !hypothesis.repairs.is_empty();
+    if repaired {
+        let (old, new) = (hypothesis.old.clone(), hypothesis.new.clone());
+        if old.is_empty() || old == new {
+            return Err(Refusal::NotFound);
+        }
+        let plain = Edit { old, new, ..edit.clone() };
+        if let Some(found) = exact::find(hay.text, &plain, on_multiple, hay.work)? {
+            match sanity::inspect(hay.text, &plain, &found) {
+                Some(Suspicion::AlreadyApplied) => return Err(Refusal::AlreadyApplied),
+                Some(Suspicion::DuplicatesLines(found)) => return Ok((0, found)),
+                // The line-by-line match is better, if there is one.
+                Some(Suspicion::SplitsLine(_)) => {}
+                None => return Ok((0, Match { tier: Tier::Fuzzy, ..found })),
+            }
+        }
+    }
+    let old = fold_ends(hypothesis.old.as_bytes());
+    let new = fold_ends(hypothesis.new.as_bytes());
+    let (old, new) = (edit_lines(&old), edit_lines(&new));
+    let (old, new, edges) = without_edges(&old, &new).ok_or(Refusal::NotFound)?;
+    let indented = with_indentation_of(old, new);
+    let indented = indented.as_ref().map(|line| [line.as_slice()]);
+    let new = indented.as_ref().map_or(new, |line| line.as_slice());
+    if elision::is_elided(hay, old) {
+        return elision::find(hay, old, new);
+    }
+    let found = in_place(hay, (old, new, edges), repaired, edit, on_multiple);
+    // The file contains such lines itself; they may be elisions nevertheless.
+    found.or_else(|refusal| match refusal {
+        Refusal::TooLarge => Err(refusal),
+        refusal => elision::find(hay, old, new).map_err(|_| refusal),
+    })
+}
+
+/// Returns the single new line with the indentation of the single old line if it has none. A model
+/// that sends an indentation other than the file's, and then none, has forgotten it; it does not
+/// mean to move the line to the margin.
+fn with_indentation_of(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8>> {
+    let ([old], [new]) = (old, new) else { return None };
+    let forgotten = !trim(new).is_empty() && indent(new).is_empty() && !indent(old).is_empty();
+    forgotten.then(|| [indent(old), new].concat())
+}
+
+fn in_place(
+    hay: &Haystack<'_>,
+    (old, new, edges): (EditLines<'_>, EditLines<'_>, BlankEdges),
+    repaired: bool,
+    edit: &Edit,
+    on_multiple: OnMultiple,
+) -> Result<(i32, Match), Refusal> {
+    let (old, needle, mut places) = located(hay, old, new)?;
+    if edit.replace_all || edit.expected.is_some() {
+        places.without_overlaps();
+    }
+    let chosen = choose(&places.first_lines(), edit, on_multiple)?;
+    let mut splices: Vec<Splice> = Vec::new();
+    let (mut cost, mut score) = (0, 1.0f64);
+    let mut tier = if repaired { Tier::Fuzzy } else { Tier::Whitespace };
+    if !hay.work.pay_for(chosen.len(), 1_000 + 400 * (old.len() + new.len())) {
+        return Err(Refusal::TooLarge);
+    }
+    for place in chosen.map(|at| places.get(at)) {
+        tier = tier.max(tier_of(hay, &needle, &place));
+        cost = cost.max(place.alignment.cost);
+        score = score.min(place.score);
+        if matches_at(hay, &needle, &place.alignment.file, new) {
+            return Err(Refusal::AlreadyApplied);
+        }
+        let splice = merge(hay, &place.alignment, old, new, edges)?;
+        let splice = check_disjoint(hay.text, &mut splices, splice)?;
+        splices.push(splice);
+    }
+    Ok((cost, Match { splices, places: places.len(), tier, repairs: Vec::new(), score }))
+}
+
+/// Reports whether the complete new text is already at the position or adjacent to it, with lines
+/// that the old text lacks.
+fn matches_at(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    file: &Range<usize>,
+    new: EditLines<'_>,
+) -> bool {
+    let new: Vec<u64> = new
+        .iter()
+        .map(|line| match_key(line))
+        .filter(|key| !key.is_empty())
+        .map(|key| crate::diff::hash(&key))
+        .collect();
+    if !new.iter().any(|hash| needle.offered.contains(hash)) {
+        return false;
+    }
+    // Blank lines do not count, so the window has room for as many again.
+    let reach = 2 * new.len();
+    let around = file.start.saturating_sub(reach)..(file.end + reach).min(hay.len());
+    let lines: Vec<usize> = around.filter(|&line| hay.lens[line] > 0).collect();
+    let hashes: Vec<u64> = lines.iter().map(|&line| hay.hashes[line]).collect();
+    kmp::find_all(&hashes, &new).into_iter().any(|at| {
+        let (first, last) = (lines[at], lines[at + new.len() - 1]);
+        // If the old text has lines around those of the new text and none is added, the edit
+        // removes lines.
+        let shorter =
+            lines.iter().any(|line| file.contains(line) && !(first..=last).contains(line));
+        let within = first >= file.start && last < file.end;
+        first <= file.end && last + 1 >= file.start && !(within && shorter)
+    })
+}
+
+/// Makes the splice begin after the preceding ones: splices within one line are reduced to the
+/// bytes that they change.
+fn check_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<Splice, Refusal> {
+    let Some(last) = splices.last_mut().filter(|last| last.range.end > splice.range.start) else {
+        return Ok(splice);
+    };
+    let narrow = |splice: &Splice| {
+        let (range, with) = trim_splice(text, splice.range.clone(), &splice.with);
+        Splice { range, with: with.to_vec() }
+    };
+    let (before, splice) = (narrow(last), narrow(&splice));
+    if before.range.end > splice.range.start {
+        return Err(Refusal::TooLarge);
+    }
+    *last = before;
+    Ok(splice)
+}
+
+type Located<'e> = (EditLines<'e>, Needle<'e>, Candidates);
+
+/// Finds the old lines, with or without the blank lines at their edges. Equal lines take precedence
+/// over similar ones.
+fn located<'e>(
+    hay: &Haystack<'_>,
+    old: EditLines<'e>,
+    new: EditLines<'_>,
+) -> Result<Located<'e>, Refusal> {
+    let blank = |line: &&&[u8]| trim(line).is_empty();
+    let lead = old.iter().take_while(blank).count();
+    let trail = old.iter().rev().take_while(blank).count();
+    let bare = &old[lead..old.len() - trail];
+    let mut forms = vec![(old, Needle::new(old, new))];
+    if bare.len() < old.len() {
+        forms.push((bare, Needle::new(bare, new)));
+    }
+    let mut last = None;
+    for search in [word_by_word, locate_approximate] {
+        for at in 0..forms.len() {
+            match search(hay, &forms[at].1) {
+                Ok(places) if !places.is_empty() => {
+                    let (old, needle) = forms.swap_remove(at);
+                    return Ok((old, needle, places));
+                }
+                Ok(_) => {}
+                Err(miss) => last = Some(Refusal::of(miss, &forms[at].1)),
+            }
+        }
+    }
+    Err(last.unwrap_or(Refusal::NotFound))
+}
+
+/// A position for lines and the splice that replaces them.
+pub(crate) struct LinePlace {
+    /// The lines of the file (0-based).
+    pub lines: Range<usize>,
+    /// The splice to apply.
+    pub splice: Splice,
+}
+
+/// Returns the positions for lines that are to be replaced: one, or several that match equally
+/// well. Returns `None` if no position is good enough.
+pub(crate) fn place_lines(
+    text: &[u8],
+    old: &[&[u8]],
+    new: &[&[u8]],
+    work: &WorkBudget,
+) -> Option<Vec<LinePlace>> {
+    let index = LineKeys::new(text, work).filter(|_| has_countable_lines(text))?;
+    let hay = Haystack::new(text, &index, work);
+    let places = locate(&hay, &Needle::new(old, new)).ok()?;
+    if !hay.work.pay_for(places.len(), 1_000 + 400 * (old.len() + new.len())) {
+        return None;
+    }
+    (0..places.len())
+        .map(|at| {
+            let place = places.get(at);
+            let splice = merge(&hay, &place.alignment, old, new, BlankEdges::default()).ok()?;
+            Some(LinePlace { lines: place.alignment.file.clone(), splice })
+        })
+        .collect()
+}
+
+/// Returns the white-space tier if the match differs in white space only, otherwise fuzzy.
+fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
+    let blank = place.alignment.steps.iter().all(|step| match step {
+        AlignmentStep::Pair { old, file, likeness, cut } => {
+            let sent: Vec<u8> = old
+                .clone()
+                .flat_map(|line| collapse_whitespace(needle.lines[line].text).into_owned())
+                .collect();
+            let there: Vec<u8> = file
+                .clone()
+                .flat_map(|line| {
+                    let text = hay.line(line);
+                    collapse_whitespace(&text[cut.head..text.len() - cut.tail]).into_owned()
+                })
+                .collect();
+            *likeness == 1.0 && sent == there
+        }
+        AlignmentStep::OldOnly(line) => needle.lines[*line].kind == LineKind::Blank,
+        AlignmentStep::FileOnly(line) => LineKind::of(hay.line(*line)) == LineKind::Blank,
+    });
+    if blank { Tier::Whitespace } else { Tier::Fuzzy }
+}
+
+type EditLines<'e> = &'e [&'e [u8]];
+
+/// Removes the blank lines that both texts share at their edges, and tells where there were any.
+/// Returns `None` if the old text is blank.
+fn without_edges<'e>(
+    old: &'e [&'e [u8]],
+    new: &'e [&'e [u8]],
+) -> Option<(EditLines<'e>, EditLines<'e>, BlankEdges)> {
+    let blank = |line: &&&[u8]| trim(line).is_empty();
+    if old.iter().all(|line| trim(line).is_empty()) {
+        return None;
+    }
+    let lead = old.iter().take_while(blank).count().min(new.iter().take_while(blank).count());
+    let (old, new) = (&old[lead..], &new[lead..]);
+    let trail =
+        old.iter().rev().take_while(blank).count().min(new.iter().rev().take_while(blank).count());
+    // A single blank line at the end may be only the line ending of the last line.
+    let edges = BlankEdges { before: lead > 0, after: trail > 1 };
+    Some((&old[..old.len() - trail], &new[..new.len() - trail], edges))
+}

@@ -1,0 +1,101 @@
+//! Finds the position of the old text line by line.
+//!
+//! Positions where every line has the same key come first, of those the ones whose white space is
+//! most similar. Next, a single old line may be part of a file line. Only if there is neither, the
+//! search is by similarity ([`super::similarity`]).
+
+use super::candidates::{Candidates, NoMatch};
+use super::haystack::Haystack;
+use super::kmp;
+use super::needle::{LineKind, Needle};
+use super::normalize::collapse_whitespace;
+use super::similarity::find_similar;
+use super::within::within_a_line;
+use crate::edit::lines::{trim, trim_end};
+
+/// Shorter texts with a word are not searched for by similarity.
+const MIN_SEARCHED_BYTES: usize = 6;
+/// The maximum number of lines compared to distinguish positions by white space.
+const MAX_RANKED_LINES: usize = 500_000;
+
+/// Finds the positions of the old text: one, or several that match equally well in every line.
+pub(in crate::edit) fn locate(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+) -> Result<Candidates, NoMatch> {
+    let whole = word_by_word(hay, needle)?;
+    if whole.is_empty() { locate_approximate(hay, needle) } else { Ok(whole) }
+}
+
+/// Finds the position if none matches in every line: one position, or part of a line.
+///
+/// # Errors
+/// Returns the reason if there is no position or the choice is ambiguous.
+pub(in crate::edit) fn locate_approximate(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+) -> Result<Candidates, NoMatch> {
+    if needle.words < MIN_SEARCHED_BYTES {
+        return Err(NoMatch::Nowhere);
+    }
+    if let [line] = needle.lines.as_slice() {
+        let within = within_a_line(hay, &line.key).ok_or(NoMatch::TooLarge)?;
+        if !within.is_empty() {
+            return Ok(within);
+        }
+    }
+    find_similar(hay, needle).map(|place| Candidates::Aligned(vec![place]))
+}
+
+/// Returns positions where every line has the same key and whose white space is equally similar.
+///
+/// # Errors
+/// Returns an error if the work exceeds the budget.
+pub(in crate::edit) fn word_by_word(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+) -> Result<Candidates, NoMatch> {
+    if !hay.work.try_spend(2 * hay.len() + 20 * needle.len()) {
+        return Err(NoMatch::TooLarge);
+    }
+    let lines = needle.len();
+    let mut places = Candidates::Whole { firsts: Vec::new(), lines, cost: 0 };
+    if needle.lines.iter().all(|line| line.kind == LineKind::Blank) {
+        return Ok(places);
+    }
+    let wanted: Vec<u64> = needle.lines.iter().map(|line| line.hash).collect();
+    let mut firsts = kmp::find_all(hay.hashes, &wanted);
+    let mut cost = 0;
+    // With more positions, ranking them by white space would cost too much.
+    if firsts.len().saturating_mul(lines) <= MAX_RANKED_LINES {
+        if !hay.work.pay_for(firsts.len(), 50 * lines) {
+            return Err(NoMatch::TooLarge);
+        }
+        let rank = |first: usize| {
+            let lines = needle.lines.iter().zip(first..);
+            lines.map(|(line, at)| whitespace_distance(line.text, hay.line(at))).max().unwrap_or(0)
+        };
+        let ranks: Vec<u8> = firsts.iter().map(|&first| rank(first)).collect();
+        let best = ranks.iter().copied().min().unwrap_or(0);
+        let mut ranks = ranks.into_iter();
+        firsts.retain(|_| ranks.next() == Some(best));
+        cost = i32::from(best);
+    }
+    if !firsts.is_empty() {
+        places = Candidates::Whole { firsts, lines, cost };
+    }
+    Ok(places)
+}
+
+/// Ranks the difference in white space between two lines with equal keys.
+fn whitespace_distance(old: &[u8], file: &[u8]) -> u8 {
+    if trim_end(old) == trim_end(file) {
+        0
+    } else if trim(old) == trim(file) {
+        1
+    } else if collapse_whitespace(old) == collapse_whitespace(file) {
+        2
+    } else {
+        3
+    }
+}

@@ -1,0 +1,121 @@
+//! The old text as lines to search for: the key and the weight of each.
+
+use std::collections::HashSet;
+
+use super::normalize::{has_word, match_key};
+use crate::edit::lines::trim;
+
+/// Costs and weights are in ten-thousandths of an ordinary line.
+pub(in crate::edit) const LINE_COST: i32 = 10_000;
+
+/// The kind of a line, which determines how the matcher may treat it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::edit) enum LineKind {
+    /// White space only.
+    Blank,
+    /// A comment, which models tend to leave out.
+    Comment,
+    /// Any other line.
+    Code,
+}
+
+impl LineKind {
+    pub(in crate::edit) fn of(line: &[u8]) -> Self {
+        let text = trim(line);
+        let marks: [&[u8]; 4] = [b"//", b"/*", b"*/", b"<!--"];
+        let spaced: [&[u8]; 3] = [b"#", b"*", b"--"];
+        let comment = marks.iter().any(|mark| text.starts_with(mark))
+            || spaced.iter().any(|mark| {
+                text.strip_prefix(*mark).is_some_and(|rest| rest.is_empty() || rest[0] == b' ')
+            });
+        match text {
+            [] => Self::Blank,
+            _ if comment => Self::Comment,
+            _ => Self::Code,
+        }
+    }
+}
+
+/// Returns the weight of finding a line with this key; braces weigh little.
+pub(in crate::edit) fn weight(key: &[u8]) -> i32 {
+    match key {
+        [] => LINE_COST / 10,
+        key if !has_word(key) => LINE_COST * 35 / 100,
+        key if key.len() < 4 => LINE_COST / 2,
+        _ => LINE_COST,
+    }
+}
+
+/// One line of the old text.
+pub(in crate::edit) struct NeedleLine<'e> {
+    pub text: &'e [u8],
+    pub key: Vec<u8>,
+    pub hash: u64,
+    pub weight: i32,
+    pub kind: LineKind,
+}
+
+/// The old text to search for.
+pub(in crate::edit) struct Needle<'e> {
+    pub lines: Vec<NeedleLine<'e>>,
+    /// The sum of the weights of all lines.
+    pub total: i32,
+    /// The length of all keys with a word, which measures how distinctive the text is. Bytes.
+    pub words: usize,
+    /// The hashes of lines that only the new text has: if the file has them too, the old text
+    /// forgot them.
+    pub offered: HashSet<u64>,
+}
+
+impl<'e> Needle<'e> {
+    pub(in crate::edit) fn new(old: &[&'e [u8]], new: &[&[u8]]) -> Self {
+        let lines: Vec<NeedleLine<'e>> = old
+            .iter()
+            .map(|&text| {
+                let key = match_key(text);
+                let (hash, weight) = (crate::diff::hash(&key), weight(&key));
+                NeedleLine { text, key, hash, weight, kind: LineKind::of(text) }
+            })
+            .collect();
+        let total = lines.iter().fold(0i32, |total, line| total.saturating_add(line.weight));
+        let words =
+            lines.iter().filter(|line| has_word(&line.key)).map(|line| line.key.len()).sum();
+        let mut offered: HashSet<u64> = new
+            .iter()
+            .map(|line| match_key(line))
+            .filter(|key| key.len() >= 4 && has_word(key))
+            .map(|key| crate::diff::hash(&key))
+            .collect();
+        for line in &lines {
+            offered.remove(&line.hash);
+        }
+        Self { lines, total, words, offered }
+    }
+
+    pub(in crate::edit) fn len(&self) -> usize {
+        self.lines.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineKind;
+
+    #[test]
+    fn kinds() {
+        for (line, kind) in [
+            ("  ", LineKind::Blank),
+            (" // a", LineKind::Comment),
+            (" * a", LineKind::Comment),
+            ("#", LineKind::Comment),
+            ("# a", LineKind::Comment),
+            ("#include <a>", LineKind::Code),
+            ("#[derive(A)]", LineKind::Code),
+            ("*p = 1;", LineKind::Code),
+            ("--x;", LineKind::Code),
+            ("a // b", LineKind::Code),
+        ] {
+            assert_eq!(LineKind::of(line.as_bytes()), kind, "{line}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Reverts damage from transport: reconstructs the edit that was probably meant.
+//!
+//! A model pastes line numbers, or its text is escaped once too often. Each repair is a hypothesis
+//! about old and new text together, because the same damage affects both. The text as sent is
+//! always the first hypothesis; the search decides which one is right.
+
+/// A kind of damage that a text may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::edit) enum Repair {
+    /// Sent on one line, with `\n` for line endings.
+    EscapedNewlines,
+    /// Line numbers in front of the lines.
+    LineNumbers,
+    /// `\"` for `"`, and `\${` for the `${` of a template between them.
+    EscapedQuotes,
+    /// `\\` for `\`.
+    DoubledBackslashes,
+    /// `&lt;` for `<`.
+    Entities,
+}
+
+impl Repair {
+    const EVERY_REPAIR: [Self; 5] = [
+        Self::EscapedNewlines,
+        Self::LineNumbers,
+        Self::EscapedQuotes,
+        Self::DoubledBackslashes,
+        Self::Entities,
+    ];
+
+    /// Returns the name for results and messages.
+    pub(in crate::edit) const fn as_str(self) -> &'static str {
+        match self {
+            Self::EscapedNewlines => "escaped line ends",
+            Self::LineNumbers => "line numbers",
+            Self::EscapedQuotes => "escaped quotes",
+            Self::DoubledBackslashes => "doubled backslashes",
+            Self::Entities => "HTML entities",
+        }
+    }
+
+    /// Returns the name for the details of a refusal.
+    pub(in crate::edit) const fn reason(self) -> &'static str {
+        match self {
+            Self::EscapedNewlines => "escaped_line_ends",
+            Self::LineNumbers => "line_numbers",
+            Self::EscapedQuotes => "escaped_quotes",
+            Self::DoubledBackslashes => "doubled_backslashes",
+            Self::Entities => "html_entities",
+        }
+    }
+
+    /// Returns old and new text without this damage, or `None` if the old text shows no sign of it.
+    fn undo(self, old: &str, new: &str) -> Option<(String, String)> {
+        let both = |undo: fn(&str) -> String| (undo(old), undo(new));
+        match self {
+            Self::EscapedNewlines => (!old.trim_end_matches('\n').contains('\n')
+                && old.contains("\\n"))
+            .then(|| both(newlines)),
+            Self::LineNumbers => line_numbers(old, new),
+            Self::EscapedQuotes => ["\\\"", "\\'", "\\`", "\\${"]
+                .iter()
+                .any(|quote| old.contains(quote))
+                .then(|| both(quotes)),
+            Self::DoubledBackslashes => {
+                old.contains("\\\\").then(|| both(|text| text.replace("\\\\", "\\")))
+            }
+            Self::Entities => {
+                ENTITIES.iter().any(|(entity, _)| old.contains(entity)).then(|| both(entities))
+            }
+        }
+    }
+}
+
+/// An edit as it may have been meant.
+pub(in crate::edit) struct Hypothesis {
+    pub old: String,
+    pub new: String,
+    /// The repairs applied; empty for the text as sent.
+    pub repairs: Vec<Repair>,
+}
+
+/// Returns the hypotheses about an edit, the text as sent first.
+pub(in crate::edit) fn hypotheses(old: &str, new: &str) -> Vec<Hypothesis> {
+    const MAX_HYPOTHESES: usize = 12;
+    let mut all =
+        vec![Hypothesis { old: old.to_owned(), new: new.to_owned(), repairs: Vec::new() }];
+    for repair in Repair::EVERY_REPAIR {
+        for at in 0..all.len() {
+            if all.len() >= MAX_HYPOTHESES {
+                return all;
+            }
+            if let Some((old, new)) = repair.undo(&all[at].old, &all[at].new) {
+                let mut repairs = all[at].repairs.clone();
+                repairs.push(repair);
+                all.push(Hypothesis { old, new, repairs });
+            }
+        }
+    }
+    all
+}
+
+fn newlines(text: &str) -> String {
+    unescape(text, |c| match c {
+        'n' => Some('\n'),
+        't' => Some('\t'),
+        'r' => Some('\r'),
+        '"' => Some('"'),
+        _ => None,
+    })
+}
+
+fn quotes(text: &str) -> String {
+    unescape(text, |c| matches!(c, '"' | '\'' | '`').then_some(c)).replace("\\${", "${")
+}
+
+fn unescape(text: &str, meant: impl Fn(char) -> Option<char>) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match chars.peek().copied().filter(|_| c == '\\').and_then(&meant) {
+            Some(escaped) => {
+                plain.push(escaped);
+                chars.next();
+            }
+            None => plain.push(c),
+        }
+    }
+    plain
+}
+
+const ENTITIES: [(&str, &str); 6] = [
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&#39;", "'"),
+    ("&apos;", "'"),
+    ("&amp;", "&"),
+];
+
+fn entities(text: &str) -> String {
+    // `&amp;` must be last: `&amp;lt;` is `&lt;`, not `<`.
+    ENTITIES.iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
+}
+
+/// Removes the line numbers of a listing from both texts. Every line of the old text that is not
+/// blank must have one; lines of the new text may have one.
+fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
+    let mut numbers = Vec::new();
+    let mut plain = Vec::new();
+    for line in old.split('\n') {
+        match after_number(line) {
+            Some((number, rest)) => {
+                numbers.push(number);
+                plain.push(rest);
+            }
+            None if line.trim().is_empty() => plain.push(line),
+            None => return None,
+        }
+    }
+    let ascending = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+    if numbers.is_empty() || !ascending {
+        return None;
+    }
+    // `9| a` is `a` after a blank, or ` a` without one; the new text decides.
+    let wider: Option<Vec<&str>> = plain
+        .iter()
+        .map(|line| if line.is_empty() { Some(*line) } else { line.strip_prefix(' ') })
+        .collect();
+    let wide = |line: &str| old.contains(&format!("|{line}"));
+    let wider = wider.filter(|_| plain.iter().all(|line| line.is_empty() || wide(line)));
+    let narrow = new
+        .split('\n')
+        .filter_map(after_number)
+        .any(|(_, rest)| !rest.is_empty() && !rest.starts_with(' '));
+    let wider = wider.filter(|_| !narrow);
+    let shared = |plain: &[&str]| {
+        new.split('\n').filter(|line| !line.trim().is_empty() && plain.contains(line)).count()
+    };
+    let blank = wider.as_ref().is_some_and(|wider| shared(wider) >= shared(&plain));
+    let plain = wider.filter(|_| blank).unwrap_or(plain);
+    let after_number = |line| {
+        after_number(line).map(|(number, rest)| {
+            (number, rest.strip_prefix(' ').filter(|_| blank).unwrap_or(rest))
+        })
+    };
+    let numbered = new.split('\n').filter(|line| after_number(line).is_some()).count();
+    let unnumbered = new.split('\n').filter(|line| after_number(line).is_none());
+    let unnumbered = unnumbered.filter(|line| !line.trim().is_empty()).count();
+    let new = new.split('\n').map(|line| match after_number(line) {
+        Some((_, rest)) if numbered >= unnumbered || plain.contains(&rest) => rest,
+        _ => line,
+    });
+    Some((plain.join("\n"), new.collect::<Vec<_>>().join("\n")))
+}
+
+/// Returns a text without the line numbers with which all of its lines begin, if they do.
+pub(in crate::edit) fn without_line_numbers(text: &str) -> Option<String> {
+    line_numbers(text, "").map(|(plain, _)| plain)
+}
+
+/// Splits a line of a listing into its number and the rest.
+fn after_number(line: &str) -> Option<(u64, &str)> {
+    let text = line.trim_start();
+    let text = text.strip_prefix('L').unwrap_or(text);
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number = text[..digits].parse().ok()?;
+    let rest = &text[digits..];
+    let rest = rest.strip_prefix('#').map_or(rest, |hash| {
+        hash.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-')
+    });
+    for mark in ["\t", "\u{2192}", ": ", " |", "|"] {
+        if let Some(line) = rest.strip_prefix(mark) {
+            return Some((number, line));
+        }
+    }
+    // The listing of an empty line may have lost its white space.
+    let bare = rest.trim_end();
+    matches!(bare, ":" | "|" | " |" | "")
+        .then_some((number, ""))
+        .filter(|_| !bare.is_empty() || rest != bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Repair, hypotheses};
+
+    #[test]
+    fn damage_is_undone_on_both_sides() {
+        use Repair::{DoubledBackslashes, Entities, EscapedNewlines, EscapedQuotes, LineNumbers};
+        for (old, new, repair, plain_old, plain_new) in [
+            ("a\\n\\tb", "a\\nc", EscapedNewlines, "a\n\tb", "a\nc"),
+            ("f(\\\"a\\\")", "f(\\\"b\\\")", EscapedQuotes, "f(\"a\")", "f(\"b\")"),
+            ("\\\\d", "\\\\w", DoubledBackslashes, "\\d", "\\w"),
+            ("a &lt; b", "a &amp;&amp; b", Entities, "a < b", "a && b"),
+            ("  9\ta\n 10\tb", "a\n 10\tc", LineNumbers, "a\nb", "a\nc"),
+            ("9→a\n10→", "9→a", LineNumbers, "a\n", "a"),
+            ("9: a\n10: b", "c", LineNumbers, "a\nb", "c"),
+            ("9#k3x9q1a|a", "9#k3x9q1a|b", LineNumbers, "a", "b"),
+            ("8| a\n9|   b", "8| c", LineNumbers, "a\n  b", "c"),
+            ("8|a\n9|  b", "c", LineNumbers, "a\n  b", "c"),
+            ("8|  a\n9|  b", "  a\n  c", LineNumbers, "  a\n  b", "  a\n  c"),
+        ] {
+            let all = hypotheses(old, new);
+            assert_eq!((all[0].old.as_str(), all[0].repairs.len()), (old, 0));
+            let found = all.iter().find(|one| one.repairs == [repair]);
+            let found = found.map(|one| (one.old.as_str(), one.new.as_str()));
+            assert_eq!(found, Some((plain_old, plain_new)), "{old}");
+        }
+    }
+
+    #[test]
+    fn other_text_is_left_alone() {
+        for old in ["let a = 1;", "a\nb \\n", "1. one\n2. two", "2\tb\n1\ta", "port: 80\nhost: x"] {
+            assert_eq!(hypotheses(old, "x").len(), 1, "{old}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Finds the position that is most similar to the old text.
+//!
+//! Lines vote for diagonals ([`super::diagonals`]), and the text is aligned around the best of
+//! them. The best alignment is accepted if the lines that differ have only typos, and if no other
+//! position is nearly as good.
+
+use super::align::align;
+use super::alignment::{Alignment, AlignmentStep};
+use super::candidates::{Candidate, NoMatch};
+use super::diagonals::diagonals;
+use super::haystack::Haystack;
+use super::levenshtein::BitPattern;
+use super::needle::{LINE_COST, LineKind, Needle};
+use super::typo::{has_word, is_typo};
+use crate::edit::lines::trim;
+
+/// The maximum number of alignments that are tried.
+const MAX_CANDIDATES: usize = 24;
+/// The maximum number of alignments if no diagonal has more votes than another.
+pub(in crate::edit) const MAX_ALIGNMENTS: usize = 100;
+/// The maximum number of other positions that are compared with the best.
+const MAX_RIVALS: usize = 8;
+/// The maximum number of positions that are reported if several are as similar as the best.
+const MAX_LISTED_POSITIONS: usize = 40;
+/// The minimum fraction of the old text that must be found.
+const MIN_SIMILARITY: f64 = 0.8;
+/// The minimum fraction for showing a position in a refusal.
+const MIN_SUGGESTED_SIMILARITY: f64 = 0.4;
+
+/// Finds the position, or returns the reason why there is none.
+pub(in crate::edit) fn find_similar(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+) -> Result<Candidate, NoMatch> {
+    let mut pattern = BitPattern::default();
+    let mut found: Vec<Alignment> = Vec::new();
+    let mut tried: Vec<isize> = Vec::new();
+    // A position with a higher cost is neither shown nor a rival of the best so far.
+    let mut most = needle.total - (f64::from(needle.total) * MIN_SUGGESTED_SIMILARITY) as i32;
+    let diagonals = diagonals(hay, needle, &mut pattern).ok_or(NoMatch::TooLarge)?;
+    let (mut votes, mut untried) = (0.0f64, diagonals.crowded);
+    for diagonal in diagonals.list {
+        // If many diagonals are as good as the best, either all are tried or none is taken.
+        if tried.len() >= MAX_CANDIDATES && (found.is_empty() || diagonal.votes < votes) {
+            break;
+        }
+        if tried.len() >= MAX_ALIGNMENTS {
+            untried = true;
+            break;
+        }
+        if tried.iter().any(|near| near.abs_diff(diagonal.at) <= 1) {
+            continue;
+        }
+        tried.push(diagonal.at);
+        if let Some(alignment) = align(hay, needle, diagonal.at, most, &mut pattern) {
+            let cost = alignment.cost;
+            if found.iter().all(|other| cost < other.cost) {
+                votes = diagonal.votes;
+            }
+            most = most.min((cost + clear_of(needle)).max(cost.saturating_mul(10) / 7 + 1));
+            found.push(alignment);
+        }
+    }
+    if hay.work.is_spent() {
+        return Err(NoMatch::TooLarge);
+    }
+    found.sort_by_key(|alignment| (alignment.cost, alignment.file.start));
+    let share = |alignment: &Alignment| 1.0 - f64::from(alignment.cost) / f64::from(needle.total);
+    let mut found =
+        found.into_iter().map(|alignment| Candidate { score: share(&alignment), alignment });
+    let best = found.next().ok_or(NoMatch::Nowhere)?;
+    let differs = first_difference(hay, needle, &best.alignment);
+    let is_apart = |place: &Candidate| place.alignment.is_apart_from(&best.alignment);
+    if best.score < MIN_SIMILARITY {
+        return Err(match differs {
+            Some(line) if best.score >= MIN_SUGGESTED_SIMILARITY => {
+                NoMatch::Different { place: best, line }
+            }
+            _ => NoMatch::Nowhere,
+        });
+    }
+    if let Some(line) = differs {
+        let cost = best.alignment.cost;
+        let as_like = found.take_while(|place| place.alignment.cost == cost);
+        let mut alike: Vec<Candidate> =
+            as_like.filter(is_apart).take(MAX_LISTED_POSITIONS).collect();
+        alike.extend(lines_as_like(hay, needle, &best.alignment));
+        return Err(if alike.is_empty() {
+            NoMatch::Different { place: best, line }
+        } else {
+            NoMatch::Several([vec![best], alike].concat())
+        });
+    }
+    // A position that would be refused by itself is no rival.
+    let cost = best.alignment.cost;
+    let is_close = |place: &Candidate| {
+        let other = place.alignment.cost;
+        other - cost < clear_of(needle) || (cost > LINE_COST / 10 && cost * 10 > other * 7)
+    };
+    let mut rivals: Vec<Candidate> = found
+        .take(MAX_RIVALS)
+        .filter(is_apart)
+        .filter(|place| first_difference(hay, needle, &place.alignment).is_none())
+        .take_while(is_close)
+        .collect();
+    if !rivals.is_empty() {
+        rivals.insert(0, best);
+        return Err(NoMatch::Several(rivals));
+    }
+    if untried || hay.work.is_spent() {
+        return Err(NoMatch::TooLarge);
+    }
+    Ok(best)
+}
+
+/// Returns the margin by which a position must be better than any other.
+fn clear_of(needle: &Needle<'_>) -> i32 {
+    (LINE_COST * 12 / 100).max(needle.total / 100 * 3)
+}
+
+/// Returns the other file lines that are as similar as the best one to an old text of one line.
+/// Lines near the best are within its band, so they have no alignment of their own.
+fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> Vec<Candidate> {
+    let ([sent], [AlignmentStep::Pair { file, .. }]) =
+        (needle.lines.as_slice(), best.steps.as_slice())
+    else {
+        return Vec::new();
+    };
+    if !hay.work.pay_for(hay.len(), sent.text.len()) {
+        return Vec::new();
+    }
+    let there = trim(hay.line(file.start));
+    let mut pattern = BitPattern::default();
+    pattern.set(trim(sent.text));
+    let likeness = pattern.similarity(there, 0.0);
+    let is_near = |at: usize| at.abs_diff(file.start) == 1;
+    (file.start.saturating_sub(1)..hay.len().min(file.start + 2))
+        .filter(|&at| is_near(at) && pattern.similarity(trim(hay.line(at)), 0.0) >= likeness)
+        .map(|at| {
+            let mut alignment = best.clone();
+            alignment.file = at..at + 1;
+            if let [AlignmentStep::Pair { file, .. }] = alignment.steps.as_mut_slice() {
+                *file = at..at + 1;
+            }
+            Candidate { alignment, score: 0.0 }
+        })
+        .collect()
+}
+
+/// Returns the first line of the old text that the file lacks or has with other words. A few typos
+/// do not count.
+fn first_difference(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    alignment: &Alignment,
+) -> Option<usize> {
+    let known = |word: &[u8]| !hay.work.try_spend(hay.text.len() / 8) || has_word(hay.text, word);
+    let mut edit_distance = 0;
+    alignment.steps.iter().find_map(|step| match step {
+        AlignmentStep::Pair { old, file, likeness, .. } if *likeness < 1.0 => {
+            edit_distance += 1;
+            let line = old.start;
+            let few = edit_distance <= 1 + needle.len() / 4;
+            let slip = is_typo(needle.lines[line].text, hay.line(file.start), &known);
+            (!few || !slip).then_some(line)
+        }
+        AlignmentStep::OldOnly(line) => {
+            (needle.lines[*line].kind != LineKind::Blank).then_some(*line)
+        }
+        AlignmentStep::Pair { .. } | AlignmentStep::FileOnly(_) => None,
+    })
+}
