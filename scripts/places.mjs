@@ -40,7 +40,7 @@ const code = (text) => `\`${text.replaceAll("|", "\\|")}\``;
 
 const HEAD = `# Protected and secret places
 
-Printed from \`crates/core/src/access/table.rs\` by \`node scripts/places.mjs\`.
+Printed from \`crates/core/src/pattern/policy/table.rs\` by \`node scripts/places.mjs\`.
 
 A pattern is a list of names, matched at any depth below a root and in any letter case; with a leading \`/\` it matches from the root of the file system. \`*\` stands for any part of one name, \`{a,b}\` for either. What a pattern matches is covered with everything below it; a pattern that ends in \`/**\` covers only what is below; a last name with \`*\` begins or ends with three other characters. Names up to a root do not count: the host chose them.
 

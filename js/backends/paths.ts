@@ -2,7 +2,7 @@
  * Paths as text: checked, normalised and compared, without access to storage.
  *
  * `/` separates and everything else is a plain character, on every host. The rules are those of
- * `crates/core/src/path.rs`; links are resolved and policies applied elsewhere.
+ * `crates/core/src/text/path.rs`; links are resolved and policies applied elsewhere.
  */
 import { FilewrightError } from "../engine/errors.ts";
 

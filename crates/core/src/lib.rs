@@ -7,26 +7,21 @@
 //! Every public function is total: hostile input gives a typed [`Error`], never a panic, in bounded
 //! memory and time.
 
-pub mod access;
 pub mod anchor;
 pub mod diff;
 pub mod edit;
 pub mod encoding;
 pub mod error;
-pub mod glob;
+pub mod fuzzy;
 pub mod hash;
-pub mod ignore;
-pub mod merge;
+pub mod merge3;
 pub mod options;
 pub mod pack;
 pub mod page;
 pub mod patch;
-pub mod path;
-pub mod rank;
+pub mod pattern;
 pub mod search;
 pub mod sniff;
 pub mod text;
-pub mod unicode_normalize;
-pub mod windows_names;
 
 pub use error::{Code, Error, Result};

@@ -4,7 +4,7 @@
 //! implementation denies more: `?` and a class match a whole multi-byte character, `[id]` also
 //! matches the entry `[id]`, and `{ab}` the entry `{ab}`.
 
-use filewright_core::access::{PathRules, RulesConfig};
+use filewright_core::pattern::policy::{PathRules, RulesConfig};
 use serde_json::Value;
 
 #[test]

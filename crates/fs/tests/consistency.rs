@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 
 use common::{World, both};
 use filewright_core::Code;
-use filewright_core::access::Intent;
+use filewright_core::pattern::policy::Intent;
 use proptest::prelude::*;
 
 /// A name in the test tree: only few names, so that paths and links often refer to each other.

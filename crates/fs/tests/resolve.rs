@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{World, both};
 use filewright_core::Code;
-use filewright_core::access::Intent;
+use filewright_core::pattern::policy::Intent;
 use filewright_fs::root::{Follow, Policy, Roots};
 
 fn read(roots: &Roots, path: &str) -> Result<String, Code> {

@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError};
 
 use filewright_core::Result;
+use filewright_core::fuzzy::{Best, RankOptions};
 use filewright_core::options::Options;
 use filewright_core::pack::Packed;
-use filewright_core::rank::{Best, RankOptions};
 
 use crate::Session;
 use crate::lifecycle::{is_of_use, register};

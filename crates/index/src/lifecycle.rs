@@ -46,7 +46,7 @@ pub fn warm(
 ) -> filewright_core::Result<Status> {
     cancel.check()?;
     let names: Vec<String> =
-        filewright_core::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
+        filewright_core::pattern::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
     let names = respect_ignore.then_some(&names[..]);
     let walk_root = WalkRoot::open(&session.roots, path, names)?;
     if let Some((index, _)) = find(session, &walk_root, names) {

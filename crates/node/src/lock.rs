@@ -1,6 +1,6 @@
 //! Bindings for locks between processes.
 
-use filewright_core::path::decode_name;
+use filewright_core::text::path::decode_name;
 use filewright_fs::lock::{Lock, Locks};
 use napi_derive::napi;
 

@@ -1,6 +1,6 @@
 //! Bindings for patches and merges.
 
-use filewright_core::merge::{MergeCall, merge3_packed};
+use filewright_core::merge3::{MergeCall, merge3_packed};
 use filewright_core::patch::{PatchedFiles, apply_packed, parse_packed};
 use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array};
 use napi_derive::napi;

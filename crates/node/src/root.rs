@@ -1,14 +1,14 @@
 //! The set of roots: created from the JSON form of a policy, then called by path.
 //!
-//! Paths cross as text in the form of `filewright_core::path::encode_name`; contents cross without
+//! Paths cross as text in the form of `filewright_core::text::path::encode_name`; contents cross without
 //! a copy in both directions. The synchronous variants are for callers that cannot wait; they do
 //! the same.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use filewright_core::access::Intent;
 use filewright_core::pack::Packed;
-use filewright_core::path::{decode_name, encode_name};
+use filewright_core::pattern::policy::Intent;
+use filewright_core::text::path::{decode_name, encode_name};
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::{Confinement, Enforced, Lane};

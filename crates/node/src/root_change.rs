@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use filewright_core::access::Intent;
 use filewright_core::pack::Packed;
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;

@@ -1,7 +1,7 @@
 //! Encodes the results of the root set; `js/backends/local/local-unpack.ts` decodes them.
 
 use filewright_core::pack::Packed;
-use filewright_core::path::encode_name;
+use filewright_core::text::path::encode_name;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::dir::tree::TreeCounts;
 use filewright_fs::walk::list::{DirEntry, DirPage};

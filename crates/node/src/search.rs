@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use filewright_core::glob::Globs;
-use filewright_core::ignore::Stack;
+use filewright_core::fuzzy::rank_packed;
 use filewright_core::options::Options;
 use filewright_core::pack::Packed;
-use filewright_core::path::decode_name;
-use filewright_core::rank::rank_packed;
+use filewright_core::pattern::glob::Globs;
+use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{MemoryIndex, Query, search_packed};
+use filewright_core::text::path::decode_name;
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;
 use filewright_fs::search::find::FindOptions;

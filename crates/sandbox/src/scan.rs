@@ -9,7 +9,7 @@ use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use filewright_core::access::{PathRules, RulesConfig};
+use filewright_core::pattern::policy::{PathRules, RulesConfig};
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! The rules of a policy, for backends that do not use the disk.
 
-use filewright_core::access::{PathRules, RulesConfig, holds_secret, table_text};
+use filewright_core::pattern::policy::{PathRules, RulesConfig, holds_secret, table_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::to_js;

@@ -1,6 +1,6 @@
 //! Unicode normal forms by `String.prototype.normalize`.
 
-use filewright_core::unicode_normalize::{Form, use_host};
+use filewright_core::text::unicode_normalize::{Form, use_host};
 use js_sys::JsString;
 
 /// Registers the host's function. Called before every call that may compare words or names, because

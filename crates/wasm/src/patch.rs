@@ -1,6 +1,6 @@
 //! Bindings for patches and merges.
 
-use filewright_core::merge::{MergeCall, merge3_packed};
+use filewright_core::merge3::{MergeCall, merge3_packed};
 use filewright_core::patch::{apply_packed, parse_packed};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;

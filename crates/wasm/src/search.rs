@@ -1,9 +1,9 @@
 //! Bindings for globs, ignore rules and search over bytes.
 
-use filewright_core::glob::Globs;
-use filewright_core::ignore::Stack;
+use filewright_core::fuzzy::rank_packed;
 use filewright_core::options::Options;
-use filewright_core::rank::rank_packed;
+use filewright_core::pattern::glob::Globs;
+use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{MemoryIndex, Query, search_packed};
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;

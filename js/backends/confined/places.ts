@@ -2,7 +2,7 @@
  * Protected and secret places: the rows of the engine's table, and the changes a host makes to
  * them.
  *
- * The table itself is `crates/core/src/access/table.rs`, where its pattern language is described.
+ * The table itself is `crates/core/src/pattern/policy/table.rs`, where its pattern language is described.
  */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";

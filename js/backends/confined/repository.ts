@@ -2,7 +2,7 @@
  * Detects directories that git accepts as repositories without being named `.git`: those that
  * contain `HEAD` with `objects` and `refs`, or `HEAD` with `commondir`. Git runs programs that the
  * configuration in them names, so a confined backend neither completes such a directory nor
- * changes the files git obeys in one. The same rules as in `crates/core/src/access/repository.rs`,
+ * changes the files git obeys in one. The same rules as in `crates/core/src/pattern/policy/repository.rs`,
  * for backends whose storage is not the disk.
  */
 import type { FsBackend } from "../backend.ts";

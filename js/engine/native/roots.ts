@@ -2,7 +2,7 @@
  * The native addon's functions on the disk: sets of roots, and locks. WebAssembly has no
  * counterpart.
  *
- * Paths are absolute, in the form of `crates/core/src/path.rs`; a negative number means "not
+ * Paths are absolute, in the form of `crates/core/src/text/path.rs`; a negative number means "not
  * given". Errors are those of `errors.ts`.
  */
 import type { ReadRoots } from "../read.ts";

@@ -258,7 +258,7 @@ function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   }));
 }
 
-/** Decodes the result of `merge3_packed` in `crates/core/src/merge`. */
+/** Decodes the result of `merge3_packed` in `crates/core/src/merge3`. */
 function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
   const { bytes } = packed;
   const from = unpack(packed);

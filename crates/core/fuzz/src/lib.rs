@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use filewright_core::access::{Intent, PathRules, RulesConfig, Verdict};
 use filewright_core::diff::unified::{DiffHeader, DisplayLimits, Format, LineEndings, diff};
 use filewright_core::edit::{Edit, EditOptions, Strictness, plan};
 use filewright_core::patch::set::{SetOptions, apply_all};
 use filewright_core::patch::{parse, reverse};
-use filewright_core::path::{components, decode_name, encode_name, escape_controls};
-use filewright_core::windows_names;
+use filewright_core::pattern::policy::{Intent, PathRules, RulesConfig, Verdict};
+use filewright_core::text::path::{components, decode_name, encode_name, escape_controls};
+use filewright_core::text::windows_names;
 
 /// Splits the input into three texts at the byte 0xff, which valid UTF-8 never contains.
 fn texts(data: &[u8]) -> [String; 3] {

@@ -6,7 +6,7 @@ use super::unified::{DiffHeader, DisplayLimits, Format, LineEndings, Unified, di
 use super::{Algorithm, DiffOptions};
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
-use crate::path::decode_name;
+use crate::text::path::decode_name;
 
 /// The arguments that a binding passes besides the two texts.
 #[derive(Clone, Debug, Default)]

@@ -115,7 +115,7 @@ fn plan_within(
     let last = edits.len().checked_sub(1).ok_or_else(|| {
         Error::new(Code::InvalidArgument, "edits is empty").hint("give at least one edit")
     })?;
-    let name = crate::path::decode_name(&options.label);
+    let name = crate::text::path::decode_name(&options.label);
     let format = Format {
         header: DiffHeader { before: Some(&name), after: Some(&name) },
         context: 3,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::FilePatch;
 use super::apply::Attempt;
 use crate::error::{Code, Error};
-use crate::path::escape_controls;
 use crate::text::cut_chars;
+use crate::text::path::escape_controls;
 
 /// The reason why a hunk does not apply.
 #[derive(Clone, Debug, PartialEq)]

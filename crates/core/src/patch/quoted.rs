@@ -158,7 +158,7 @@ fn unquote(text: &str) -> String {
             None => b'\\',
         });
     }
-    crate::path::encode_name(&name).into_owned()
+    crate::text::path::encode_name(&name).into_owned()
 }
 
 #[cfg(test)]

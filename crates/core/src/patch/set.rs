@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::apply::{AppliedHunk, HunkOptions, apply};
 use super::{FilePatch, Operation, Patch};
 use crate::error::{Code, Error, Result};
-use crate::path::escape_controls;
+use crate::text::path::escape_controls;
 
 /// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]

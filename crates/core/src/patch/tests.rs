@@ -338,7 +338,7 @@ fn names_in_quotes_are_those_of_c() {
     let patch = "diff --git \"a/\\a\\b\\n\\v\\f\\r\\t\\303\\251\\\\\\\"\" \"b/\\a\\b\\n\\v\\f\\r\\t\\303\\251\\\\\\\"\"\nnew file mode 100644\n--- /dev/null\n+++ \"b/\\a\\b\\n\\v\\f\\r\\t\\303\\251\\\\\\\"\"\n@@ -0,0 +1 @@\n+x\n";
     let parsed = parse(patch, None).unwrap();
     let name = parsed.files[0].new.as_deref().unwrap();
-    let bytes = crate::path::decode_name(name);
+    let bytes = crate::text::path::decode_name(name);
     assert_eq!(*bytes, *b"\x07\x08\n\x0b\x0c\r\t\xc3\xa9\\\"");
 }
 

@@ -5,6 +5,9 @@
 //! works on bytes; [`crate::encoding`] interprets them.
 
 pub(crate) mod char_mask;
+pub mod path;
+pub mod unicode_normalize;
+pub mod windows_names;
 
 use memchr::{memchr, memchr_iter, memrchr};
 

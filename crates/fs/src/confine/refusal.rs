@@ -5,7 +5,7 @@
 //! permissions are checked again separately: if they allow the access, another layer refused it.
 //! File systems that decide themselves (network file systems, FUSE) are excluded.
 
-use filewright_core::access::Intent;
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use rustix::fd::AsFd;
 use rustix::fs::{Access, AtFlags};

@@ -10,8 +10,8 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use filewright_core::access::Intent;
 use filewright_core::hash::sha256;
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;

@@ -9,8 +9,8 @@ pub mod path_stat;
 
 use std::os::fd::AsFd;
 
-use filewright_core::access::Intent;
 use filewright_core::hash::Hasher;
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! Metadata of a path: its type, its real path, and the target of a link.
 
-use filewright_core::access::Intent;
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 

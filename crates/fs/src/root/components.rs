@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use filewright_core::access::{Intent, PathCursor};
+use filewright_core::pattern::policy::{Intent, PathCursor};
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 

@@ -26,11 +26,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
 use std::sync::RwLock;
 
-use filewright_core::access::{
+use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, Stack};
+use filewright_core::pattern::policy::{
     Intent, PathCursor, PathRules, RulesConfig, SECRET_HEAD_BYTES, Verdict, holds_secret,
     may_hold_secret,
 };
-use filewright_core::ignore::{IgnoreKind, IgnoreRules, Stack};
 use filewright_core::{Code, Error, Result};
 
 pub use open::{AskedName, OpenDir, OpenFile};

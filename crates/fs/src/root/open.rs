@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
-use filewright_core::access::{Intent, PathRules};
-use filewright_core::path::components;
+use filewright_core::pattern::policy::{Intent, PathRules};
+use filewright_core::text::path::components;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 

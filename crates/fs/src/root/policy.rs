@@ -1,6 +1,6 @@
 //! The policy from which a set of roots is created, as TypeScript passes it.
 
-use filewright_core::path::{components, decode_name};
+use filewright_core::text::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use filewright_core::Result;
-use filewright_core::access::{Marks, REPOSITORY_MARKS, RepositoryParts};
+use filewright_core::pattern::policy::{Marks, REPOSITORY_MARKS, RepositoryParts};
 
 use super::Roots;
 use crate::dir::errno::repository;

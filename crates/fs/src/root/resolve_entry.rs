@@ -2,9 +2,10 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use filewright_core::access::Intent;
-use filewright_core::path::{components, encode_name};
-use filewright_core::{Code, Error, Result, windows_names};
+use filewright_core::pattern::policy::Intent;
+use filewright_core::text::path::{components, encode_name};
+use filewright_core::text::windows_names;
+use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::components::ComponentWalk;

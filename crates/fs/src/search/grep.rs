@@ -5,9 +5,9 @@
 //! search that reached its limit skips everything that sorts after it, so its cost depends on the
 //! results and not on the size of the tree.
 
-use filewright_core::glob::{Case, Globs};
 use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
+use filewright_core::pattern::glob::{Case, Globs};
 use filewright_core::search::{Limits, OutputMode, Query};
 use filewright_core::{Code, Result};
 

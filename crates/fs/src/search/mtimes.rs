@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use filewright_core::path::decode_name;
+use filewright_core::text::path::decode_name;
 
 use super::find::DirMatches;
 use crate::dir::stat::Stat;

@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use filewright_core::access::{Intent, holds_secret};
 use filewright_core::pack::Packed;
-use filewright_core::path::decode_name;
+use filewright_core::pattern::policy::{Intent, holds_secret};
 use filewright_core::search::{Hit, Limits, Query, SearchOutcome, pack_hit};
+use filewright_core::text::path::decode_name;
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::Result;
-use filewright_core::access::{Marks, PathCursor};
+use filewright_core::pattern::policy::{Marks, PathCursor};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 

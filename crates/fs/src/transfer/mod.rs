@@ -12,7 +12,7 @@ mod whole_tree;
 
 use std::os::fd::AsFd;
 
-use filewright_core::access::Intent;
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;

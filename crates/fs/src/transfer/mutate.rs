@@ -5,8 +5,8 @@
 
 use std::os::fd::AsFd;
 
-use filewright_core::access::Intent;
-use filewright_core::path::components;
+use filewright_core::pattern::policy::Intent;
+use filewright_core::text::path::components;
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;

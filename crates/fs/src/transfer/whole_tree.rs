@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
-use filewright_core::access::{Marks, PathCursor};
+use filewright_core::pattern::policy::{Marks, PathCursor};
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::{outside, protected, repository};

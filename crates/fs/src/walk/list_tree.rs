@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
-use filewright_core::path::encode_name;
+use filewright_core::text::path::encode_name;
 
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::errno::os;
@@ -307,7 +307,7 @@ struct Disk<'a> {
     opener: Opener<'a>,
     listing: Listing,
     /// The ignore rules of the entered directories; the key of a directory is its index here.
-    stacks: Vec<filewright_core::ignore::Stack>,
+    stacks: Vec<filewright_core::pattern::ignore::Stack>,
 }
 
 impl<'a> Disk<'a> {

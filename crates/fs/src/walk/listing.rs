@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
 
-use filewright_core::path::encode_name;
+use filewright_core::text::path::encode_name;
 use rustix::fs::{AtFlags, FileType};
 
 use crate::dir::stat::Kind;

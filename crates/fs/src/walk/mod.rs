@@ -29,8 +29,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filewright_core::Result;
-use filewright_core::glob::Globs;
-use filewright_core::ignore::Stack;
+use filewright_core::pattern::glob::Globs;
+use filewright_core::pattern::ignore::Stack;
 
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;

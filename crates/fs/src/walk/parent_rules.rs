@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::BorrowedFd;
 
-use filewright_core::ignore::{IgnoreKind, IgnoreRules, MAX_IGNORE_FILE_BYTES, Stack};
+use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, MAX_IGNORE_FILE_BYTES, Stack};
 
 use super::open::{ReadOutcome, read_regular};
 use super::{Listing, StopSignal};

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use filewright_core::ignore::Stack;
+use filewright_core::pattern::ignore::Stack;
 
 /// A unit of work.
 pub(super) struct Task {

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use filewright_core::ignore::Stack;
+use filewright_core::pattern::ignore::Stack;
 
 use super::open::Opener;
 use super::queue::{DirPath, Task, TaskKind, WalkQueue};
@@ -221,7 +221,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
 }
 
 fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
-    path.extend_from_slice(filewright_core::path::encode_name(name).as_bytes());
+    path.extend_from_slice(filewright_core::text::path::encode_name(name).as_bytes());
 }
 
 /// Returns the path of a subdirectory, or `None` if everything in it sorts before `from`.

@@ -32,7 +32,7 @@ mod temp;
 
 use std::os::fd::OwnedFd;
 
-use filewright_core::access::Intent;
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;

@@ -12,9 +12,9 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use filewright_core::ignore::Stack;
-use filewright_core::path::encode_name;
+use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{Block, BlockIndex};
+use filewright_core::text::path::encode_name;
 use order::Order;
 
 use filewright_fs::dir::stat::{Kind, Stat};

@@ -1,6 +1,6 @@
 //! All paths of a tree in one contiguous buffer, so that a scan over every path is sequential.
 
-use filewright_core::rank::PathTable;
+use filewright_core::fuzzy::PathTable;
 
 use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;

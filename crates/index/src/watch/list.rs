@@ -7,8 +7,8 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use filewright_core::ignore::Stack;
-use filewright_core::path::encode_name;
+use filewright_core::pattern::ignore::Stack;
+use filewright_core::text::path::encode_name;
 
 use crate::tree::{Dir, IndexEntry, NO_NUMBER};
 use crate::watch::state::{ScanContext, State};

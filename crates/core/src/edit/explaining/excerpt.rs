@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::edit::lines::{FileLines, indent, trim};
-use crate::path::escape_controls;
+use crate::text::path::escape_controls;
 use crate::text::{count_chars, cut_chars};
 
 /// The maximum number of characters in the first line of a message.

@@ -12,7 +12,7 @@ use crate::edit::matching::candidates::NoMatch;
 use crate::edit::matching::needle::Needle;
 use crate::edit::{Edit, EditOptions, Match, Strictness};
 use crate::error::Error;
-use crate::path::escape_controls;
+use crate::text::path::escape_controls;
 
 /// The reason why an edit was not applied. Lines are 1-based, ranges 0-based.
 #[derive(Clone, Debug, PartialEq)]

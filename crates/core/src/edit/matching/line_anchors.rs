@@ -18,7 +18,7 @@ use crate::edit::explaining::suggestions::candidates;
 use crate::edit::lines::{FileLines, edit_lines, fold_ends, has_countable_lines};
 use crate::edit::{Match, Splice, Tier};
 use crate::error::{Code, Error, Result};
-use crate::path::escape_controls;
+use crate::text::path::escape_controls;
 
 /// A line identified by number and anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

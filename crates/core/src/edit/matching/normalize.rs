@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::edit::lines::trim;
-use crate::unicode_normalize::{Form, normalised};
+use crate::text::unicode_normalize::{Form, normalised};
 
 /// Longer lines are compared unchanged except for white space around them. Bytes.
 const MAX_FOLDED_BYTES: usize = 1 << 16;

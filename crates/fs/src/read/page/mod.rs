@@ -11,9 +11,9 @@ mod cache;
 mod chunked_file;
 
 use filewright_core::Result;
-use filewright_core::access::Intent;
 use filewright_core::encoding::{self, Encoding};
 use filewright_core::page::{self, Facts, Page, PageRequest, Source};
+use filewright_core::pattern::policy::Intent;
 use filewright_core::sniff::{self, Inspection};
 use rustix::fd::AsFd;
 

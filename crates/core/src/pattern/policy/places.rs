@@ -104,7 +104,7 @@ impl PlaceRules {
             let row = host.decisions.len() as u16;
             if word == PATH_KEYWORD {
                 host.decisions.push(Decision::Refuse);
-                host.patterns.add_path(row, &crate::path::decode_name(pattern));
+                host.patterns.add_path(row, &crate::text::path::decode_name(pattern));
                 continue;
             }
             let Some(decision) = Decision::of_word(word) else {

@@ -2,7 +2,7 @@
 
 use super::RulesConfig;
 use crate::error::{Code, Error, Result};
-use crate::glob::{Case, PatternSet};
+use crate::pattern::glob::{Case, PatternSet};
 
 /// The maximum length of a deny glob in bytes.
 pub const MAX_GLOB_BYTES: usize = 4096;

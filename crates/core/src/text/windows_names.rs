@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 /// `INVALID_ARGUMENT` for names that refer to another file.
 ///
 /// ```
-/// use filewright_core::windows_names;
+/// use filewright_core::text::windows_names;
 /// assert!(windows_names::check(r"src\con.h").is_err());
 /// assert!(windows_names::check(r"C:\repo\src\icon.h").is_ok());
 /// ```

@@ -94,7 +94,7 @@ mod tests {
     /// Returns whether the filter accepts a path, or `None` without a filter.
     fn lets_through(patterns: &[&str], path: &str) -> Option<bool> {
         let globs = Globs::new(patterns, &[] as &[&str], Case::Sensitive).unwrap();
-        let mut paths = crate::rank::PathTable::default();
+        let mut paths = crate::fuzzy::PathTable::default();
         ["another/path", path].into_iter().for_each(|path| paths.push(path));
         globs.ends().map(|ends| paths.fits(1, ends))
     }

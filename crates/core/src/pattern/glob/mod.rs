@@ -31,7 +31,7 @@ pub const MAX_PATTERNS: usize = 1000;
 /// A compiled list of patterns to include and a list to exclude.
 ///
 /// ```
-/// use filewright_core::glob::{Case, Globs};
+/// use filewright_core::pattern::glob::{Case, Globs};
 /// let globs = Globs::new(&["src/**/*.{ts,tsx}", "!*.test.ts"], &["dist/"], Case::Sensitive)?;
 /// assert!(globs.matches(b"src/a/b.ts", false));
 /// assert!(!globs.matches(b"src/a/b.test.ts", false));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::unicode_normalize::{Form, normalised};
+use crate::text::unicode_normalize::{Form, normalised};
 
 /// Returns the name in the form under which such a volume would find it: ignores letter case,
 /// Unicode composition, the code points that HFS+ ignores, trailing dots and spaces, and a Windows

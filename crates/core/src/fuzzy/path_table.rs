@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::quarter_masks::{self, QuarterMasks};
 use super::score::{self, Best, Order};
 use super::{LONG_QUERY, MAX_QUERY_BYTES};
-use crate::glob::SuffixFilter;
+use crate::pattern::glob::SuffixFilter;
 use crate::text::char_mask::char_mask;
 
 /// Paths in a layout for repeated scans.

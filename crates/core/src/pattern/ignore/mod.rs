@@ -59,7 +59,7 @@ impl Hasher for NameHasher {
 /// The rules of one ignore file.
 ///
 /// ```
-/// use filewright_core::ignore::{IgnoreRules, IgnoreVerdict};
+/// use filewright_core::pattern::ignore::{IgnoreRules, IgnoreVerdict};
 /// let rules = IgnoreRules::parse(b"*.log\n!keep.log\n/build/\n");
 /// assert_eq!(rules.verdict(b"a/x.log", false), Some(IgnoreVerdict::Ignore));
 /// assert_eq!(rules.verdict(b"a/keep.log", false), Some(IgnoreVerdict::Keep));
