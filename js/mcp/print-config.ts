@@ -49,7 +49,7 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
  * Options whose values are paths. They become absolute, because a client starts the server in another
  * directory.
  */
-const PATHS: ReadonlySet<string> = new Set(["config", "rules", "audit", "state-dir", "read-only-root"]);
+const PATH_FLAGS: ReadonlySet<string> = new Set(["config", "rules", "audit", "state-dir", "read-only-root"]);
 
 /**
  * Returns the text for a client and the file that it belongs in.
@@ -75,7 +75,7 @@ export function configFor(
     if (given === undefined || name === "print-config") return [];
     if (given === true) return [`--${name}`];
     return ([given].flat() as string[]).flatMap((one) => [
-      `--${name}=${PATHS.has(name) ? absolute(one) : one}`,
+      `--${name}=${PATH_FLAGS.has(name) ? absolute(one) : one}`,
     ]);
   });
   const args = ["-y", "filewright", "mcp", ...dirs.map(absolute), ...more];

@@ -14,7 +14,7 @@ export interface GitVariable {
 const MAX_CONFIG_LENGTH = 1 << 20;
 const SECTION_HEADER = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 const VARIABLE_NAME = /^([A-Za-z][A-Za-z0-9-]*)\s*/;
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
+const GIT_ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
 /** Returns the variables of a file, in their order. A syntax error ends its line only. */
 export function parseGitConfig(text: string): readonly GitVariable[] {
@@ -61,7 +61,7 @@ function readValue(written: string): string {
     const char = written[at] as string;
     if (char === "\\") {
       const next = written[++at] ?? "";
-      value += ESCAPES[next] ?? next;
+      value += GIT_ESCAPES[next] ?? next;
       kept = value.length;
     } else if (char === '"') {
       quoted = !quoted;

@@ -8,9 +8,12 @@ import type { Param, Preset, Refused, RenderInput } from "./preset.ts";
 import { rowsOf } from "../tools/grep/text.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";
 
-const OLD: Param = param("old_text", text("The text to replace, exactly as in the file.", { minLength: 1 }));
-const NEW: Param = param("new_text", text("The text to put there; it must be different."));
-const ALL: Param = param("replace_all", flag("Replace every occurrence.", false));
+const OLD_PARAM: Param = param(
+  "old_text",
+  text("The text to replace, exactly as in the file.", { minLength: 1 }),
+);
+const NEW_PARAM: Param = param("new_text", text("The text to put there; it must be different."));
+const REPLACE_ALL_PARAM: Param = param("replace_all", flag("Replace every occurrence.", false));
 
 function refuse({ code, told, error, given }: Refused): string | undefined {
   if (code === "NOT_FOUND") return headed("File does not exist.", told);
@@ -115,9 +118,9 @@ export const claude: Preset = definePreset({
         "Replaces exact text in a file. old_string must occur once, or replace_all must be true; copy it from Read without the line numbers (everything up to and including the arrow), with its indentation. Returns the diff.",
       params: {
         file_path: param("path", path("The file to edit")),
-        old_string: OLD,
-        new_string: NEW,
-        replace_all: ALL,
+        old_string: OLD_PARAM,
+        new_string: NEW_PARAM,
+        replace_all: REPLACE_ALL_PARAM,
       },
       required: ["file_path", "old_string", "new_string"],
       fixed: { match: "exact" },
@@ -137,10 +140,14 @@ export const claude: Preset = definePreset({
             type: "array",
             minItems: 1,
             description: "The edits, in order.",
-            items: object({ old_string: OLD.schema, new_string: NEW.schema, replace_all: ALL.schema }, [
-              "old_string",
-              "new_string",
-            ]),
+            items: object(
+              {
+                old_string: OLD_PARAM.schema,
+                new_string: NEW_PARAM.schema,
+                replace_all: REPLACE_ALL_PARAM.schema,
+              },
+              ["old_string", "new_string"],
+            ),
           },
           { keys: { old_string: "old_text", new_string: "new_text", replace_all: "replace_all" } },
         ),

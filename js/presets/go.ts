@@ -24,8 +24,8 @@ function refusePatch(refused: Refused): string | undefined {
   return `hunk ${index}: ${message ?? refused.told}`;
 }
 
-const OLD = text("The text to replace; it must occur exactly once.", { minLength: 1 });
-const NEW = text("The text to put there; left out, the old text is deleted.", { default: "" });
+const OLD_TEXT = text("The text to replace; it must occur exactly once.", { minLength: 1 });
+const NEW_TEXT = text("The text to put there; left out, the old text is deleted.", { default: "" });
 
 /** Raw texts, JSON listings, `ok` for what succeeded; directories are asked for. */
 export const go: Preset = definePreset({
@@ -65,8 +65,8 @@ export const go: Preset = definePreset({
         "Replaces one piece of text in a file. old_text must occur exactly once, character for character; add surrounding lines to make it unique. Returns ok.",
       params: {
         path: param("path", path("The file to edit")),
-        old_text: param("old_text", OLD),
-        new_text: param("new_text", NEW),
+        old_text: param("old_text", OLD_TEXT),
+        new_text: param("new_text", NEW_TEXT),
       },
       required: ["path", "old_text"],
       fixed: { match: "exact" },
@@ -160,7 +160,7 @@ export const go: Preset = definePreset({
             type: "array",
             minItems: 1,
             description: "The hunks, in order.",
-            items: object({ old_text: OLD, new_text: NEW }, ["old_text"]),
+            items: object({ old_text: OLD_TEXT, new_text: NEW_TEXT }, ["old_text"]),
           },
           { keys: { old_text: "old_text", new_text: "new_text" } },
         ),

@@ -33,7 +33,7 @@ export interface Counted {
   readonly ignored: number;
 }
 
-const NOTHING: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
+const NO_COUNTS: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 /** As `Limits::ROW_BYTES` of `crates/core/src/search`. */
@@ -167,7 +167,7 @@ export class Search {
   }
 
   /** Returns the result, given the counts of a walk. */
-  result(walked: Counted = NOTHING, fresh: Freshness = "scan"): SearchResult {
+  result(walked: Counted = NO_COUNTS, fresh: Freshness = "scan"): SearchResult {
     const matches: SearchMatch[] = [];
     const counts: FileCount[] = [];
     const reached = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;

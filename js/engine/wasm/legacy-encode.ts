@@ -36,7 +36,11 @@ function utf8Length(code: number): number {
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-const ESCAPES = { ascii: [0x1b, 0x28, 0x42], roman: [0x1b, 0x28, 0x4a], kanji: [0x1b, 0x24, 0x42] } as const;
+const CHARSET_ESCAPES = {
+  ascii: [0x1b, 0x28, 0x42],
+  roman: [0x1b, 0x28, 0x4a],
+  kanji: [0x1b, 0x24, 0x42],
+} as const;
 
 /**
  * Encodes ISO-2022-JP: escape sequences switch between ASCII and the characters of EUC-JP without
@@ -45,9 +49,9 @@ const ESCAPES = { ascii: [0x1b, 0x28, 0x42], roman: [0x1b, 0x28, 0x4a], kanji: [
 function encodeIso2022Jp(text: string): Uint8Array | number {
   const table = tableOf("euc-jp");
   const bytes: number[] = [];
-  let state = "ascii" as keyof typeof ESCAPES;
-  const enter = (next: keyof typeof ESCAPES): void => {
-    if (next !== state) bytes.push(...ESCAPES[next]);
+  let state = "ascii" as keyof typeof CHARSET_ESCAPES;
+  const enter = (next: keyof typeof CHARSET_ESCAPES): void => {
+    if (next !== state) bytes.push(...CHARSET_ESCAPES[next]);
     state = next;
   };
   let offset = 0;

@@ -7,7 +7,7 @@
 import { lookUpInRoots } from "../../pipeline/paths/first-root.ts";
 
 /** The names of path arguments in all presets. */
-const PATHS: ReadonlySet<string> = new Set([
+const PATH_ARGUMENTS: ReadonlySet<string> = new Set([
   "path",
   "file_path",
   "absolute_path",
@@ -36,7 +36,7 @@ export async function resolveRelative(
   };
   const result: Record<string, unknown> = { ...args };
   for (const [name, value] of Object.entries(args)) {
-    if (PATHS.has(name)) result[name] = await find(value);
+    if (PATH_ARGUMENTS.has(name)) result[name] = await find(value);
     else if (name === "paths" && Array.isArray(value)) result[name] = await Promise.all(value.map(find));
   }
   return result;

@@ -130,7 +130,7 @@ interface PlainCall {
  */
 function plainCall(params: unknown): PlainCall | undefined {
   if (!isRecord(params)) return undefined;
-  const { name, arguments: args = NOTHING, _meta: meta } = params;
+  const { name, arguments: args = NO_PARAMS, _meta: meta } = params;
   if (typeof name !== "string" || !isRecord(args)) return undefined;
   for (const key in params) if (key !== "name" && key !== "arguments" && key !== "_meta") return undefined;
   if (meta === undefined) return { name, args, token: undefined };
@@ -140,7 +140,7 @@ function plainCall(params: unknown): PlainCall | undefined {
   return token === undefined || isId(token) ? { name, args, token } : undefined;
 }
 
-const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
+const NO_PARAMS: Readonly<Record<string, unknown>> = Object.freeze({});
 
 function metaOf(token: Id | undefined): { readonly progressToken: Id } | undefined {
   return token === undefined ? undefined : { progressToken: token };

@@ -44,7 +44,7 @@ interface Named {
   readonly configs: readonly string[];
 }
 
-const NOTHING: Named = { places: [], configs: [] };
+const NO_NAMES: Named = { places: [], configs: [] };
 
 /**
  * Returns the absolute paths, real or not yet existing, that the nearest repository at or above a directory
@@ -83,7 +83,7 @@ async function namedByRepository(
   let gitDirectory = entry;
   if (!stat.isDir) {
     const target = /^gitdir:[ \t]*(.+?)\s*$/s.exec((await textOf(fs, entry)) ?? "")?.[1];
-    if (target === undefined) return NOTHING;
+    if (target === undefined) return NO_NAMES;
     gitDirectory = absolute(worktree, target);
     reading.places.add(gitDirectory);
   }
@@ -252,7 +252,7 @@ export function makeRepositories(
     const before = known.get(directory);
     if (before !== undefined && before.stamp === (await stampOf(entry, before.named.configs)))
       return before.named.places;
-    const named = (await namedByRepository(fs, directory, home)) ?? NOTHING;
+    const named = (await namedByRepository(fs, directory, home)) ?? NO_NAMES;
     if (known.size >= MAX_REMEMBERED) known.clear();
     known.set(directory, { stamp: await stampOf(entry, named.configs), named });
     return named.places;
