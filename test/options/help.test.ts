@@ -1,16 +1,14 @@
 /** The help of every command and what it really takes are the same options. */
 import { expect, test } from "vitest";
-import { GLOBAL_OPTIONS } from "../../js/cli/command.ts";
+import { GLOBAL_OPTIONS, sharedOptions } from "../../js/cli/command.ts";
 import { COMMANDS } from "../../js/cli/commands.ts";
 import { commandHelp } from "../../js/cli/help.ts";
 
 test.each(COMMANDS.map((command) => [command.name, command] as const))(
   "%s --help names every option that it takes, and no other",
   (_name, command) => {
-    const taken = {
-      ...command.options,
-      ...(command.own === true ? { help: { short: "h" } } : GLOBAL_OPTIONS),
-    };
+    const shared = sharedOptions(command).map((name) => [name, GLOBAL_OPTIONS[name] ?? {}] as const);
+    const taken = { ...command.options, ...Object.fromEntries(shared) };
     const options = commandHelp(command).split("\nOptions:\n")[1]?.split("\n\nExamples:")[0] ?? "";
     // The flags stand before two blanks, what they do behind them.
     const flags = options.split("\n").map((line) => line.trim().split(/ {2,}/u)[0] ?? "");
