@@ -7,8 +7,8 @@ import { commandHelp } from "../../js/cli/help.ts";
 test.each(COMMANDS.map((command) => [command.name, command] as const))(
   "%s --help names every option that it takes, and no other",
   (_name, command) => {
-    const shared = sharedOptions(command).map((name) => [name, GLOBAL_OPTIONS[name] ?? {}] as const);
-    const taken = { ...command.options, ...Object.fromEntries(shared) };
+    const shared = sharedOptions(command).map((name) => [name, GLOBAL_OPTIONS[name]]);
+    const taken: Record<string, { short?: string }> = { ...command.options, ...Object.fromEntries(shared) };
     const options = commandHelp(command).split("\nOptions:\n")[1]?.split("\n\nExamples:")[0] ?? "";
     // The flags stand before two blanks, what they do behind them.
     const flags = options.split("\n").map((line) => line.trim().split(/ {2,}/u)[0] ?? "");
