@@ -68,8 +68,8 @@ test("a call that is answered without the SDK tells it too", async () => {
     onProgress?.({ done: 1, total: 2 });
     return { ok: true, text: "done", data: {}, meta: {} };
   };
-  const room = { tools: new Map([["slow", { execute }]]), roots: [], cwd: "/" };
-  const host = { preset: "mcp", room: async () => room, isDraining: () => false };
+  const served = { tools: new Map([["slow", { execute }]]), roots: [], cwd: "/" };
+  const host = { preset: "mcp", workspace: async () => served, isDraining: () => false };
   const direct = makeDirect({
     host,
     structured: "none",
