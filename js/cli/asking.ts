@@ -1,4 +1,4 @@
-/** The person at the terminal as an approver: `--ask` and `--ask-dirs`. */
+/** The person at the terminal as an approver: `--ask` for each change, `--ask-dirs` for each directory. */
 import process from "node:process";
 import type { Approver } from "../hooks/approver.ts";
 import type { Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
@@ -7,27 +7,30 @@ import type { Parsed } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
 import { grantsFileOf } from "./commands/grants.ts";
 
-/** What a question needs from the running command. */
-export interface Asking {
+/** The parts of a running command that a question uses. */
+export interface QuestionHost {
   /** Runs a question while nothing else is written to the terminal. */
   quietly<T>(ask: () => Promise<T>): Promise<T>;
   /** Called when the person presses Ctrl-C at a question. */
   interrupt(): void;
 }
 
-/** Returns the approver that the command line selects. */
-export function asking(
+/**
+ * Returns the options of the workspace by which the person is asked. Commands that only report never ask,
+ * unless they say so.
+ */
+export function askingOptions(
   command: Command,
   { values }: Parsed,
   configured: WorkspaceOptions,
-  { quietly, interrupt }: Asking,
+  { quietly, interrupt }: QuestionHost,
 ): Pick<WorkspaceOptions, "confirm" | "permissions"> {
   if (command.report !== undefined && command.asks !== true) return {};
   const terminal = terminalApprover();
-  const attend = <T>(ask: () => Promise<T>): Promise<T> => quietly(() => noticeInterrupt(ask, interrupt));
+  const askAlone = <T>(ask: () => Promise<T>): Promise<T> => quietly(() => noticeInterrupt(ask, interrupt));
   const confirm: Approver["confirm"] = (details) =>
-    attend(async () => terminal.confirm(forCommand(command, details)));
-  const ask: Approver["ask"] = (...question) => attend(async () => terminal.ask(...question));
+    askAlone(async () => terminal.confirm(forCommand(command, details)));
+  const ask: Approver["ask"] = (...question) => askAlone(async () => terminal.ask(...question));
   const configuredFile = configured.permissions?.grantsFile;
   const grantsFile =
     values["grants-file"] === undefined && configuredFile !== undefined
@@ -48,10 +51,13 @@ const LASTING: ReadonlySet<Outcome> = new Set([
   "proceed_always_server",
 ]);
 
-/** Commands that can ask several questions; see `batch`. */
+/** Commands whose one call can ask several questions: a batch, and `call`, which can call it. */
 const ASKS_REPEATEDLY: ReadonlySet<string> = new Set(["batch", "call"]);
 
-/** Returns a question without answers that would only hold for calls that this command never makes. */
+/**
+ * Returns a question whose answers fit the command: one that asks once offers no answer for later calls; the
+ * others say that such an answer ends with the command. The words replaced are those of `hooks/approvals.ts`.
+ */
 function forCommand({ name }: Command, details: Confirmation): Confirmation {
   const scopes: readonly Scope[] = ASKS_REPEATEDLY.has(name)
     ? details.scopes.map(({ outcome, label }) => ({
@@ -65,8 +71,8 @@ function forCommand({ name }: Command, details: Confirmation): Confirmation {
 const CTRL_C = "\u0003";
 
 /**
- * Reports Ctrl-C during a question. A terminal that reads single keys sends no signal for it, and the approver
- * only sees a refusal.
+ * Reports Ctrl-C during a question. In raw mode it arrives as a byte and not as SIGINT, and the approver takes
+ * it for a refusal.
  */
 async function noticeInterrupt<T>(ask: () => Promise<T>, interrupt: () => void): Promise<T> {
   const { stdin } = process;
@@ -79,6 +85,7 @@ async function noticeInterrupt<T>(ask: () => Promise<T>, interrupt: () => void):
     return await ask();
   } finally {
     stdin.off("data", notice);
+    // Standard input that is read keeps the process alive.
     stdin.pause();
   }
 }

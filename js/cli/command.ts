@@ -82,7 +82,7 @@ export function jsonOf(text: string, option: string): unknown {
   }
 }
 
-/** The options about whom to ask. Commands that ask nobody refuse them. */
+/** The options about whom to ask. Commands without questions refuse them. */
 const ASKING_OPTIONS: readonly string[] = ["ask", "ask-dirs", "grants-file"];
 
 /** Returns true for a command that asks the person at the terminal where an option says so. */
@@ -98,7 +98,7 @@ export function sharedOptions(command: Command): readonly string[] {
 }
 
 /**
- * Refuses the options about whom to ask, where a command asks nobody.
+ * Refuses the options about whom to ask, for a command without questions.
  * @throws UsageError
  */
 export function assertAsks(command: Command, { values }: Parsed): void {

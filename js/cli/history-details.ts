@@ -73,7 +73,11 @@ const DETAILS: Preset = (() => {
     run: async ({ call_ids: ids }, call) => ({ data: { changes: await compare(ids, call) } }),
     render: () => "",
   };
-  const tool = details as unknown as Tool;
+  return presetOf(details as unknown as Tool, "history");
+})();
+
+/** Returns a preset of one tool under its own names, for a command that calls it as a person. */
+export function presetOf(tool: Tool, command: string): Preset {
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
   const expand = (args: unknown): CanonicalCall => ({
     tool,
@@ -85,8 +89,8 @@ const DETAILS: Preset = (() => {
     ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
     ...{ names: OWN_NAMES, expand },
   };
-  return { name: "history", about: "the command history", tools: [offered], limits: {}, access: {} };
-})();
+  return { name: command, about: `the command ${command}`, tools: [offered], limits: {}, access: {} };
+}
 
 async function compare(ids: readonly string[], call: Call): Promise<readonly ChangeDetail[]> {
   const all = (await call.past?.list(true)) ?? [];

@@ -7,7 +7,7 @@ import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.
 import { assertRoot } from "./input.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../pipeline/past/recovery-text.ts";
-import { asking } from "./asking.ts";
+import { askingOptions } from "./asking.ts";
 import { assertAsks, type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS, value } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
@@ -91,7 +91,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     findFiles: workspace.findFiles ?? true,
     // The person has seen the file elsewhere; this process has read nothing.
     guard: workspace.guard ?? "off",
-    ...asking(command, parsed, workspace, {
+    ...askingOptions(command, parsed, workspace, {
       quietly: (ask) => progress?.quietly(ask) ?? ask(),
       interrupt: () => stop.abort(),
     }),

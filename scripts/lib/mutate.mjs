@@ -1,6 +1,6 @@
 // Tests by mutations: one change of the code is made in a copy of the checkout, and a test that passed before has to
-// fail then. Tests are those of Vitest, and unit tests of crates (a file `.rs` with the name of the test). For a change
-// of a crate the native addon is built anew where the test is one of Vitest.
+// fail then. A test is one of Vitest, or the name of a unit test and its `.rs` file. A test of Vitest for a change of a
+// crate needs the native addon rebuilt.
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -21,8 +21,9 @@ import { platform } from "./platform.mjs";
 import { root } from "./run.mjs";
 
 /**
- * A test and the mutation that it has to find. `pattern` is a regular expression for the test's whole name. `built`:
- * the test runs the command, which is put together again from the changed source.
+ * A test and the mutation that it has to find. `pattern` is a regular expression for the test's whole name; for a unit
+ * test of a crate it is a part of the name. `built`: the test runs the bundled command, which is bundled again from the
+ * changed source.
  * @typedef {{
  *   test: string,
  *   pattern: string,
@@ -37,11 +38,11 @@ import { root } from "./run.mjs";
  */
 
 /**
- * How the tests of a mutant ended; `trouble` says why none of them ran.
+ * How the tests of a mutant ended; `trouble` says why, where none passed and none failed.
  * @typedef {{ passed: number, failed: string[], trouble: string }} Ending
  */
 
-/** Folders that tests run or read as files of their own; others are reached by links. */
+/** Folders that are copied, since a mutation changes them or a path in them must be real; others are symbolic links. */
 const COPIED = new Set(["js", "test", "scripts", "dist"]);
 const IGNORED = new Set([".git", "target"]);
 
@@ -70,7 +71,7 @@ export async function withCopy(action) {
 /** @returns {string} a text as a regular expression that matches it alone */
 export const escaped = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, "\\$&");
 
-/** What crates are built from stays between runs. */
+/** The copy shares the target folder of the checkout, so that Cargo builds only what changed. */
 const cargoEnvironment = { ...process.env, CARGO_TARGET_DIR: join(root, "target") };
 
 /** Runs one unit test of a crate in the copy. */
@@ -139,12 +140,14 @@ export function runUnchanged(copy, mutants) {
  * Makes the change of a mutant, runs its test, and takes the change back.
  * @param {Mutant} mutant
  * @param {Ending} before how the test ended without the change
- * @returns {Promise<{ wrong?: string, failure?: string }>} what is wrong, or how the test failed as it has to
+ * @returns {Promise<{ wrong?: string, failure?: string }>} `wrong`: why the test does not find the mutation, or was not
+ *   run; `failure`: the expected failure of the test
  */
 export async function tryMutation(copy, mutant, before) {
   if (before.failed.length > 0 || before.passed === 0)
     return { wrong: `its test does not pass unchanged: ${before.failed[0] ?? before.trouble}` };
   const edits = [mutant.mutation].flat();
+  for (const { file } of edits) if (!isCopied(file)) return { wrong: `${file} is no file of the copy` };
   const originals = new Map(edits.map(({ file }) => [file, readFileSync(join(copy, file), "utf8")]));
   const changed = new Map(originals);
   for (const { file, from, to } of edits) {
@@ -157,8 +160,8 @@ export async function tryMutation(copy, mutant, before) {
   }
   const needsAddon = edits.some(({ file }) => file.startsWith("crates/")) && !mutant.test.endsWith(".rs");
   if (edits.some(({ file }) => file.startsWith("crates/"))) copyCrates(copy);
-  await putAll(copy, changed, mutant.built === true);
   try {
+    await putAll(copy, changed, mutant.built === true);
     if (needsAddon) buildAddon(copy);
     const after = endingOf(mutant, runTests(copy, mutant.test, mutant.pattern));
     if (after.failed.length > 0) return { failure: after.failed[0] };
@@ -170,7 +173,13 @@ export async function tryMutation(copy, mutant, before) {
   }
 }
 
-/** Makes the crates of the copy files of its own. */
+/** A change of another file would go through a symbolic link into the checkout itself. */
+function isCopied(file) {
+  const [folder, ...rest] = file.split("/");
+  return rest.length === 0 || folder === "crates" || COPIED.has(folder);
+}
+
+/** Replaces the link to the crates by a copy of them. */
 function copyCrates(copy) {
   const crates = join(copy, "crates");
   if (!lstatSync(crates).isSymbolicLink()) return;
@@ -189,13 +198,14 @@ function buildAddon(copy) {
   if (child.status !== 0) throw new Error(`the native addon was not built: ${child.stderr.slice(-600)}`);
 }
 
-/** Writes files of the copy, and what a build makes of them where a test runs that. */
+/** Writes files of the copy. `built`: also compiles them into dist, and bundles the command again. */
 async function putAll(copy, files, built) {
   for (const [file, content] of files) {
     writeFileSync(join(copy, file), content);
     if (!built) continue;
     const { code } = await transform(content, { loader: "ts", target: "es2023" });
     const path = join(copy, file.replace(/^js\//u, "dist/").replace(/\.ts$/u, ".js"));
+    // Imports name .js files there.
     writeFileSync(path, code.replaceAll(/((?:from|import)\s*\(?"\.[^"]*)\.ts"/gu, '$1.js"'));
   }
   if (built) await bundleCommand({ absWorkingDir: copy });

@@ -37,3 +37,12 @@ test("each row names a test and files that are there", () => {
   ]);
   expect([...new Set(named)].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
+
+test("each mutation can be made: the text that it replaces stands in its file once", () => {
+  for (const { promise, mutation } of rows) {
+    for (const { file, from } of [mutation].flat()) {
+      const times = readFileSync(join(ROOT, file), "utf8").split(from).length - 1;
+      expect(times, `${promise}: ${from} in ${file}`).toBe(1);
+    }
+  }
+});

@@ -1,4 +1,4 @@
-/** Changes whose call is cancelled: after the change is made, and in the middle of an undo. */
+/** Cancelled calls: after the change is made, in the middle of an undo, and while a directory is listed. */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ const about = (rollback: About["rollback"], signal: AbortSignal): About => ({
   signal,
 });
 
-/** The disk, on which the removal of old entries waits until `open` is called. */
+/** The disk, on which the removal of a set-aside tree waits until `open` is called. */
 class SlowRemovals extends LocalBackend {
   open: () => void = () => undefined;
   began: () => void = () => undefined;
@@ -35,6 +35,7 @@ class SlowRemovals extends LocalBackend {
   });
 
   override async removeTree(...[path, options]: Parameters<LocalBackend["removeTree"]>) {
+    // With `aside` the tree is only renamed.
     if (options?.aside === undefined) {
       this.began();
       await this.#gate;
@@ -43,7 +44,7 @@ class SlowRemovals extends LocalBackend {
   }
 }
 
-test("a deletion that is cancelled after it was made succeeds without waiting for the disk", async () => {
+test("a deletion that is cancelled after it was made succeeds without waiting for the removal", async () => {
   const disk = new SlowRemovals();
   fs.mkdirSync(join(root, "tree"));
   fs.writeFileSync(join(root, "tree/a"), "old");
@@ -69,6 +70,7 @@ test("an undo that is cancelled in the middle leaves every file as it was before
   class Counting extends LocalBackend {
     override async writeBytes(...args: Parameters<LocalBackend["writeBytes"]>) {
       writes += 1;
+      // The change writes ten files; this is the fourth of the undo.
       if (writes === 14) cancel.abort();
       return super.writeBytes(...args);
     }
@@ -90,13 +92,13 @@ test("an undo that is cancelled in the middle leaves every file as it was before
 });
 
 test("the listing of a directory ends when its signal is aborted", async () => {
-  const cancel = new AbortController();
   const names = Array.from({ length: 2000 }, (_, at) => `/root/f${at}`);
   for (const name of names) fs.writeFileSync(join(base, name), "");
   for (const backend of [
     new LocalBackend(),
     new MemoryBackend(Object.fromEntries(names.map((name) => [name, ""]))),
   ]) {
+    const cancel = new AbortController();
     const listing = backend.listDir(backend instanceof LocalBackend ? root : "/root", {
       signal: cancel.signal,
     });

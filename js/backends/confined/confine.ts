@@ -29,6 +29,7 @@ import {
 } from "../fallback/fallback-tree.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
+import type { BackendPathRules } from "./rules.ts";
 import { globFiles } from "../search/globs.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
 import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
@@ -342,10 +343,7 @@ async function checkTree(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { rules } = resolver;
-  if (!rules.any) return;
-  const top = await lstatOrNull(inner, real);
-  if (top?.type !== "dir") return;
-  for await (const entry of walkTree(inner, real, signal)) {
+  for await (const entry of await ruledTree(inner, inner, real, rules, signal)) {
     // A tree that moves must not take the parts of a repository to a place where git could find them.
     if (
       target !== real &&
@@ -374,11 +372,9 @@ async function checkCopy(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { rules } = resolver;
-  if (!rules.any) return;
-  const top = await lstatOrNull(inner, real);
-  if (top?.type !== "dir") return;
   // Denied entries are not copied, so their destination does not matter.
-  for await (const entry of walkTree(visibleOnly(inner, resolver, real), real, signal)) {
+  const copied = visibleOnly(inner, resolver, real);
+  for await (const entry of await ruledTree(inner, copied, real, rules, signal)) {
     if (isRepositoryMark(entry.name)) {
       // Checked together with the existing marks at the destination, where two trees merge.
       const here = parentOf(entry.path);
@@ -390,6 +386,18 @@ async function checkCopy(
     if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");
     if (!there.secret && kept(entry.path, resolver)) throw secret(entry.path);
   }
+}
+
+/** Walks a tree as `listed` shows it; without rules, or where no directory is, there is nothing to check. */
+async function ruledTree(
+  inner: FsBackend,
+  listed: Pick<FsBackend, "listDir">,
+  real: string,
+  rules: BackendPathRules,
+  signal: AbortSignal | undefined,
+): Promise<AsyncIterable<FsEntry> | readonly FsEntry[]> {
+  if (!rules.any || (await lstatOrNull(inner, real))?.type !== "dir") return [];
+  return walkTree(listed, real, signal);
 }
 
 /**

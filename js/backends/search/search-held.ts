@@ -97,7 +97,7 @@ export async function searchHeld(
     views.delete(key);
     if (known.shape === held.shape()) {
       views.set(key, known);
-      return { ...(await again(search, held, known)), kept: true };
+      return { ...(await searchCached(search, held, known)), kept: true };
     }
   }
   const shape = held.shape();
@@ -140,7 +140,7 @@ async function first(
 }
 
 /** Searches the candidates of a cached walk. */
-async function again(search: Search, held: ContentProvider, view: View): Promise<Counts> {
+async function searchCached(search: Search, held: ContentProvider, view: View): Promise<Counts> {
   held.signs.tidy(view.paths.length);
   const passage = new Passage(search, held, view);
   for (let at = 0; at < view.paths.length; at++) {

@@ -2,14 +2,12 @@
 import { relative, resolve } from "node:path";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
-import type { CanonicalCall, Preset } from "../../presets/preset.ts";
-import { OWN_NAMES } from "../../tools/lib/names.ts";
-import type { Arguments } from "../../tools/lib/schema.ts";
+import type { Preset } from "../../presets/preset.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
 import { undoTool } from "../../tools/undo.ts";
 import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
 import { type Command, type Report, value } from "../command.ts";
-import { type ChangeDetail, detailsOf } from "../history-details.ts";
+import { type ChangeDetail, detailsOf, presetOf } from "../history-details.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 import { harmless } from "../person/text.ts";
 import { tableOf } from "../table.ts";
@@ -95,21 +93,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
 ];
 
 /** The tool by which a person undoes any change, of any caller: rules and approvals apply. */
-const UNDO: Preset = (() => {
-  const tool = undoTool(true) as unknown as Tool;
-  const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
-  const expand = (args: unknown): CanonicalCall => ({
-    tool,
-    args: args as Arguments,
-    names: OWN_NAMES,
-    ours: {},
-  });
-  const undo = {
-    ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
-    ...{ names: OWN_NAMES, expand },
-  };
-  return { name: "undo", about: "the command undo", tools: [undo], limits: {}, access: {} };
-})();
+const UNDO: Preset = presetOf(undoTool(true) as unknown as Tool, "undo");
 
 /**
  * `show ID`: prints the facts about one change and its diff. @throws UsageError, FilewrightError

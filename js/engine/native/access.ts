@@ -132,7 +132,7 @@ const MAX_CACHED_PATH_LENGTH = 256;
  */
 function cached(check: (path: string) => PathVerdict): (path: string) => PathVerdict {
   const known = new Map<string, PathVerdict>();
-  // One operation checks its path several times in a row, so the last long one is kept.
+  // One operation checks its path several times in a row, so this remembers the last long one.
   let lastLong: { readonly path: string; readonly verdict: PathVerdict } | undefined;
   return (path) => {
     if (path.length > MAX_CACHED_PATH_LENGTH) {

@@ -10,7 +10,7 @@ import type { ToolResult } from "../../workspace/index.ts";
 import type { ServedWorkspace } from "../host.ts";
 import { isTold, LOG_LEVELS, type LogLevel } from "../log.ts";
 
-/** Sends a notification. Rejects when the client has disconnected. */
+/** Sends a notification. Rejects when it cannot be sent, such as after the client has disconnected. */
 export type Notify = (notification: {
   readonly method: string;
   readonly params: Record<string, unknown>;
@@ -22,16 +22,19 @@ export interface LogData {
   readonly [fact: string]: string | number;
 }
 
-/** The log of one connection, or of one request that carries a level of its own. */
+/** The log of one connection; since the revision 2026-07-28, of one request, which carries its own level. */
 export interface ClientLog {
   /**
-   * Sets the level from which messages are sent.
+   * Sets the least urgent level that is sent.
    * @throws InvalidLevel
    */
   setLevel(level: unknown): void;
-  /** Sends a message when its level is set. Without a level nothing is sent. */
+  /**
+   * Sends a message of a level that is sent. Without a level set nothing is; what comes too fast is counted and
+   * reported in one message.
+   */
   log(level: LogLevel, data: LogData): void;
-  /** Reports an opened workspace. Before a level is set, the report waits for it. */
+  /** Reports an opened workspace. Before a level is set, the newest reports are kept until one is. */
   opened(served: ServedWorkspace): void;
 }
 
@@ -41,7 +44,7 @@ export class InvalidLevel extends Error {
   readonly code = -32_602;
 }
 
-/** Maximum number of messages in one period. */
+/** Maximum number of messages within `PERIOD_MS` of the first. */
 export const MAX_MESSAGES = 20;
 const PERIOD_MS = 1000;
 /** Maximum number of messages that wait for a level. */
@@ -56,22 +59,22 @@ interface Entry {
 
 /**
  * Creates a log that sends through `notify`.
- * @param least the level; undefined when the client sets it later
+ * @param least the least urgent level that is sent; undefined when the client sets it later
  */
 export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
   let waiting: readonly Entry[] = [];
   let sent = 0;
   let leftOut = 0;
-  /** The most urgent level of the messages that are left out. */
+  /** The most urgent level of the messages that came too fast. */
   let worst: LogLevel = "debug";
-  let isCounting = false;
+  let isPeriodRunning = false;
 
   const send = ({ level, data }: Entry): void => {
-    // A message that is lost must not fail the call that it reports.
+    // A log message that cannot be sent must not make the call fail.
     notify({ method: "notifications/message", params: { level, logger: LOGGER, data } }).catch(() => {});
   };
   const endPeriod = (): void => {
-    isCounting = false;
+    isPeriodRunning = false;
     sent = 0;
     if (leftOut === 0) return;
     const data = { message: `${counted(leftOut, "log message")} left out`, left_out: leftOut };
@@ -82,8 +85,8 @@ export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
   };
   const log = (level: LogLevel, data: LogData): void => {
     if (least === undefined || !isTold(level, least)) return;
-    if (!isCounting) setTimeout(endPeriod, PERIOD_MS).unref();
-    isCounting = true;
+    if (!isPeriodRunning) setTimeout(endPeriod, PERIOD_MS).unref();
+    isPeriodRunning = true;
     if (sent < MAX_MESSAGES) {
       sent += 1;
       send({ level, data });
@@ -124,7 +127,10 @@ export function logCall(clientLog: ClientLog, tool: string, result: ToolResult):
   clientLog.log(level, { message: `${tool} ${outcome}: ${code}`, ...facts, code });
 }
 
-/** Codes for failures of the machine or of Filewright. The others are refusals, which a model can correct. */
+/**
+ * Codes for failures of the machine or of Filewright. The others, apart from CANCELLED, are refusals, which a
+ * model can correct.
+ */
 const FAILURES: ReadonlySet<Code> = new Set([
   "INTERNAL",
   "IO_ERROR",
@@ -137,7 +143,7 @@ function verdictOf(code: Code): readonly [LogLevel, string] {
   return FAILURES.has(code) ? ["error", "failed"] : ["warning", "was refused"];
 }
 
-/** Returns the messages about a workspace that was opened, and about what was recovered then. */
+/** Returns the messages about a workspace that was opened, and about interrupted changes that were found then. */
 function openingOf({ ws, listed, roots }: ServedWorkspace): readonly Entry[] {
   const { kind } = ws.capabilities().engine;
   const { rolledBack, damaged, conflicts } = ws.recovery;

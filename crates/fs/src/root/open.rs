@@ -110,8 +110,9 @@ impl Roots {
         Err(unsettled())
     }
 
+    /// Returns the name under which the rules see a directory, too, from the path that was asked for.
     fn asked_name(&self, path: &[u8], real: &[u8]) -> Result<AskedName> {
-        if !self.rules.denies() {
+        if path == real || !self.rules.denies() {
             return Ok(AskedName::default());
         }
         let asked = absolute_of(&components(path)?.names);

@@ -82,7 +82,13 @@ pub(in crate::edit) fn collapse_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
 
 /// Reports whether a key contains a letter, digit or underscore.
 pub(in crate::edit) fn has_word(key: &[u8]) -> bool {
-    key.iter().any(|&byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
+    key.iter().any(|&byte| is_word_byte(byte))
+}
+
+/// Reports whether a byte is a letter, a digit, an underscore, or part of another character than
+/// those of ASCII.
+pub(super) fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::haystack::Haystack;
 use super::levenshtein::{BitPattern, MAX_SIMILAR_BYTES};
 use super::needle::{LINE_COST, Needle};
+use super::normalize::is_word_byte;
 use super::window::Window;
 use crate::edit::lines::{trim, trim_end};
 
@@ -140,10 +141,8 @@ impl<'p, 'n> Pairs<'p, 'n> {
 
 /// Reports whether the boundary between two parts of a line is within a word.
 fn splits_word(before: Option<&[u8]>, after: &[u8]) -> bool {
-    let is_letter = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80)
-    };
-    is_letter(before.and_then(|before| before.last())) && is_letter(after.first())
+    let is_in_word = |byte: Option<&u8>| byte.is_some_and(|&byte| is_word_byte(byte));
+    is_in_word(before.and_then(|before| before.last())) && is_in_word(after.first())
 }
 
 /// Returns how many parts from the first on have this total length.

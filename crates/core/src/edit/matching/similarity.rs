@@ -11,7 +11,7 @@ use super::diagonals::diagonals;
 use super::haystack::Haystack;
 use super::levenshtein::BitPattern;
 use super::needle::{LINE_COST, LineKind, Needle};
-use super::typo::{has_word, is_typo};
+use super::typo::{has_whole_word, is_typo};
 use crate::edit::lines::trim;
 
 /// The maximum number of alignments that are tried.
@@ -154,7 +154,8 @@ fn first_difference(
     needle: &Needle<'_>,
     alignment: &Alignment,
 ) -> Option<usize> {
-    let known = |word: &[u8]| !hay.work.try_spend(hay.text.len() / 8) || has_word(hay.text, word);
+    let known =
+        |word: &[u8]| !hay.work.try_spend(hay.text.len() / 8) || has_whole_word(hay.text, word);
     let mut edit_distance = 0;
     alignment.steps.iter().find_map(|step| match step {
         AlignmentStep::Pair { old, file, likeness, .. } if *likeness < 1.0 => {

@@ -4,7 +4,7 @@
 //! `F_GETFL` or another argument are different code, however similar the lines are. A sent word
 //! that occurs elsewhere in the file is no typo.
 
-use super::normalize::fold_char;
+use super::normalize::{fold_char, is_word_byte};
 use crate::diff::changes_between;
 
 /// The maximum number of typos in one line.
@@ -55,7 +55,7 @@ fn is_quote(token: &[u8]) -> bool {
 /// Reports whether two words differ in one or two letters only.
 fn is_misspelt(sent: &[u8], file: &[u8]) -> bool {
     let digits = |word: &[u8]| word.iter().copied().filter(u8::is_ascii_digit).collect::<Vec<_>>();
-    let letters = |word: &[u8]| word.iter().all(|&byte| is_letter(byte));
+    let letters = |word: &[u8]| word.iter().all(|&byte| is_word_byte(byte));
     let (short, long) = (sent.len().min(file.len()), sent.len().max(file.len()));
     if !letters(sent) || !letters(file) || digits(sent) != digits(file) || short < 2 || long < 4 {
         return false;
@@ -100,10 +100,6 @@ fn edit_distance(a: &[u8], b: &[u8]) -> usize {
     table[a.len() * wide + b.len()]
 }
 
-fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
 /// Splits a line into words and single other visible characters, with plain quotes and dashes.
 fn words(line: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
@@ -127,16 +123,16 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Reports whether a text contains a word as a whole word.
-pub(in crate::edit) fn has_word(text: &[u8], word: &[u8]) -> bool {
+pub(in crate::edit) fn has_whole_word(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find_iter(text, word).any(|at| {
-        let free = |at: Option<&u8>| at.is_none_or(|&byte| !is_letter(byte));
+        let free = |at: Option<&u8>| at.is_none_or(|&byte| !is_word_byte(byte));
         free(at.checked_sub(1).and_then(|at| text.get(at))) && free(text.get(at + word.len()))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{has_word, is_typo};
+    use super::{has_whole_word, is_typo};
 
     #[test]
     fn typos_differ_from_other_code() {
@@ -166,8 +162,8 @@ mod tests {
 
     #[test]
     fn words_are_whole() {
-        assert!(has_word(b"a foo_bar b", b"foo_bar"));
-        assert!(!has_word(b"a foo_bar b", b"foo"));
-        assert!(has_word(b"foo", b"foo"));
+        assert!(has_whole_word(b"a foo_bar b", b"foo_bar"));
+        assert!(!has_whole_word(b"a foo_bar b", b"foo"));
+        assert!(has_whole_word(b"foo", b"foo"));
     }
 }

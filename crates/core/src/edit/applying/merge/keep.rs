@@ -171,7 +171,7 @@ impl Merge<'_, '_> {
             let depths = lines.filter(|line| !trim(line).is_empty()).map(indent);
             depths.min_by_key(|depth| depth.len()).map(<[u8]>::to_vec)
         };
-        // A line that begins amid a line of the file has no indentation.
+        // A line that begins inside a line of the file has no indentation.
         let cut = usize::from(self.units.first().is_some_and(|unit| unit.cut.head > 0));
         let old = shallowest(&mut self.old.iter().skip(cut).copied());
         let new = shallowest(&mut self.new.iter().skip(cut).copied());
