@@ -92,11 +92,11 @@ export interface AmplifierTool {
 export interface AmplifierConfig {
   /** The directory that relative paths begin at. Default: the session's `session.working_dir`, else the process's. */
   readonly working_dir?: string | undefined;
-  /** What may be read, with everything below; null, the default, for everything. */
+  /** Directories that may be read, with everything below; null, the default, for everything. */
   readonly allowed_read_paths?: readonly string[] | null | undefined;
-  /** What may be written, with everything below. Default `["."]`. */
+  /** Directories that may be written, with everything below. Default `["."]`. */
   readonly allowed_write_paths?: readonly string[] | undefined;
-  /** What may not be written all the same. */
+  /** Exceptions from `allowed_write_paths`, with everything below. */
   readonly denied_write_paths?: readonly string[] | undefined;
   /** Ask before each change; `options` must have `confirm` then. Default false. */
   readonly require_approval?: boolean | undefined;

@@ -18,7 +18,7 @@ import { type ToolResult, toolsFor, type Workspace } from "../workspace/index.ts
 
 /** Options of every call. */
 export interface HostOptions {
-  /** Who calls: what it has read, and its lines in logs, are its own. */
+  /** The name of the caller. Each caller has its own record of reads and its own lines in logs. */
   readonly agent?: string | undefined;
   /** Cancels the calls that run: a signal, or what gives that of the run at hand. */
   readonly signal?: AbortSignal | (() => AbortSignal | undefined) | undefined;

@@ -28,7 +28,7 @@ export interface AdapterOptions {
   readonly include?: readonly string[] | undefined;
   /** All but these. */
   readonly exclude?: readonly string[] | undefined;
-  /** Who calls: what it has read, and its lines in logs, are its own. */
+  /** The name of the caller. Each caller has its own record of reads and its own lines in logs. */
   readonly agent?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface ApprovingOptions extends AdapterOptions {
 
 /** For what stands for one agent. */
 export interface CallerOptions {
-  /** Who calls: what it has read, and its lines in logs, are its own. */
+  /** The name of the caller. Each caller has its own record of reads and its own lines in logs. */
   readonly agent?: string | undefined;
 }
 

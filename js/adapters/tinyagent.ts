@@ -59,7 +59,7 @@ export interface TinyAgent {
 export interface TinyAgentHookOptions {
   /** Whose names the tools and arguments have in what callbacks are told. Default `tinyagent`. */
   readonly preset?: PresetName | Preset | undefined;
-  /** Told what a callback threw at `tool_end`; nothing else is done about it. */
+  /** Receives the error that a callback threw at `tool_end`, which is otherwise ignored. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

@@ -25,11 +25,11 @@ import { decodeText } from "./text.ts";
 
 /** The address of the files, and how to request them. */
 export interface HttpOptions {
-  /** What every path is relative to. */
+  /** The base address of every path. */
   readonly url: string | URL;
-  /** What is there, or where that is said, relative to `url`. Default `filewright.json`. */
+  /** The list of files, or its address relative to `url`. Default `filewright.json`. */
   readonly manifest?: HttpManifest | string | URL | undefined;
-  /** Asks; default the global `fetch`. Here credentials and time limits are added. */
+  /** Sends the requests; default the global `fetch`. Add credentials and time limits here. */
   readonly fetch?: ((url: URL, init: RequestInit) => Promise<Response>) | undefined;
 }
 

@@ -37,7 +37,7 @@ const DECISION: Options<HookDecision> = options("HookDecision", {
 export interface ApprovalHookOptions {
   /** Default: every call. */
   readonly when?: ((context: HookContext) => boolean | Promise<boolean>) | undefined;
-  /** Asks somebody, and gives the decision. */
+  /** Asks a reviewer and returns the decision. */
   readonly ask: (context: HookContext) => HookDecision | Promise<HookDecision>;
   /** Default `*`. */
   readonly tool?: string | undefined;

@@ -25,7 +25,7 @@ export interface Approval {
 
 /** The lasting approvals of a session. */
 export interface Approvals {
-  /** Whether nobody need be asked about a tool on paths below these roots. */
+  /** Returns true when a lasting approval covers a tool on paths below these roots. */
   covers(tool: string, roots: readonly string[]): boolean;
   /** Keeps an answer that lasts; undefined for one that does not. */
   remember(reply: ConfirmReply, tool: string, roots: readonly string[]): Approval | undefined;

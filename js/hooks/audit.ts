@@ -35,7 +35,7 @@ export interface AuditOptions {
   readonly reads?: boolean;
   /** Contents before and after by their hashes. Default true. */
   readonly hashes?: boolean;
-  /** Told when a line could not be written. */
+  /** Receives the error when a line could not be written. */
   readonly onError?: (error: unknown) => void;
 }
 

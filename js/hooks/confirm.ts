@@ -42,9 +42,9 @@ export interface ConfirmPayload {
   readonly final?: boolean;
   /** When an outcome that lasts ends; default: when the workspace is closed. */
   readonly expires?: Date;
-  /** Who decided. */
+  /** The person who decided. */
   readonly by?: string;
-  /** Why not, for the model. */
+  /** The reason of a refusal, for the model. */
   readonly reason?: string;
   /** The `digest` of the question that was shown; another one than the question's refuses. */
   readonly digest?: string;
@@ -52,9 +52,9 @@ export interface ConfirmPayload {
 
 /** A reviewer's answer. */
 export interface ConfirmReply {
-  /** What was decided: for this call, for longer, with a change, or `cancel`. */
+  /** The decision: for this call, for longer, with a change, or `cancel`. */
   readonly outcome: Outcome;
-  /** What goes with the decision, such as the content of `modify_with_editor`. */
+  /** The details of the decision, such as the content of `modify_with_editor`. */
   readonly payload?: ConfirmPayload | undefined;
 }
 

@@ -37,15 +37,15 @@ export interface AnyTool {
 export interface WithHooksOptions {
   /** How long a `before` hook may take. Default 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** Told what an `after` hook threw. */
+  /** Receives the error of an `after` hook that threw. */
   readonly onHookError?: ((error: unknown) => void) | undefined;
-  /** Decide by the tool's name and arguments before anybody is asked; the first that matches wins. */
+  /** Decide by the tool's name and arguments before a question is asked; the first that matches wins. */
   readonly rules?: readonly Rule[] | undefined;
   /** Asked before every call that no rule allows. */
   readonly confirm?: Confirm | undefined;
-  /** What was answered for longer; share one between tools that belong together. */
+  /** The lasting approvals; share one between tools that belong together. */
   readonly approvals?: Approvals | undefined;
-  /** Told of questions, answers and refusals. Not waited for. */
+  /** Receives questions, answers and refusals. Not waited for. */
   readonly notify?: Notify | undefined;
   /** Names of further tools that the hooks and rules may name, for lists that several tools share. */
   readonly foreignTools?: readonly string[] | undefined;

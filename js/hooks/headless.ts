@@ -27,7 +27,7 @@ export interface HeadlessRule {
   readonly path?: string;
   /** Looks at the whole question. One that throws permits nothing. */
   readonly when?: (details: Confirmation) => boolean;
-  /** What becomes of a question that matches. */
+  /** The answer to a question that matches. */
   readonly decision: "allow" | "deny";
 }
 

@@ -143,7 +143,7 @@ export const AFTER_REPLY: Options<AfterReply> = options("AfterReply", {
  * the call.
  */
 export interface Hook {
-  /** Whether it runs before or after calls. */
+  /** The time of its run: before or after calls. */
   readonly stage: "before" | "after";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;

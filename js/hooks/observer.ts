@@ -49,9 +49,9 @@ export interface CallEnd extends CallBegin {
 
 /** Watches calls. Its exceptions are ignored. */
 export interface Observer {
-  /** Whether it wants to know contents by their hashes before and after: each changed file is read twice more. */
+  /** Requests hashes of contents before and after: each changed file is read twice more. */
   readonly hashes?: boolean;
-  /** A call begins. What is returned is told when it has ended. */
+  /** A call begins. The returned function is called when it has ended. */
   begin?(call: CallBegin): ((end: CallEnd) => void) | undefined;
   /** A call has ended. */
   end?(call: CallEnd): void;

@@ -32,9 +32,9 @@ import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
 /** The options of the server itself in a config file, next to those of its workspace. */
 export interface ServerSettings {
-  /** The tools that clients are offered and may call: names, `all`, or `+name` beside the usual ones. */
+  /** The tools that clients are offered and may call: names, `all`, or `+name` in addition to the default ones. */
   readonly tools?: readonly string[] | undefined;
-  /** Whether answers are given once more as data. Default `none`. */
+  /** Repeats answers as structured data. Default `none`. */
   readonly structured?: Structured | undefined;
   /** Ask the client's user before every change. Default false. */
   readonly ask?: boolean | undefined;

@@ -34,9 +34,9 @@ import type { ViewRequest } from "./views.ts";
 export interface CallOptions {
   /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
-  /** Told how far a call over many files is. */
+  /** Receives the progress of a call over many files. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Who calls: its reads, and its lines in logs, are its own. Default: the workspace's `agent`. */
+  /** The caller, with its own record of reads and its own lines in logs. Default: the workspace's `agent`. */
   readonly agent?: string | undefined;
   /** The host's own record of the call, handed to hooks. */
   readonly toolCall?: unknown;

@@ -34,7 +34,7 @@ import {
 
 /** Options of a grants file. */
 export interface GrantsFileOptions {
-  /** Where the lock between processes is kept; default: the user's state directory. */
+  /** The directory of the lock between processes; default: the user's state directory. */
   readonly stateDir?: string | undefined;
   /** The longest wait for another process, in milliseconds. Default 5000. */
   readonly lockTimeoutMs?: number | undefined;

@@ -27,13 +27,13 @@ export type GrantAccess = "read" | "write";
 export interface Grant {
   /** Absolute; everything below it is meant too. */
   readonly dir: string;
-  /** What may be done there: `write` includes reading. */
+  /** The permitted access: `write` includes reading. */
   readonly access: GrantAccess;
   /** When it was given: ISO 8601, UTC. */
   readonly granted_at: string;
   /** When it ends: ISO 8601. Without it the grant stays until it is revoked. */
   readonly expires?: string;
-  /** Who gave it. */
+  /** The person who gave it. */
   readonly by?: string;
 }
 
@@ -65,7 +65,7 @@ export function givenGrant(grant: Grant): Grant {
 export interface GrantStore {
   /** Every grant, those that have ended included. Asked on each call, so it must be quick. */
   list(): MaybePromise<readonly Grant[]>;
-  /** Keeps a grant beside what others have kept meanwhile. */
+  /** Stores a grant and keeps those that other processes have stored meanwhile. */
   add(grant: Grant): MaybePromise<void>;
   /** Forgets every grant of exactly this directory; false where there was none. */
   remove(dir: string): MaybePromise<boolean>;

@@ -63,7 +63,7 @@ export interface GrantReply {
   readonly expires?: Date | undefined;
   /** False: until the workspace is closed, and not written down. Default true. */
   readonly remember?: boolean | undefined;
-  /** Who answered. */
+  /** The person who answered. */
   readonly by?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface PermissionSetup {
   readonly store: GrantStore;
   /** The file of the store, where it has one: absolute and real. */
   readonly file?: string | undefined;
-  /** Asks somebody for a grant. Without it what is not granted is refused. */
+  /** Asks the user for a grant. Without it, paths without a grant are refused. */
   readonly ask?: AskGrant | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;

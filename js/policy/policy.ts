@@ -47,9 +47,9 @@ export interface PolicyOptions {
 
 /** The lists of {@link SandboxPolicy.allowList}. Relative entries are relative to `cwd`. */
 export interface AllowLists extends PolicyOptions {
-  /** What may be read; null for everything. Default: what may be written. */
+  /** Paths that may be read; null for everything. Default: those of `write`. */
   readonly read?: readonly string[] | null | undefined;
-  /** What may be written. Default: nothing. */
+  /** Paths that may be written. Default: none. */
   readonly write?: readonly string[] | undefined;
 }
 

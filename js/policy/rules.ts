@@ -50,7 +50,7 @@ export interface Rule {
    * throws holds for a restriction and not for a permission.
    */
   readonly args?: Readonly<Record<string, unknown>> | ((args: Readonly<Record<string, unknown>>) => boolean);
-  /** What becomes of a call that matches: it goes on, is refused, or somebody is asked. */
+  /** The decision about a call that matches: `allow`, `deny`, or `ask` the reviewer. */
   readonly decision: Decision;
 }
 

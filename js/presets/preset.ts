@@ -103,7 +103,7 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
   readonly fixed?: Arguments;
   /** Further spellings: alias → parameter. */
   readonly aliases?: Aliases;
-  /** What our arguments are called where no parameter says it: ours → theirs. */
+  /** Names of our arguments that no parameter stands for: ours → theirs. */
   readonly called?: Aliases;
   /** Parameters that must be absolute paths. */
   readonly absolute?: readonly string[];
@@ -117,7 +117,7 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
   readonly route?: (given: Arguments) => Route | undefined;
   /** A second attempt, where the first failed with this code. */
   readonly instead?: (code: Code, given: Arguments) => Route | undefined;
-  /** What structured answers look like, where not as ours. */
+  /** The schema of structured answers, where it differs from ours. */
   readonly outputSchema?: ObjectSchema;
   /** Hints for hosts. Default: those of our tool. */
   readonly annotations?: Annotations;
@@ -158,14 +158,14 @@ export interface PresetTool {
   readonly outputSchema: ObjectSchema;
   /** Hints for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
-  /** Whether it reads, changes files, or runs other tools. */
+  /** The effect of its calls: it reads, changes files, or runs other tools. */
   readonly kind: "read" | "change" | "batch";
   /** The canonical tool of most of its calls. */
   readonly tool: Tool;
   readonly names: Names;
   /** @throws FilewrightError INVALID_ARGUMENT in the preset's names */
   expand(given: unknown, host: PresetHost): CanonicalCall;
-  /** What to do instead where a call failed. */
+  /** Returns the call to make instead of one that failed, if there is one. */
   instead?(code: Code, given: unknown, host: PresetHost): CanonicalCall | undefined;
 }
 
@@ -173,9 +173,9 @@ export interface PresetTool {
 export interface PresetAccess {
   /** Roots must be listed, as absolute paths. */
   readonly listed?: boolean;
-  /** What may be read; null for everything. */
+  /** Paths that may be read; null for everything. */
   readonly read?: readonly string[] | null;
-  /** What may be changed, relative to the working directory. */
+  /** Paths that may be changed, relative to the working directory. */
   readonly write?: readonly string[];
   /** Directories are asked for when first used. */
   readonly prompt?: boolean;
@@ -195,9 +195,9 @@ export interface Preset {
   readonly about: string;
   /** Its tools, in the order that models are shown. */
   readonly tools: readonly PresetTool[];
-  /** What differs from our limits. */
+  /** The limits that differ from ours. */
   readonly limits: Partial<Limits>;
-  /** Who may touch what, where the host says nothing else. */
+  /** The access of a workspace where the host sets none. */
   readonly access: PresetAccess;
   /** The `guard` of a workspace where the host sets none. Default `warn`. */
   readonly guard?: GuardLevel | undefined;
@@ -211,9 +211,9 @@ export interface PresetSpec {
   readonly about: string;
   /** Its tools, in the order that models are shown. */
   readonly tools: readonly ToolSpec[];
-  /** What differs from our limits. Default nothing. */
+  /** The limits that differ from ours. Default none. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Who may touch what, where the host says nothing else. */
+  /** The access of a workspace where the host sets none. */
   readonly access?: PresetAccess | undefined;
   /** Texts have a fixed form: what an answer says besides stands in its data alone. Default false. */
   readonly fixedText?: boolean | undefined;

@@ -124,8 +124,8 @@ export interface Reader {
   /** MIME types: exact, or all of a family as in `audio/*`. */
   readonly mimes: readonly string[];
   /**
-   * Whether the same bytes with the same options always give the same rendering: what it made
-   * of a whole file is then kept, and given again while the file has the same content. Default
+   * True when the same bytes with the same options always give the same rendering: the rendering
+   * of a whole file is then cached and reused while the file has the same content. Default
    * false.
    */
   readonly reusable?: boolean;

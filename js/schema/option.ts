@@ -2,7 +2,7 @@
  * The language in which options are described, and the gate that they pass.
  *
  * Every entry that takes options (`openWorkspace`, `sandboxFor`, an adapter, a
- * hook's answer …) has a table beside its interface:
+ * hook's answer …) has a table next to its interface:
  *
  *     export interface EditDefaults {
  *       /** How hard an edit looks for its place. Default `whitespace`. *\/

@@ -37,7 +37,7 @@ export interface ContractOptions {
   readonly requires?: readonly Capability[] | undefined;
   /** The backend refuses every change: the cases that only read are run, on what the subject's `seed` puts there. */
   readonly readOnly?: boolean | undefined;
-  /** Cases, by name, that the backend is known not to pass; keep a reason beside them. */
+  /** Cases, by name, that the backend is known not to pass; write the reason in a comment. */
   readonly except?: readonly string[] | undefined;
 }
 

@@ -51,19 +51,19 @@ export interface AgentOptions {
    */
   readonly permissions?:
     | {
-        /** Asks somebody for a grant. Default: whom the workspace asks. */
+        /** Asks the user for a grant. Default: the `ask` of the workspace. */
         readonly ask?: AskGrant | undefined;
         /** Where the grants are kept. Default: in memory. */
         readonly store?: GrantStore | undefined;
       }
     | undefined;
-  /** Hold beside those of the workspace: the stricter decision counts. */
+  /** Apply in addition to those of the workspace: the stricter decision counts. */
   readonly rules?: readonly Rule[] | undefined;
-  /** Asked about this agent's changes, after whom the workspace asks. */
+  /** Asked about this agent's changes, after the `confirm` of the workspace. */
   readonly confirm?: Confirm | undefined;
   /** Lower limits for its calls. */
   readonly limits?: Partial<Limits> | undefined;
-  /** What it may use up in all. */
+  /** Its resource limits over all calls. */
   readonly budget?: BudgetOptions | undefined;
 }
 

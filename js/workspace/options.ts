@@ -1,4 +1,4 @@
-/** What a workspace is opened with. */
+/** The options of a workspace. */
 import type { FollowSymlinks, PlacesOptions, Rule } from "../policy/index.ts";
 import type { CommandOptions } from "../backends/sandbox/command-options.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
@@ -25,19 +25,19 @@ export interface RootOptions {
 /** One root: the path or `file:` URL of a directory or of a single file. */
 export type RootSpec = string | URL | RootOptions;
 
-/** How changes of unseen content are guarded, and where what was read is kept. */
+/** The guard of changes to unseen content, and the place of the record of reads. */
 export interface GuardOptions {
   /** Default `refuse`. */
   readonly level?: GuardLevel | undefined;
-  /** Where it is kept. Default: below `stateDir`, where that is given, else until the workspace is closed. */
+  /** The store of the record of reads. Default: below `stateDir`, where that is given, else in memory. */
   readonly store?: ReadStore | undefined;
 }
 
-/** Who may touch what, beyond the roots. */
+/** The paths that may be read and changed, beyond the roots. */
 export interface AccessOptions {
-  /** What may be read, instead of the roots; null for everything. Relative entries are relative to the cwd. */
+  /** Paths that may be read, instead of the roots; null for everything. Relative entries are relative to the cwd. */
   readonly read?: readonly string[] | null | undefined;
-  /** What may be changed, instead of the roots. */
+  /** Paths that may be changed, instead of the roots. */
   readonly write?: readonly string[] | undefined;
   /** Globs relative to the cwd: out of bounds, roots or not. */
   readonly deny?: readonly string[] | undefined;
@@ -46,7 +46,7 @@ export interface AccessOptions {
   /** Changes to the table of protected and secret places, row by row. Default: none. */
   readonly places?: PlacesOptions | undefined;
   /**
-   * `grant`, the default: the content of secrets (`.env`, keys, tokens) is read only where somebody has granted
+   * `grant`, the default: the content of secrets (`.env`, keys, tokens) is read only where the user has granted
    * that very file; searches leave it out. `allow`: they are files like others.
    */
   readonly secrets?: "grant" | "allow" | undefined;
@@ -68,28 +68,28 @@ export interface WorkspaceOptions {
   readonly cwd?: string | undefined;
   /** Refuse every change. Default false. */
   readonly readOnly?: boolean | undefined;
-  /** Who may touch what, instead of the roots or beyond them. */
+  /** The paths that may be read and changed, instead of the roots or beyond them. */
   readonly access?: AccessOptions | undefined;
-  /** Whether directories must be granted one by one, inside the roots. */
+  /** Directories are granted one by one, inside the roots. */
   readonly permissions?: PermissionOptions | undefined;
   /** Whose names, parameters and texts the tools have: a name, or a preset of your own. Default `canonical`. */
   readonly preset?: PresetName | Preset | undefined;
   /** Run before and after calls, or asked about changes. */
   readonly hooks?: readonly AnyHook[] | undefined;
   /**
-   * Names of tools that are not ours, which hooks and rules may name beside ours: for lists that are shared with
+   * Names of tools that are not ours, which hooks and rules may name in addition: for lists that are shared with
    * `withHooks`. Default: none, so that a misspelt name is refused.
    */
   readonly foreignTools?: readonly string[] | undefined;
-  /** Told what an `after` hook threw. */
+  /** Receives the error of an `after` hook that threw. */
   readonly onHookError?: ((error: unknown) => void) | undefined;
-  /** Decide, before anybody is asked; the first that matches wins. */
+  /** Decide before a question is asked; the first that matches wins. */
   readonly rules?: readonly Rule[] | undefined;
   /** Asked before changes that no rule allows. */
   readonly confirm?: Confirm | undefined;
   /** Ask before every change that no rule allows; without `confirm` such changes are refused. */
   readonly requireApproval?: boolean | undefined;
-  /** Told of questions, answers, grants and refusals; see `WorkspaceEvent`. Not waited for. */
+  /** Receives questions, answers, grants and refusals; see `WorkspaceEvent`. Not waited for. */
   readonly notify?: Notify | undefined;
   /** How much a call may read, hold and say. */
   readonly limits?: Partial<Limits> | undefined;
@@ -105,14 +105,14 @@ export interface WorkspaceOptions {
   /** How hard writes are pushed to the disk. Default `atomic`. */
   readonly durability?: Durability | undefined;
   /**
-   * What a write, copy or move on the local disk does where it cannot keep owner, extended attributes or other hard
-   * links of a file: keep what it can, or refuse. Default `possible`.
+   * How a write, copy or move on the local disk treats owner, extended attributes and hard links that it cannot
+   * preserve: `possible` preserves as much as it can, `strict` refuses. Default `possible`.
    */
   readonly preserve?: "possible" | "strict" | undefined;
-  /** Whether the kernel confines the threads that touch files. Default `prefer`. */
+  /** Kernel confinement of the threads that access files. Default `prefer`: where the kernel can. */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
   /**
-   * Whether searches of a local disk use an index: made in the background once a search took long, and never
+   * The index for searches of a local disk: made in the background once a search took long, and never
    * behind the disk but for changes that the kernel reports to no watcher. Those through a memory map or
    * asynchronous I/O are found once the file is closed, or when it changes next where no process watched then.
    * Those through a hard link that was made outside since the file was indexed, and those in a layer under a
@@ -126,8 +126,8 @@ export interface WorkspaceOptions {
    */
   readonly concurrency?: number | undefined;
   /**
-   * Offer models `find_files` beside `glob` and `grep`. Whoever calls it by name has it in any case; each tool that
-   * is offered costs tokens in every request. Default false.
+   * Offer models `find_files` in addition to `glob` and `grep`. Calls by name work in any case; each tool that is
+   * offered costs tokens in every request. Default false.
    */
   readonly findFiles?: boolean | undefined;
   /**
@@ -136,14 +136,15 @@ export interface WorkspaceOptions {
    * `degrade: "allow"`. Default: no commands are run.
    */
   readonly commands?: true | CommandOptions | SandboxProvider | undefined;
-  /** Whether changing calls can be undone: what they found is kept under `stateDir`. Default true. */
+  /** Make changing calls undoable: the previous contents are stored under `stateDir`. Default true. */
   readonly history?: boolean | undefined;
-  /** Who calls, where a call does not say: what it has read, and its lines in logs, are its own. */
+  /** The caller of calls that name none. Each caller has its own record of reads and its own lines in logs. */
   readonly agent?: string | undefined;
   /**
-   * What becomes of a change of content that the agent has not seen as it is now: `refuse` (CONFLICT), `warn` (the
-   * answer says so) or `off`. `true` is `refuse`, `false` is `off`. Default: that of the preset; `warn` without one.
-   * With a `stateDir` (or a store) what was read survives a restart where changes are refused, or this is given.
+   * The treatment of a change to content that the agent has not read in its current state: `refuse` (CONFLICT), `warn`
+   * (the answer says so) or `off`. `true` is `refuse`, `false` is `off`. Default: that of the preset; `warn` without
+   * one. With a `stateDir` (or a store) the record of reads survives a restart where the level is `refuse`, or
+   * where this option is given.
    */
   readonly guard?: boolean | GuardLevel | GuardOptions | undefined;
   /** Watch calls: an audit log, counters, spans. */

@@ -7,7 +7,7 @@ import type { SandboxPolicy } from "../policy.ts";
 
 /** How a local backend is made. */
 export interface LocalOptions {
-  /** Who may touch what; default: everything. Enforced natively. */
+  /** The paths that may be read and changed; default: all. Enforced natively. */
   readonly policy?: SandboxPolicy | undefined;
   /**
    * Where lock files are kept; default: the user's state directory. Share it between processes. Where it is
@@ -18,17 +18,17 @@ export interface LocalOptions {
   /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
   readonly durability?: Durability | undefined;
   /**
-   * What a write, copy or move does where it cannot keep all that a file has: `possible` keeps what it can (other hard links
-   * keep the old content, a foreign owner is kept by writing in place), `strict` is UNSUPPORTED_OPERATION.
-   * Default `possible`.
+   * How a write, copy or move treats owner, extended attributes and hard links that it cannot preserve: `possible`
+   * preserves as much as it can (other hard links keep the old content; a file of another owner is written in place),
+   * `strict` throws UNSUPPORTED_OPERATION. Default `possible`.
    */
   readonly preserve?: "possible" | "strict" | undefined;
   /**
-   * Whether the kernel keeps the threads that touch files inside the policy. Default `prefer`;
-   * without a policy there is nothing to keep to.
+   * Kernel confinement of the threads that access files: `prefer`, the default, uses it where the kernel can,
+   * `require` throws where it cannot. Without a policy there is nothing to enforce.
    */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
-  /** Whether searches use an index where they do not say; default `auto`. */
+  /** The use of an index by searches that do not set it; default `auto`. */
   readonly index?: IndexUse | undefined;
   /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
   readonly resolver?: "auto" | "walk" | undefined;

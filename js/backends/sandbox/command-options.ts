@@ -10,15 +10,15 @@ export interface CommandOptions {
    * does not hold inside the writable roots, so that it takes `degrade: "allow"`.
    */
   readonly tier?: "strict" | "fast" | undefined;
-  /** Whether commands may use the network. Default false. */
+  /** Let commands use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
-   * Files and directories that commands may read and run, beside the roots of the workspace,
+   * Files and directories that commands may read and run, in addition to the roots of the workspace,
    * the directories of the system and those of the programs on `PATH`. Absolute; null for
    * everything. Default none.
    */
   readonly read?: readonly string[] | null | undefined;
-  /** What one command may use. */
+  /** The resource limits of one command. */
   readonly limits?: CommandLimits | undefined;
   /**
    * `allow`: the next best sandbox, down to none, where the one asked for is missing, and

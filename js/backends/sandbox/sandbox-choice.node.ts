@@ -47,13 +47,13 @@ export interface SandboxOptions {
    * even times and permission bits, and places inside can be read-only or hidden.
    */
   readonly tier?: "fast" | "strict" | undefined;
-  /** What commands may change. */
+  /** Files and directories that commands may change. */
   readonly writableRoots: readonly string[];
-  /** What they may read and run; null, the default, for everything but processes of others and devices. */
+  /** Paths that they may read and run; null, the default, for everything but processes of others and devices. */
   readonly readRoots?: readonly string[] | null | undefined;
   /** Below a writable root, and not to be changed. Only `strict` and `seatbelt` can. */
   readonly readOnlyPaths?: readonly string[] | undefined;
-  /** Whether they may use the network. Default false. */
+  /** Let them use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
    * System calls that commands are refused (EPERM) besides those that the sandbox always
@@ -62,7 +62,7 @@ export interface SandboxOptions {
    * has are accepted. Linux alone. Default none.
    */
   readonly forbiddenSyscalls?: readonly string[] | undefined;
-  /** What a command may use up. On macOS only time and output are bounded. */
+  /** The resource limits of a command. On macOS only time and output are bounded. */
   readonly limits?: CommandLimits | undefined;
   /** `allow`: less, down to nothing, where what was asked for is not to be had. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;

@@ -7,13 +7,13 @@ import { systemDirectories } from "./sandbox-places.node.ts";
 
 /** The access of commands. */
 export interface SandboxFlags {
-  /** Whether they may use the network. Default false. */
+  /** Let them use the network. Default false. */
   readonly fullNetworkAccess?: boolean | undefined;
-  /** Whether they may read everything; else the directories of the system and the writable roots. Default true. */
+  /** Let them read everything; if false, the directories of the system and the writable roots. Default true. */
   readonly fullDiskReadAccess?: boolean | undefined;
-  /** Whether they may change everything. Default false. */
+  /** Let them change everything. Default false. */
   readonly fullDiskWriteAccess?: boolean | undefined;
-  /** What they may change besides the working directory; relative to it. Default: nothing. */
+  /** Paths that they may change besides the working directory; relative to it. Default: none. */
   readonly writableRoots?: readonly string[] | undefined;
 }
 

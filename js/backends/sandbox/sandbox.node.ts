@@ -47,14 +47,14 @@ import {
 
 /** How {@link linuxSandbox} is made. Paths are absolute and exist. */
 export interface LinuxSandboxOptions {
-  /** What commands may change. */
+  /** Files and directories that commands may change. */
   readonly writableRoots: readonly string[];
   /**
-   * What they may read and run; null, the default, for everything but the processes of others
+   * Paths that they may read and run; null, the default, for everything but the processes of others
    * (`/proc`), devices, and the private files of the system.
    */
   readonly readRoots?: readonly string[] | null | undefined;
-  /** Whether they may use the network. Default false. */
+  /** Let them use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
    * System calls that commands are refused (EPERM) besides those that the sandbox always
@@ -63,7 +63,7 @@ export interface LinuxSandboxOptions {
    * has are accepted. Default none.
    */
   readonly forbiddenSyscalls?: readonly string[] | undefined;
-  /** What a command may use up. */
+  /** The resource limits of a command. */
   readonly limits?: CommandLimits | undefined;
   /**
    * `allow`: run commands also where the kernel cannot restrict them, and in workspaces that

@@ -19,18 +19,18 @@ import {
 export interface SandboxStatus {
   /** How: such as `bubblewrap`, `landlock+seccomp`, or `none`. */
   readonly tier: string;
-  /** Whether commands are kept to the files that they were given. `partial`: something that was asked for does not hold. */
+  /** Confinement of commands to the given files. `partial`: a part of what was requested is not enforced. */
   readonly files: "enforced" | "partial" | "none";
-  /** Whether commands are kept off the network. */
+  /** Separation of commands from the network. */
   readonly network: "enforced" | "partial" | "none";
   /**
-   * Whether commands are kept from what the workspace denies, keeps secret and protects. Left
-   * out, a provider says nothing of it, and is taken for `none`.
+   * Separation of commands from the denied, secret and protected paths of the workspace. A provider that leaves it
+   * out is treated as `none`.
    */
   readonly policy?: "enforced" | "partial" | "none" | undefined;
-  /** Whether everything that a command started ends with it. Default `none`. */
+  /** The end of every process that a command started when the command ends. Default `none`. */
   readonly processes?: "enforced" | "partial" | "none" | undefined;
-  /** Whether the limits hold for a command. Default `none`. */
+  /** The limits of a command. Default `none`. */
   readonly limits?: "enforced" | "partial" | "none" | undefined;
 }
 
@@ -109,7 +109,7 @@ export type SandboxProbe = "write" | "tcp_connect" | "unix_socket";
 
 /** Runs commands under restrictions. */
 export interface SandboxProvider {
-  /** What holds for every command. */
+  /** The guarantees for every command. */
   readonly status: SandboxStatus;
   /** `allow`: a workspace takes this provider though its status says less than the policy wants. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;

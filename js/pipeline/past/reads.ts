@@ -7,7 +7,7 @@ import { makeSeen, type Seen, type SeenFile } from "../../tools/lib/seen.ts";
 
 /** A store that keeps records beyond the life of a process. */
 export interface ReadStore {
-  /** What an agent has seen, from oldest to newest. */
+  /** Returns the files that an agent has read, from oldest to newest. */
   load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
   /** Keeps one note; undefined forgets the file. Need not wait until it is written. */
   note(agent: string, path: string, file: SeenFile | undefined): void;

@@ -10,7 +10,7 @@ export interface Limits {
    * 64 KiB; presets of older agents have `outputBytes` instead.
    */
   readonly pageBytes: number;
-  /** The largest image that is handed to a model. Given by the host, it stands for the next two as well. Default 20 MiB. */
+  /** The largest image that is sent to a model. If the host sets it, the next two apply only where set too. Default 20 MiB. */
   readonly imageBytes: number;
   /** The most base64 characters of one image in an answer: a larger one is scaled down, or refused. Default 5 MiB. */
   readonly imageBase64Bytes: number;

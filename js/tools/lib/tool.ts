@@ -236,13 +236,13 @@ export interface BaseVersion {
 
 /** Hints for hosts, as in the Model Context Protocol. */
 export interface Annotations {
-  /** Whether it changes nothing. */
+  /** True when it changes nothing. */
   readonly readOnlyHint: boolean;
-  /** Whether it can destroy what is there. */
+  /** True when it can destroy existing files. */
   readonly destructiveHint: boolean;
-  /** Whether the same call again changes nothing more. */
+  /** True when the same call again changes nothing more. */
   readonly idempotentHint: boolean;
-  /** Whether it reaches beyond the workspace; none does. */
+  /** True when it reaches beyond the workspace; none does. */
   readonly openWorldHint: false;
 }
 
