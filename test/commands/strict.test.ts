@@ -1,0 +1,120 @@
+/** What the strict tier keeps from a command: other processes, hidden files, protected places and what is not granted. */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ran, run, World } from "./world.ts";
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+afterEach(() => world.close());
+
+/** Opens the world with the strict tier. */
+const openStrict = (options: Parameters<World["open"]>[0] = {}) =>
+  world.open({ commands: { tier: "strict" }, ...options });
+
+describe.skipIf(process.platform !== "linux")("a command of the strict tier", { timeout: 60_000 }, () => {
+  test("sees no process but its own", async () => {
+    const ws = await openStrict();
+    const { stdout } = await run(ws, "cat /proc/[0-9]*/comm");
+    expect(new Set(stdout.trim().split("\n"))).toEqual(new Set(["bwrap", "sh"]));
+    expect((await run(ws, `ls -d /proc/${process.pid}`)).exit_code).not.toBe(0);
+  });
+
+  test("finds denied files and directories empty, and changes none", async () => {
+    world.put("denied/hidden", "hidden content\n");
+    world.put("notes.private", "hidden content\n");
+    const ws = await openStrict({ access: { deny: ["denied", "*.private"] } });
+    const ran = await run(
+      ws,
+      "ls denied; cat denied/hidden notes.private; grep -r 'hidden content' .; cp notes.private copied; cat copied",
+    );
+    expect(ran.stdout).toBe("");
+    await run(
+      ws,
+      "echo x > notes.private; rm -f notes.private; echo x > denied/new; rm -rf denied; mv denied d",
+    );
+    expect([world.read("notes.private"), fs.readdirSync(join(world.root, "denied"))]).toEqual([
+      "hidden content\n",
+      ["hidden"],
+    ]);
+  });
+
+  test("finds secrets empty, and changes none", async () => {
+    world.put(".env", "TOKEN=s3cret\n");
+    world.put("keys/secrets.yml", "token: s3cret\n");
+    const ws = await openStrict();
+    const ran = await run(
+      ws,
+      "cat .env keys/secrets.yml; grep -r s3cret .; ln .env linked; cat linked; wc -c < .env",
+    );
+    expect(ran.stdout).toBe("0\n");
+    await run(ws, "echo x > .env; rm -f .env; mv keys/secrets.yml k");
+    expect([world.read(".env"), world.read("keys/secrets.yml")]).toEqual([
+      "TOKEN=s3cret\n",
+      "token: s3cret\n",
+    ]);
+  });
+
+  test("reads protected places and changes none", async () => {
+    world.put(".husky/pre-push", "husky\n");
+    world.put(".vscode/tasks.json", "{}\n");
+    const ws = await openStrict();
+    const config = world.read(".git/config");
+    const ran = await run(ws, "cat .husky/pre-push .vscode/tasks.json");
+    expect(ran.stdout).toBe("husky\n{}\n");
+    await run(
+      ws,
+      "echo x > .husky/pre-push; rm -rf .husky; echo x > .vscode/tasks.json; mv .vscode v; echo x >> .git/config; chmod 777 .git/config",
+    );
+    expect([
+      world.read(".husky/pre-push"),
+      world.read(".vscode/tasks.json"),
+      world.read(".git/config"),
+    ]).toEqual(["husky\n", "{}\n", config]);
+  });
+
+  test("loses the places that it makes and that other programs obey, and keeps what a person would be asked about", async () => {
+    const ws = await openStrict();
+    const made = ["sub/.claude/settings.json", ".mcp.json", ".husky/pre-push", ".envrc"];
+    const make = made.map((path) => `mkdir -p "$(dirname ${path})"; echo x > ${path}`).join("; ");
+    await run(ws, `${make}; echo x > .npmrc; echo x > plain`);
+    expect(made.filter((path) => world.has(path))).toEqual([]);
+    expect([world.read(".npmrc"), world.read("plain")]).toEqual(["x\n", "x\n"]);
+  });
+
+  test("has the places that were removed named in its answer", async () => {
+    const ws = await openStrict();
+    const answer = await ws.call("run_command", {
+      command: "mkdir -p .vscode; echo '{}' > .vscode/tasks.json; echo x > .mcp.json",
+      shell: true,
+    });
+    const { removed = [] } = answer.data as Ran;
+    expect([...removed].sort()).toEqual([".mcp.json", ".vscode/tasks.json"]);
+    expect(answer.text).toMatch(/\[removed, because other programs obey it: .*\.mcp\.json/u);
+  });
+
+  test("changes nothing that a narrower grant of writing leaves out", async () => {
+    world.put("src/x", "x\n");
+    const ws = await openStrict({ access: { write: ["src"] } });
+    const ran = await run(ws, "cat ../a; echo y > x; echo y > ../a; echo y > ../new; rm -f ../a", {
+      cwd: "src",
+    });
+    expect(ran.stdout).toBe("a\n");
+    expect([world.read("src/x"), world.read("a"), world.has("new")]).toEqual(["y\n", "a\n", false]);
+  });
+
+  test("has no more of its output and its errors kept than was asked for", async () => {
+    const ws = await openStrict();
+    const script = "yes | head -c 500000; yes | head -c 500000 >&2";
+    const ran = await run(ws, script, { max_output_bytes: 1000 });
+    expect([ran.stdout.length, ran.stderr.length, ran.truncated, ran.exit_code]).toEqual([
+      1000,
+      1000,
+      true,
+      0,
+    ]);
+  });
+});
