@@ -10,7 +10,7 @@ const makers = {
 };
 const make = await makers[process.env.FILEWRIGHT_ENGINE]();
 
-/** What depends on neither the run nor the clock. */
+/** Replaces everything that depends on the run or the clock. */
 const settled = (text, base) =>
   text
     .replaceAll(base, "<base>")

@@ -13,7 +13,7 @@ import {
 } from "../../js/index.node.ts";
 import { KINDS, type Place, place, type Seed, temporary } from "../tools/harness.ts";
 
-/** Somebody who gives these answers in turn, then `no`; and what was asked. */
+/** An `ask` that gives these answers in turn, then `no`; and its questions. */
 function asked(...answers: (string | Error | Awaited<ReturnType<AskGrant>>)[]) {
   const questions: string[] = [];
   const about: GrantQuestion[] = [];

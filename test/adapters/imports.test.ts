@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
-// An adapter works beside whatever version of its SDK the host has, because it imports none of it.
+// An adapter works with whatever version of its SDK the host has, because it imports none of it.
 const folder = new URL("../../js/adapters/", import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
 

@@ -33,7 +33,7 @@ class Agent {
     for (const tool of tools) this.#tools.set(tool._tool_metadata.name, tool);
   }
 
-  /** What the loop does with a call of the model. */
+  /** Runs a call of the model as the loop does. */
   use(name: string, args?: object): Promise<string> {
     const tool = this.#tools.get(name);
     return tool === undefined ? Promise.resolve(`Error: Tool '${name}' not found`) : tool(args);

@@ -1,5 +1,5 @@
 /**
- * What each framework is handed, and what it gets back for a success, a failure
+ * The tools that each framework receives, and the results that it gets for a success, a failure
  * and an image. The frameworks themselves are tried in test/sdks.
  */
 import { describe, expect, test } from "vitest";

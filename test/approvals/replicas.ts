@@ -13,8 +13,8 @@ export interface Asked {
   readonly requestState: string;
 }
 
-/** What a server says to a call. */
-export interface Said {
+/** The reply of a server to a call. */
+export interface Reply {
   readonly asked?: Asked;
   readonly text: string;
   readonly isError: boolean;
@@ -24,7 +24,7 @@ export interface Said {
 
 /** One server of several that serve the same directory. */
 export interface Replica {
-  call(name: string, args: object, more?: { requestState: string; decision: string }): Promise<Said>;
+  call(name: string, args: object, more?: { requestState: string; decision: string }): Promise<Reply>;
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function replica(
           body: JSON.stringify(body),
         }),
       );
-      return saidIn(await response.text());
+      return parseReply(await response.text());
     },
     async close() {
       await handler.close();
@@ -92,7 +92,7 @@ export function replica(
   };
 }
 
-function saidIn(text: string): Said {
+function parseReply(text: string): Reply {
   const data = /^data: (.*)$/mu.exec(text)?.[1] ?? text;
   const { result, error } = JSON.parse(data) as {
     readonly result?: {

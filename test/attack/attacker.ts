@@ -20,11 +20,11 @@ export function attacker(): string {
 
 /** An attack that is under way. */
 export interface Attack {
-  /** Whether the names have been exchanged as often as was asked. */
+  /** Returns true when the names have been exchanged `rounds` times. */
   enough(): boolean;
 }
 
-/** What an attack that has ended says of itself. */
+/** The counts that an attack prints at its end. */
 export interface Swaps {
   readonly done: number;
   /** Times the names were not both there. */

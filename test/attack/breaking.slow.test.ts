@@ -38,7 +38,7 @@ const WRITES: readonly Step[] = [
     },
   ],
 ];
-/** What is merged into a directory stands there when the directory cannot be waited for. */
+/** A merge into an existing directory is left out: its files exist before the sync of the directory fails. */
 const SYNCED = WRITES.filter(([, args]) => args.destination !== "there");
 const MOVES: readonly Step[] = [
   ["move", { source: "f", destination: "moved" }],
@@ -92,7 +92,7 @@ const program = (durability: string, steps: readonly Step[]): string => `
   console.log(JSON.stringify(told));
   process.exit(0);`;
 
-/** What each step is told while `call` does what `fault` says. The tracer joins when the workspace is open. */
+/** Returns the result code of each step while strace injects `fault` into `call`. It attaches after the workspace opens. */
 async function toldUnder(
   call: string,
   fault: string,
@@ -173,7 +173,7 @@ describe.skipIf(!strace)("73 told, the old content whole, nothing left", () => {
     expect(everything()).toEqual(before);
   });
 
-  // The first content is that of the file beside, which cannot take the place of a mounted one.
+  // The first content is that of the temporary file, which cannot replace a mounted one.
   test.skipIf(!mountable).each([
     ["pwrite64", "error=EIO:when=2"],
     ["ftruncate", "error=EIO:when=1"],

@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const DOCUMENT = readFileSync(join(ROOT, "docs/security-cases.md"), "utf8");
 const HERE = "test/attack";
 
-/** `| 12 | the attack | `file`: what it says<br>`file` | all |` */
+/** `| 12 | the attack | `file`: test title<br>`file` | all |` */
 const CASES = [...DOCUMENT.matchAll(/^\| (\d+) \| (.+) \| (.+) \| (.+) \|$/gmu)].map(
   ([, n, title, where = "", ways = ""]) => ({
     n: Number(n),

@@ -1,8 +1,8 @@
 /**
  * A crowd: many agents on one workspace call every tool at once, on files they
- * share and on files of their own. Nobody waits for ever, no change that was said
- * to be made is lost, what belongs together is found together, and neither memory
- * nor descriptors grow.
+ * share and on files of their own. No call waits for ever, no change that was reported
+ * as made is lost, changes of one call are visible together, and neither memory nor
+ * descriptors grow.
  *
  * FILEWRIGHT_CROWD_AGENTS sets how many (default 200), FILEWRIGHT_CROWD_SECONDS how
  * long (default 10). The long run: 1000 agents for 300 seconds.
@@ -18,11 +18,11 @@ import { openWorkspace, type ToolResult, type Workspace } from "../../js/index.n
 
 const AGENTS = Number(process.env.FILEWRIGHT_CROWD_AGENTS ?? 200);
 const SECONDS = Number(process.env.FILEWRIGHT_CROWD_SECONDS ?? 10);
-/** So long nobody at all may be answered: everybody would wait for somebody who waits. */
+/** The longest time without any answer: a longer one is a deadlock. */
 const FOR_EVER_MS = 60_000;
 /** Files that all agents share. */
 const SHARED = 10;
-/** What may honestly be answered where others were faster. */
+/** Valid errors of a call that lost a race against another agent. */
 const HONEST = new Set(["CONFLICT", "LOCK_TIMEOUT", "CANCELLED"]);
 
 const cleanups: (() => void | Promise<void>)[] = [];
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** What the calls of the crowd were told. */
+/** The counts of the crowd's calls and their results. */
 interface Tally {
   calls: number;
   readonly failed: Map<string, number>;
@@ -144,7 +144,7 @@ async function standstill(tally: Tally, stop: AbortSignal): Promise<never> {
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What is held once what is not needed is let go: MiB of objects and of all memory, and open descriptors. */
+/** Returns the use after a garbage collection: MiB of objects and of all memory, and open descriptors. */
 async function held(): Promise<{ readonly heap: number; readonly all: number; readonly open: number }> {
   for (let n = 0; n < 3; n += 1) {
     collect();

@@ -1,4 +1,4 @@
-/** What a workspace protects unless it is told otherwise: what other programs obey, and secrets. */
+/** Protection by default: files that other programs execute or obey, and secrets. */
 import { describe, expect, test } from "vitest";
 import { ARMS, type Row, runRows, type Step, world } from "./world.ts";
 

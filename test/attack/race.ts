@@ -1,13 +1,13 @@
 /**
- * What a race is made of: an arena whose directory another process exchanges with
+ * The parts of a race: an arena whose directory another process exchanges with
  * a link that leads out, a naive control, and calls until enough has happened.
  *
  * Two things are counted, and they are not the same. A **round** is one exchange
  * of the names by the attacker: at least FILEWRIGHT_ATTACK_ROUNDS (default 20,000)
  * for each tool. A **call** is one whole call of a tool that met them: at least
  * FILEWRIGHT_ATTACK_CALLS, and each kind of call goes through once or more, since
- * a call that is always refused attacks nothing. No time decides: the race goes on
- * until there was enough of all three. What the engine does for each tool meets
+ * a call that is always refused attacks nothing. The race has no time limit: it ends
+ * when it has enough of all three. What the engine does for each tool meets
  * 20,000 calls of its own in `crates/fs/tests/race_tools.rs`.
  */
 import * as fs from "node:fs";
@@ -22,18 +22,18 @@ const ROUNDS = Number(process.env.FILEWRIGHT_ATTACK_ROUNDS ?? 20_000);
 const CALLS = Number(process.env.FILEWRIGHT_ATTACK_CALLS ?? 100);
 /** Calls under way at once: enough to keep the pool's threads busy. */
 const AT_ONCE = 16;
-/** So long nothing may go through at all before the race is given up as void. */
+/** The longest time without a successful call; a longer one fails the race as proving nothing. */
 const FOR_EVER_MS = 100_000;
-/** What a test of many races may take: a bound against standing still, not a measure. */
+/** The time limit of a test of many races: it only ends a hanging test. */
 export const RACE_MS: number = 300_000 + ROUNDS;
 
-/** In memory where it can be: what a disk takes its time for is no part of a race. */
+/** In memory where possible: the latency of a disk is no part of a race. */
 export const BASE: string = fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** A call of one tool, in its n-th turn. */
 export type Call = readonly [tool: string, args: (turn: number) => Record<string, unknown>];
 
-/** Makes one call; tells whether it went through, and all that it was told. */
+/** Makes one call; returns its success and all text of its answer. */
 export type Caller = (
   tool: string,
   args: Record<string, unknown>,
@@ -104,7 +104,7 @@ export async function controlEscapes(at: World): Promise<void> {
   restore(at, "the control");
 }
 
-/** What one race came to. */
+/** The counts of one race. */
 export interface Met {
   readonly rounds: number;
   readonly calls: number;
@@ -147,7 +147,7 @@ export async function race(
   return { rounds: swaps.done, calls: made, through: through.reduce((sum, count) => sum + count, 0) };
 }
 
-/** A line that tells of a race. */
+/** Describes a race in one line. */
 export function told(title: string, { rounds, calls, through }: Met): string {
   return `${title}: ${rounds} rounds, ${calls} calls, ${through} through`;
 }

@@ -1,4 +1,4 @@
-/** What a sandboxed command that looks for a way out finds. The program is built for it, which takes its time. */
+/** Ways out that a sandboxed command can find. The test compiles the program that looks for them, which takes a while. */
 import * as fs from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";

@@ -85,7 +85,7 @@ test("71 with few descriptors calls end, in success or in words, and none is los
       stateDir: ${JSON.stringify(at.at("../state2"))},
       backend: new LocalBackend({ stateDir: ${JSON.stringify(at.at("../state2"))}, resolver, kernel }),
     })));
-    // A search that took long has an index made, which is told of changes by one descriptor for as
+    // A search that took long has an index made, which gets events of changes through one descriptor for as
     // long as it lives: not what is counted here.
     const kind = (fd) => { try { return readlinkSync("/proc/self/fd/" + fd); } catch { return ""; } };
     const open = () => readdirSync("/proc/self/fd").filter((fd) => kind(fd) !== "anon_inode:inotify").length;

@@ -20,10 +20,10 @@ import {
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
 
-/** What stands at a path before the attack; `$O` and `$W` in targets are the outside and the workspace. */
+/** The entry at a path before the attack; `$O` and `$W` in targets are the outside and the workspace. */
 export type Entry = string | Uint8Array | null | { readonly link: string } | { readonly special: "fifo" };
 
-/** Entries by path relative to the workspace; a path that begins with `../` lies beside it. */
+/** Entries by path relative to the workspace; a path that begins with `../` is next to it. */
 export type Seed = Readonly<Record<string, Entry>>;
 
 /** A way to be held to the roots. */
@@ -197,7 +197,7 @@ function named(text: string, root: string, outside: string): string {
   return text.replaceAll("$O", outside).replaceAll("$W", root);
 }
 
-/** What a call must come to: a code, one of several, success, anything, or whatever a function checks. */
+/** The expected result of a call: a code, one of several, success, anything, or a check by a function. */
 export type Expected =
   | Code
   | readonly (Code | "OK")[]

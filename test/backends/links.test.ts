@@ -16,7 +16,7 @@ import {
   OverlayBackend,
 } from "../../js/index.node.ts";
 
-/** What a tree holds, by path relative to its root; a parent comes before what is in it. */
+/** The entries of a tree, by path relative to its root; a directory comes before its contents. */
 type Tree = readonly (readonly [path: string, entry: string | { readonly link: string } | null])[];
 
 type Subject = FsBackend & Required<Pick<FsBackend, "lstat" | "realpath">>;
@@ -229,7 +229,7 @@ function kernel<T>(run: () => T): T | string {
 const typeOf = (stat: fs.Stats): string =>
   stat.isSymbolicLink() ? "symlink" : stat.isDirectory() ? "dir" : "file";
 
-/** What the kernel says of a path: its type, that of the entry itself, where it leads, and its content. */
+/** Returns the kernel's facts about a path: its type, that of the entry itself, its real path, and its content. */
 function expected(path: string): readonly unknown[] {
   return [
     kernel(() => typeOf(fs.statSync(path))),

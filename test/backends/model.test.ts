@@ -59,7 +59,7 @@ const facts = (stat: FsStat): readonly unknown[] => [
   stat.type === "symlink" ? 0 : stat.mode,
 ];
 
-/** What each operation does and what of its answer is compared. */
+/** Runs each operation and returns the part of its answer that is compared. */
 const RUN: Record<string, (on: Subject, ...args: never[]) => unknown> = {
   exists: (on, at: string) => on.exists(at),
   stat: async (on, at: string) => facts(await on.stat(at)),

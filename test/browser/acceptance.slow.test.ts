@@ -13,7 +13,7 @@ import { chromiumArgs, chromiumPath, describeChromium } from "./chromium.ts";
 import { serve } from "./server.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** What native said is what the others are compared with. */
+/** Holds the results of the native engine, which those of the others are compared with. */
 const scratch = mkdtempSync(join(tmpdir(), "filewright-memory-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 

@@ -1,4 +1,4 @@
-/** The scripts of the test pages, put together by esbuild from the sources, with the built module beside them. */
+/** The scripts of the test pages, bundled by esbuild from the sources, with the built module in the same directory. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";

@@ -36,12 +36,12 @@ export function chromiumPath(): string {
   return path;
 }
 
-/** What it is started with: Chromium's own sandbox needs a user that is not root. */
+/** Returns the arguments of Chromium: its own sandbox needs a user that is not root. */
 export function chromiumArgs(): string[] {
   return process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 }
 
-/** What tests of one file share: one browser, one server. */
+/** Shared by the tests of one file: one browser, one server. */
 export interface Chromium {
   readonly browser: Browser;
   readonly served: Served;

@@ -151,7 +151,7 @@ describeChromium("files in the browser", () => {
 
   it("what a dead tab left is not listed, is swept, and is not in the way; a living one's stays", async () => {
     const temp = (digit: string) => `.filewright-web-${digit.repeat(16)}`;
-    // Until this tab is told to let go, and held from now on.
+    // Resolves when the lock is held; the page calls `release` to end it.
     await first.page.evaluate(
       (name) =>
         new Promise<void>((held) => {

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What is served, by name. A function answers by itself. */
+/** The served files, by name. A function writes the response itself. */
 export type Files = Readonly<
   Record<string, string | Uint8Array | ((request: IncomingMessage, response: ServerResponse) => void)>
 >;

@@ -1,4 +1,4 @@
-/** What errors say to a person: commands and options, where a model is told of tools and arguments. */
+/** Errors for a person name commands and options; those for a model name tools and arguments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../js/cli/commands.ts";
 import { COMMAND_OF_TOOL, commandHint } from "../../js/cli/hints.ts";
@@ -28,7 +28,7 @@ test("every tool has a command, and every command is there", () => {
   for (const name of Object.values(COMMAND_OF_TOOL)) expect(commands).toContain(name);
 });
 
-/** Calls that fail, with what a person is told. */
+/** Calls that fail, with the text for a person. */
 const CASES: readonly (readonly [tool: string, args: Record<string, unknown>, says: RegExp])[] = [
   [
     "read_file",
@@ -69,7 +69,7 @@ const CASES: readonly (readonly [tool: string, args: Record<string, unknown>, sa
   ["delete", { path: "d" }, /; add -r to delete it with all it holds\.$/u],
 ];
 
-describe("a person is told of commands and options", () => {
+describe("errors for a person name commands and options", () => {
   test.each(CASES)("%s %j", async (tool, args, says) => {
     const { ok, text } = await ws.call(tool, args);
     const told = commandHint(text, tool);

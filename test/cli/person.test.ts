@@ -1,4 +1,4 @@
-/** What a person sees: layout, colours, highlighted matches, sizes and times; and what a pipe gets. */
+/** Output for a person: layout, colours, highlighted matches, sizes and times; and output into a pipe. */
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";

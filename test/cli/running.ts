@@ -9,11 +9,11 @@ import { promisify } from "node:util";
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 const driver = fileURLToPath(new URL("../hooks/pseudo-terminal.py", import.meta.url));
 
-/** Whether this machine can make pseudo-terminals. */
+/** True when this machine can make pseudo-terminals. */
 export const hasTerminal =
   spawnSync("python3", ["-c", "import pty, os; os.waitstatus_to_exitcode"]).status === 0;
 
-/** What a run printed, and how it ended. */
+/** The output of a run and its exit status. */
 export interface Ran {
   readonly status: number | null;
   readonly out: string;

@@ -10,7 +10,7 @@ beforeAll(async () => {
     "a.txt": "one\ntwo one\n",
     "long.txt": Array.from({ length: 60 }, (_, n) => `line ${n + 1}\n`).join(""),
   });
-  // A pager that is told apart from plain output: it names itself and counts.
+  // A pager whose output differs from plain output: it prints its name and a count.
   await writeFile(join(at.root, "pager.sh"), 'echo "PAGED $(wc -l)"\n');
 });
 afterAll(() => at.remove());

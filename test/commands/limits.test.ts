@@ -1,4 +1,4 @@
-/** What a command may use up in each tier, and that nothing of it stays behind. */
+/** The resource limits of a command in each tier; none of its processes survives it. */
 import * as fs from "node:fs";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What becomes of git in each tier: commits work, and what git would run of a command's making does not stay. */
+/** Git in each tier: commits work, and no hook or configuration that a command wrote for git to run remains. */
 import * as fs from "node:fs";
 import { join } from "node:path";
 import process from "node:process";

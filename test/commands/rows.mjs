@@ -1,5 +1,5 @@
 /**
- * What a command tries, in each tier: a table that `table.mjs` runs as one user and prints.
+ * Attempts of a command, in each tier: a table that `table.mjs` runs as one user and prints.
  *
  * A row is a shell script and a look at the disk afterwards. `strict` and `fast` say whether
  * the attempt must come to nothing there. Where `fast` is false the fast tier is known not to
@@ -31,12 +31,12 @@ export function marked(marker) {
 }
 const nothingLeft = ({ marker }) => marked(marker).length === 0;
 
-/** Whether there is an entry of this name below a directory, however long its path is. */
+/** Returns true when an entry has this name below a directory, however long its path is. */
 function found(directory, name) {
   const args = [directory, "-name", name];
   return execFileSync("find", args, { encoding: "utf8" }).trim() !== "";
 }
-/** Whether a file is missing or without this text, once directories that hide it were opened again. */
+/** Checks that a file is missing or lacks this text, after making the directories above it readable again. */
 const without =
   (text, path, ...closed) =>
   ({ root }) => {

@@ -1,4 +1,4 @@
-/** What commands try in each tier, as root and as a user without rights: the table of `rows.mjs`. */
+/** Attempts of commands in each tier, as root and as a user without rights: the table of `rows.mjs`. */
 import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";

@@ -12,7 +12,7 @@ export const TIERS: readonly (readonly [name: string, options: CommandOptions])[
   ["fast", { tier: "fast", degrade: "allow" }],
 ];
 
-/** What `run_command` gives as data. */
+/** The data of `run_command`. */
 export interface Ran {
   readonly exit_code: number | null;
   readonly signal: number | null;

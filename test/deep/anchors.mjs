@@ -17,7 +17,7 @@ const LINES = ["}", "", "  }", "item", "  return x;", "  x();", "import a", "});
 
 const makeLine = (random) => (random.chance(0.75) ? random.pick(LINES) : `line ${random.below(1000)}`);
 
-/** Changes a file as somebody else does. `makeNew` makes a line that is nowhere else. */
+/** Changes a file as another program does. `makeNew` makes a line that is nowhere else. */
 function change(random, lines, makeNew) {
   const after = [...lines];
   for (let left = 1 + random.below(4); left > 0; left--) {

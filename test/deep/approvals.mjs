@@ -136,7 +136,7 @@ function operation(random, prefix) {
   return kinds[random.pick(Object.keys(kinds))]();
 }
 
-/** What another program does while the question is open. */
+/** Makes the change of another program while the question is open. */
 function disturb(directory, random) {
   const at = (name) => join(directory, name);
   const content = () => `foreign ${random.below(1e6)}\nvalue = 1\nend\n`;
@@ -222,14 +222,14 @@ async function race(opened, directory, random, told) {
     return left === undefined ? undefined : `${what} was refused, and ${left}`;
   }
   told.made += 1;
-  if (before === undefined) return undefined; // Nothing was to be done, so nobody was asked.
+  if (before === undefined) return undefined; // The call changed nothing, so no question was asked.
   const expected = shownOn(questions, during, before, there);
   if (typeof expected === "string") return `${what}: ${expected}`;
   const left = difference(expected, after);
   return left === undefined ? undefined : `${what}: ${left}`;
 }
 
-/** What differs between two trees. */
+/** Describes the first difference between two trees. */
 function difference(expected, found) {
   for (const [path, value] of expected)
     if (found.get(path) !== value) return `${path} is ${found.get(path)}, not ${value}`;
@@ -246,7 +246,7 @@ const below = (path, top) => path === top || path.startsWith(`${top}/`);
 function shownOn(questions, during, before, there) {
   const [seen, now] = [new Map(before), new Map(there)];
   for (const [index, { changes }] of questions.entries()) {
-    /** Checks that what is given up or taken along is what was shown. */
+    /** Checks that a deleted or moved entry is the one that was shown. */
     const wrong = (path) =>
       index <= during && seen.get(path) !== now.get(path)
         ? `${path} was ${seen.get(path)} when it was shown and ${now.get(path)} when it was made`

@@ -43,7 +43,7 @@ const SEED = {
   "tree/below/b": "b in tree\n",
   "dir/x": "x in dir\n",
 };
-/** Files of somebody else, which no change is about. */
+/** Files of another program, which no change touches. */
 const NEIGHBOURS = ["n1", "n2", "near/n3", "made-by-others/n4"];
 
 const update = (name, from, to) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${from}\n+${to}\n`;

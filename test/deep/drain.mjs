@@ -12,7 +12,7 @@ const COMMAND = join(root, "dist/bin/filewright.js");
 /** Batches that one server gets. */
 const BATCHES = 200;
 const MAX_FILES = 6;
-/** Nobody listened any more: the batch never reached the server. */
+/** The port was closed already: the batch never reached the server. */
 const CLOSED = Symbol("closed");
 
 /** Starts a server over a directory; gives its URL, and its end. */
@@ -69,7 +69,7 @@ function send(url, agent, id, args) {
   });
 }
 
-/** What is wrong with a batch: undefined where it is whole, or refused and not begun. */
+/** Describes the fault of a batch: undefined where it is whole, or refused and not begun. */
 function fault(dir, files, result) {
   const made = files.filter(({ path }) => existsSync(join(dir, path)));
   if (result === CLOSED)

@@ -9,7 +9,7 @@ import { hunksBetween, madeUpHunks } from "../../scripts/lib/edit-hunks.mjs";
 import { randomOf } from "../../scripts/lib/edit-random.mjs";
 import { eachFor, editCases } from "../../scripts/lib/edit-set.mjs";
 
-/** What has to hold of all cases together. */
+/** The required shares, over all cases. */
 const MIN_RIGHT = 0.975;
 const MAX_WRONG = 0.001;
 const MIN_SHOWN = 0.98;
@@ -20,7 +20,7 @@ function hunksOf(random, count) {
   return pairs.flatMap((pair) => hunksBetween(...pair.split(":")));
 }
 
-/** Whether an answer names a line of the range `first` to `last`, or quotes one of the lines. */
+/** Returns true when an answer names a line of the range `first` to `last`, or quotes one of the lines. */
 function shows(text, { first, lines }) {
   const last = first + lines.length - 1;
   for (const [, list] of text.matchAll(/\blines? ((?:\d+(?:-\d+)?(?:, | and )?)+)/gu)) {

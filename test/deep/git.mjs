@@ -85,7 +85,7 @@ function makeLine(random, directory, paths) {
   const parts = names.slice(0, 1 + random.below(names.length)).map((name) => makeName(random, name));
   if (random.chance(0.2)) parts[random.below(parts.length)] = "**";
   if (random.chance(0.1)) parts.splice(random.below(parts.length + 1), 0, random.pick(["**", "*"]));
-  // Two stars beside other characters are not `**`.
+  // Two stars next to other characters are not `**`.
   if (random.chance(0.04)) parts[0] = random.pick([`${parts[0]}**`, `**${parts[0]}`, `${parts[0]}***`]);
   let line = random.chance(0.5) ? parts.join("/") : parts[parts.length - 1];
   if (random.chance(0.25)) line = `/${line}`;

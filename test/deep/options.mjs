@@ -38,7 +38,7 @@ const kindOf = (value) =>
           : "number"
         : typeof value;
 
-/** Whether a schema takes a value as far as its type goes: such a value is no mistake of type. */
+/** Returns true when a schema accepts the type of a value: such a value is no mistake of type. */
 function takes(schema, value) {
   if (schema.anyOf !== undefined) return schema.anyOf.some((one) => takes(one, value));
   const kind = kindOf(value);
@@ -87,7 +87,7 @@ function misspelt(random, word) {
 /** Every place of the options at which a mistake can be made: the schema there, the value, and how to put another. */
 function placesIn(schema, value, path = []) {
   if (schema.anyOf !== undefined) {
-    // The branch that the sample is of; mistakes of type are judged by all of them.
+    // The branch of the sample; a value is a mistake of type only if it fits no branch.
     const branch = schema.anyOf.find((one) => typesOf(one).some((type) => type === kindOf(value)));
     const inner =
       branch === undefined ? [] : placesIn(branch, value, path).filter((place) => place.path !== path);
@@ -190,8 +190,8 @@ function mistake(random, base, place, tools) {
   return { kind, where: shown(path), given, options: put(base, path, () => given) };
 }
 
-/** What became of a call with a mistake: undefined where it was refused as it must be. */
-async function judged(entry, { options, where }) {
+/** Describes the wrong outcome of a call with a mistake: undefined where it was refused as it must be. */
+async function faultOf(entry, { options, where }) {
   try {
     const outcome = await entry.call(options);
     if (entry.answer === true) return outcome;
@@ -625,7 +625,7 @@ async function entriesOf(dir) {
   };
 }
 
-/** What an answer may be that is none: the hook or reviewer says nothing, and is asked no further. */
+/** Returns true for a value that counts as no answer: the hook or reviewer is not asked again. */
 const SAYS_NOTHING = (given) => given === null || given === undefined;
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
@@ -667,7 +667,7 @@ export default {
         )
           continue;
         cases += 1;
-        const wrong = await judged(entry, made);
+        const wrong = await faultOf(entry, made);
         if (wrong !== undefined)
           failures.push(
             `${entry.name}: ${made.kind} at '${made.where}' (${String(made.given)}): ${wrong}; seed ${seed}, case ${cases}`,

@@ -100,7 +100,7 @@ function changeText(random, text) {
   return random.chance(0.15) ? changed.replace(/\r?\n$/u, "") : changed;
 }
 
-/** Whether a file may be made at `path`: neither it nor a directory of it is taken by a file. */
+/** Returns true when a file can be made at `path`: no file has that path or is one of its directories. */
 function isFree(tree, path) {
   for (const taken of tree.keys()) {
     if (taken === path || taken.startsWith(`${path}/`) || path.startsWith(`${taken}/`)) return false;
@@ -203,13 +203,13 @@ function run(program, args, { cwd, input, env } = {}) {
   return { status, stdout, told: `${stdout}${stderr}`.trim().slice(0, 300) };
 }
 
-/** Whether a text begins with a byte order mark, or some of its lines end in LF and some in CRLF. */
+/** Returns true when a text begins with a byte order mark, or some of its lines end in LF and some in CRLF. */
 const needsContext = ({ text }) =>
   text.startsWith("\ufeff") || (text.includes("\r\n") && /(?<!\r)\n/u.test(text));
 
 /**
  * The numbers of context lines that the patch of a pair may have. A hunk without context or CR does not
- * say how lines of a mixed file end: apply_patch lets new lines end as those beside them do. Nor does it
+ * say how lines of a mixed file end: apply_patch lets new lines end as adjacent ones do. Nor does it
  * show a byte order mark, which apply_patch keeps at the beginning.
  */
 const contextsFor = ({ before, after }) =>
@@ -389,7 +389,7 @@ async function checkGnu(random, base, pair, ws) {
   return failures;
 }
 
-/** The tool `diff` over each changed file: git and GNU patch apply what it says. */
+/** The tool `diff` over each changed file: git and GNU patch apply its output. */
 async function checkDiffs(random, base, { before, after }, ws) {
   const failures = [];
   const theirs = join(base, "theirs");

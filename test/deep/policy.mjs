@@ -145,7 +145,7 @@ function toolsOf(tool, args) {
   return tool === "batch" ? args.operations.flatMap((one) => toolsOf(one.tool, one.args)) : [tool];
 }
 
-/** What an answer tells that it must not. */
+/** Yields each fact of an answer that it must not reveal. */
 function* told(tool, args, result, tree, may) {
   const answer = JSON.stringify(result);
   const typed = JSON.stringify(args);
@@ -164,7 +164,7 @@ function* told(tool, args, result, tree, may) {
   }
 }
 
-/** What a call changed that it must not. */
+/** Yields each change of a call that the policy forbids. */
 function* changed(tool, args, before, after, tree, may) {
   const tools = toolsOf(tool, args).filter((one) => CHANGING.includes(one));
   for (const path of new Set([...before.keys(), ...after.keys()])) {
@@ -182,7 +182,7 @@ function* changed(tool, args, before, after, tree, may) {
   }
 }
 
-/** Whether one call replaced or removed a file in a way that a rule on \`delete\` is about. */
+/** Returns true when a call replaced or removed a file in a way that a rule on \`delete\` covers. */
 function isDeletion(tool, args, was, is) {
   if (was === undefined || was.startsWith("dir")) return false;
   if (tool === "delete") return true;

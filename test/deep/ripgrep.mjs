@@ -65,8 +65,8 @@ function makePattern(random, acrossLines) {
 }
 
 /**
- * Whether ripgrep's own answer across lines would be wrong. After a match it goes on in a slice, at whose
- * beginning `^` and `\b` hold, and it reports an empty match behind the last line feed, where no line is.
+ * Returns true when ripgrep's own answer across lines would be wrong. After a match it searches a slice, at whose
+ * beginning `^` and `\b` match, and it reports an empty match behind the last line feed, where no line is.
  */
 function isBeyondRipgrep(pattern) {
   // Not the sign of a class: `[^a]`.

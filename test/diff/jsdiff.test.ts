@@ -1,4 +1,4 @@
-/** `filewright/diff` beside the package whose names it has. docs/diff-compatibility.md lists what is not alike. */
+/** `filewright/diff` compared with the package whose names it has. docs/diff-compatibility.md lists the differences. */
 import * as theirs from "diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * What we print, judged by others: git prints the same diff, and git apply and
+ * Our diffs, checked with other programs: git prints the same diff, and git apply and
  * GNU patch make the new text of it. Where a tool is not installed its tests are
  * skipped by name; in CI they fail.
  */
@@ -144,7 +144,7 @@ describeWith("patch")("GNU patch", () => {
 
   it.each(Object.entries(unusual))("applies: %s", (title, [before, after, name]) => {
     const result = applied("patch", args, before, after, name ?? "f");
-    // It removes what it has emptied.
+    // GNU patch removes a file that it has emptied.
     expect(title === "emptied" ? (result ?? "") : result).toBe(after);
   });
 });

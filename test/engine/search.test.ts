@@ -109,7 +109,7 @@ const FINDS: readonly FindQuery[] = [
   { pattern: "*", sort: "recent" },
 ];
 
-/** A result whose hits are made: they are when somebody looks. */
+/** A result whose hits have been read: they are made lazily. */
 const lookedAt = (result: SearchResult): SearchResult => ({
   ...result,
   matches: result.matches,

@@ -1,4 +1,4 @@
-/** What a page downloads: the sizes that docs/decisions promises. */
+/** The size of a page's download, as docs/decisions promises it. */
 import { existsSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";

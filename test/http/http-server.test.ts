@@ -1,4 +1,4 @@
-/** The HTTP server behind the MCP server and the approval queue: what it refuses, and what it is bounded by. */
+/** The HTTP server behind the MCP server and the approval queue: its refusals and its limits. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";

@@ -8,7 +8,7 @@ import { COMMAND, connect, scratch } from "./harness.ts";
 
 const CANONICAL = ["--preset", "canonical"];
 
-/** A workspace with a config file beside its files. */
+/** A workspace with a config file among its files. */
 async function project(config: object): Promise<{ dir: string; file: string } & AsyncDisposable> {
   const at = await scratch();
   const file = join(at.dir, "filewright.json");

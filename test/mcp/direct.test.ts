@@ -1,4 +1,4 @@
-/** What is answered without the protocol's SDK, held against what the SDK answers. */
+/** Answers of our fast path compared with those of the protocol's SDK. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const clientInfo = { name: "test", version: "1" };
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A server that is spoken to in lines. */
+/** A server whose messages are lines. */
 class Raw implements AsyncDisposable {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<unknown, (answer: Json) => void>();
@@ -60,20 +60,20 @@ class Raw implements AsyncDisposable {
   }
 }
 
-/** Nothing of the plain form has a key of somebody else: this goes to the SDK. */
+/** An unknown key: the fast path takes only messages without one, so the SDK answers. */
 const BY_SDK = { _meta: { "test.example/by": "sdk" } };
 
 test("the revisions are those of the SDK", () => {
   expect(REVISIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
 });
 
-test("hands are shaken as the SDK shakes them, in every revision", async () => {
+test("the fast path answers a handshake as the SDK does, in every revision", async () => {
   await using at = await scratch();
   await using server = new Raw(at.dir);
   const { result } = await server.initialize("2025-06-18");
   expect(result).toMatchObject({ protocolVersion: "2025-06-18", serverInfo: { name: "filewright" } });
   for (const revision of [...REVISIONS, "1999-01-01", "2026-07-28", ""]) {
-    // The second time it is the SDK who is asked.
+    // The fast path answers only the first handshake; the SDK answers this one.
     const theirs = await server.initialize(revision);
     const params = { protocolVersion: revision, capabilities: {}, clientInfo };
     const message = { jsonrpc: "2.0", id: 1, method: "initialize", params };

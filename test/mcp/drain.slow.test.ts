@@ -23,7 +23,7 @@ const batchOf = (batch: number): object => ({
   })),
 });
 
-/** What the answer of a batch says, and what stands on the disk. */
+/** Describes the outcome of a batch by its answer and the files on the disk. */
 function outcome(dir: string, batch: number, result: Record<string, unknown> | undefined): string {
   const there = filesOf(batch).filter((path) => existsSync(join(dir, path)));
   const isWhole =
@@ -65,7 +65,7 @@ test("SIGTERM during 200 batches over HTTP leaves each answered, and whole or no
   expect(counts["whole"]).toBeGreaterThanOrEqual(10);
 }, 120_000);
 
-/** `filewright mcp` as a process, spoken to by lines. */
+/** `filewright mcp` as a process whose messages are lines. */
 function overStdio(argv: readonly string[]): {
   readonly child: ChildProcess;
   write(message: object): void;
@@ -116,7 +116,7 @@ test("SIGTERM during 200 batches over standard input leaves each answered, and w
 
 test("calls that go on for longer than the grace are cancelled and answered, and the process ends with 0", async () => {
   await using at = await scratch();
-  // Held until somebody approves, which nobody does: only the end of the server ends it.
+  // The call waits for an approval that never comes: only the end of the server ends it.
   await using server = await serve(["--preset", "mcp", at.dir, "--approve", "--grace", "1"], {
     FILEWRIGHT_APPROVE_TOKEN: "a-token-of-the-approver",
   });

@@ -17,7 +17,7 @@ export type Era = (typeof ERAS)[number];
 /** A connected client. */
 export interface Connected extends AsyncDisposable {
   readonly client: Client;
-  /** What the server said on standard error until now. */
+  /** Returns the output of the server on standard error until now. */
   errors(): string;
   /** The server's process. */
   readonly pid: number;
@@ -25,7 +25,7 @@ export interface Connected extends AsyncDisposable {
   call(name: string, args?: Record<string, unknown>): Promise<Answer>;
 }
 
-/** What a tool answered. */
+/** The answer of a tool. */
 export interface Answer {
   readonly text: string;
   readonly isError: boolean;

@@ -1,6 +1,6 @@
 /**
- * The filesystem server of the Model Context Protocol beside ours: what goes wrong
- * there, and does not here. Each case is run against both, through the same client;
+ * The filesystem server of the Model Context Protocol compared with ours: cases that fail
+ * there and not here. Each case is run against both, through the same client;
  * `docs/mcp.md` has the table.
  *
  * Skipped only where npm cannot install that server.
@@ -179,7 +179,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Root may write anything: the case needs somebody else. */
+/** Root may write anything: the case needs another user. */
 const NOBODY = 65534;
 const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] as const;
 const unprivileged =

@@ -1,10 +1,10 @@
-/** What `filewright mcp` offers where nothing else is said: our tools in their lean form. */
+/** The default tools of `filewright mcp`: ours in their lean form. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMAND, connect, scratch } from "./harness.ts";
 
-const LISTED = [
+const LEAN_TOOLS = [
   "read_file",
   "write_file",
   "edit_file",
@@ -24,7 +24,7 @@ test("thirteen tools in at most 12,000 characters, in types that every client kn
   await using at = await scratch();
   await using server = await connect([COMMAND, "mcp", at.dir]);
   const { tools } = await server.client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual(LISTED);
+  expect(tools.map(({ name }) => name)).toEqual(LEAN_TOOLS);
   expect(JSON.stringify({ tools }).length).toBeLessThanOrEqual(12_000);
   for (const { name, description = "", inputSchema } of tools) {
     expect(description.length, name).toBeGreaterThanOrEqual(20);
@@ -38,8 +38,8 @@ test("no tool speaks of an argument that the lean schemas leave out", async () =
   await using at = await scratch();
   await using server = await connect([COMMAND, "mcp", "--tools", "all", at.dir]);
   const { tools } = await server.client.listTools();
-  const told = tools.filter(({ name }) => LISTED.includes(name) || name === "stat");
-  expect(told).toHaveLength(LISTED.length + 1);
+  const told = tools.filter(({ name }) => LEAN_TOOLS.includes(name) || name === "stat");
+  expect(told).toHaveLength(LEAN_TOOLS.length + 1);
   expect(
     JSON.stringify(told.map(({ description, inputSchema }) => [description, inputSchema])),
   ).not.toContain("expected_hash");
@@ -95,7 +95,7 @@ describe("--tools", () => {
     await using more = await connect([COMMAND, "mcp", at.dir, "--tools", "+stat,+mkdir"]);
     const names = async (server: typeof more): Promise<readonly string[]> =>
       (await server.client.listTools()).tools.map(({ name }) => name);
-    expect([...(await names(more))].sort()).toEqual([...LISTED, "stat", "mkdir"].sort());
+    expect([...(await names(more))].sort()).toEqual([...LEAN_TOOLS, "stat", "mkdir"].sort());
     await using few = await connect([COMMAND, "mcp", at.dir, "--tools", "read_file,glob"]);
     expect(await names(few)).toEqual(["read_file", "glob"]);
     await expect(few.call("write_file", { path: "a", content: "" })).rejects.toThrow(/Unknown tool/u);

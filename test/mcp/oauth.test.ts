@@ -30,7 +30,7 @@ const ED = generateKeyPairSync("ed25519");
 
 let issuer = "";
 let server: Server;
-/** What the server of keys answers; tests exchange it. */
+/** The answer of the key server; tests replace it. */
 let keys: readonly JsonWebKey[] = [];
 let raw: ((path: string) => { status?: number; text?: string; location?: string } | undefined) | undefined;
 let asked: string[] = [];

@@ -1,4 +1,4 @@
-/** What is written into a client's configuration, and what is said where a client did not do its part. */
+/** The printed configuration of each client, and the error where a client left a variable unexpanded. */
 import { spawnSync } from "node:child_process";
 import { homedir } from "node:os";
 import { readFile } from "node:fs/promises";

@@ -15,7 +15,7 @@ const ENDING_MS = 2_000;
 export interface Serving extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
-  /** What it said on standard error until now. */
+  /** Returns its output on standard error until now. */
   said(): string;
   /** Settled with the exit status, or the signal that ended it. */
   readonly ended: Promise<number | string | null>;

@@ -28,7 +28,7 @@ async function listedTools(list) {
   }
 }
 
-/** What was called before a task, with the answers: the text of a file that the task needs is in them. */
+/** Runs the calls before a task and returns their answers: they contain the text of a file that the task needs. */
 async function callsBefore(list, before) {
   const ws = await openWorkspace({
     backend: new MemoryBackend(filesAtRoot()),

@@ -30,7 +30,7 @@ class Reply {
   readonly proceed = true;
 }
 
-/** What a `before` hook may say by mistake. */
+/** Wrong replies of a `before` hook. */
 const replies: readonly [name: string, reply: unknown][] = [
   ["approved: false", { approved: false }],
   ["outcome: cancel", { outcome: "cancel" }],
@@ -65,7 +65,7 @@ const replies: readonly [name: string, reply: unknown][] = [
   ["a function", () => ({ proceed: false })],
 ];
 
-/** What a reviewer may say by mistake. */
+/** Wrong replies of a reviewer. */
 const confirmations: readonly [name: string, reply: unknown][] = [
   ["true", true],
   ["a text", "proceed_once"],
@@ -90,7 +90,7 @@ const confirmations: readonly [name: string, reply: unknown][] = [
   ],
 ];
 
-/** What somebody may say by mistake when asked for a directory. */
+/** Wrong replies to the question for a directory. */
 const grants: readonly [name: string, reply: unknown][] = [
   ["true", true],
   ["yes in a list", ["yes"]],

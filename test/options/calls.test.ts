@@ -1,4 +1,4 @@
-/** What is said beside the arguments of a call, a lock, an undo, a grant: mistakes are refused and change nothing. */
+/** The options of a call, a lock, an undo, a grant: mistakes are refused and change nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   MemoryBackend,
@@ -39,12 +39,12 @@ describe("a call refuses", () => {
     const path = `new ${name}`;
     const args = { path, content: "x" };
     const given = options as never;
-    const spoken = toolsFor(ws, "claude").find((tool) => tool.name === "Write");
+    const presetTool = toolsFor(ws, "claude").find((tool) => tool.name === "Write");
     const own = ws.tools.find((tool) => tool.name === "write_file");
     const refusals = [
       (await ws.call("write_file", args, given)).error,
       (await own?.execute(args, given))?.error,
-      (await spoken?.execute({ file_path: `/w/${path}`, content: "x" }, given))?.error,
+      (await presetTool?.execute({ file_path: `/w/${path}`, content: "x" }, given))?.error,
       await ws.writeFile(args, given).catch((error: unknown) => error),
     ];
     for (const refusal of refusals)

@@ -29,7 +29,7 @@ async function run(args: readonly string[]): Promise<{ status: number | null; ou
   });
   child.stderr.on("data", (data) => {
     err += data;
-    // A server that starts is told to end: that it started is what fails the test.
+    // A server that starts is ended by a signal: its start fails the test.
     if (/filewright \S+ serving /u.test(err)) child.kill("SIGTERM");
   });
   child.stdin.end();

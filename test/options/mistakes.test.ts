@@ -30,7 +30,7 @@ import {
   within,
 } from "../../js/index.node.ts";
 
-/** What a refusal looks like. */
+/** The compared parts of a refusal. */
 interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -50,7 +50,7 @@ const allow = { decision: "allow" };
 const before = { stage: "before", tool: "*", run: () => undefined };
 const yes = { outcome: "proceed_once" };
 
-/** Options beside a root in memory, and what the refusal says. */
+/** Options added to a root in memory, and the expected text of the refusal. */
 const workspace: readonly [mistake: string, options: Record<string, unknown>, says: RegExp][] = [
   ["a misspelt access of a root", { roots: [{ path: "/w", access: "ro" }] }, /roots\[0\]\.access.*"read"/],
   ["readOnly of a root", { roots: [{ path: "/w", readOnly: true }] }, /roots\[0\]\.readOnly.*access: "read"/],

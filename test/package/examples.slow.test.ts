@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
 
-// What people copy runs: each example to its end, and what it says at the end. Those
+// The examples, which people copy, run to their end and print the expected text. Those
 // that need an SDK run with the SDKs, in test/sdks.
 const folder = new URL("../../examples/", import.meta.url);
 const SAYS: Readonly<Record<string, readonly string[]>> = {

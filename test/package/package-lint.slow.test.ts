@@ -1,4 +1,4 @@
-/** What the tools that look over packages say of the one that would be published. */
+/** The package that would be published, checked by the tools for packages. */
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -23,7 +23,7 @@ const BYTES = ["./filewright.wasm", "./filewright-edit.wasm"];
 
 const isWhole = existsSync(`${root}/dist/wasm/filewright_bg.wasm`);
 
-/** What a plain server of Node imports; the other entries need an SDK or a browser. */
+/** Entries that a plain server of Node imports; the others need an SDK or a browser. */
 const IMPORTED = [
   ...["", "/access", "/backends", "/content", "/diff", "/edit", "/engine", "/hooks", "/node-fs", "/presets"],
   ...["/readers", "/testing", "/workspace"],

@@ -1,4 +1,4 @@
-/** What `npm publish` would upload, and that every entry it promises is there and loads. */
+/** The files that `npm publish` would upload; every promised entry is there and loads. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
@@ -139,7 +139,7 @@ function reached(start: string): readonly string[] {
   return found;
 }
 
-/** What a bundled file imports, at once or later. */
+/** Returns the imports of a bundled file, static and dynamic. */
 function imported(code: string): readonly string[] {
   return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([@a-z][^"\s]*|\.[^"\s]*)"/g)].map(
     ([, name = ""]) => name,

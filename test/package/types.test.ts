@@ -117,7 +117,7 @@ export const other: unknown = (await ws.call("a_tool_of_another_preset", { any: 
   expect(told).toEqual([]);
 }, 120_000);
 
-/** What a newcomer writes; each mark is a place where an editor is asked. */
+/** A first program; the test asks the editor's language service at each mark. */
 const PROGRAM = `import { /*import*/openWorkspace } from "filewright";
 const ws = await /*open*/openWorkspace({ root: "/repo", /*option*/limits: {} });
 await ws./*method*/readFile({ path: "a" });
@@ -146,7 +146,7 @@ describe("an editor", () => {
   const textOf = (parts: readonly ts.SymbolDisplayPart[] | undefined): string =>
     ts.displayPartsToString([...(parts ?? [])]);
 
-  /** What is offered at a mark: its own members, not what any program can name. */
+  /** Returns the completions at a mark: its own members, without the globals. */
   const offered = (mark: string): readonly string[] => {
     const found = editor.getCompletionsAtPosition(file, place(mark), {})?.entries ?? [];
     return found.filter(({ kind }) => kind !== ts.ScriptElementKind.keyword).map(({ name }) => name);
@@ -330,7 +330,7 @@ describe("every method, argument and result has a description", () => {
         const where = `${at}.${member.name}`;
         if (member.getDocumentationComment(checker).length === 0) found.add(where);
         const own = checker.getTypeOfSymbol(member);
-        // A preset is made by `definePreset`: what it consists of is written by nobody.
+        // `definePreset` makes a preset: users never write its members.
         if (member.name !== "preset") visit(own, where);
         for (const signature of own.getCallSignatures()) {
           for (const parameter of signature.parameters)

@@ -39,7 +39,7 @@ const skip =
 /** A suite that needs both engines. CI must have them: there it fails instead of being skipped. */
 export const describeParity: typeof describe | typeof describe.skip = skip ? describe.skip : describe;
 
-/** What a call gives or throws, as plain data that can be compared. */
+/** Returns the result or the error of a call, as plain data that can be compared. */
 export async function outcome(call: () => unknown): Promise<unknown> {
   try {
     return { value: plain(await call()) };

@@ -1,4 +1,4 @@
-/** What is an engine's function is exported by name, from every entry that promises it. */
+/** Every function of an engine is exported by name, from every entry that promises it. */
 import { expect, it } from "vitest";
 import * as native from "../../js/engine/index.node.ts";
 import { makeEngine } from "../../js/engine/engine.ts";

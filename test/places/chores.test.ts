@@ -1,11 +1,11 @@
-/** Ordinary work with default options and nobody to ask: nothing of it is refused, and what decides programs is told. */
+/** Ordinary work with default options and no reviewer: nothing is refused, and changes of files that programs obey are reported. */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { MemoryBackend, openWorkspace, type ToolResult, type WorkspaceOptions } from "../../js/index.node.ts";
 
-/** A file, and whether writing it is told: programs take from it what they run. */
+/** A file, and true where a write to it is reported because programs take from it what they run. */
 const CHORES: readonly (readonly [chore: string, path: string, told: boolean])[] = [
   ["pin a tool", ".tool-versions", true],
   ["pin a tool with mise", "mise.toml", true],

@@ -14,10 +14,10 @@ type Step = readonly [tool: string, args: Record<string, unknown>];
 
 interface Way {
   readonly title: string;
-  /** What the person has: written by hand and by git before the workspace opens. */
+  /** Writes the person's files, by hand and by git, before the workspace opens. */
   readonly seed?: (at: Person) => void;
   readonly steps: (at: { readonly config: string; readonly marker: string }) => readonly Step[];
-  /** What the person does then. Default: `git status` at the top. */
+  /** The git command of the person afterwards. Default: `git status` at the top. */
   readonly git?: readonly string[];
   readonly cwd?: string;
 }

@@ -41,7 +41,7 @@ describe("the table of places", () => {
   });
 });
 
-/** What programs run or obey without being asked, and what they run but people edit in ordinary work. */
+/** Files that programs run or obey without a question, and files that they run but people edit in ordinary work. */
 const REFUSED = `
   .git/HEAD .git/commondir .git/gitdir .git/index .git/packed-refs .git/info/attributes
   .git/objects/info/alternates .git/modules/x/commondir .git/worktrees/x/commondir

@@ -27,7 +27,7 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-/** A workspace in memory at `/w`, `/o` beside it. */
+/** A workspace in memory at `/w`, with `/o` outside it. */
 export async function open(
   preset: WorkspaceOptions["preset"],
   seed: Case["seed"] = {},

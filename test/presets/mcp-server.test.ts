@@ -22,7 +22,7 @@ interface Listed {
   readonly annotations: { readonly readOnlyHint: boolean };
 }
 
-/** What the server answers to `tools/list`. */
+/** Returns the server's answer to `tools/list`. */
 async function listed(): Promise<readonly Listed[]> {
   const child = spawn(process.execPath, [server, tmpdir()], { stdio: ["pipe", "pipe", "ignore"] });
   try {
@@ -48,7 +48,7 @@ async function listed(): Promise<readonly Listed[]> {
   }
 }
 
-/** What a caller may send: names, types, choices, defaults, and what must be there. */
+/** Reduces a schema to what a caller must know: names, types, choices, defaults, and required parameters. */
 function shape(schema: Schema): unknown {
   const { type, properties, items, required = [], enum: choices, default: byDefault } = schema;
   return {

@@ -1,4 +1,4 @@
-/** What presets offer, and that they share everything else with the workspace. */
+/** The tools of the presets, which share everything else with the workspace. */
 import { describe, expect, test } from "vitest";
 import { FilewrightError, type Hook, MemoryBackend, openWorkspace, toolsFor } from "../../js/index.node.ts";
 import { PRESET_NAMES, PRESETS, type PresetName } from "../../js/presets/index.ts";

@@ -1,4 +1,4 @@
-/** What models are shown: descriptions and schemas are an API, and cost tokens with every request. */
+/** The texts for models: descriptions and schemas are an API, and cost tokens with every request. */
 import { describe, expect, test } from "vitest";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";
 import { strictSchema } from "../../js/presets/strict.ts";

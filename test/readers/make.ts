@@ -7,7 +7,7 @@ import { sourceOf } from "../../js/readers/source.ts";
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** What a read gives: the rendering, or code, message and details of the refusal. */
+/** Returns the rendering, or code, message and details of the refusal. */
 export async function read(
   bytes: Uint8Array | string,
   mime: string,

@@ -1,4 +1,4 @@
-/** File tools on the disk, and beside other processes. */
+/** File tools on the disk, also while other processes run. */
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

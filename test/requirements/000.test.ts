@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { KINDS, place } from "../tools/harness.ts";
 
-/** What every tool that takes paths is called with; `$` stands for the path. */
+/** A call of every tool that takes paths; `$` stands for the path. */
 const CALLS: readonly (readonly [tool: string, args: Readonly<Record<string, unknown>>])[] = [
   ["read_file", { path: "$" }],
   ["write_file", { path: "$", content: "taken" }],

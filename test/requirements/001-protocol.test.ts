@@ -1,4 +1,4 @@
-/** What storage must do to carry the tools: rows of 001 about the protocol. */
+/** The requirements of the storage protocol. */
 import { describe, expect, test } from "vitest";
 import {
   FilewrightError,

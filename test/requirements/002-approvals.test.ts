@@ -82,7 +82,7 @@ describe.each(KINDS)("approvals on %s", (kind) => {
     ]);
   });
 
-  /** How often somebody is asked about: this tool again, this tool elsewhere, another tool. */
+  /** Outcomes, and true where the next call asks again: this tool here, this tool elsewhere, another tool. */
   const outcomes: readonly [Confirmation["scopes"][number]["outcome"], readonly boolean[]][] = [
     ["proceed_once", [true, true, true]],
     ["proceed_always", [false, true, true]],

@@ -1,4 +1,4 @@
-/** Reviewing calls: what a hook is told, may answer, and what an approver sees. */
+/** Reviewing calls: the arguments and answers of a hook, and the question that an approver sees. */
 import { describe, expect, test } from "vitest";
 import {
   approvalHook,

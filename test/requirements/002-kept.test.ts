@@ -1,4 +1,4 @@
-/** What was read is kept between calls where that saves time, and is never older than the file. */
+/** Caches between calls: they save time, and a cached result is never older than the file. */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What the kernel refuses to a process that a sandbox restricts: told as such. */
+/** Refusals by the kernel in a process that a sandbox restricts: errors name that layer. */
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const outcomeOf = (argv: readonly string[], options: object) =>
   });
 
 describe.skipIf(!LANDLOCK)("a process under Landlock", () => {
-  /** What a workspace over all of `root` answers where only `open` may be changed, and `closed` not even read. */
+  /** Answers of a workspace over `root` in a process that may change only `open` and not read `closed`. */
   async function answersOf(preset: string, calls: readonly (readonly [string, object])[]): Promise<unknown> {
     const script = `import { openWorkspace } from ${JSON.stringify(ENTRY)};
       const ws = await openWorkspace({ root: ${JSON.stringify(root)}, preset: ${JSON.stringify(preset)}, stateDir: ${JSON.stringify(join(root, "open/state"))} });

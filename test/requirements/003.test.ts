@@ -6,7 +6,7 @@ import { type AskGrant, MemoryBackend, openWorkspace, type WorkspaceEvent } from
 import { makeLocker } from "../../js/pipeline/scheduling/locks.ts";
 import { KINDS, type Kind, place, type Seed, temporary } from "../tools/harness.ts";
 
-/** Somebody who grants these directories, and what they were asked. */
+/** An `ask` that grants these directories, and the directories of its questions. */
 function granting(...yes: readonly string[]) {
   const asked: string[] = [];
   const ask: AskGrant = (question, options, { dir }) => {

@@ -18,13 +18,13 @@ interface Row {
   /** The test that shows it. */
   readonly test?: string;
   readonly title?: string;
-  /** What the test asserts, or the row of its table. */
+  /** The assertion in the test, or the row of its table. */
   readonly assertion?: string;
   /** A change of the code that makes the test fail. */
   readonly mutation?: { readonly file: string; readonly from: string; readonly to: string };
-  /** What is missing. */
+  /** The missing behaviour. */
   readonly open?: string;
-  /** What measures it. */
+  /** The measurement that shows it. */
   readonly measured?: string;
   /** Why it is no behaviour of the product. */
   readonly none?: string;
@@ -106,7 +106,7 @@ describe("each row", () => {
       const titles = linesOf(textOf(file), title.replace(/^[^:]*\d: /u, ""));
       const places = linesOf(textOf(file), assertion);
       const near = places.some((at) => titles.some((from) => Math.abs(from - at) <= MAX_LINES_APART));
-      expect(near, `${id}: ${assertion} beside ${title}`).toBe(true);
+      expect(near, `${id}: ${assertion} near ${title}`).toBe(true);
     }
   });
 

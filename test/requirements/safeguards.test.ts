@@ -12,7 +12,7 @@ interface Edit {
 }
 
 interface Row {
-  /** What is promised, in words. */
+  /** The promise, in words. */
   readonly promise: string;
   /** The test that fails without the safeguard, and a part of its whole name. */
   readonly test: string;

@@ -1,4 +1,4 @@
-/** What a rule wants to be asked about before it is read is not told by changes that are only tried, or that fail. */
+/** Content that a rule asks about before a read is not revealed by dry runs or by changes that fail. */
 import { describe, expect, test } from "vitest";
 import { type Confirmation, MemoryBackend, openWorkspace, type Rule } from "../../js/index.node.ts";
 import { KINDS, place, type Seed } from "../tools/harness.ts";
@@ -6,8 +6,8 @@ import { KINDS, place, type Seed } from "../tools/harness.ts";
 const seed: Seed = { "vault/a.txt": "MARKER one\nMARKER two\n", "open.txt": "MARKER open\n" };
 const rules = [{ path: "vault/**", decision: "ask" }] as const;
 
-/** Changes that tell what is there without being made. */
-const TRIED: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
+/** Changes that would reveal content without being made. */
+const REVEALING_CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
   ["edit_file", { path: "vault/a.txt", old_text: "one", new_text: "1", dry_run: true }],
   ["edit_file", { path: "vault/a.txt", old_text: "MARKER onee", new_text: "1" }],
   ["edit_file", { path: "vault/a.txt", old_text: "MARKER", new_text: "1" }],
@@ -48,14 +48,14 @@ const TRIED: readonly (readonly [tool: string, args: Record<string, unknown>])[]
 ];
 
 describe.each(KINDS)("on %s", (kind) => {
-  test.each(TRIED)("%s %j tells nothing where nobody can be asked", async (tool, args) => {
+  test.each(REVEALING_CALLS)("%s %j tells nothing where nobody can be asked", async (tool, args) => {
     const { ws } = await place(kind, seed, { rules });
     const result = await ws.call(tool, args);
     expect(result.error?.code, result.text).toBe("APPROVAL_DENIED");
     expect(JSON.stringify(result)).not.toMatch(/MARKER (?:one|two)/u);
   });
 
-  test.each(TRIED)("%s %j tells nothing when the reviewer refuses", async (tool, args) => {
+  test.each(REVEALING_CALLS)("%s %j tells nothing when the reviewer refuses", async (tool, args) => {
     const asked: Confirmation[] = [];
     const { ws } = await place(kind, seed, {
       rules,

@@ -19,8 +19,8 @@ const deny: readonly Rule[] = [
   { path: "vault/**", decision: "deny" },
   { path: "**/*.key2", decision: "deny" },
 ];
-/** What must never be told: names below the vault and of the key, and what they hold. */
-const TOLD = /zqx|in the vault|deep in|but open|in a key/u;
+/** Text that no answer may contain: names below the vault and of the key, and their contents. */
+const FORBIDDEN_TEXT = /zqx|in the vault|deep in|but open|in a key/u;
 
 /** Calls that reach the denied files from above, and a part of a good answer. */
 const calls: readonly (readonly [tool: string, args: Record<string, unknown>, told: object])[] = [
@@ -49,7 +49,7 @@ describe.each(KINDS)("what a rule denies on %s", (kind) => {
     const { ws } = await place(kind, seed, { rules: deny, findFiles: true });
     const result = await ws.call(tool, args);
     expect(result.ok, result.text).toBe(true);
-    expect(JSON.stringify(result)).not.toMatch(TOLD);
+    expect(JSON.stringify(result)).not.toMatch(FORBIDDEN_TEXT);
     expect(result.data).toMatchObject(told);
   });
 
@@ -60,7 +60,7 @@ describe.each(KINDS)("what a rule denies on %s", (kind) => {
       const write = { tool: "write_file", args: { path: "new.txt", content: "MARKER new\n" } };
       const result = await ws.call("batch", { operations: [write, { tool, args }], dry_run });
       expect(result.ok, result.text).toBe(true);
-      expect(JSON.stringify(result)).not.toMatch(TOLD);
+      expect(JSON.stringify(result)).not.toMatch(FORBIDDEN_TEXT);
     }
   });
 

@@ -1,6 +1,6 @@
 /**
- * The same answers in a page, whoever put it together: Vite, webpack, esbuild in
- * a Worker, or nobody (the files of the package as they lie on a CDN). Under a
+ * The same answers in a page that is built by Vite, by webpack, by esbuild in a
+ * Worker, or not built at all (the files of the package as a CDN has them). Under a
  * strict policy: no inline script, no eval, nothing from elsewhere.
  */
 import { execFileSync } from "node:child_process";

@@ -1,5 +1,5 @@
 /**
- * Installs bundlers and runtimes beside the checkout, in `.cache/runtimes`, and
+ * Installs bundlers and runtimes in `.cache/runtimes` of the checkout, and
  * puts the scene there, with what is published of this checkout as the package
  * `filewright`. Nothing is installed again while `package.json` in this folder stays as it is.
  */

@@ -98,7 +98,7 @@ describeParity("a runtime's workers do what is done in place, and end what is gi
   });
 });
 
-/** One script and the modules beside it, as a deployment puts them; asked once. */
+/** Serves one script with its modules, as a deployment does, and returns its answer to one request. */
 async function serve(workerd: string): Promise<string> {
   const out = join(home, "workerd");
   mkdirSync(out, { recursive: true });

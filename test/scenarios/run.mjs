@@ -17,11 +17,11 @@ const lines = readFileSync(cases, "utf8").split("\n");
 const ids = lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line).id);
 const disputed = JSON.parse(readFileSync(join(here, "disputed.json"), "utf8"));
 
-/** What the runner reports of the cases that `options` choose. */
+/** Returns the runner's report of the cases that `options` select. */
 async function results(name, options) {
   const report = join(scratch, `${name}.json`);
   const args = [join(here, "runner.mjs"), root, cases, "--json", report, ...options];
-  // What fails is told below, once it is known to be no disputed case.
+  // Failures are printed below, once the disputed cases are known.
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
   const status = await new Promise((done) => child.on("close", done));
   try {

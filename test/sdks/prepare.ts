@@ -1,5 +1,5 @@
 /**
- * Installs the SDKs beside the checkout, in `.cache/sdks`, and compiles the loops
+ * Installs the SDKs in `.cache/sdks` of the checkout and compiles the loops
  * there against their published types and ours. Nothing is installed again while
  * `package.json` in this folder stays as it is.
  */
@@ -11,10 +11,10 @@ import { installed } from "../package/installed.ts";
 const root = resolve(import.meta.dirname, "../..");
 const home = join(root, ".cache/sdks");
 
-/** What the compiler had to say of each loop; empty where nothing. */
+/** The messages of the compiler about each loop. */
 export type Complaints = Readonly<Record<string, readonly string[]>>;
 
-/** What came of the preparation. */
+/** The result of the preparation. */
 export type Prepared =
   | { readonly ready: true; readonly complaints: Complaints }
   | { readonly ready: false; readonly why: string };

@@ -15,7 +15,7 @@ function marked(at: readonly number[], line = LINE): Buffer {
   return bytes;
 }
 
-/** What the edits make of it, by the plainest means. */
+/** Returns the expected result of the edits, by plain replacement. */
 function replacedIn(before: Buffer, edits: readonly { old_text: string; new_text: string }[]): Buffer {
   const text = edits.reduce((t, e) => t.replace(e.old_text, () => e.new_text), before.toString("latin1"));
   return Buffer.from(text, "latin1");

@@ -8,12 +8,12 @@ import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } f
 /** Paths relative to the workspace: content, `null` for a directory, `{ link }` for a symbolic link. */
 export type Seed = Readonly<Record<string, string | Uint8Array | null | { readonly link: string }>>;
 
-/** A seeded workspace and a way to look at its files beside the tools. */
+/** A seeded workspace, and access to its files without the tools. */
 export interface Place {
   readonly ws: Workspace;
   /** The root, absolute. */
   readonly root: string;
-  /** A directory beside the root, out of bounds. */
+  /** A sibling directory of the root, outside of it. */
   readonly outside: string;
   /** The bytes of a file as text; undefined where there is none. */
   text(path: string): Promise<string | undefined>;
@@ -73,7 +73,7 @@ async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "ba
   };
 }
 
-/** A seeded directory on the disk, with a directory beside it and one for private state. */
+/** A seeded directory on the disk, with a sibling directory and one for private state. */
 export async function temporary(seed: Seed = {}): Promise<{
   readonly base: string;
   readonly root: string;

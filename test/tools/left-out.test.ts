@@ -1,4 +1,4 @@
-/** What a search or a listing leaves out is said: an answer never reads like "nothing is there" when it did not look. */
+/** Answers name what a search or a listing left out: none reads like "nothing is there" about files that it skipped. */
 import { describe, expect, test } from "vitest";
 import {
   FilewrightError,

@@ -1,4 +1,4 @@
-/** `list_directory` by one call of the storage says what it says directory by directory. */
+/** `list_directory` gives the same answer with one call of the storage and with one call per directory. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KINDS, place, type Seed } from "./harness.ts";
 
-/** What is left of a seed: content by path, undefined where there is nothing. */
+/** The expected files afterwards: content by path, undefined for a missing file. */
 type After = Readonly<Record<string, string | undefined>>;
 
 const ABC = "a\nb\nc\n";

@@ -1,7 +1,7 @@
 /**
  * Calls as weak models make them: each answer must say what to send instead, or be right.
  *
- * The numbers are those of the list of 74 calls that the texts were judged by. Of each the words are fixed from which
+ * The numbers are those of the list of 74 calls that the texts were measured with. Of each the words are fixed from which
  * the next call follows.
  */
 import { expect, test } from "vitest";
@@ -24,7 +24,7 @@ interface Weak {
   readonly number: number;
   readonly tool: string;
   readonly args: unknown;
-  /** Whether the call is to be made. */
+  /** True where the call must succeed. */
   readonly ok: boolean;
   readonly says: readonly RegExp[];
   readonly never?: RegExp;

@@ -22,7 +22,7 @@ export const CHANGING: ReadonlySet<string> = new Set([
   "copyTree",
 ]);
 
-/** What happens around an operation of a backend; what it throws is the answer of the operation. */
+/** Callbacks around an operation of a backend; an error that they throw is the result of the operation. */
 export interface Between {
   before?(call: number, name: string, args: readonly unknown[]): Promise<void> | void;
   after?(call: number, name: string, args: readonly unknown[]): Promise<void> | void;
@@ -53,9 +53,9 @@ export interface Place {
   readonly root: string;
   /** Where the records of changes are kept, as a workspace keeps them: for the disk, on the disk. */
   readonly store: JournalStore;
-  /** Every entry by its path below the root: contents, targets, or `dir`. Hidden names are told as well. */
+  /** Every entry by its path below the root: contents, targets, or `dir`. Hidden names are included. */
   tree(): Promise<Record<string, string>>;
-  /** A write by somebody else, who knows nothing of the journal. */
+  /** A write by another program, without the journal. */
   foreign(path: string, content: string): Promise<void>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** What the end of a process has cut is rolled back by the next to open, and what a person has saved since stays. */
+/** A change that the end of a process interrupted is rolled back at the next opening; files that a person saved since stay. */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

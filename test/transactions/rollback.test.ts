@@ -1,4 +1,4 @@
-/** A change that fails is rolled back, step by step, and nothing that somebody else has written meanwhile is touched. */
+/** A change that fails is rolled back, step by step, without touching what another program has written meanwhile. */
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Closing a workspace: what it gives back, and what becomes of calls then. */
+/** Closing a workspace: it releases its resources, and later calls fail. */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Commands in the sandbox: what they may do, what becomes of them, and what is told. */
+/** Commands in the sandbox: their permissions, their end, and their results. */
 import * as fs from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The text for people beside the text for the model. */
+/** The text for people, which differs from the text for the model. */
 import { describe, expect, test } from "vitest";
 import { type Hook, toolsFor } from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";

@@ -66,7 +66,7 @@ beforeAll(async () => {
 });
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }));
 
-/** What may become of a file: places are shares of its length. */
+/** Kinds of damage to a file: positions are fractions of its length. */
 const damage = fc.oneof(
   fc.record({ what: fc.constant("flip" as const), at: fc.nat(1e6), bit: fc.nat(7) }),
   fc.record({ what: fc.constant("cut" as const), at: fc.nat(1e6) }),

@@ -1,4 +1,4 @@
-/** The journal in files: what a process left half done, and what somebody planted. */
+/** The journal in files: interrupted changes of a process, and records forged by an attacker. */
 import { createHash, createHmac } from "node:crypto";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ async function workspace(options: { readonly root?: string } = {}): Promise<Work
 const content = (path: string): string => fs.readFileSync(join(root, path), "utf8");
 const inState = (...parts: string[]): string => join(stateDir, "journal", ...parts);
 
-/** A change by a writer whose lock nobody holds, ended before its commit. */
+/** A change by a writer whose lock is free, ended before its commit. */
 async function cut(change: (fs: Workspace["fs"]) => Promise<unknown>): Promise<string> {
   const { fs: disk } = await workspace();
   // Locks that are always free: this writer counts as dead at once.
@@ -92,7 +92,7 @@ test("a record of a living process is not touched", async () => {
   const ws = await workspace();
 
   const journal = makeJournal({
-    store: new FileJournal(stateDir, () => null), // Somebody else holds every lock.
+    store: new FileJournal(stateDir, () => null), // Another process holds every lock.
     cwd: root,
     keep: true,
     durable: false,

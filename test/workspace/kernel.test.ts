@@ -1,4 +1,4 @@
-/** What the kernel enforces on the threads of a workspace, and that nothing else is touched by it. */
+/** Confinement by the kernel applies to the threads of a workspace and to nothing else. */
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { readFile } from "node:fs/promises";

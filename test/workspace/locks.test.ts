@@ -94,20 +94,20 @@ test("whoever overlaps nobody earlier has the lock, and nobody else", async () =
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
       const locker = makeLocker();
-      interface Held {
+      interface Acquired {
         readonly keys: readonly LockKey[];
         readonly stop: AbortController;
         free?: () => void;
       }
-      const present: Held[] = [];
+      const present: Acquired[] = [];
       for (const next of [...steps, ...steps.map(() => 0)]) {
         if (typeof next === "number") {
           const [gone] = present.splice(next % Math.max(1, present.length), 1);
-          // Those who have it give it back, those who wait for it give up.
+          // A holder releases its lock, a waiter cancels.
           if (gone?.free === undefined) gone?.stop.abort();
           else gone.free();
         } else {
-          const held: Held = { keys: next, stop: new AbortController() };
+          const held: Acquired = { keys: next, stop: new AbortController() };
           present.push(held);
           locker.acquire(next, { ...WAIT, signal: held.stop.signal }).then(
             (free) => {

@@ -133,7 +133,7 @@ describe.each(KINDS)("a name that looks the same, on %s", (kind) => {
     const many = await ws.call("read_many_files", { paths: [PLAIN] });
     expect(many.data?.files).toEqual([]);
     expect(many.text).not.toContain("\u202f");
-    // Created as if the other were not there: a refusal would tell of it.
+    // Created as if the other were not there: a refusal would reveal it.
     expect((await ws.call("write_file", { path: PLAIN, content: "" })).ok).toBe(true);
   });
 

@@ -23,7 +23,7 @@ afterEach(() => fs.rmSync(base, { recursive: true, force: true }));
 /** Every kind of change, so that each must be taken back. */
 const MIXED = [
   { tool: "write_file", args: { path: "kept", content: "new\n".repeat(5000) } },
-  // The old content again: by content alone nothing tells whether it was written.
+  // The old content again: the content alone does not show that it was written.
   { tool: "write_file", args: { path: "same", content: "same\n" } },
   { tool: "write_file", args: { path: "made/deep/file", content: "made" } },
   { tool: "move", args: { source: "from", destination: "made/to" } },

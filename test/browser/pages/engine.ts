@@ -1,4 +1,4 @@
-/** The engine of the test pages: the module lies beside the script. */
+/** The engine of the test pages: the module is next to the script. */
 import { ready } from "../../../js/engine/index.ts";
 
 export async function loadEngine(): Promise<void> {

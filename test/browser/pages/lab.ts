@@ -2,7 +2,7 @@
 import * as filewright from "../../../js/index.ts";
 import { loadEngine } from "./engine.ts";
 
-/** What a call came to: its value, or the code, the details and the hint of its failure. */
+/** Returns the value of a call, or the code, the details and the hint of its failure. */
 export async function outcome(run: () => unknown): Promise<unknown> {
   try {
     return await run();
@@ -22,6 +22,6 @@ export async function raw(directory: string): Promise<string[]> {
 }
 
 const lab = { ...filewright, loadEngine, outcome, raw };
-/** What tests find on the page. */
+/** The functions of the page that tests call. */
 export type Lab = typeof lab;
 Object.assign(globalThis, { lab });

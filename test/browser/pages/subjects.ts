@@ -2,13 +2,13 @@
 import { FileSystemAccessBackend, MemoryBackend, OpfsBackend } from "../../../js/backends/index.ts";
 import { backendContract, type ContractOptions, type ContractSubject } from "../../../js/testing/index.ts";
 
-/** A backend, and what its suite is told. */
+/** A backend, and the options of its suite. */
 export interface Subject {
   make(): Promise<ContractSubject>;
   readonly options?: Omit<ContractOptions, "test">;
 }
 
-/** What became of one case: nothing, or why it failed. */
+/** The result of one case: without `failure`, it passed. */
 export interface Outcome {
   readonly name: string;
   readonly failure?: string;

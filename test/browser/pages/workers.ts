@@ -29,7 +29,7 @@ const code = (error: unknown) => (error instanceof FilewrightError ? error.code 
 
 const lab = {
   useWorkers: (name: string, size = 2) => useWorkers({ worker: script(name), wasm, size }),
-  /** What of the module ran on the page itself while `work` was under way. */
+  /** Returns the functions of the module that ran on the page itself during `work`. */
   async onPage(work: () => unknown): Promise<readonly string[]> {
     called.length = 0;
     await work();
@@ -57,6 +57,6 @@ const lab = {
     ),
 };
 
-/** What the tests call. */
+/** The functions of the page that tests call. */
 export type WorkersLab = typeof lab;
 Object.assign(globalThis, { lab });

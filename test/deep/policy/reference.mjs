@@ -32,10 +32,10 @@ const below = (path, base) =>
   isWithin(path, base) && path !== base ? namesOf(path.slice(base.length)) : undefined;
 
 /**
- * Whether a glob covers a path: it matches the path or a directory above it.
+ * Returns true when a glob covers a path: it matches the path or a directory above it.
  *
  * @param {{ cwd: string, roots: readonly string[] }} at real paths
- * @param {boolean} self whether `x/**` covers `x` as well, as it does in a rule
+ * @param {boolean} self true when `x/**` covers `x` as well, as it does in a rule
  */
 export function covers(glob, path, { cwd, roots }, self) {
   const names = namesOf(glob);
@@ -80,7 +80,7 @@ export function reference(tree, policy) {
   const forbidden = (tool, path) => outside(path) || denied(path) || decision(tool, path) === "deny";
   const below = (path) => tree.filter((entry) => entry.path !== path && isWithin(entry.path, path));
 
-  /** Whether a tool may tell an entry: itself, or a directory for what is in it. */
+  /** Entries that a tool may reveal: a visible entry, or a directory that contains one. */
   const seen = new Map();
   const isSeen = (tool, entry) => {
     const key = `${tool} ${entry.path}`;
@@ -97,22 +97,22 @@ export function reference(tree, policy) {
   };
   return {
     isSeen,
-    /** Whether a tool that changes files may tell an entry: what is asked about is told where it is refused. */
+    /** Entries that a changing tool may reveal: its refusal names an entry that a rule asks about. */
     isTold: (tool, entry) =>
       isSeen(tool, entry) ||
       (decision(tool, entry.path) === "ask" && !outside(entry.path) && !denied(entry.path)),
     mayReadContent: (tool, entry) => isSeen(tool, entry) && !isSecret(entry.path),
-    /** Whether a tool must leave a path as it is. */
+    /** Paths that a tool must not change. */
     isFixed: (tool, path) => forbidden(tool, path) || isProtected(path) || decision(tool, path) === "ask",
-    /** Whether a rule keeps a path from being deleted, by whatever tool. */
+    /** Paths that a rule protects from deletion, by any tool. */
     isKept: (path) => ["deny", "ask"].includes(decision("delete", path)),
-    /** Whether a call may name the path, where nobody can be asked. */
+    /** Paths that a call may name where no reviewer is set. */
     isOpen: (tool, path) => !forbidden(tool, path) && decision(tool, path) !== "ask",
-    /** Whether a tool may take a content to another path: a secret only to where it is one again. */
+    /** Moves of content that a tool may make: a secret only to a path that is secret too. */
     mayTake: (tool, path, to) =>
       !forbidden(tool, path) && decision(tool, path) !== "ask" && (!isSecret(path) || isSecret(to)),
     isSecret,
-    /** Whether the policy says anything against a path that lies inside. */
+    /** Paths inside the roots that some part of the policy restricts. */
     isRestricted: (path) =>
       !outside(path) &&
       (denied(path) ||

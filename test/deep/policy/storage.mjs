@@ -89,7 +89,7 @@ function snapshotOf(base) {
   return found;
 }
 
-/** Opens what calls tools, again after a reset: a root that is made anew is another directory. */
+/** Opens the workspace, again after a reset: a recreated root is another directory. */
 async function planted(tree, base, open) {
   plant(tree, base);
   let opened = await open();

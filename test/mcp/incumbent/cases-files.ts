@@ -1,5 +1,5 @@
 /**
- * What the filesystem server expects of reading, writing, editing and searching
+ * Expectations of the filesystem server for reading, writing, editing and searching
  * (its `lib.test.ts`), on real files.
  */
 import { chmod, open, readdir, readFile, stat, utimes } from "node:fs/promises";
@@ -74,7 +74,7 @@ export const part = (
   gives,
 });
 
-/** What a search finds in a tree, in the order of names. */
+/** A case of a search in a tree: `gives` has the found names in order. */
 export const searched = (
   name: string,
   pattern: string,
@@ -94,7 +94,7 @@ export const searched = (
   gives,
 });
 
-/** What both do. */
+/** Cases with the same result on both servers. */
 export const FILE_CASES: readonly UnitCase[] = [
   sized(0, "0 B"),
   sized(-0, "0 B"),

@@ -1,12 +1,12 @@
-/** What the filesystem server expects where links are (its `path-validation.test.ts`), on real links. */
+/** Expectations of the filesystem server for links (its `path-validation.test.ts`), on real links. */
 import { realpath, symlink } from "node:fs/promises";
 import { refused, type UnitCase, type Units } from "./units.ts";
 
-/** Writes as the server does: what is judged first is what is written. */
+/** Writes as the server does: first it checks the path, then it writes there. */
 const put = async (units: Units, path: string, content: string): Promise<void> =>
   units.writeFileContent(await units.validatePath(path), content);
 
-/** What both do. */
+/** Cases with the same result on both servers. */
 export const LINK_CASES: readonly UnitCase[] = [
   {
     of: "path-validation links",
@@ -50,7 +50,7 @@ export const LINK_CASES: readonly UnitCase[] = [
   },
   {
     of: "path-validation races",
-    name: "a link that is put there after a new file's path was judged: nothing outside is changed",
+    name: "a link that is put there after a new file's path was checked: nothing outside is changed",
     async run(units, at) {
       const secret = await at.secret("target.txt", "ORIGINAL");
       const path = await units.validatePath(`${at.allowed}/race.txt`);

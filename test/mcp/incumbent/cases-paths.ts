@@ -1,5 +1,5 @@
 /**
- * What the filesystem server expects of paths: which are allowed, what they mean, which
+ * Expectations of the filesystem server for paths: which are allowed, what they mean, which
  * roots a client may name (its `path-utils.test.ts`, `path-validation.test.ts`,
  * `roots-utils.test.ts`, and `validatePath` of `lib.test.ts`).
  */
@@ -9,7 +9,7 @@ import { type Place, refusal, refused, type UnitCase } from "./units.ts";
 
 const P = "/home/user/project";
 
-/** Whether a path is allowed below these directories: the path, the directories, yes or no. */
+/** Checks of a path against directories: the path, the directories, allowed or not. */
 const LOCATED: Readonly<Record<string, readonly (readonly [unknown, unknown, boolean])[]>> = {
   "a directory and what is below it": [
     [P, [P], true],
@@ -134,7 +134,7 @@ const located = Object.entries(LOCATED).map(
   }),
 );
 
-/** What a path means, written in its shortest form. */
+/** A case of `normalizePath`: the path in its shortest form. */
 export const meant = (path: string, gives: string): UnitCase => ({
   of: "path-utils normalizePath",
   name: JSON.stringify(path),
@@ -196,7 +196,7 @@ const ROOTS: readonly UnitCase[] = [
   },
 ];
 
-/** What both do. */
+/** Cases with the same result on both servers. */
 export const PATH_CASES: readonly UnitCase[] = [
   ...located,
   ...[

@@ -1,4 +1,4 @@
-/** What the filesystem server expects of a tree of which something is left out (its `directory-tree.test.ts`). */
+/** Expectations of the filesystem server for a tree with exclusions (its `directory-tree.test.ts`). */
 import type { Place, UnitCase, Units } from "./units.ts";
 
 interface Node {
@@ -37,7 +37,7 @@ const MODULES = [
 ];
 const GIT = [".git/", ".git/HEAD"];
 
-/** What both do. */
+/** Cases with the same result on both servers. */
 export const TREE_CASES: readonly UnitCase[] = [
   tree("one name", [".env"], [".env"]),
   tree("a directory, wherever it is", ["node_modules"], MODULES),

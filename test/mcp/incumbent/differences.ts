@@ -9,7 +9,8 @@ const instead = (theirs: UnitCase, ours: unknown, why: string): Difference => ({
 const DENIED = "Access denied - path outside allowed directories";
 const AS_NAMED = "a path is what it says; quotes, spaces, backslashes and colons are lawful in names here";
 const FIXED = "bytes that nobody named are kept";
-const JUDGED = "what is opened is what was judged, in one step: a link that comes between leads nowhere";
+const ONE_STEP =
+  "a path is checked and opened in one step: a link that is put there in between has no effect";
 const WHOLE = "one that says nothing is a mistake of whoever configures, and told to them";
 
 /** An edit that is made there, at the first place that will do, and refused here. */
@@ -102,7 +103,7 @@ export const DIFFERENCES: readonly Difference[] = [
 
   {
     of: "path-validation races",
-    name: "a file that is replaced by a link after its path was judged, then read",
+    name: "a file that is replaced by a link after its path was checked, then read",
     async run(units, at) {
       const path = await units.validatePath(await at.file("legit.txt", "PUBLIC"));
       await rm(path);
@@ -111,11 +112,11 @@ export const DIFFERENCES: readonly Difference[] = [
     },
     gives: "SECRET",
     ours: DENIED,
-    why: JUDGED,
+    why: ONE_STEP,
   },
   {
     of: "path-validation races",
-    name: "a directory that a link takes the place of after a path below it was judged, then written",
+    name: "a directory that is replaced by a link after a path below it was checked, then written",
     async run(units, at) {
       await mkdir(`${at.outside}/sub`);
       const path = await units.validatePath(`${at.allowed}/new/sub/file.txt`);
@@ -125,7 +126,7 @@ export const DIFFERENCES: readonly Difference[] = [
     },
     gives: ["done", "CONTENT"],
     ours: [DENIED, "nothing"],
-    why: JUDGED,
+    why: ONE_STEP,
   },
   {
     of: "path-validation races",

@@ -120,7 +120,7 @@ function toolOf(ws: Workspace, name: string): ToolDefinition {
   return tool;
 }
 
-/** Calls a tool as a model does. @throws Error with what the model is told */
+/** Calls a tool as a model does. @throws Error with the text for the model */
 async function told(ws: Workspace, name: string, args: object): Promise<string> {
   const result = await toolOf(ws, name).execute(args);
   if (!result.ok) throw new Error(result.text);

@@ -14,7 +14,7 @@ export interface Edit {
   readonly newText: string;
 }
 
-/** What `getFileStats` gives. */
+/** The result of `getFileStats`. */
 export interface Stats {
   readonly size: number;
   readonly created: Date;
@@ -60,18 +60,18 @@ export interface UnitCase {
   readonly of: string;
   readonly name: string;
   run(units: Units, at: Place): Maybe<unknown>;
-  /** What they expect, compared as data. */
+  /** The expected result of that server, compared as data. */
   readonly gives: unknown;
 }
 
 /** An expectation that we do not fulfil, on purpose. */
 export interface Difference extends UnitCase {
-  /** What ours gives instead. */
+  /** The result of our server. */
   readonly ours: unknown;
   readonly why: string;
 }
 
-/** A directory that is allowed, and one beside it that is not. */
+/** A directory that is allowed, and a sibling that is not. */
 export interface Place {
   readonly allowed: string;
   readonly outside: string;
@@ -117,7 +117,7 @@ export async function outcome(units: Units, { run }: UnitCase): Promise<unknown>
   }
 }
 
-/** What a refusal says before it names what was refused; `done` where nothing was. */
+/** Returns the text of a refusal up to the first colon; `done` for a success. */
 export async function refusal(doing: Maybe<unknown>): Promise<string> {
   try {
     await doing;
@@ -128,5 +128,5 @@ export async function refusal(doing: Maybe<unknown>): Promise<string> {
   }
 }
 
-/** Whether something was refused, for a reason whose words are each server's own. */
+/** Returns true for a refusal, whatever its text: the servers use different words. */
 export const refused = async (doing: Maybe<unknown>): Promise<boolean> => (await refusal(doing)) !== "done";

@@ -1,5 +1,5 @@
-// In a page that a bundler or nobody put together; the module is fetched from beside the script,
-// and so is the worker's.
+// In a page with or without a bundler; the module and the worker's script are fetched from the
+// directory of this script.
 import { diffAsync, ready } from "filewright/engine";
 import { useWorkers } from "filewright/workers";
 import { play } from "./play.mjs";

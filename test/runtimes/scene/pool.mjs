@@ -1,4 +1,4 @@
-// On a command line: what is done in workers is what is done in place, and a call that is given up ends.
+// On a command line: workers give the same results as the main thread, and a cancelled call ends.
 import {
   applyPatchAsync,
   diffAsync,

@@ -39,7 +39,7 @@ function model(turns: readonly Turn[]): MockLanguageModelV4 {
   });
 }
 
-/** What the model was last shown as the result of a call. */
+/** Returns the last result of a call that the model was sent. */
 function shown(mock: MockLanguageModelV4, call: number): unknown {
   const last = mock.doGenerateCalls.at(call)?.prompt.at(-1);
   return last?.role === "tool" ? last.content[0] : last;

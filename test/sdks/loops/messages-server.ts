@@ -11,7 +11,7 @@ export interface MessagesRequest {
   readonly thread?: unknown;
 }
 
-/** The server, and what it was asked. */
+/** The server, and its requests. */
 export interface MessagesServer {
   readonly url: string;
   readonly requests: MessagesRequest[];
@@ -38,7 +38,7 @@ export async function messagesServer(
       return;
     }
     const asked = JSON.parse(body) as MessagesRequest;
-    // A client may ask for other things beside, such as a title: only the loop has tools, or goes on with a thread.
+    // A client may send other requests, such as for a title: only those of the loop have tools, or continue a thread.
     const inLoop = (asked.tools?.length ?? 0) > 0 || asked.thread !== undefined;
     if (inLoop) requests.push(asked);
     const [turn, ...rest] = inLoop ? left : [];

@@ -6,7 +6,7 @@ import { createFsFromVolume, Volume } from "memfs";
 import { fs as zenfs, InMemory, mount, resolveMountConfig, umount } from "@zenfs/core";
 import { ok } from "./scene.js";
 
-/** What an imitation is known not to do as POSIX has it, and why. */
+/** Known differences of each imitation from POSIX, with the reason. */
 const EXCEPT: Readonly<Record<string, readonly string[]>> = {
   memfs: [],
   // A backslash separates names there, so a name that holds one is refused.

@@ -16,7 +16,7 @@ function model(turns: readonly Turn[]): ScriptedModel {
   ]);
 }
 
-/** What the model was shown at its nth call as the last thing. */
+/** Returns the last item of the input of the model's nth call. */
 function shown(scripted: ScriptedModel, call: number): string {
   const { input } = scripted.calls[call]?.request ?? {};
   return JSON.stringify(typeof input === "string" ? input : input?.at(-1));

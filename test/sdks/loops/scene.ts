@@ -1,7 +1,7 @@
 /**
- * What every loop plays: a model that lists, reads, edits wrongly, is refused,
- * edits rightly, asks to delete and is told no, asks again and may, looks at an
- * image, and begins a call that is cancelled. The files are real; the model is a
+ * The script of every loop: a model lists, reads, edits wrongly, is refused, edits
+ * rightly, deletes and is denied, deletes again and is allowed, looks at an image, and
+ * begins a call that is cancelled. The files are real; the model is a
  * script; between them stands the SDK as it is published.
  */
 import assert from "node:assert/strict";
@@ -34,7 +34,7 @@ export const TURNS = {
   held: { tool: "stat", args: { path: "held.txt" } },
 } as const satisfies Record<string, Turn>;
 
-/** What every conversation begins with: nothing in it is asked about. */
+/** The begin of every conversation: none of its calls needs an approval. */
 export const OPENING: readonly Turn[] = [
   TURNS.list,
   TURNS.read,
@@ -57,7 +57,7 @@ export interface Scene {
   readonly ws: Workspace;
   /** The content of the file that is edited. */
   app(): string;
-  /** Whether the file that is to be deleted is there. */
+  /** Returns true while the file exists that the model deletes. */
   log(): boolean;
   /** Resolves when the held call has begun. */
   readonly held: Promise<void>;
@@ -65,7 +65,7 @@ export interface Scene {
   readonly cancelled: Promise<void>;
 }
 
-/** What else the workspace is opened with. */
+/** Further options of the workspace. */
 export interface SceneOptions {
   readonly confirm?: WorkspaceOptions["confirm"];
 }
