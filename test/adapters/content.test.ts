@@ -24,7 +24,7 @@ const ws = await openWorkspace({
 const read = (path: string): Promise<ToolResult> => ws.call("read_file", { path });
 
 describe("an image in the form of each provider", () => {
-  test("004-13 for MCP, Anthropic, OpenAI and Google, from what one call of ours gave", async () => {
+  test("for MCP, Anthropic, OpenAI and Google, from what one call of ours gave", async () => {
     const result = await read("dot.png");
     const { text } = result;
     expect(toMcpContent(result)).toEqual([

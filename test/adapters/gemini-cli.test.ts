@@ -19,7 +19,7 @@ const named = (tools: readonly GeminiCliTool[], name: string): GeminiCliTool =>
 const EDIT = { file_path: "/w/a.txt", old_string: "two", new_string: "2" };
 
 describe("a tool", () => {
-  test("002-141 tells its name for people, icon, schema, a call's places and title, and what is wrong with arguments", async () => {
+  test("tells its name for people, icon, schema, a call's places and title, and what is wrong with arguments", async () => {
     const tools = toGeminiCliTools(await open());
     const replace = named(tools, "replace");
     expect(replace).toMatchObject({

@@ -71,7 +71,7 @@ describe("TinyAgent", () => {
     expect(() => toTinyAgentTools(ws, { include: ["read_fil"] })).toThrow(/did you mean 'read_file'/u);
   });
 
-  test("002-76 callbacks are told of tool_start and tool_end, in its words, also those that are added later", async () => {
+  test("callbacks are told of tool_start and tool_end, in its words, also those that are added later", async () => {
     const events: unknown[] = [];
     const { agent } = await tinyAgent((event, self, { tool_name, tool_args, ok }) => {
       events.push([event, self === agent, tool_name, tool_args["file_path"], ok]);
@@ -202,7 +202,7 @@ async function directory(): Promise<{ root: string; options: { stateDir: string 
 }
 
 describe("Amplifier", () => {
-  test("004-2 mount(coordinator, config) mounts the three tools at tools, in the session's directory", async () => {
+  test("mount(coordinator, config) mounts the three tools at tools, in the session's directory", async () => {
     const { root, options } = await directory();
     const coordinator = new Coordinator(root);
     const unmount = await mount(coordinator, { options });
@@ -231,7 +231,7 @@ describe("Amplifier", () => {
     expect(coordinator.mounted.size).toBe(0);
   });
 
-  test("004-2 004-13 an image is the block that its providers take", async () => {
+  test("an image is the block that its providers take", async () => {
     const { root, options } = await directory();
     const coordinator = new Coordinator(root);
     cleanups.push(await mount(coordinator, { options, include: ["read_file"] }));

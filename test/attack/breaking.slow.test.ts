@@ -133,7 +133,7 @@ const mountable =
 
 const [CONTENT, RENAME] = ["pwrite64,copy_file_range", "rename,renameat,renameat2"];
 
-describe.skipIf(!strace)("73 told, the old content whole, nothing left", () => {
+describe.skipIf(!strace)("told, the old content whole, nothing left", () => {
   test.each([
     ["close", "error=EIO", "IO_ERROR", WRITES],
     ["close", "error=EDQUOT", "NO_SPACE", WRITES],

@@ -1,4 +1,4 @@
-/** That every attack of docs/security-cases.md is made where it says, and by the ways it says. */
+/** Every attack of docs/security-cases.md is made by the rows or tests that it names, and in the ways it says. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -11,26 +11,29 @@ const HERE = "test/attack";
 const CASES = [...DOCUMENT.matchAll(/^\| (\d+) \| (.+) \| (.+) \| (.+) \|$/gmu)].map(
   ([, n, title, where = "", ways = ""]) => ({
     n: Number(n),
-    title: `${n} ${title}`,
+    title: `case ${n}: ${title}`,
     where: where.split("<br>").map((one) => /^`([^`]+)`(?:: (.+))?$/u.exec(one) ?? [one]),
     ways: (/^\w+/u.exec(ways) ?? [""])[0],
   }),
 );
 
-/** The ways by which a file of this folder makes an attack: those of its rows, and of the titles that begin with it. */
-function waysIn(file: string, n: number): ReadonlySet<string> {
-  const text = readFileSync(join(ROOT, file), "utf8");
-  const rows = text.split(/^ {2}\{\s*(?=n: \d+,)/mu).slice(1);
-  const ways = rows
+type Coverage = "all" | "disk";
+
+/** The ways of the rows with this number in the table of a file. */
+function waysOfRows(file: string, n: number): readonly Coverage[] {
+  const rows = readFileSync(join(ROOT, file), "utf8").split(/^ {2}\{\s*(?=n: \d+,)/mu);
+  return rows
+    .slice(1)
     .filter((row) => row.startsWith(`n: ${n},`))
     .map((row) => (/^(?: {4}disk: true,|.*\bdisk: true\b.*\}\)?,$)/mu.test(row) ? "disk" : "all"));
-  for (const { index } of text.matchAll(new RegExp(`"(?:\\d+ )*${n} `, "gu"))) {
-    const before = text.slice(0, index);
-    const own = /test\.each\((ARMS|disks)\b[^;]*$/u.exec(before.slice(before.lastIndexOf("\ntest")))?.[1];
-    const around = [...before.matchAll(/^describe.*\.each\(\s*(ARMS\.filter|ARMS|disks)\b/gmu)].at(-1)?.[1];
-    ways.push((own ?? around) === "ARMS" ? "all" : "disk");
-  }
-  return new Set(ways);
+}
+
+/** The ways of the test with a title: those of its own table, or of the suite around it. */
+function wayOfTitle(text: string, title: string): Coverage {
+  const before = text.slice(0, text.indexOf(`"${title}`));
+  const own = /test\.each\((ARMS|disks)\b[^;]*$/u.exec(before.slice(before.lastIndexOf("\ntest")))?.[1];
+  const around = [...before.matchAll(/^describe.*\.each\(\s*(ARMS\.filter|ARMS|disks)\b/gmu)].at(-1)?.[1];
+  return (own ?? around) === "ARMS" ? "all" : "disk";
 }
 
 test("the list has no gap", () => {
@@ -39,13 +42,17 @@ test("the list has no gap", () => {
 
 test.each(CASES.map((one) => [one.title, one] as const))("%s", (_, { n, where, ways }) => {
   expect(where.length).toBeGreaterThan(0);
-  const seen = new Set<string>();
-  for (const [, file = "", says] of where) {
-    if (says === undefined) {
-      const found = waysIn(file, n);
-      expect([...found], `${file} makes no such attack`).not.toEqual([]);
+  const seen = new Set<Coverage>();
+  for (const [, file = "", title] of where) {
+    if (title === undefined) {
+      const found = waysOfRows(file, n);
+      expect(found, `${file} has no such row`).not.toEqual([]);
       for (const way of found) seen.add(way);
-    } else expect(readFileSync(join(ROOT, file), "utf8")).toContain(says);
+    } else {
+      const text = readFileSync(join(ROOT, file), "utf8");
+      expect(text).toContain(title);
+      if (file.startsWith(`${HERE}/`) && text.includes(`"${title}`)) seen.add(wayOfTitle(text, title));
+    }
   }
   if (ways === "all") expect([...seen]).toContain("all");
   if (ways === "disk") expect([...seen]).toContain("disk");

@@ -48,7 +48,7 @@ describe.skipIf(!mountable)("a disk of 64 KiB", () => {
   });
 
   test.each(disks)(
-    "72 full in the middle of a write: the old content is whole, and the error is told, on $name",
+    "full in the middle of a write: the old content is whole, and the error is told, on $name",
     async ({ resolver, kernel }) => {
       const stateDir = join(base, "state");
       const backend = new LocalBackend({ stateDir, resolver, kernel });
@@ -70,7 +70,7 @@ describe.skipIf(!mountable)("a disk of 64 KiB", () => {
 
   // What they do is theirs to change: a release that stops losing files makes this fail, and is welcome.
   test.each(["write-file-atomic", "atomically"])(
-    "72 the control: %s says all is well, and the file is cut",
+    "the control: %s says all is well, and the file is cut",
     async (name) => {
       const peer = (await import(name)) as {
         readonly default?: (path: string, text: string) => Promise<void>;
@@ -107,7 +107,7 @@ describe.skipIf(!strace)("a disk that breaks", () => {
     ["pwrite64", "EDQUOT", "NO_SPACE"],
     ["rename,renameat,renameat2", "EIO", "IO_ERROR"],
     ["rename,renameat,renameat2", "EDQUOT", "NO_SPACE"],
-  ])("73 %s answers %s: told, the old content whole, nothing left", (call, errno, code) => {
+  ])("%s answers %s: told, the old content whole, nothing left", (call, errno, code) => {
     fs.writeFileSync(join(small, "f"), OLD);
     const program = [process.execPath, "--input-type=module", "-e", write(small)];
     const args = [
@@ -128,7 +128,7 @@ describe.skipIf(!strace)("a disk that breaks", () => {
   });
 });
 
-test("83 four processes of 25 edits each: every edit is made, or refused as a conflict", async () => {
+test("four processes of 25 edits each: every edit is made, or refused as a conflict", async () => {
   const names = Array.from({ length: 100 }, (_, n) => `<${n}>`);
   fs.writeFileSync(join(small, "f"), `${names.join("\n")}\n`);
   // Each by another way: the locks and the comparisons are the same.

@@ -30,7 +30,7 @@ async function said(call: string, errno: string, code: string): Promise<unknown>
 
 describe.skipIf(process.platform !== "linux" || !existsSync(ENTRY))("a kernel", () => {
   test.each(["ENOSYS", "EPERM"])(
-    "102 that answers openat2 with %s: every attack meets the walk, and fails",
+    "that answers openat2 with %s: every attack meets the walk, and fails",
     async (errno) => {
       expect(await said("openat2", errno, "return facts()")).toMatchObject({
         resolver: "walk",
@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== "linux" || !existsSync(ENTRY))("a kernel", 
     },
   );
 
-  test("103 without Landlock: what requires it does not open, and what prefers it says so", async () => {
+  test("without Landlock: what requires it does not open, and what prefers it says so", async () => {
     for (const errno of ["ENOSYS", "EPERM"]) {
       expect(
         await said(

@@ -315,7 +315,7 @@ runRows(ROWS);
 const disks = ARMS.filter((arm) => arm.disk);
 
 test.each(disks.map((arm): [string, Arm] => [arm.name, arm]))(
-  "41 a root that is named by a link is the place it was, on %s",
+  "a root that is named by a link is the place it was, on %s",
   async (_, arm) => {
     const at = await world(arm);
     const named = at.at("../named");
@@ -340,7 +340,7 @@ test.each(disks.map((arm): [string, Arm] => [arm.name, arm]))(
 );
 
 test.each(ARMS.map((arm): [string, Arm] => [arm.name, arm]))(
-  "53 what becomes a link while somebody is asked is not written through, on %s",
+  "what becomes a link while somebody is asked is not written through, on %s",
   async (_, arm) => {
     const swap: ((at: World) => void)[] = [
       (at) => {
@@ -368,7 +368,7 @@ test.each(ARMS.map((arm): [string, Arm] => [arm.name, arm]))(
 );
 
 test.each(disks.map((arm): [string, Arm] => [arm.name, arm]))(
-  "42 a hard link to a file outside: no tool changes the file outside, on %s",
+  "a hard link to a file outside: no tool changes the file outside, on %s",
   async (_, arm) => {
     const at = await world(arm);
     const before = at.tree("../out");

@@ -112,7 +112,7 @@ const ROWS: readonly Row[] = [
 
 runRows(ROWS);
 
-test.each(ARMS)("95 a right to one directory is none to its namesakes, on $name", async (arm) => {
+test.each(ARMS)("a right to one directory is none to its namesakes, on $name", async (arm) => {
   const at = await world(
     arm,
     { "ab/f": "SECRET", "A/f": "SECRET" },
@@ -129,7 +129,7 @@ test.each(ARMS)("95 a right to one directory is none to its namesakes, on $name"
   }
 });
 
-test.each(ARMS)("98 a hook that throws, answers nonsense or never answers denies, on $name", async (arm) => {
+test.each(ARMS)("a hook that throws, answers nonsense or never answers denies, on $name", async (arm) => {
   const replies: readonly (() => unknown)[] = [
     () => {
       throw new Error("a defect");

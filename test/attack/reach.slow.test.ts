@@ -12,7 +12,7 @@ const { landlock } = new LocalBackend({ policy: SandboxPolicy.workspaceOnly(tmpd
 const EPERM = 1;
 
 test.skipIf(landlock === 0)(
-  "105 no raw sockets, packets, io_uring or the shell's connections, and no descriptor of ours",
+  "no raw sockets, packets, io_uring or the shell's connections, and no descriptor of ours",
   { timeout: 300_000 },
   async () => {
     const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-reach-")));

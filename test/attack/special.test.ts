@@ -99,7 +99,7 @@ runRows(ROWS);
 const disks = ARMS.filter((arm) => arm.disk);
 
 describe.each(disks)("$name", (arm) => {
-  test("57 a hundred calls on pipes hold up nobody", async () => {
+  test("a hundred calls on pipes hold up nobody", async () => {
     const at = await world(arm, { p: fifo });
     const stuck = Array.from({ length: 100 }, (_, n) =>
       n % 2 === 0
@@ -111,7 +111,7 @@ describe.each(disks)("$name", (arm) => {
       expect(result).toMatchObject({ error: { code: NOT_REGULAR } });
   });
 
-  test("59 a socket and a device are refused by what they are", async () => {
+  test("a socket and a device are refused by what they are", async () => {
     const at = await world(arm);
     const server = createServer().listen(at.at("s"));
     await once(server, "listening");
@@ -131,7 +131,7 @@ describe.each(disks)("$name", (arm) => {
     server.close();
   });
 
-  test("60 files of a system without sizes are read to their end, and memory of processes is not", async () => {
+  test("files of a system without sizes are read to their end, and memory of processes is not", async () => {
     const backend = new LocalBackend({ resolver: arm.resolver, kernel: arm.kernel });
     const ws = await openWorkspace({ root: `/proc/${process.pid}`, backend });
     const status = await ws.call("read_file", { path: "status" });
@@ -142,7 +142,7 @@ describe.each(disks)("$name", (arm) => {
     await ws.close();
   });
 
-  test("61 a file that grows while it is read ends where it ended at the beginning, and is told to be cut", async () => {
+  test("a file that grows while it is read ends where it ended at the beginning, and is told to be cut", async () => {
     const at = await world(arm, { log: "line of text\n".repeat(20_000) }, {}, BASE);
     const writer = spawn(process.execPath, [
       "-e",
@@ -180,7 +180,7 @@ describe.each(disks)("$name", (arm) => {
     }
   });
 
-  test("62 a file that others shorten and lengthen while it is read harms nobody", async () => {
+  test("a file that others shorten and lengthen while it is read harms nobody", async () => {
     const at = await world(arm);
     const path = at.at("moving");
     let stop = false;
@@ -209,7 +209,7 @@ describe.each(disks)("$name", (arm) => {
     await others;
   });
 
-  test("63 a file of five gigabytes without content costs neither time nor memory", async () => {
+  test("a file of five gigabytes without content costs neither time nor memory", async () => {
     const at = await world(arm);
     fs.writeFileSync(at.at("sparse"), "");
     fs.truncateSync(at.at("sparse"), 5 * 2 ** 30);
@@ -235,7 +235,7 @@ describe.each(disks)("$name", (arm) => {
     expect(part?.bytes).toHaveLength(10);
   });
 
-  test("66 a tree five hundred directories deep is made, searched and removed", async () => {
+  test("a tree five hundred directories deep is made, searched and removed", async () => {
     const at = await world(arm);
     const path = Array.from({ length: 500 }, () => "d").join("/");
     expect(await at.ws.call("mkdir", { path })).toMatchObject({ ok: true });

@@ -224,7 +224,7 @@ export interface Row {
 export function runRows(rows: readonly Row[]): void {
   describe.each(ARMS)("$name", (arm) => {
     const here = rows.filter((row) => arm.disk || row.disk !== true);
-    test.each(here.map((row) => [`${row.n} ${row.title}`, row] as const))("%s", async (_, row) => {
+    test.each(here.map((row) => [row.title, row] as const))("%s", async (_, row) => {
       const at = await world(arm, row.seed, row.options);
       const before = [at.tree("../out"), at.tree("../ws-evil")];
       for (const [tool, args, expected] of row.steps) {

@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
 runRows(ROWS);
 
 describe.each(ARMS)("$name", (arm) => {
-  test("82 twenty edits at once of one file, each elsewhere in it, are all there", async () => {
+  test("twenty edits at once of one file, each elsewhere in it, are all there", async () => {
     const lines = Array.from({ length: 20 }, (_, n) => `line ${n} old\n`);
     const at = await world(arm, { many: lines.join("") });
     const results = await Promise.all(
@@ -57,7 +57,7 @@ describe.each(ARMS)("$name", (arm) => {
     expect(at.text("many")).toBe(lines.join("").replaceAll("old", "new"));
   });
 
-  test("90 two moves against each other end, one way or the other", async () => {
+  test("two moves against each other end, one way or the other", async () => {
     const at = await world(arm, { x: "one", y: "two" });
     for (let round = 0; round < 20; round += 1) {
       const results = await Promise.all([
@@ -71,7 +71,7 @@ describe.each(ARMS)("$name", (arm) => {
     }
   });
 
-  test("81 an edit keeps every byte it does not touch", async () => {
+  test("an edit keeps every byte it does not touch", async () => {
     const at = await world(arm);
     const bytes = Buffer.concat([
       Buffer.from([0xef, 0xbb, 0xbf]),
@@ -93,7 +93,7 @@ describe.each(ARMS)("$name", (arm) => {
     );
   });
 
-  test("84 a file that was only touched is written", async () => {
+  test("a file that was only touched is written", async () => {
     const at = await world(arm);
     const { hash } = (await at.ws.readFile({ path: "f" })) as { hash: string };
     at.put("f", "inside f\n");
@@ -103,7 +103,7 @@ describe.each(ARMS)("$name", (arm) => {
     });
   });
 
-  test("85 other bytes of the same size at the same time are a conflict", async () => {
+  test("other bytes of the same size at the same time are a conflict", async () => {
     const at = await world(arm);
     const { hash } = (await at.ws.readFile({ path: "f" })) as { hash: string };
     const { atime, mtime } = arm.disk ? fs.statSync(at.at("f")) : { atime: 0, mtime: 0 };
@@ -120,7 +120,7 @@ describe.each(ARMS)("$name", (arm) => {
 });
 
 describe.each(ARMS.filter((arm) => arm.disk))("$name", (arm) => {
-  test("79 a file nobody may write is not written, not by root either", async () => {
+  test("a file nobody may write is not written, not by root either", async () => {
     const at = await world(arm);
     fs.chmodSync(at.at("f"), 0o444);
     for (const [tool, args] of [
@@ -133,7 +133,7 @@ describe.each(ARMS.filter((arm) => arm.disk))("$name", (arm) => {
     expect(at.text("f")).toBe("inside f\n");
   });
 
-  test("76 the rights of a file outlive its replacement, and set-user-id does not", async () => {
+  test("the rights of a file outlive its replacement, and set-user-id does not", async () => {
     const at = await world(arm);
     for (const [before, after] of [
       [0o754, 0o754],

@@ -384,7 +384,7 @@ describe("tools that are not ours", () => {
   });
 });
 
-describe("002-71 in a notebook", () => {
+describe("in a notebook", () => {
   test("the bundle is text, HTML without a trace of markup from content, and data", () => {
     const hostile = details({
       title: "Edit <b>f</b>",
@@ -429,7 +429,7 @@ describe("002-71 in a notebook", () => {
   });
 });
 
-describe("002-72 at a queue", () => {
+describe("at a queue", () => {
   const about = (access: "read" | "write" = "read") => ({
     dir: "/d",
     access,

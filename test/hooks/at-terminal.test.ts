@@ -90,7 +90,7 @@ describe.skipIf(!python)("the command at a real terminal (needs python3)", () =>
   });
 });
 
-describe.skipIf(!python)("002-70 at a real terminal (needs python3)", () => {
+describe.skipIf(!python)("the approver at a real terminal (needs python3)", () => {
   test("the diff is shown, and y writes it", async () => {
     const { output, results, text } = await atTerminal(
       [write("a\nB\n")],

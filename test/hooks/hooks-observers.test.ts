@@ -40,7 +40,7 @@ async function open(observers: readonly Observer[], options: Partial<WorkspaceOp
 
 const HASH = /^sha256:[0-9a-f]{64}$/;
 
-describe("002-125 the audit log", () => {
+describe("the audit log", () => {
   async function records(run: (ws: Awaited<ReturnType<typeof open>>) => Promise<void>, options = {}) {
     const seen: AuditRecord[] = [];
     const ws = await open([audit({ write: (record) => void seen.push(record) })], {
@@ -163,7 +163,7 @@ describe("002-125 the audit log", () => {
   });
 });
 
-describe("002-125 counters", () => {
+describe("counters", () => {
   test("calls, failures, codes, agents, and what was forbidden", async () => {
     const usage = usageCounter();
     const ws = await open([usage], {

@@ -33,7 +33,7 @@ const bytes = (...codes: number[]): Buffer => Buffer.from(codes);
 
 const CASES: readonly Case[] = [
   {
-    name: "1 twenty parallel edits of one file all survive",
+    name: "twenty parallel edits of one file all survive",
     async right(server, dir) {
       const path = join(dir, "parallel.txt");
       const lines = Array.from({ length: 20 }, (_, n) => `line ${n};`);
@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "2 an edit of a file with CRLF keeps its line ends",
+    name: "an edit of a file with CRLF keeps its line ends",
     async right(server, dir) {
       const path = join(dir, "crlf.txt");
       await writeFile(path, "a\r\nb\r\nc\r\n");
@@ -55,7 +55,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "3 an edit elsewhere keeps a Latin-1 byte",
+    name: "an edit elsewhere keeps a Latin-1 byte",
     async right(server, dir) {
       const path = join(dir, "latin.txt");
       await writeFile(path, Buffer.concat([Buffer.from("caf"), bytes(0xe9), Buffer.from("\nsecond\n")]));
@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "4 UTF-16 is read as text",
+    name: "UTF-16 is read as text",
     async right(server, dir) {
       const path = join(dir, "utf16.txt");
       await writeFile(path, Buffer.concat([bytes(0xff, 0xfe), Buffer.from("grüße\n", "utf16le")]));
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "4 a binary file is refused instead of read as text",
+    name: "a binary file is refused instead of read as text",
     async right(server, dir) {
       const path = join(dir, "binary.dat");
       await writeFile(path, Buffer.from(Array.from({ length: 2000 }, (_, n) => (n * 37) % 256)));
@@ -81,7 +81,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "5 a method found with another indentation keeps its own",
+    name: "a method found with another indentation keeps its own",
     async right(server, dir) {
       const path = join(dir, "method.py");
       const body = "class A:\n    def f(self):\n        x = 1\n        return x\n";
@@ -96,7 +96,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "6 text that stands in the file three times is refused",
+    name: "text that stands in the file three times is refused",
     async right(server, dir) {
       const path = join(dir, "three.txt");
       await writeFile(path, "x = 1\ny\nx = 1\ny\nx = 1\n");
@@ -104,7 +104,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "6 empty text is refused",
+    name: "empty text is refused",
     async right(server, dir) {
       const path = join(dir, "empty-old.txt");
       await writeFile(path, "a\n");
@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "6 an edit that changes nothing is told",
+    name: "an edit that changes nothing is told",
     async right(server, dir) {
       const path = join(dir, "noop.txt");
       await writeFile(path, "a\n");
@@ -120,7 +120,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "7 a file is written into a directory that is missing",
+    name: "a file is written into a directory that is missing",
     async right(server, dir) {
       const path = join(dir, "new/deep/file.txt");
       await server.call("write_file", { path, content: "x" });
@@ -128,21 +128,21 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "7 reading a directory says what to do",
+    name: "reading a directory says what to do",
     async right(server, dir) {
       const { isError, text } = await server.call("read_text_file", { path: dir });
       return isError && !text.includes("EISDIR") && text.includes("list_directory");
     },
   },
   {
-    name: "8 a relative path is found in the second directory",
+    name: "a relative path is found in the second directory",
     async right(server, _dir, second) {
       await writeFile(join(second, "second.txt"), "here");
       return (await server.call("read_text_file", { path: "second.txt" })).text === "here";
     },
   },
   {
-    name: "9 the last line is the last line",
+    name: "the last line is the last line",
     async right(server, dir) {
       const path = join(dir, "tail.txt");
       await writeFile(path, "1\n2\n3\n");
@@ -160,7 +160,7 @@ const CASES: readonly Case[] = [
     }),
   ),
   {
-    name: "10 a link is listed as a link",
+    name: "a link is listed as a link",
     async right(server, dir) {
       await mkdir(join(dir, "links/target"), { recursive: true });
       await symlink("target", join(dir, "links/to-directory"));
@@ -170,7 +170,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "13 a byte order mark is not part of the text",
+    name: "a byte order mark is not part of the text",
     async right(server, dir) {
       const path = join(dir, "bom.txt");
       await writeFile(path, "\ufeffhello\n");
@@ -204,7 +204,7 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
     }
   });
 
-  test.skipIf(!unprivileged)("11 a file without write permission is not replaced", async () => {
+  test.skipIf(!unprivileged)("a file without write permission is not replaced", async () => {
     for (const [server, expected] of [
       [THEIRS, true],
       [DROP_IN, false],
@@ -224,7 +224,7 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
     }
   });
 
-  test("12 what it has no tools for, preset canonical has", async () => {
+  test("preset canonical has the tools that it lacks", async () => {
     await using at = await scratch();
     await using theirs = await connect([THEIRS, at.dir]);
     const names = async (server: Connected): Promise<readonly string[]> =>

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-test("002-114 what each entry exports is what is written down; run `npm run api` after a change", () => {
+test("what each entry exports is what is written down; run `npm run api` after a change", () => {
   const printed = execFileSync(process.execPath, ["scripts/api.mjs", "--print"], {
     cwd: ROOT,
     encoding: "utf8",

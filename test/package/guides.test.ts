@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 describe("the guides' examples", () => {
-  test("002-113 each guide has some", () => {
+  test("each guide has some", () => {
     const pages = new Set(BLOCKS.map(({ name }) => name.split(" ")[0]));
     expect([...pages]).toEqual([
       "agents.md",
@@ -37,7 +37,7 @@ describe("the guides' examples", () => {
     ]);
   });
 
-  test("002-113 every platform has its part", () => {
+  test("every platform has its part", () => {
     const deployment = readFileSync(new URL("deployment.md", folder), "utf8");
     const parts = [...deployment.matchAll(/^## (.*)$/gmu)].map(([, part]) => part);
     expect(parts).toEqual(

@@ -68,13 +68,13 @@ describe.each(KINDS)("on %s", (kind: Kind) => {
       ["a.git.ts", "a.mine.ts", "a.own.ts", "a.ts"],
     ],
   ];
-  test.each(cases)("002-133 %s minds .geminiignore (%s)", async (_, preset, tool, args, expected) => {
+  test.each(cases)("%s minds .geminiignore (%s)", async (_, preset, tool, args, expected) => {
     const { ws } = await place(kind, SEED, { preset });
     const { data, text } = await ws.call(tool, args);
     expect(paths(data), text).toEqual(expected);
   });
 
-  test("002-133 our own tools leave .geminiignore alone, unless the workspace names it", async () => {
+  test("our own tools leave .geminiignore alone, unless the workspace names it", async () => {
     const plain = await place(kind, SEED);
     expect((await plain.ws.glob({ pattern: "*.ts" })).matches).toEqual(["a.mine.ts", "a.own.ts", "a.ts"]);
     const named = await place(kind, SEED, { ignoreFiles: [".gitignore", ".mineignore"] });

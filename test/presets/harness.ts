@@ -20,7 +20,6 @@ export interface Step {
 
 /** One named case. */
 export interface Case {
-  readonly rows: string;
   readonly title: string;
   readonly seed?: Readonly<Record<string, string | Uint8Array>>;
   readonly options?: Partial<WorkspaceOptions>;

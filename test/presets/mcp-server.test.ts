@@ -70,7 +70,7 @@ function shape(schema: Schema): unknown {
 }
 
 describe.skipIf(!existsSync(server))("preset mcp and the real server", () => {
-  test("000-3 the same tools with the same parameters", async () => {
+  test("the same tools with the same parameters", async () => {
     const real = await listed();
     const ours = PRESETS.mcp.tools;
     expect(ours.map(({ name }) => name)).toEqual(real.map(({ name }) => name));

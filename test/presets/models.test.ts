@@ -2,11 +2,16 @@
 import { describe, test } from "vitest";
 import { type Case, run } from "./harness.ts";
 
+/** A case, with the tools that it calls. */
+interface ToolCase extends Case {
+  readonly tools: string;
+}
+
 const EDITOR = "str_replace_based_edit_tool";
 
-const MCP: readonly Case[] = [
+const MCP: readonly ToolCase[] = [
   {
-    rows: "read",
+    tools: "read",
     title: "whole, head or tail, raw",
     seed: { a: "1\n2\n3\n", e: "" },
     steps: [
@@ -33,7 +38,7 @@ const MCP: readonly Case[] = [
     ],
   },
   {
-    rows: "read_multiple_files",
+    tools: "read_multiple_files",
     title: "in the order asked for, failures in their place",
     seed: { a: "1\n", "d/b": "2" },
     steps: [
@@ -45,7 +50,7 @@ const MCP: readonly Case[] = [
     ],
   },
   {
-    rows: "edit_file",
+    tools: "edit_file",
     title: "a fenced diff; what is ambiguous is refused",
     seed: { a: "x\ny\nx\n", f: "```\n" },
     steps: [
@@ -76,7 +81,7 @@ const MCP: readonly Case[] = [
     ],
   },
   {
-    rows: "write_file create_directory move_file",
+    tools: "write_file create_directory move_file",
     title: "say what they did, and a move replaces nothing",
     seed: { a: "1" },
     steps: [
@@ -97,7 +102,7 @@ const MCP: readonly Case[] = [
     ],
   },
   {
-    rows: "list_directory directory_tree",
+    tools: "list_directory directory_tree",
     title: "by name; sizes in a column; nested JSON",
     seed: { "b/x": "12345", a: "x".repeat(2048), "b/c/y": "" },
     steps: [
@@ -135,7 +140,7 @@ const MCP: readonly Case[] = [
     ],
   },
   {
-    rows: "search_files",
+    tools: "search_files",
     title: "names below the path, absolutely where asked so",
     seed: { "a.ts": "", "s/b.ts": "", "v/c.ts": "", ".gitignore": "v\n" },
     steps: [
@@ -154,7 +159,7 @@ const MCP: readonly Case[] = [
     ],
   },
   {
-    rows: "get_file_info list_allowed_directories",
+    tools: "get_file_info list_allowed_directories",
     title: "facts under the server's keys",
     seed: { a: "123" },
     steps: [
@@ -168,9 +173,9 @@ const MCP: readonly Case[] = [
   },
 ];
 
-const GEMINI_CLI: readonly Case[] = [
+const GEMINI_CLI: readonly ToolCase[] = [
   {
-    rows: "read_file",
+    tools: "read_file",
     title: "from line to line",
     seed: { a: "1\n2\n3\n4\n" },
     steps: [
@@ -189,7 +194,7 @@ const GEMINI_CLI: readonly Case[] = [
     ],
   },
   {
-    rows: "replace",
+    tools: "replace",
     title: "one place, or all with allow_multiple",
     seed: { a: "x\ny\nx\n" },
     steps: [
@@ -215,7 +220,7 @@ const GEMINI_CLI: readonly Case[] = [
     ],
   },
   {
-    rows: "grep_search",
+    tools: "grep_search",
     title: "letter case aside, with context, exclusions and literal patterns",
     seed: { "a.py": "def f():\n  Foo(1)\n", "b.md": "foo\n", ".gitignore": "c.md\n", "c.md": "foo\n" },
     steps: [
@@ -247,7 +252,7 @@ const GEMINI_CLI: readonly Case[] = [
     ],
   },
   {
-    rows: "glob list_directory read_many_files",
+    tools: "glob list_directory read_many_files",
     title: "under dir_path and include",
     seed: { "d/a.ts": "1\n", "b.log": "" },
     steps: [
@@ -258,9 +263,9 @@ const GEMINI_CLI: readonly Case[] = [
   },
 ];
 
-const CLAUDE: readonly Case[] = [
+const CLAUDE: readonly ToolCase[] = [
   {
-    rows: "Read",
+    tools: "Read",
     title: "numbers and arrows, from an offset counted from 1",
     seed: { a: "x\ny\n" },
     steps: [
@@ -274,7 +279,7 @@ const CLAUDE: readonly Case[] = [
     ],
   },
   {
-    rows: "Write Edit MultiEdit",
+    tools: "Write Edit MultiEdit",
     title: "exact, one place or all, all edits or none",
     seed: { a: "x\ny\nx\n" },
     steps: [
@@ -321,7 +326,7 @@ const CLAUDE: readonly Case[] = [
     ],
   },
   {
-    rows: "Glob Grep",
+    tools: "Glob Grep",
     title: "paths first, lines on request",
     seed: { "a.ts": "Foo\nbar\nfoo\n", "b.md": "foo\n" },
     steps: [
@@ -350,9 +355,9 @@ const CLAUDE: readonly Case[] = [
   },
 ];
 
-const ANTHROPIC: readonly Case[] = [
+const ANTHROPIC: readonly ToolCase[] = [
   {
-    rows: EDITOR,
+    tools: EDITOR,
     title: "view, create, str_replace, insert",
     seed: { a: "x\ny\nx\n", "d/e/f": "1", "d/.h": "", "node_modules/m": "" },
     steps: [
@@ -430,7 +435,7 @@ const ANTHROPIC: readonly Case[] = [
     ],
   },
   {
-    rows: "memory",
+    tools: "memory",
     title: "notes below /memories and nowhere else",
     seed: { "memories/a.md": "one\ntwo\n", secret: "s" },
     steps: [
@@ -489,9 +494,9 @@ const ANTHROPIC: readonly Case[] = [
   },
 ];
 
-const CODEX: readonly Case[] = [
+const CODEX: readonly ToolCase[] = [
   {
-    rows: "apply_patch",
+    tools: "apply_patch",
     title: "in the *** Begin Patch form, all or nothing",
     seed: { a: "x\ny\n", old: "1\n" },
     steps: [
@@ -517,7 +522,7 @@ const CODEX: readonly Case[] = [
     ],
   },
   {
-    rows: "read_file list_dir grep_files",
+    tools: "read_file list_dir grep_files",
     title: "lines and entries counted from 1",
     seed: { a: "x\ny\n", "d/b": "x" },
     steps: [
@@ -542,5 +547,5 @@ describe.each([
   ["anthropic", ANTHROPIC],
   ["codex", CODEX],
 ] as const)("preset %s", (preset, cases) => {
-  test.each(cases)("$rows: $title", (kase) => run(preset, kase));
+  test.each(cases)("$tools: $title", (kase) => run(preset, kase));
 });

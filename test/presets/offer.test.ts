@@ -56,7 +56,7 @@ describe("what a preset offers", () => {
     ["fluent", ["read_file", "list_dir", "glob_search", "grep_search"]],
     ["go", ["fs_read", "fs_list", "fs_stat", "fs_diff"]],
     ["amplifier", ["read_file"]],
-  ] as const)("001-45 %s: read-only leaves out what changes files", async (preset, names) => {
+  ] as const)("%s: read-only leaves out what changes files", async (preset, names) => {
     const { ws } = await open(
       preset,
       {},
@@ -69,7 +69,7 @@ describe("what a preset offers", () => {
     Object.values(PRESETS).flatMap((preset) =>
       preset.tools.map((tool) => [preset.name, tool.name, tool] as const),
     ),
-  )("002-3 %s %s is described, with every property", (_preset, _name, tool) => {
+  )("%s %s is described, with every property", (_preset, _name, tool) => {
     expect(tool.description.length).toBeGreaterThan(60);
     expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false });
     for (const name of tool.inputSchema.required) expect(tool.inputSchema.properties).toHaveProperty(name);
@@ -103,7 +103,7 @@ describe("opening with a preset", () => {
     ["no list", { cwd: "/w", access: { read: null, write: ["/w"] } }],
     ["an empty list", { cwd: "/w", access: { read: [], write: [] } }],
     ["no roots", { cwd: "/w" }],
-  ])("000-26 adk refuses %s", async (_title, options) => {
+  ])("adk refuses %s", async (_title, options) => {
     const backend = new MemoryBackend({ "/w": { type: "dir" } });
     const error = await openWorkspace({ backend, preset: "adk", ...options }).catch(
       (thrown: unknown) => thrown,
@@ -112,13 +112,13 @@ describe("opening with a preset", () => {
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  test("000-26 adk takes a list of absolute directories", async () => {
+  test("adk takes a list of absolute directories", async () => {
     const backend = new MemoryBackend({ "/w/a": "1", "/v/b": "2" });
     const ws = await openWorkspace({ backend, preset: "adk", roots: ["/w", "/v"] });
     expect((await ws.call("read_file", { path: "/v/b" })).text).toBe("2");
   });
 
-  test("003-1 003-6 003-9 go asks for each directory, in its roots", async () => {
+  test("go asks for each directory, in its roots", async () => {
     const asked: string[] = [];
     const ask = async (question: string) => {
       asked.push(question);
@@ -133,12 +133,12 @@ describe("opening with a preset", () => {
     expect(asked[0]).toContain("/w/d");
   });
 
-  test("003-1 go without anybody to ask refuses", async () => {
+  test("go without anybody to ask refuses", async () => {
     const { ws } = await open("go", { "d/a": "1" }, { permissions: {} });
     expect((await ws.call("fs_read", { path: "d/a" })).error?.code).toBe("GRANT_DENIED");
   });
 
-  test("004-26 amplifier: roots of one's own replace its defaults", async () => {
+  test("amplifier: roots of one's own replace its defaults", async () => {
     const seed = { "/o/s": "x" };
     const { ws } = await open("amplifier", seed, { access: { read: ["/w"], write: ["/w/d"] } });
     expect((await ws.call("read_file", { file_path: "/o/s" })).error?.code).toBe("OUTSIDE_ALLOWED");
@@ -230,7 +230,7 @@ describe("hooks, rules and confirmations see our names", () => {
   test.each([
     ["ours", { new_text: "z" }],
     ["the preset's", { new_content: "z" }],
-  ])("002-64 a hook changes arguments under %s names", async (_title, modified_args) => {
+  ])("a hook changes arguments under %s names", async (_title, modified_args) => {
     const hooks: Hook[] = [{ stage: "before", tool: "update_file", run: () => ({ modified_args }) }];
     const { ws, backend } = await open("tinyagent", { a: "x\n" }, { hooks });
     const result = await ws.call("update_file", { file_path: "a", old_content: "x", new_content: "y" });
@@ -243,7 +243,7 @@ describe("hooks, rules and confirmations see our names", () => {
     expect((await ws.call("fs_delete", { path: "a" })).error?.code).toBe("APPROVAL_DENIED");
   });
 
-  test("002-129 what the approver changed is said", async () => {
+  test("what the approver changed is said", async () => {
     const { ws } = await open(
       "gemini",
       {},

@@ -21,7 +21,7 @@ const toolsOf = (name: (typeof PRESET_NAMES)[number]): readonly Shown[] =>
 const tokens = ({ name, description, inputSchema }: Shown): number =>
   Math.ceil(new TextEncoder().encode(JSON.stringify({ name, description, inputSchema })).length / 4);
 
-describe("002-3 what models are shown", () => {
+describe("what models are shown", () => {
   test("tokens, about, of each list", () => {
     const sums = NAMES.map((name) => {
       const tools = toolsOf(name);

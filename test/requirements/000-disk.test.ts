@@ -7,7 +7,7 @@ import { openWorkspace } from "../../js/index.node.ts";
 import { place, temporary } from "../tools/harness.ts";
 import { ENTRY, node } from "./node.ts";
 
-test("000-2 000-25 in this process: no other program, no package, no server", async () => {
+test("in this process: no other program, no package, no server", async () => {
   const { root, stateDir } = await temporary({ a: "one\n" });
   const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
   expect(manifest.dependencies ?? {}).toEqual({});
@@ -31,7 +31,7 @@ test("000-2 000-25 in this process: no other program, no package, no server", as
   expect(JSON.parse(said)).toEqual([true, 1, []]);
 });
 
-test("000-28 relative paths mean the directory of the workspace, wherever the process goes", async () => {
+test("relative paths mean the directory of the workspace, wherever the process goes", async () => {
   const { root, outside, stateDir } = await temporary({
     "d/a": "in d",
     a: "in root",
@@ -51,7 +51,7 @@ test("000-28 relative paths mean the directory of the workspace, wherever the pr
   expect(await readFile(join(root, "d/n"), "utf8")).toBe("x");
 });
 
-test("000-45 an edit is another file under the same name, with the mode kept and nothing beside it", async () => {
+test("an edit is another file under the same name, with the mode kept and nothing beside it", async () => {
   const { ws, root } = await place("local", { "d/a": "one\n" });
   await ws.fs.chmod?.(`${root}/d/a`, 0o640);
   const before = await stat(`${root}/d/a`);
@@ -64,7 +64,7 @@ test("000-45 an edit is another file under the same name, with the mode kept and
   expect(await readdir(`${root}/d`)).toEqual(["a"]);
 });
 
-test("000-47 two processes that edit one file lose none of their edits", async () => {
+test("two processes that edit one file lose none of their edits", async () => {
   const { root, stateDir } = await temporary();
   await writeFile(join(root, "a"), Array.from({ length: 30 }, (_, at) => `<${at}>\n`).join(""));
   await mkdir(join(root, "go"));

@@ -28,7 +28,7 @@ const fill = (value: unknown, path: string): unknown =>
   typeof value === "string" ? value.replaceAll("$", () => path) : value;
 
 describe.each(KINDS)("the tools on %s", (kind) => {
-  test("000-1 read, write, edit, copy, delete, list, look at and search, one after the other", async () => {
+  test("read, write, edit, copy, delete, list, look at and search, one after the other", async () => {
     const { ws, text } = await place(kind);
     await ws.writeFile({ path: "d/a", content: "one\n" });
     await ws.editFile({ path: "d/a", old_text: "one", new_text: "two" });
@@ -42,7 +42,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     expect([await text("d/a"), await text("e/a")]).toEqual([undefined, "two\n"]);
   });
 
-  test("000-5 every tool is in the list, and a method under its own name", async () => {
+  test("every tool is in the list, and a method under its own name", async () => {
     const { ws } = await place(kind, { a: "1\n" });
     const methods = ws as unknown as Record<string, unknown>;
     for (const { name } of ws.tools) {
@@ -54,7 +54,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     expect((await read?.execute({ path: "a" }))?.data).toEqual(await ws.readFile({ path: "a" }));
   });
 
-  test("000-27 every path of every tool is validated, however it is spelled", async () => {
+  test("every path of every tool is validated, however it is spelled", async () => {
     const p = await place(kind, { a: "a\n", "d/x": "", "../out/s": "secret\n", link: { link: "$O" } });
     const named = new Set(CALLS.flatMap(([tool, args]) => Object.keys(args).map((key) => `${tool}.${key}`)));
     for (const { name, inputSchema } of p.ws.tools) {
@@ -84,7 +84,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     ]);
   });
 
-  test("000-29 a link out is seen through, also for what does not exist yet", async () => {
+  test("a link out is seen through, also for what does not exist yet", async () => {
     const p = await place(kind, { "../out/s": "secret", d: null, "d/link": { link: "$O" } });
     for (const path of ["d/link/new", "d/link/made/new"]) {
       const { error } = await p.ws.call("write_file", { path, content: "x" });
@@ -93,7 +93,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     expect([await p.text("../out/new"), await p.text("../out/made/new")]).toEqual([undefined, undefined]);
   });
 
-  test("000-30 a directory whose name begins like an allowed one is not inside it", async () => {
+  test("a directory whose name begins like an allowed one is not inside it", async () => {
     const seed = { "sub/a": "in", "sub2/a": "out", "su/a": "out" };
     const { ws, root } = await place(kind, seed, { access: { read: ["sub"], write: ["sub"] } });
     expect((await ws.readFile({ path: "sub/a" })).content).toBe("in");
@@ -102,7 +102,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     }
   });
 
-  test("000-33 the storage below the tools is behind the same validation", async () => {
+  test("the storage below the tools is behind the same validation", async () => {
     const { ws, outside, text } = await place(kind, {
       "../out/s": "secret",
       link: { link: "$O" },
@@ -138,7 +138,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     ["a full directory", "delete", { path: "d" }, "NOT_EMPTY", "recursive"],
     ["a taken destination", "copy", { source: "d", destination: "e" }, "ALREADY_EXISTS", "'e/d'"],
   ];
-  test.each(failures)("000-34 %s: its own code, the path, a remedy", async (_, tool, args, code, remedy) => {
+  test.each(failures)("%s: its own code, the path, a remedy", async (_, tool, args, code, remedy) => {
     const { ws } = await place(kind, { "d/alpha.txt": "x", "e/b": "", ring: { link: "ring" } });
     const { error, text } = await ws.call(tool, args);
     expect(error?.code).toBe(code);
@@ -147,7 +147,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     expect(text).not.toMatch(/ENOENT|EISDIR|ENOTDIR|ELOOP|errno|\n\s+at /u);
   });
 
-  test("000-35 an edit leaves every byte that it does not mean: mark, line ends, the missing last one", async () => {
+  test("an edit leaves every byte that it does not mean: mark, line ends, the missing last one", async () => {
     const { ws, bytes } = await place(kind, { a: "\ufeffone\r\ntwo\r\nthree" });
     await ws.editFile({ path: "a", old_text: "two\nthree", new_text: "2\n3" });
     expect(new TextDecoder("utf-8", { ignoreBOM: true }).decode(await bytes("a"))).toBe(
@@ -155,7 +155,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     );
   });
 
-  test("000-44 000-50 several edits give one diff, and the text is that diff and one line", async () => {
+  test("several edits give one diff, and the text is that diff and one line", async () => {
     const { ws } = await place(kind, { a: Array.from({ length: 40 }, (_, at) => `line ${at}\n`).join("") });
     const edits = [3, 20, 35].map((at) => ({ old_text: `line ${at}\n`, new_text: `LINE ${at}\n` }));
     const { text, data } = await ws.call("edit_file", { path: "a", edits });
@@ -168,7 +168,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     expect(`${rest.join("\n")}\n`).toBe(diff);
   });
 
-  test("000-48 every failure has the same form, and survives JSON", async () => {
+  test("every failure has the same form, and survives JSON", async () => {
     const { ws } = await place(kind, { a: "x\nx\n" });
     const calls: readonly [string, unknown, string][] = [
       ["read_file", { path: "gone" }, "NOT_FOUND"],
@@ -188,7 +188,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     }
   });
 
-  test("000-51 no path made of the usual pieces reaches the outside", async () => {
+  test("no path made of the usual pieces reaches the outside", async () => {
     const seed = { "a/b": "in\n", "../out/s": "secret\n", link: { link: "$O" }, "a/up": { link: ".." } };
     const { ws, outside, text } = await place(kind, seed);
     const piece = fc.constantFrom(

@@ -15,7 +15,7 @@ import { bytesOf, ELEVEN, STORAGES, stored } from "./storage.ts";
 describe.each(STORAGES)("the protocol over %s", (kind) => {
   const open = () => stored(kind, { "z/f": "é", a: "aa", "m/deep/g": "" });
 
-  test("001-9 001-39 is recognised by its methods", async () => {
+  test("is recognised by its methods", async () => {
     const { backend, root } = await open();
     expect(isFsBackend(backend)).toBe(true);
     expect(isFsBackend(new SandboxedBackend(backend, SandboxPolicy.workspaceOnly(root)))).toBe(true);
@@ -28,7 +28,7 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     for (const other of [null, undefined, 1, "x", []]) expect(isFsBackend(other)).toBe(false);
   });
 
-  test("001-10 001-11 exists never throws; stat does for what is not there", async () => {
+  test("exists never throws; stat does for what is not there", async () => {
     const { backend, root } = await open();
     expect(await Promise.all([backend.exists(`${root}/a`), backend.exists(`${root}/z`)])).toEqual([
       true,
@@ -41,7 +41,7 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     await expect((async () => backend.stat(`${root}/gone`))()).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("001-12 001-13 001-14 001-15 texts and bytes, in and out, in UTF-8 unless told otherwise", async () => {
+  test("texts and bytes, in and out, in UTF-8 unless told otherwise", async () => {
     const { backend, root } = await open();
     await backend.writeText(`${root}/t`, "é\n");
     expect(Array.from(await backend.readBytes(`${root}/t`))).toEqual([0xc3, 0xa9, 0x0a]);
@@ -56,7 +56,7 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     });
   });
 
-  test("001-16 delete takes a file or an empty directory, and nothing more", async () => {
+  test("delete takes a file or an empty directory, and nothing more", async () => {
     const { backend, root } = await open();
     await expect((async () => backend.delete(`${root}/z`))()).rejects.toMatchObject({ code: "NOT_EMPTY" });
     await backend.delete(`${root}/z/f`);
@@ -64,7 +64,7 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     expect(await backend.exists(`${root}/z`)).toBe(false);
   });
 
-  test("001-17 mkdir makes parents, and a directory that is there is fine, unless told otherwise", async () => {
+  test("mkdir makes parents, and a directory that is there is fine, unless told otherwise", async () => {
     const { backend, root } = await open();
     await backend.mkdir(`${root}/n/m`);
     await backend.mkdir(`${root}/n/m`);
@@ -75,7 +75,7 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     expect(await backend.exists(`${root}/x`)).toBe(false);
   });
 
-  test("001-18 001-22 a listing: directories first, then by name, each entry frozen", async () => {
+  test("a listing: directories first, then by name, each entry frozen", async () => {
     const { backend, root } = await open();
     const entries = await backend.listDir(root);
     expect(entries.map(({ name }) => name)).toEqual(["m", "z", "a"]);
@@ -85,7 +85,7 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     for (const entry of entries) expect(Object.isFrozen(entry)).toBe(true);
   });
 
-  test("001-19 the files below a directory come one by one", async () => {
+  test("the files below a directory come one by one", async () => {
     const { backend, root } = await open();
     const seen: string[] = [];
     for await (const path of backend.iterFiles(root)) {
@@ -96,14 +96,14 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     expect(seen).toEqual([`${root}/a`, `${root}/m/deep/g`]);
   });
 
-  test("001-20 glob: below a root, and below the workspace when that is all there is", async () => {
+  test("glob: below a root, and below the workspace when that is all there is", async () => {
     const { backend, root } = await open();
     expect(await backend.glob("**/g", { root })).toEqual([`${root}/m/deep/g`]);
     const sandboxed = new SandboxedBackend(backend, SandboxPolicy.workspaceOnly(root));
     expect(await sandboxed.glob("*/f")).toEqual([`${root}/z/f`]);
   });
 
-  test("001-21 facts are frozen: path, size in bytes, kind, time", async () => {
+  test("facts are frozen: path, size in bytes, kind, time", async () => {
     const { backend, root } = await open();
     const facts: FsStat = await backend.stat(`${root}/z/f`);
     expect(facts).toMatchObject({
@@ -117,7 +117,7 @@ describe.each(STORAGES)("the protocol over %s", (kind) => {
     expect(() => Object.assign(facts, { size: 9 })).toThrow(TypeError);
   });
 
-  test("001-47 glob and grep find the same as anywhere", async () => {
+  test("glob and grep find the same as anywhere", async () => {
     const { backend, root } = await stored(kind, {
       "a.ts": "one\ntwo\n",
       "d/b.ts": "two\n",
@@ -185,7 +185,7 @@ describe("storage of one's own", () => {
     };
   }
 
-  test("001-38 an object with the eleven methods is enough: a bucket with head, get, put and list", async () => {
+  test("an object with the eleven methods is enough: a bucket with head, get, put and list", async () => {
     const objects = new Map([["w/a.txt", bytesOf("one\n")]]);
     const backend = bucketBackend(objects);
     expect(isFsBackend(backend)).toBe(true);

@@ -53,7 +53,7 @@ const DONE = [
 const FILES = { "a.txt": "text\n", "src/a.ts": "let a = 0;\n" };
 
 describe("tools over a backend", () => {
-  test.each(STORAGES)("001-2 001-25 001-26 001-37 the same list and texts over %s", async (kind) => {
+  test.each(STORAGES)("the same list and texts over %s", async (kind) => {
     const { backend, root } = await stored(kind, FILES);
     await using ws = await openWorkspace({ backend, root, preset: "fluent" });
     const texts: string[] = [];
@@ -66,7 +66,7 @@ describe("tools over a backend", () => {
     expect(told(ws.tools)).toEqual(told(other.tools));
   });
 
-  test("001-1 001-40 everything goes through the eleven methods, and through nothing else", async () => {
+  test("everything goes through the eleven methods, and through nothing else", async () => {
     const { backend, calls } = noting(new MemoryBackend(below("/w", FILES)));
     await using ws = await openWorkspace({ backend, root: "/w", preset: "fluent" });
     for (const [at, [tool, args]] of WORK.slice(0, 6).entries()) {
@@ -81,7 +81,7 @@ describe("tools over a backend", () => {
     }
   });
 
-  test("001-32 001-33 the storage is given resolved paths, is not told of a policy, and sees no refused call", async () => {
+  test("the storage is given resolved paths, is not told of a policy, and sees no refused call", async () => {
     const { backend, calls } = noting(new MemoryBackend({ "/w/d/a": "1", "/o/s": "s" }));
     const sandboxed = new SandboxedBackend(backend, SandboxPolicy.readOnly("/w", { cwd: "/w/d" }));
     expect(await sandboxed.readText("/w/d/../d/./a")).toBe("1");
@@ -95,7 +95,7 @@ describe("tools over a backend", () => {
     expect(calls.filter((call) => !/^(?:exists|stat) \/w/u.test(call))).toEqual([]);
   });
 
-  test.each(STORAGES)("001-3 001-4 001-8 %s alone knows no bounds; the decorator sets them", async (kind) => {
+  test.each(STORAGES)("%s alone knows no bounds; the decorator sets them", async (kind) => {
     const { backend, root } = await stored(kind, { "in/a": "in", "out/s": "secret" });
     const sandboxed = new SandboxedBackend(backend, SandboxPolicy.workspaceOnly(`${root}/in`));
     expect(await backend.readText(`${root}/out/s`)).toBe("secret");
@@ -113,7 +113,7 @@ describe("tools over a backend", () => {
     expect(await backend.readText(`${root}/out/s`)).toBe("secret");
   });
 
-  test("001-29 001-30 an escape is a permission error with a code", async () => {
+  test("an escape is a permission error with a code", async () => {
     const sandboxed = new SandboxedBackend(new MemoryBackend(), SandboxPolicy.workspaceOnly("/w"));
     const error = await Promise.resolve()
       .then(() => sandboxed.readText("/etc/passwd"))
@@ -126,21 +126,21 @@ describe("tools over a backend", () => {
 });
 
 describe("memory", () => {
-  test("001-6 001-24 is made from texts and bytes, with the directories implied", async () => {
+  test("is made from texts and bytes, with the directories implied", async () => {
     const backend = new MemoryBackend({ "/p/q/a.txt": "text", "/p/b.bin": Uint8Array.of(0, 255) });
     expect(await backend.readText("/p/q/a.txt")).toBe("text");
     expect(await backend.readBytes("/p/b.bin")).toEqual(Uint8Array.of(0, 255));
     expect((await backend.stat("/p/q")).isDir).toBe(true);
   });
 
-  test("001-7 is POSIX wherever it runs: slashes, letter case, dots", async () => {
+  test("is POSIX wherever it runs: slashes, letter case, dots", async () => {
     const backend = new MemoryBackend({ "/d/a": "lower", "/d/A": "upper", "/d/b\\c": "one name" });
     expect(await backend.readText("/d/x/../A")).toBe("upper");
     expect(await backend.readText("//d/./a")).toBe("lower");
     expect((await backend.listDir("/d")).map(({ name }) => name)).toEqual(["A", "a", "b\\c"]);
   });
 
-  test("001-23 has a synchronous twin of each plain method", async () => {
+  test("has a synchronous twin of each plain method", async () => {
     const backend = new MemoryBackend({ "/a": "1" });
     backend.writeTextSync("/d/b", "2", { createDirs: true });
     backend.writeBytesSync("/d/c", bytesOf("3"));
@@ -151,7 +151,7 @@ describe("memory", () => {
     expect([await backend.exists("/a"), backend.statSync("/d/c").size]).toEqual([false, 1]);
   });
 
-  test("001-27 instances share nothing, and the disk is not touched", async () => {
+  test("instances share nothing, and the disk is not touched", async () => {
     const [one, other] = [new MemoryBackend({ "/w/a": "1" }), new MemoryBackend({ "/w/a": "1" })];
     await using ws = await openWorkspace({ backend: one, root: "/w" });
     await ws.writeFile({ path: "a", content: "2" });
@@ -159,7 +159,7 @@ describe("memory", () => {
     expect([other.readTextSync("/w/a"), other.existsSync("/w/n")]).toEqual(["1", false]);
   });
 
-  test("001-34 001-43 sandboxed, with every door to the disk shut", async () => {
+  test("sandboxed, with every door to the disk shut", async () => {
     const dist = new URL("../../dist/", import.meta.url);
     const manifest = new URL("../../package.json", import.meta.url);
     const script = `
@@ -189,7 +189,7 @@ describe("memory", () => {
     expect(JSON.parse(stdout)).toEqual([true, 2]);
   });
 
-  test("001-35 the same calls give the same bytes, times and order, by a clock of one's own", async () => {
+  test("the same calls give the same bytes, times and order, by a clock of one's own", async () => {
     const run = async (): Promise<string> => {
       let now = 1_700_000_000_000;
       const backend = new MemoryBackend({}, { now: () => (now += 1000) });
@@ -204,14 +204,14 @@ describe("memory", () => {
     expect(await run()).toBe(first);
   });
 
-  test("001-42 a tool is tested with nothing but a map", async () => {
+  test("a tool is tested with nothing but a map", async () => {
     await using ws = await openWorkspace({ backend: new MemoryBackend({ "/w/a": "x = 1\n" }), root: "/w" });
     expect((await ws.call("grep", { pattern: "x" })).text).toBe("a:1:x = 1");
   });
 });
 
 describe("policies", () => {
-  test.each(KINDS)("001-5 001-28 001-41 a root alone is a sandbox on %s", async (kind) => {
+  test.each(KINDS)("a root alone is a sandbox on %s", async (kind) => {
     const { ws, outside } = await place(kind, { a: "1", "../out/s": "secret" });
     expect((await ws.readFile({ path: "a" })).content).toBe("1");
     expect((await ws.call("read_file", { path: `${outside}/s` })).error?.code).toBe("OUTSIDE_ALLOWED");
@@ -223,7 +223,7 @@ describe("policies", () => {
     });
   });
 
-  test("001-36 workspace-only, read-only and an allow-list, each by what it lets be read and written", async () => {
+  test("workspace-only, read-only and an allow-list, each by what it lets be read and written", async () => {
     const files = { "/w/a": "1", "/w/docs/b": "2", "/elsewhere/c": "3" };
     const policies = {
       workspaceOnly: SandboxPolicy.workspaceOnly("/w"),
@@ -253,30 +253,27 @@ describe("policies", () => {
     expect(await may(policies.allowList)).toEqual({ read: [true, true, true], write: [false, true, false] });
   });
 
-  test.each(KINDS)(
-    "001-36 a policy bounds the text of answers on %s, and no option widens it",
-    async (kind) => {
-      const line = `${"x".repeat(99)}\n`;
-      const { root } = await place(kind, { a: line.repeat(1900) });
-      const backend =
-        kind === "memory" ? new MemoryBackend({ [`${root}/a`]: line.repeat(1900) }) : new LocalBackend();
-      const policy = SandboxPolicy.workspaceOnly(root, { maxOutputBytes: 5_000 });
-      const bounded = new SandboxedBackend(backend, policy);
-      /** The last line, which says what is missing, comes on top of the bound. */
-      const lastLine = 500;
-      const sizes = async (storage: FsBackend, limits: object) => {
-        await using ws = await openWorkspace({ backend: storage, root, limits, preset: "fluent" });
-        const { text } = await ws.call("grep_search", { pattern: "x", max_results: 100_000 });
-        return new TextEncoder().encode(text).length;
-      };
-      expect(await sizes(bounded, { outputBytes: 1_000_000 })).toBeLessThanOrEqual(5_000 + lastLine);
-      const plain = await sizes(backend, {});
-      expect(plain).toBeLessThanOrEqual(100_000 + lastLine);
-      expect(plain).toBeGreaterThan(95_000);
-    },
-  );
+  test.each(KINDS)("a policy bounds the text of answers on %s, and no option widens it", async (kind) => {
+    const line = `${"x".repeat(99)}\n`;
+    const { root } = await place(kind, { a: line.repeat(1900) });
+    const backend =
+      kind === "memory" ? new MemoryBackend({ [`${root}/a`]: line.repeat(1900) }) : new LocalBackend();
+    const policy = SandboxPolicy.workspaceOnly(root, { maxOutputBytes: 5_000 });
+    const bounded = new SandboxedBackend(backend, policy);
+    /** The last line, which says what is missing, comes on top of the bound. */
+    const lastLine = 500;
+    const sizes = async (storage: FsBackend, limits: object) => {
+      await using ws = await openWorkspace({ backend: storage, root, limits, preset: "fluent" });
+      const { text } = await ws.call("grep_search", { pattern: "x", max_results: 100_000 });
+      return new TextEncoder().encode(text).length;
+    };
+    expect(await sizes(bounded, { outputBytes: 1_000_000 })).toBeLessThanOrEqual(5_000 + lastLine);
+    const plain = await sizes(backend, {});
+    expect(plain).toBeLessThanOrEqual(100_000 + lastLine);
+    expect(plain).toBeGreaterThan(95_000);
+  });
 
-  test.each(KINDS)("001-46 neither a rule nor a grant nor a yes widens the sandbox on %s", async (kind) => {
+  test.each(KINDS)("neither a rule nor a grant nor a yes widens the sandbox on %s", async (kind) => {
     const { ws, outside, text } = await place(
       kind,
       { a: "1", "../out/s": "secret" },

@@ -4,7 +4,7 @@ import { type Confirmation, headlessApprover } from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
 describe.each(KINDS)("approvals on %s", (kind) => {
-  test("002-69 running alone is a rule that somebody wrote: without it everything is refused", async () => {
+  test("running alone is a rule that somebody wrote: without it everything is refused", async () => {
     const write = async (rules: Parameters<typeof headlessApprover>[0]["rules"]) => {
       const { confirm } = headlessApprover({ rules });
       const { ws } = await place(kind, {}, { confirm, requireApproval: true });
@@ -32,21 +32,18 @@ describe.each(KINDS)("approvals on %s", (kind) => {
     ["edit_file", { path: "src/a", old_text: "1", new_text: "2" }, "asked"],
     ["edit_file", { path: "doc/a", old_text: "1", new_text: "2" }, "allowed"],
   ];
-  test.each(reviewed)(
-    "002-74 002-124 %s with %o is %s, by tool, path and arguments",
-    async (tool, args, outcome) => {
-      let asked = 0;
-      const confirm = () => {
-        asked += 1;
-        return { outcome: "cancel" as const };
-      };
-      const { ws } = await place(kind, { "doc/a": "1", "src/a": "1" }, { rules, confirm });
-      const { ok } = await ws.call(tool, args);
-      expect([ok, asked]).toEqual([outcome === "allowed", outcome === "asked" ? 1 : 0]);
-    },
-  );
+  test.each(reviewed)("%s with %o is %s, by tool, path and arguments", async (tool, args, outcome) => {
+    let asked = 0;
+    const confirm = () => {
+      asked += 1;
+      return { outcome: "cancel" as const };
+    };
+    const { ws } = await place(kind, { "doc/a": "1", "src/a": "1" }, { rules, confirm });
+    const { ok } = await ws.call(tool, args);
+    expect([ok, asked]).toEqual([outcome === "allowed", outcome === "asked" ? 1 : 0]);
+  });
 
-  test("002-160 what an approver is shown of an edit and of a new file", async () => {
+  test("what an approver is shown of an edit and of a new file", async () => {
     const shown: Confirmation[] = [];
     const { ws } = await place(
       kind,
@@ -89,7 +86,7 @@ describe.each(KINDS)("approvals on %s", (kind) => {
     ["proceed_always_tool", [false, false, true]],
     ["proceed_always_server", [false, false, false]],
   ];
-  test.each(outcomes)("002-161 %s reaches as far as its name says", async (outcome, asksAgain) => {
+  test.each(outcomes)("%s reaches as far as its name says", async (outcome, asksAgain) => {
     const shown: Confirmation[] = [];
     let answer: typeof outcome = outcome;
     const { ws, root } = await place(

@@ -20,13 +20,13 @@ describe("the order of glob", () => {
   }
   const AGES = { "old-b.ts": 30, "old-a.ts": 90, "z-new.ts": 1, "m-new.ts": 20, "a-new.ts": 5 };
 
-  test("002-145 what changed within a day comes first, the newest first, then the others by path", async () => {
+  test("what changed within a day comes first, the newest first, then the others by path", async () => {
     await using ws = await openWorkspace({ backend: await aged(AGES), root: "/w", preset: "gemini" });
     const { text } = await ws.call("glob", { pattern: "*.ts" });
     expect(text.split("\n")).toEqual(["z-new.ts", "a-new.ts", "m-new.ts", "old-a.ts", "old-b.ts"]);
   });
 
-  test("002-145 how long a file counts as new is a choice", async () => {
+  test("how long a file counts as new is a choice", async () => {
     await using ws = await openWorkspace({ backend: await aged(AGES), root: "/w" });
     const glob = (recency_ms: number) => ws.glob({ pattern: "*.ts", sort: "recent", recency_ms });
     expect((await glob(6 * HOUR)).matches).toEqual([
@@ -55,7 +55,7 @@ describe.each(KINDS)("many files on %s", (kind) => {
   ];
   const seed = Object.fromEntries([...LEFT_OUT, "kept.txt", "deep/kept.md"].map((path) => [path, "x\n"]));
 
-  test("002-149 directories of tools, built files, archives, office files and .env are left out", async () => {
+  test("directories of tools, built files, archives, office files and .env are left out", async () => {
     const { ws } = await place(kind, seed, { preset: "gemini" });
     const read = async (more: object) => {
       const { data } = await ws.call("read_many_files", { paths: ["**/*"], ...more });
@@ -66,7 +66,7 @@ describe.each(KINDS)("many files on %s", (kind) => {
     for (const extension of EXTENSIONS) expect(all).toContain(`a.${extension}`);
   });
 
-  test("002-151 each file that was left out is told with its reason, and all of them are counted", async () => {
+  test("each file that was left out is told with its reason, and all of them are counted", async () => {
     const { ws, outside } = await place(
       kind,
       { "a.txt": "1\n", "b.bin2": Uint8Array.of(0, 1, 2, 0), "../out/s": "secret", d: null },

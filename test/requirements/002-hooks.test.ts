@@ -21,7 +21,7 @@ const afterCall = (run: (context: HookContext) => unknown, tool = "*"): Hook => 
 });
 
 describe.each(KINDS)("hooks on %s", (kind) => {
-  test("002-4 002-61 002-73 one hook sees every tool: name, arguments, and the host's own record of the call", async () => {
+  test("one hook sees every tool: name, arguments, and the host's own record of the call", async () => {
     const seen: HookContext[] = [];
     const { ws } = await place(
       kind,
@@ -42,13 +42,13 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     );
   });
 
-  test("002-5 002-75 without hooks nobody is asked, and nothing waits", async () => {
+  test("without hooks nobody is asked, and nothing waits", async () => {
     const { ws, text } = await place(kind, { a: "1\n" });
     const { ok, meta } = await ws.call("edit_file", { path: "a", old_text: "1", new_text: "2" });
     expect([ok, meta.approval, await text("a")]).toEqual([true, undefined, "2\n"]);
   });
 
-  test("002-11 a hook before the call can look at the diff, and stop it", async () => {
+  test("a hook before the call can look at the diff, and stop it", async () => {
     const diffs: string[] = [];
     const stop = beforeCall(async ({ preview }) => {
       diffs.push((await preview?.())?.diff ?? "none");
@@ -64,17 +64,17 @@ describe.each(KINDS)("hooks on %s", (kind) => {
   });
 
   const replies: readonly [string, unknown, boolean, string | undefined][] = [
-    ["002-67 nothing goes on", undefined, true, undefined],
-    ["002-67 null goes on", null, true, undefined],
-    ["002-67 proceed: true goes on", { proceed: true }, true, undefined],
-    ["002-62 proceed: false stops", { proceed: false }, false, "Error: blocked by hook"],
+    ["nothing goes on", undefined, true, undefined],
+    ["null goes on", null, true, undefined],
+    ["proceed: true goes on", { proceed: true }, true, undefined],
+    ["proceed: false stops", { proceed: false }, false, "Error: blocked by hook"],
     [
-      "002-63 an answer of its own stands instead, word for word",
+      "an answer of its own stands instead, word for word",
       { proceed: false, alternative_response: "Error? No: ask again\n tomorrow " },
       false,
       "Error? No: ask again\n tomorrow ",
     ],
-    ["002-62 something that is no answer stops", "yes", false, undefined],
+    ["something that is no answer stops", "yes", false, undefined],
   ];
   test.each(replies)("%s", async (_, reply, goesOn, words) => {
     const { ws, text } = await place(kind, {}, { hooks: [beforeCall(() => reply)] });
@@ -97,7 +97,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     ["are checked again: their place", { path: "../out/a" }, "OUTSIDE_ALLOWED", { a: "old" }],
   ];
   test.each(changed)(
-    "002-64 002-165 arguments that a hook changes %s, and it is said",
+    "arguments that a hook changes %s, and it is said",
     async (_, modified_args, code, files) => {
       const { ws, text } = await place(
         kind,
@@ -116,14 +116,14 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     },
   );
 
-  test("002-65 an exception that a hook raises is the host's, not the model's", async () => {
+  test("an exception that a hook raises is the host's, not the model's", async () => {
     const raised = new TypeError("stop the agent");
     const { ws, text } = await place(kind, {}, { hooks: [beforeCall(() => ({ raise_exception: raised }))] });
     await expect(ws.call("write_file", { path: "a", content: "x" })).rejects.toBe(raised);
     expect(await text("a")).toBeUndefined();
   });
 
-  test("002-66 a hook after the call sees its result, of failures too, and may annotate it", async () => {
+  test("a hook after the call sees its result, of failures too, and may annotate it", async () => {
     const seen: unknown[] = [];
     const note = afterCall(({ tool_name, result, tool_call, duration_ms }) => {
       seen.push([tool_name, result?.ok, tool_call, typeof duration_ms]);
@@ -143,7 +143,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     ]);
   });
 
-  test("002-68 a hook of two questions: is it dangerous, and what does somebody say", async () => {
+  test("a hook of two questions: is it dangerous, and what does somebody say", async () => {
     const asked: string[] = [];
     const hook = approvalHook({
       when: ({ tool_name, args }) => tool_name === "delete" || String(args["path"]).endsWith(".lock"),
@@ -162,7 +162,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     expect([await text("a"), await text("b"), await text("c.lock")]).toEqual(["1", "free", "safe"]);
   });
 
-  test("002-162 correction, checking, recovery and context are hooks, and there are none unless they are given", async () => {
+  test("correction, checking, recovery and context are hooks, and there are none unless they are given", async () => {
     const hooks = [
       beforeCall(
         ({ args }) => ({ modified_args: { path: String(args["path"]).replace(/^`|`$/gu, "") } }),
@@ -191,7 +191,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
   });
 });
 
-test("002-60 a tool that is not ours is stopped, changed and watched by the same hooks", async () => {
+test("a tool that is not ours is stopped, changed and watched by the same hooks", async () => {
   const ran: unknown[] = [];
   const bash = {
     name: "bash",

@@ -23,7 +23,7 @@ function counted(reusable: boolean | undefined) {
 }
 
 describe.each(KINDS)("renderings of whole files on %s", (kind) => {
-  test("002-163 002-123 a document is rendered once for all its pages, and anew when its content is another", async () => {
+  test("a document is rendered once for all its pages, and anew when its content is another", async () => {
     const { made, reader } = counted(true);
     const { ws, foreign } = await place(kind, { "a.csv": "one" }, { readers: [reader] });
     const page = async (more: object = {}) =>
@@ -82,7 +82,7 @@ describe.each(KINDS)("renderings of whole files on %s", (kind) => {
   });
 });
 
-test("002-163 the lines of a large file are counted once, and anew when it is another", async () => {
+test("the lines of a large file are counted once, and anew when it is another", async () => {
   const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-kept-")));
   const file = join(root, "a.log");
   const write = (line: string, count: number) => {

@@ -60,7 +60,7 @@ describe.skipIf(!LANDLOCK)("a process under Landlock", () => {
     return JSON.parse(stdout);
   }
 
-  test("002-25 tells refusals of the kernel as such, with the layer, in the words of preset tinyagent", async () => {
+  test("tells refusals of the kernel as such, with the layer, in the words of preset tinyagent", async () => {
     expect(
       await answersOf("tinyagent", [
         ["read_file", { file_path: "open/a" }],
@@ -88,7 +88,7 @@ describe.skipIf(!LANDLOCK)("a process under Landlock", () => {
     expect(fs.readFileSync(join(root, "seen/a"), "utf8")).toBe("a\n");
   });
 
-  test("002-25 names the layer in our own words too, with what to do", async () => {
+  test("names the layer in our own words too, with what to do", async () => {
     const answers = await answersOf("canonical", [
       ["delete", { path: "seen/a" }],
       ["mkdir", { path: "seen/new" }],
@@ -113,7 +113,7 @@ describe.skipIf(!LANDLOCK)("system calls that a host forbids", () => {
   const make = ["sh", "-c", "mkdir made; mv a b; cat b a 2>/dev/null; ls"];
   const forbiddenSyscalls = ["mkdir", "mkdirat", "rename", "renameat", "renameat2"];
 
-  test("002-102 fail in commands with EPERM, and all others go on", async () => {
+  test("fail in commands with EPERM, and all others go on", async () => {
     const free = await outcomeOf(make, {});
     expect(free).toMatchObject({ exitCode: 0, stdout: "a\nb\nmade\nunreadable\n", stderr: "" });
     fs.renameSync(join(root, "open/b"), join(root, "open/a"));
@@ -123,7 +123,7 @@ describe.skipIf(!LANDLOCK)("system calls that a host forbids", () => {
     expect(stderr).toMatch(/mkdir: .*Operation not permitted[\s\S]*mv: .*Operation not permitted/u);
   });
 
-  test("002-102 stay forbidden where the network is allowed, and the status tells the filter", async () => {
+  test("stay forbidden where the network is allowed, and the status tells the filter", async () => {
     const options = { writableRoots: [join(root, "open")], network: true };
     expect(linuxSandbox(options).status.tier).toBe("landlock");
     expect(linuxSandbox({ ...options, forbiddenSyscalls }).status).toMatchObject({
@@ -134,7 +134,7 @@ describe.skipIf(!LANDLOCK)("system calls that a host forbids", () => {
     expect(stderr).toContain("Operation not permitted");
   });
 
-  test("002-102 are known by name: others are refused with the nearest one", () => {
+  test("are known by name: others are refused with the nearest one", () => {
     const refusals = [["unlink_at"], ["mkdirs"], ["execve"], ["mkdir", "?"], "mkdir", [0]].map((names) =>
       [linuxSandbox, sandboxFor].map((make) => {
         try {
@@ -168,7 +168,7 @@ describe.skipIf(!LANDLOCK)("system calls that a host forbids", () => {
 
 const BUBBLEWRAP = spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"]).status === 0;
 
-test.skipIf(!LANDLOCK || !BUBBLEWRAP)("002-102 the strict tier forbids them too", async () => {
+test.skipIf(!LANDLOCK || !BUBBLEWRAP)("the strict tier forbids them too", async () => {
   for (const network of [false, true]) {
     const forbiddenSyscalls = ["mkdir", "mkdirat"];
     const sandbox = sandboxFor({

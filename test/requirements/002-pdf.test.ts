@@ -16,7 +16,7 @@ describe.each(KINDS)("PDF files on %s", (kind) => {
   test.each([
     ["gemini", { absolute_path: "d.pdf" }],
     ["gemini-cli", { file_path: "d.pdf" }],
-  ] as const)("002-134 preset %s gives a PDF as base64, one beside the text", async (preset, args) => {
+  ] as const)("preset %s gives a PDF as base64, one beside the text", async (preset, args) => {
     const { ws, root } = await place(kind, { "d.pdf": TWO }, { preset });
     const absolute = Object.fromEntries(Object.entries(args).map(([key, path]) => [key, `${root}/${path}`]));
     const { ok, text, content } = await ws.call("read_file", absolute);
@@ -39,7 +39,7 @@ describe.each(KINDS)("PDF files on %s", (kind) => {
     },
   );
 
-  test("002-134 our own tools give the text of the pages, and the file where it is asked for", async () => {
+  test("our own tools give the text of the pages, and the file where it is asked for", async () => {
     const { ws } = await place(kind, { "d.pdf": TWO, "p.txt": "text\n" });
     const read = (more: object) => ws.call("read_file", { path: "d.pdf", ...more });
     const plain = await read({});

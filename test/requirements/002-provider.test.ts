@@ -21,7 +21,7 @@ const reach = (
 ];
 
 describe.each(STORAGES)("the same tools on %s", (kind) => {
-  test("002-1 002-13 002-16 002-17 002-18 002-19 write, read, update and search, as promises", async () => {
+  test("write, read, update and search, as promises", async () => {
     const { backend, root } = await stored(kind, {});
     await using ws = await openWorkspace({ backend, root, preset });
     expect(ws.tools.map(({ name }) => name)).toEqual([
@@ -51,7 +51,7 @@ describe.each(STORAGES)("the same tools on %s", (kind) => {
     }
   });
 
-  test("002-14 002-88 nothing but the provider is asked, within its bounds", async () => {
+  test("nothing but the provider is asked, within its bounds", async () => {
     const { backend, root } = await stored(kind, { "in/a": "secret", "out/s": "secret" });
     const asked = new Set<string>();
     const noting = Object.fromEntries(
@@ -73,7 +73,7 @@ describe.each(STORAGES)("the same tools on %s", (kind) => {
     expect([...asked].filter((path) => path.startsWith(`${root}/out`))).toEqual([]);
   });
 
-  test("002-87 paths in answers are relative, with slashes, whatever the storage", async () => {
+  test("paths in answers are relative, with slashes, whatever the storage", async () => {
     const { backend, root } = await stored(kind, { "d/e/a": "x\n" });
     await using ws = await openWorkspace({ backend, root, preset });
     for (const directory of [".", "d", "d/e", `${root}/d/../d`]) {
@@ -87,7 +87,7 @@ describe.each(KINDS)("results on %s", (kind) => {
   const cases: readonly [string, string, Record<string, unknown>, object, Record<string, unknown>, object][] =
     [
       [
-        "002-20 read: the content, the path, the size in bytes",
+        "read: the content, the path, the size in bytes",
         "read_file",
         { file_path: "é.txt" },
         { ok: true, data: { content: "é\n", path: "é.txt", size: 3 } },
@@ -95,7 +95,7 @@ describe.each(KINDS)("results on %s", (kind) => {
         failed("NOT_FOUND"),
       ],
       [
-        "002-21 write: the path, the bytes of UTF-8, what was done",
+        "write: the path, the bytes of UTF-8, what was done",
         "write_file",
         { file_path: "n", content: "é" },
         { ok: true, data: { path: "n", bytes_written: 2, operation: "create" } },
@@ -103,7 +103,7 @@ describe.each(KINDS)("results on %s", (kind) => {
         failed("NOT_DIRECTORY"),
       ],
       [
-        "002-22 update: what changed, and no contents but the diff",
+        "update: what changed, and no contents but the diff",
         "update_file",
         { file_path: "é.txt", old_content: "é", new_content: "ee" },
         { ok: true, data: { path: "é.txt", applied: true, replacements: 1, bytes_written: 3 } },
@@ -111,7 +111,7 @@ describe.each(KINDS)("results on %s", (kind) => {
         failed("MATCH_NOT_FOUND"),
       ],
       [
-        "002-23 search: the matches",
+        "search: the matches",
         "search_files",
         { pattern: "É" },
         { ok: true, data: { matches: [{ path: "é.txt", line: 1, text: "é" }], total_matches: 1 } },
@@ -128,7 +128,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     expect(await ws.call(tool, args)).toMatchObject(result);
   });
 
-  test("002-8 002-10 002-33 nothing reaches beyond the boundaries, and the refusal says which", async () => {
+  test("nothing reaches beyond the boundaries, and the refusal says which", async () => {
     const p = await place(
       kind,
       { a: "", "../out/s": "secret\n", link: { link: "$O" }, "deep/l": { link: "../link/s" } },
@@ -145,7 +145,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     expect(await p.text("../out/s")).toBe("secret\n");
   });
 
-  test("002-54 002-58 a search follows no link out, and finds nothing beyond", async () => {
+  test("a search follows no link out, and finds nothing beyond", async () => {
     const { ws } = await place(
       kind,
       { "d/a": "secret in\n", "../out/s": "secret out\n", "d/l": { link: "$O" }, "d/s": { link: "$O/s" } },
@@ -157,7 +157,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     );
   });
 
-  test("002-56 letter case counts where the arguments say so, whatever the pattern looks like", async () => {
+  test("letter case counts where the arguments say so, whatever the pattern looks like", async () => {
     const { ws } = await place(kind, { a: "FOO\nFoo\nfoo\n" }, { preset });
     const lines = async (args: Record<string, unknown>) =>
       ((await ws.call("search_files", args)).data as { matches: { line: number }[] }).matches.map(
@@ -180,7 +180,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     ["not a name", "a\0b", "INVALID_ARGUMENT"],
   ];
   test.each(unreadable)(
-    "002-35 a read of what is %s fails with its own code, and one sentence",
+    "a read of what is %s fails with its own code, and one sentence",
     async (_, file_path, code) => {
       const seed = {
         "t.txt": "",
@@ -199,7 +199,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     },
   );
 
-  test("002-40 missing directories are made inside the boundary, and none for a refused call", async () => {
+  test("missing directories are made inside the boundary, and none for a refused call", async () => {
     const p = await place(kind, { link: { link: "$O" }, f: "" }, { preset });
     for (const file_path of ["link/n/m/a", "../out/n/m/a", "f/n/a"]) {
       expect((await p.ws.call("write_file", { file_path, content: "x" })).ok, file_path).toBe(false);
@@ -212,7 +212,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     if (kind === "local") expect((await outer.listDirectory({})).entries).toEqual([]);
   });
 
-  test("002-43 structured data is text: nothing is formatted, sorted or corrected", async () => {
+  test("structured data is text: nothing is formatted, sorted or corrected", async () => {
     const { ws, text } = await place(kind, {}, { preset });
     const contents = {
       "a.json": '{"b":1,\n   "a" : 2,}',
@@ -225,7 +225,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     }
   });
 
-  test("002-42 002-48 a write and an update are approved by whoever approves anything, on sight of the diff", async () => {
+  test("a write and an update are approved by whoever approves anything, on sight of the diff", async () => {
     const shown: string[] = [];
     const { ws, text } = await place(
       kind,
@@ -251,7 +251,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     expect([await text("a"), await text("n")]).toEqual(["two\n", "x\n"]);
   });
 
-  test("002-49 an update tells how many places changed, and shows them", async () => {
+  test("an update tells how many places changed, and shows them", async () => {
     const { ws } = await place(kind, { a: "x\ny\nx\n" }, { preset });
     const { text } = await ws.call("update_file", {
       file_path: "a",

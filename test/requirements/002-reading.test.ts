@@ -96,7 +96,7 @@ describe.each(KINDS)("reading on %s", (kind) => {
     ["Japanese", SHIFT_JIS, "日本語の文章です。\n", "shift_jis"],
     ["Chinese", GBK, "这是一段中文文本。\n", "gb"],
   ];
-  test.each(encodings)("002-77 %s is recognised, and named", async (_, bytes, content, name) => {
+  test.each(encodings)("%s is recognised, and named", async (_, bytes, content, name) => {
     const { ws } = await place(kind, { a: bytes });
     const data = await ws.readFile({ path: "a" });
     expect(data.content).toBe(content);
@@ -118,24 +118,24 @@ describe.each(KINDS)("reading on %s", (kind) => {
     "a.html",
     "noextension",
   ];
-  test.each(texts)("002-78 %s is text", async (path) => {
+  test.each(texts)("a file named %s is text", async (path) => {
     const content = "\u001b[31mERROR\u001b[0m one\ttwo\n<x> = {1}\n";
     const { ws } = await place(kind, { [path]: content });
     expect((await ws.readFile({ path, line_numbers: "none" })).content).toBe(content);
   });
 
   const kinds: readonly [string, string, string | Uint8Array, string][] = [
-    ["002-80 002-153 the name says so", "a.ts", "let a = 1;\n", "text/typescript"],
-    ["002-80 002-153 the content wins over the name", "a.txt", PNG, "image/png"],
-    ["002-80 without an extension", "picture", PNG, "image/png"],
-    ["002-153 in capitals", "A.PNG", PNG, "image/png"],
-    ["002-153 a drawing in text", "a.svg", '<svg xmlns="http://www.w3.org/2000/svg"/>', "image/svg+xml"],
-    ["002-153 a document", "a.pdf", "%PDF-1.7\n", "application/pdf"],
-    ["002-153 sound", "a.mp3", MP3, "audio/mpeg"],
-    ["002-153 a film", "a.mp4", MP4, "video/mp4"],
-    ["002-153 anything else", "a.dat", Uint8Array.of(0, 1, 2, 3), "application/octet-stream"],
-    ["002-154 a film that is named like TypeScript", "film.ts", MPEG_TS, "video/mp2t"],
-    ["002-154 TypeScript that begins like a film", "g.ts", `G${"x".repeat(187)}H = 1;\n`, "text/typescript"],
+    ["the name says so", "a.ts", "let a = 1;\n", "text/typescript"],
+    ["the content wins over the name", "a.txt", PNG, "image/png"],
+    ["without an extension", "picture", PNG, "image/png"],
+    ["in capitals", "A.PNG", PNG, "image/png"],
+    ["a drawing in text", "a.svg", '<svg xmlns="http://www.w3.org/2000/svg"/>', "image/svg+xml"],
+    ["a document", "a.pdf", "%PDF-1.7\n", "application/pdf"],
+    ["sound", "a.mp3", MP3, "audio/mpeg"],
+    ["a film", "a.mp4", MP4, "video/mp4"],
+    ["anything else", "a.dat", Uint8Array.of(0, 1, 2, 3), "application/octet-stream"],
+    ["a film that is named like TypeScript", "film.ts", MPEG_TS, "video/mp2t"],
+    ["TypeScript that begins like a film", "g.ts", `G${"x".repeat(187)}H = 1;\n`, "text/typescript"],
   ];
   test.each(kinds)("%s: %s", async (_, path, content, mime) => {
     const { ws } = await place(kind, { [path]: content });
@@ -157,7 +157,7 @@ describe.each(KINDS)("reading on %s", (kind) => {
     ["UTF-16 with its mark, full of NULs", utf16("plain\n".repeat(50), true), false],
     ["nothing at all", new Uint8Array(), false],
   ];
-  test.each(binaries)("002-152 002-158 a file with %s is binary or not: %#", async (_, bytes, binary) => {
+  test.each(binaries)("a file with %s is binary or not: %#", async (_, bytes, binary) => {
     const { ws, root } = await place(kind, { a: bytes }, { preset: "gemini" });
     const { ok, error, text } = await ws.call("read_file", { absolute_path: `${root}/a` });
     expect(ok).toBe(!binary);
@@ -168,9 +168,9 @@ describe.each(KINDS)("reading on %s", (kind) => {
   });
 
   const sizes: readonly [string, object, number, boolean][] = [
-    ["002-155 text read whole, as large as the limit", { max_lines: null }, 1000, true],
-    ["002-155 text read whole, a byte larger", { max_lines: null }, 1001, false],
-    ["002-155 a page of it", {}, 1001, true],
+    ["text read whole, as large as the limit", { max_lines: null }, 1000, true],
+    ["text read whole, a byte larger", { max_lines: null }, 1001, false],
+    ["a page of it", {}, 1001, true],
   ];
   test.each(sizes)("%s", async (_, args, size, fits) => {
     const { ws } = await place(kind, { a: "x".repeat(size) }, { limits: { wholeFileBytes: 1000 } });
@@ -182,7 +182,7 @@ describe.each(KINDS)("reading on %s", (kind) => {
     }
   });
 
-  test("002-157 an SVG is text up to its limit, and refused above", async () => {
+  test("an SVG is text up to its limit, and refused above", async () => {
     const svg = (bytes: number) => `<svg xmlns="http://www.w3.org/2000/svg">${" ".repeat(bytes - 46)}</svg>`;
     const { ws } = await place(kind, { "a.svg": svg(MIB), "b.svg": svg(MIB + 1) });
     expect((await ws.call("read_file", { path: "a.svg", max_line_chars: 60 })).text).toContain("<svg xmlns");
@@ -191,7 +191,7 @@ describe.each(KINDS)("reading on %s", (kind) => {
     expect(text).toContain(`${MIB + 1} bytes`);
   });
 
-  test("002-116 002-134 images as base64, the text of a PDF, one value of JSON, YAML or TOML, XML as it is", async () => {
+  test("images as base64, the text of a PDF, one value of JSON, YAML or TOML, XML as it is", async () => {
     const { ws } = await place(kind, {
       "i.png": PNG,
       "d.pdf": pdf(["First page", "Second page"]),
@@ -213,7 +213,7 @@ describe.each(KINDS)("reading on %s", (kind) => {
     expect((await ws.readFile({ path: "a.xml" })).content).toBe("<a><b>two</b></a>\n");
   });
 
-  test("002-81 another kind of file is read by whoever registers for it", async () => {
+  test("another kind of file is read by whoever registers for it", async () => {
     const path = "a.dat";
     const { ws } = await place(kind, { [path]: Uint8Array.of(0, 7, 8) });
     expect((await ws.call("read_file", { path })).error?.code).toBe("BINARY_FILE");

@@ -31,7 +31,7 @@ describe.each(STORAGES)("a search over %s", (kind) => {
       ["built/e.ts:1:1", "src/b.ts:1:1", "x.log:1:1"],
     ],
   ];
-  test.each(found)("002-140 one answer, however it is found: %s", async (_, args, places) => {
+  test.each(found)("one answer, however it is found: %s", async (_, args, places) => {
     const { backend, root } = await stored(kind, TREE);
     await using ws = await openWorkspace({ backend, root });
     const { matches, complete } = await ws.grep(args as unknown as Parameters<typeof ws.grep>[0]);
@@ -39,7 +39,7 @@ describe.each(STORAGES)("a search over %s", (kind) => {
     expect(complete).toBe(true);
   });
 
-  test("002-146 names that ignore files hide are counted", async () => {
+  test("names that ignore files hide are counted", async () => {
     const { backend, root } = await stored(kind, TREE);
     await using ws = await openWorkspace({ backend, root, preset: "gemini" });
     const { data } = await ws.call("glob", { pattern: "**/*.{ts,log}" });
@@ -67,7 +67,7 @@ describe.each(KINDS)("on %s", (kind) => {
     ["out by a link and back up", "out/../d", true],
     ["the root of everything", "/", false],
   ];
-  test.each(ways)("002-159 within the root or not: %s", async (_, way, inside) => {
+  test.each(ways)("within the root or not: %s", async (_, way, inside) => {
     const { ws, root } = await place(kind, { "d/a": "", in: { link: "d" }, out: { link: "$O" } });
     const { ok, error, text } = await ws.call("list_directory", { path: way.replace("$W", root) });
     // Where `..` follows a link it may be taken by name or by place, but never lead out.
@@ -75,7 +75,7 @@ describe.each(KINDS)("on %s", (kind) => {
     else expect([ok, error?.code], text).toEqual([inside, inside ? undefined : "OUTSIDE_ALLOWED"]);
   });
 
-  test("002-142 a call that is cancelled ends as that, and leaves no part of a file", async () => {
+  test("a call that is cancelled ends as that, and leaves no part of a file", async () => {
     const stop = new AbortController();
     const { ws, text, root } = await place(
       kind,
@@ -102,7 +102,7 @@ describe.each(KINDS)("on %s", (kind) => {
     expect((await ws.listDirectory({})).entries.map(({ name }) => name)).toEqual(["a"]);
   });
 
-  test("002-164 from an overview to the part that matters, each answer saying how to go on", async () => {
+  test("from an overview to the part that matters, each answer saying how to go on", async () => {
     const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
     const { ws } = await place(kind, { "big.txt": lines(50), "d/small.txt": lines(2) });
     const overview = await ws.grep({ pattern: "line", output: "count" });
@@ -124,7 +124,7 @@ describe.each(KINDS)("on %s", (kind) => {
   });
 });
 
-test("002-136 a replacement is asked for with the lines around it", async () => {
+test("a replacement is asked for with the lines around it", async () => {
   const { ws } = await place("memory", {}, { preset: "gemini" });
   const replace = ws.tools.find(({ name }) => name === "replace");
   expect(replace?.description).toMatch(/(?:three|3) lines of context/iu);

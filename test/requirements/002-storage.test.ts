@@ -13,7 +13,7 @@ import { ENTRY, node } from "./node.ts";
 
 const preset = "tinyagent";
 
-test("002-27 a failure of the storage is told by what was being done", async () => {
+test("a failure of the storage is told by what was being done", async () => {
   const inner = new MemoryBackend({ "/w/a": "1" });
   const names = ["exists", "stat", "readText", "mkdir", "listDir", "iterFiles", "glob", "delete"] as const;
   const broken = (): never => {
@@ -39,7 +39,7 @@ test("002-27 a failure of the storage is told by what was being done", async () 
   expect(await told("update_file", update)).toMatch(/^Error: File update error: a\b/u);
 });
 
-test("002-39 whoever reads meanwhile sees the old content or the new, whole", async () => {
+test("whoever reads meanwhile sees the old content or the new, whole", async () => {
   const { ws, root } = await place("local", { a: "0".repeat(300_000) }, { preset });
   const seen = new Set<string>();
   let writing = true;
@@ -58,7 +58,7 @@ test("002-39 whoever reads meanwhile sees the old content or the new, whole", as
   expect(seen.size).toBeGreaterThan(1);
 });
 
-test("002-7 the host is left as it was: no global, no changed prototype", async () => {
+test("the host is left as it was: no global, no changed prototype", async () => {
   const said = await node(
     `const kinds = [Object, Array, Function, Promise, String, Map, Uint8Array, Error];
     const look = () => JSON.stringify([

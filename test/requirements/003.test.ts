@@ -34,7 +34,7 @@ async function asking(kind: Kind, ...yes: readonly string[]) {
 }
 
 describe.each(KINDS)("grants on %s", (kind) => {
-  test("003-2 003-7 the directory of a file is asked for, and a directory itself; each new one, once", async () => {
+  test("the directory of a file is asked for, and a directory itself; each new one, once", async () => {
     const { ws, told, read } = await asking(kind, "/d", "/d2");
     expect(await read("d/a")).toBeUndefined();
     expect((await ws.call("fs_list", { path: "d2" })).ok).toBe(true);
@@ -42,7 +42,7 @@ describe.each(KINDS)("grants on %s", (kind) => {
     expect(told()).toEqual(["d", "d2"]);
   });
 
-  test("003-7 calls at the same time that need one directory ask one question", async () => {
+  test("calls at the same time that need one directory ask one question", async () => {
     const { told, read } = await asking(kind, "/d");
     expect(await Promise.all([read("d/a"), read("d/a"), read("d/gone")])).toEqual([
       undefined,
@@ -52,7 +52,7 @@ describe.each(KINDS)("grants on %s", (kind) => {
     expect(told()).toEqual(["d"]);
   });
 
-  test("003-3 a grant covers what lies below, not a directory whose name begins alike", async () => {
+  test("a grant covers what lies below, not a directory whose name begins alike", async () => {
     const { told, read } = await asking(kind, "/d");
     expect([await read("d/a"), await read("d/e/f/b"), await read("d2/c")]).toEqual([
       undefined,
@@ -62,13 +62,13 @@ describe.each(KINDS)("grants on %s", (kind) => {
     expect(told()).toEqual(["d", "d2"]);
   });
 
-  test("003-5 a refusal is not remembered: the next access asks again", async () => {
+  test("a refusal is not remembered: the next access asks again", async () => {
     const { told, read, ws } = await asking(kind);
     expect([await read("d/a"), await read("d/a")]).toEqual(["GRANT_DENIED", "GRANT_DENIED"]);
     expect([told(), await ws.grants.list()]).toEqual([["d", "d"], []]);
   });
 
-  test("003-8 who is to be notified hears of questions, grants and refusals, and delays nothing", async () => {
+  test("who is to be notified hears of questions, grants and refusals, and delays nothing", async () => {
     const { read, events, root } = await asking(kind, "/d");
     await read("d/a");
     await read("d2/c");
@@ -81,7 +81,7 @@ describe.each(KINDS)("grants on %s", (kind) => {
     ]);
   });
 
-  test("003-31 for a link both are asked for: where it stands and where it leads", async () => {
+  test("for a link both are asked for: where it stands and where it leads", async () => {
     for (const [yes, code] of [
       [["/l/link", "/d2"], undefined],
       [["/l/link"], "GRANT_DENIED"],
@@ -92,13 +92,13 @@ describe.each(KINDS)("grants on %s", (kind) => {
     }
   });
 
-  test("003-21 eleven tools, as many as there are operations", async () => {
+  test("eleven tools, as many as there are operations", async () => {
     const { ws } = await place(kind, {}, { preset: "go", permissions: { mode: "off" } });
     const operations = "read write edit list delete move copy stat diff patch mkdir".split(" ");
     expect(ws.tools.map(({ name }) => name).sort()).toEqual(operations.map((name) => `fs_${name}`).sort());
   });
 
-  test("003-30 yes, no, and trust for this session", async () => {
+  test("yes, no, and trust for this session", async () => {
     const outcomes = ["cancel", "proceed_once", "proceed_always_server"] as const;
     let asked = 0;
     const { ws, text } = await place(
@@ -122,7 +122,7 @@ describe.each(KINDS)("grants on %s", (kind) => {
   });
 });
 
-test("003-4 grants are written to a JSON file that the next process reads, with the older forms", async () => {
+test("grants are written to a JSON file that the next process reads, with the older forms", async () => {
   const { root, base, stateDir } = await temporary({ "d/a": "1", "d2/c": "3" });
   const file = join(base, "state", "grants.json");
   const open = (ask: AskGrant) =>
@@ -150,7 +150,7 @@ const open = (kind: Kind, seed: Seed, limits = {}) =>
   place(kind, seed, { preset: "go", permissions: { mode: "off" }, limits });
 
 describe.each(KINDS)("changes one after another on %s", (kind) => {
-  test("003-22 003-23 003-27 fifty edits at once lose nothing, under two names of one file", async () => {
+  test("fifty edits at once lose nothing, under two names of one file", async () => {
     const lines = Array.from({ length: 50 }, (_, at) => `<${at}>`);
     const { ws, text } = await open(kind, { "d/a": lines.join("\n"), alias: { link: "d" } });
     const done = await Promise.all(
@@ -162,7 +162,7 @@ describe.each(KINDS)("changes one after another on %s", (kind) => {
     expect(await text("d/a")).toBe(lines.map((_, at) => `[${at}]`).join("\n"));
   });
 
-  test("003-24 two that copy both ways at once do not wait for each other for ever", async () => {
+  test("two that copy both ways at once do not wait for each other for ever", async () => {
     const { ws, text } = await place(kind, { a: "1", b: "2" }, { limits: { lockTimeoutMs: 5000 } });
     const ways = Array.from({ length: 20 }, (_, at) =>
       at % 2 ? (["a", "b"] as const) : (["b", "a"] as const),
@@ -174,7 +174,7 @@ describe.each(KINDS)("changes one after another on %s", (kind) => {
     expect(await text("a")).toBe(await text("b"));
   });
 
-  test("003-25 one path named twice is locked once", async () => {
+  test("one path named twice is locked once", async () => {
     const { ws, text } = await place(
       kind,
       { a: "1", link: { link: "a" } },
@@ -193,7 +193,7 @@ describe.each(KINDS)("changes one after another on %s", (kind) => {
     expect(await text("a")).toBe("4");
   });
 
-  test("003-26 who reads waits for nobody", async () => {
+  test("who reads waits for nobody", async () => {
     const { ws } = await open(kind, { "d/a": "1" }, { lockTimeoutMs: 50 });
     const { release } = await ws.lock("d/a");
     expect((await ws.call("fs_read", { path: "d/a" })).text).toBe("1");
@@ -213,21 +213,18 @@ describe.each(KINDS)("changes one after another on %s", (kind) => {
     ["deleted", "fs_delete", { path: "d", recursive: true }],
     ["moved", "fs_move", { source: "d", destination: "n" }],
   ];
-  test.each(whole)(
-    "003-29 a directory is not %s while something in it is being changed",
-    async (_, tool, args) => {
-      const { ws, text } = await open(kind, { "d/e/a": "1" }, { lockTimeoutMs: 50 });
-      const { release } = await ws.lock("d/e/a");
-      expect((await ws.call(tool, args)).error?.code).toBe("LOCK_TIMEOUT");
-      expect(await text("d/e/a")).toBe("1");
-      release();
-      expect((await ws.call(tool, args)).ok).toBe(true);
-      expect(await text("d/e/a")).toBeUndefined();
-    },
-  );
+  test.each(whole)("a directory is not %s while something in it is being changed", async (_, tool, args) => {
+    const { ws, text } = await open(kind, { "d/e/a": "1" }, { lockTimeoutMs: 50 });
+    const { release } = await ws.lock("d/e/a");
+    expect((await ws.call(tool, args)).error?.code).toBe("LOCK_TIMEOUT");
+    expect(await text("d/e/a")).toBe("1");
+    release();
+    expect((await ws.call(tool, args)).ok).toBe(true);
+    expect(await text("d/e/a")).toBeUndefined();
+  });
 });
 
-test("003-27 workspaces over one storage share their locks without being told of each other", async () => {
+test("workspaces over one storage share their locks without being told of each other", async () => {
   const backend = new MemoryBackend({ "/w/a": Array.from({ length: 40 }, (_, at) => `<${at}>`).join("") });
   const two = await Promise.all([0, 1].map(() => openWorkspace({ backend, root: "/w" })));
   await Promise.all(
@@ -238,7 +235,7 @@ test("003-27 workspaces over one storage share their locks without being told of
   expect(backend.readTextSync("/w/a")).toBe(".".repeat(40));
 });
 
-test("003-28 a lock that nobody holds takes no room", async () => {
+test("a lock that nobody holds takes no room", async () => {
   const locker = makeLocker();
   for (let at = 0; at < 100_000; at++) {
     const release = await locker.acquire([{ path: `/p/${at}`, tree: false }], { timeoutMs: 1000 });

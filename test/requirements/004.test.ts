@@ -33,26 +33,23 @@ describe.each(KINDS)("on %s", (kind) => {
     ["not where only reading is allowed", "write_file", "one.txt", false],
     ["not through a link, for writing", "write_file", "in/link", false],
   ];
-  test.each(places)(
-    "004-1 004-29 004-30 the configured places: %s (%s)",
-    async (_, tool, file_path, allowed) => {
-      const seed = {
-        "one.txt": "1",
-        "two.txt": "2",
-        "in/deep/a": "3",
-        "inner/a": "4",
-        "in/link": { link: "../two.txt" },
-      };
-      const { ws, text } = await open(kind, seed, { access: { read: ["one.txt", "in"], write: ["in"] } });
-      const result = await ws.call(tool, { file_path, ...(tool === "write_file" ? { content: "new" } : {}) });
-      expect(result.ok, result.text).toBe(allowed);
-      if (!allowed) {
-        expect(result.error?.code).toBe("OUTSIDE_ALLOWED");
-        expect(result.text).toContain((tool === "read_file" ? READ : WRITE).replace("P", file_path));
-        expect([await text("one.txt"), await text("two.txt")]).toEqual(["1", "2"]);
-      }
-    },
-  );
+  test.each(places)("the configured places: %s (%s)", async (_, tool, file_path, allowed) => {
+    const seed = {
+      "one.txt": "1",
+      "two.txt": "2",
+      "in/deep/a": "3",
+      "inner/a": "4",
+      "in/link": { link: "../two.txt" },
+    };
+    const { ws, text } = await open(kind, seed, { access: { read: ["one.txt", "in"], write: ["in"] } });
+    const result = await ws.call(tool, { file_path, ...(tool === "write_file" ? { content: "new" } : {}) });
+    expect(result.ok, result.text).toBe(allowed);
+    if (!allowed) {
+      expect(result.error?.code).toBe("OUTSIDE_ALLOWED");
+      expect(result.text).toContain((tool === "read_file" ? READ : WRITE).replace("P", file_path));
+      expect([await text("one.txt"), await text("two.txt")]).toEqual(["1", "2"]);
+    }
+  });
 
   const images: readonly [string, string, Uint8Array, string][] = [
     ["a.png", "PNG", PNG, "image/png"],
@@ -97,7 +94,7 @@ describe.each(KINDS)("on %s", (kind) => {
     ],
   ];
   test.each(images)(
-    "004-9 004-10 004-14 %s (%s) comes as a block, from the tool that reads text",
+    "%s (%s) comes as a block, from the tool that reads text",
     async (name, _, content, media_type) => {
       const { ws } = await open(kind, { [name]: content, "t.txt": "text\n" });
       const { content: blocks, ok, text } = await ws.call("read_file", { file_path: name });
@@ -115,13 +112,13 @@ describe.each(KINDS)("on %s", (kind) => {
     },
   );
 
-  test("004-9 what only has the name of an image is none", async () => {
+  test("what only has the name of an image is none", async () => {
     const { ws } = await open(kind, { "a.png": "just text\n" });
     const { content, text } = await ws.call("read_file", { file_path: "a.png" });
     expect([content, text.includes("just text")]).toEqual([undefined, true]);
   });
 
-  test("004-11 an image may be as large as the limit, which the host sets", async () => {
+  test("an image may be as large as the limit, which the host sets", async () => {
     const seed = { "a.png": bytes([...PNG], zeros(930)), "b.png": bytes([...PNG], zeros(931)) };
     const { ws } = await open(kind, seed, { limits: { imageBytes: 1000 } });
     expect((await ws.call("read_file", { file_path: "a.png" })).content?.[0]?.size_bytes).toBe(1000);
@@ -132,7 +129,7 @@ describe.each(KINDS)("on %s", (kind) => {
     expect((await free.ws.call("read_file", { file_path: "b.png" })).ok).toBe(true);
   });
 
-  test("004-12 an image of more than 5 MB comes with a warning, a smaller one without", async () => {
+  test("an image of more than 5 MB comes with a warning, a smaller one without", async () => {
     const large = new Uint8Array(5 * MIB + 1);
     large.set(PNG);
     const seed = { "a.png": large, "b.png": large.slice(0, 5 * MIB) };
@@ -147,7 +144,7 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(scaled.content?.[0]?.source.data.length).toBeLessThanOrEqual(5 * MIB);
   });
 
-  test("004-27 004-28 an approval is asked for where the host wants it: before changes, not before reading", async () => {
+  test("an approval is asked for where the host wants it: before changes, not before reading", async () => {
     const asked: string[] = [];
     const confirm = ({ tool }: { readonly tool: string }) => {
       asked.push(tool);
@@ -170,7 +167,7 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(await work({ requireApproval: true })).toEqual([undefined, "APPROVAL_DENIED", "APPROVAL_DENIED"]);
   });
 
-  test("004-35 relative paths mean the working directory; outside the preset a tilde is a plain character", async () => {
+  test("relative paths mean the working directory; outside the preset a tilde is a plain character", async () => {
     const seed = { "d/a": "in d", "~/a": "plain" };
     const canonical = await place(kind, seed);
     expect((await canonical.ws.readFile({ path: "~/a" })).content).toBe("plain");
@@ -181,7 +178,7 @@ describe.each(KINDS)("on %s", (kind) => {
   });
 });
 
-test("004-35 a tilde of the preset is the home directory, as far as that may be used", async () => {
+test("a tilde of the preset is the home directory, as far as that may be used", async () => {
   const { ws, root, outside } = await open(
     "local",
     { "home/a": "at home", "../out/a": "elsewhere" },
@@ -201,14 +198,14 @@ test("004-35 a tilde of the preset is the home directory, as far as that may be 
 });
 
 describe("the package", () => {
-  test("004-3 one file for each tool", async () => {
+  test("one file for each tool", async () => {
     const { ws } = await place("memory");
     for (const { name } of ws.tools) {
       expect(existsSync(new URL(`../../js/tools/${name}.ts`, import.meta.url)), name).toBe(true);
     }
   });
 
-  test("004-31 nothing is needed at run time but the host", () => {
+  test("nothing is needed at run time but the host", () => {
     const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(manifest.dependencies ?? {}).toEqual({});
     for (const name of Object.keys(manifest.peerDependencies ?? {})) {

@@ -7,7 +7,7 @@ import config from "../../vitest.config.ts";
 const read = (file: string): string =>
   readFileSync(join(resolve(import.meta.dirname, "../.."), file), "utf8");
 
-test("002-111 of 100 lines tests run 95, of js/ and of crates/core", () => {
+test("of 100 lines tests run 95, of js/ and of crates/core", () => {
   const { thresholds, include, exclude, provider } = config.test?.coverage ?? {};
   expect(include).toEqual(["js/**/*.ts"]);
   // Run in Chromium by slow tests.

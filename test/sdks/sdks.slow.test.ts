@@ -33,7 +33,7 @@ describe.skipIf(!prepared.ready)("loops", () => {
     expect(Object.entries(complaints).filter(([file]) => !names.includes(file))).toEqual([]);
   });
 
-  describe.each(LOOPS)("000-4 $loop", ({ loop, nodes }) => {
+  describe.each(LOOPS)("$loop", ({ loop, nodes }) => {
     test("types fit those that the SDK publishes", () => {
       expect(complaints[loop] ?? []).toEqual([]);
     });

@@ -15,7 +15,7 @@ function failed(result: ToolResult): { code: string; index: unknown; message: st
   return { code, index: details?.["index"], message, rolledBack: details?.["rolled_back"] };
 }
 
-describe.each(KINDS)("002-119 batch on %s", (kind) => {
+describe.each(KINDS)("batch on %s", (kind) => {
   test("says of each operation who changed it", async () => {
     const hook = {
       stage: "before" as const,

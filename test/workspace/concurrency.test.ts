@@ -30,7 +30,7 @@ async function readAll(concurrency: number | undefined) {
   return { state, results: await Promise.all(calls) };
 }
 
-test("002-84 as many calls run at once as the host says; the others wait in their order", async () => {
+test("as many calls run at once as the host says; the others wait in their order", async () => {
   const { state, results } = await readAll(3);
   expect(results.every(({ ok }) => ok)).toBe(true);
   expect(state.most).toBe(3);

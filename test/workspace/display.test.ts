@@ -48,7 +48,7 @@ describe.each(KINDS)("on %s", (kind) => {
     if (!display.endsWith("\n")) expect(result.display).toBe(display);
   });
 
-  test("002-143 text for the model, text for people: of a success and of a failure, under our names and a preset's", async () => {
+  test("text for the model, text for people: of a success and of a failure, under our names and a preset's", async () => {
     const { ws, root } = await place(kind, SEED);
     const page = await ws.call("read_file", { path: "long.txt" });
     expect([page.text.length > 4000, page.display]).toEqual([true, "Read long.txt: lines 1 to 2000 of 5000"]);

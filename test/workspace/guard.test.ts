@@ -40,7 +40,7 @@ const CHANGES: readonly (readonly [string, string, Record<string, unknown>])[] =
   ["delete", "deletes", { path: "f" }],
 ];
 
-describe("004-18 the guard", () => {
+describe("the guard of unread content", () => {
   test.each(CHANGES)("%s %s only what was read", async (tool, _what, args) => {
     const { ws, backend } = await memory({ f: "one\ntwo\n", g: "other\n" });
     const refused = await ws.call(tool, args);

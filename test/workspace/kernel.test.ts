@@ -22,7 +22,7 @@ afterEach(() => fs.rmSync(base, { recursive: true, force: true }));
 const { landlock } = new LocalBackend({ policy: SandboxPolicy.workspaceOnly(tmpdir()) }).capabilities()
   .kernel;
 
-describe.skipIf(landlock < 3)("000-32 a kernel with Landlock", () => {
+describe.skipIf(landlock < 3)("a kernel with Landlock", () => {
   test("is used by default, told in capabilities and to the model, and every tool works on it", async () => {
     const ws = await openWorkspace({ root, stateDir: join(base, "state"), kernel: "require" });
     expect(ws.capabilities()).toMatchObject({
@@ -46,7 +46,7 @@ describe.skipIf(landlock < 3)("000-32 a kernel with Landlock", () => {
     await ws.close();
   });
 
-  test("002-104 leaves the event loop, its thread pool, workers and children alone", async () => {
+  test("leaves the event loop, its thread pool, workers and children alone", async () => {
     const ws = await openWorkspace({ root, stateDir: join(base, "state"), kernel: "require" });
     await ws.readFile({ path: "in" });
     expect(ws.capabilities().sandbox.fs).toBe("enforced");

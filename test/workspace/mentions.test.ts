@@ -9,7 +9,7 @@ const PNG = Uint8Array.from(
 );
 const SEED = { "a.ts": "one\n", "d/b.md": "two\n", "my file": "three\n", "s.png": PNG, "../out/secret": "s" };
 
-describe("004-15 mentions", () => {
+describe("mentions", () => {
   test.each([
     ["none", "mail me at ada@example.org, or not", []],
     ["one", "look at @a.ts", ["a.ts"]],

@@ -42,7 +42,7 @@ const elsewhere: SandboxProvider = {
   }),
 };
 
-test("002-85 002-86 002-115 the sandbox is chosen by the system, by name, or somewhere else where that is asked for", async () => {
+test("the sandbox is chosen by the system, by name, or somewhere else where that is asked for", async () => {
   expect(() => sandboxFor({ provider: "remote", writableRoots: [root] })).toThrow(refused);
   const sandbox = sandboxFor({ provider: "remote", remote: elsewhere, writableRoots: [root] });
   const ws = await openWorkspace({ root, stateDir: join(base, "state"), commands: sandbox });
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     const strict = () =>
       sandboxFor({ tier: "strict", writableRoots: [root], readOnlyPaths: [join(root, "kept")] });
 
-    test("105 changes nothing outside in any way, nor what is read-only inside", async () => {
+    test("changes nothing outside in any way, nor what is read-only inside", async () => {
       const sandbox = strict();
       expect(sandbox.status).toMatchObject({
         tier: "bubblewrap",
