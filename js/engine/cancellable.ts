@@ -1,4 +1,4 @@
-/** Calls of the native engine that a signal ends. */
+/** Calls of the engine that a signal ends. */
 import { checkAborted, fromEngine } from "./errors.ts";
 
 /** The native engine's cancel token. */
@@ -27,6 +27,26 @@ export async function cancellable<T>(
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/**
+ * Rejects when the signal aborts, without waiting for the work: a thread that cannot be stopped finishes it,
+ * and its result is dropped. @throws CANCELLED
+ */
+export function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      try {
+        checkAborted(signal);
+      } catch (error) {
+        reject(error as Error);
+      }
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    onAbort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }
 
 /** Throws an error of the engine as a `FilewrightError`. */

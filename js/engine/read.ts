@@ -5,6 +5,7 @@
  * from a file.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
+import { untilAborted } from "./cancellable.ts";
 import { type Packed, type Unpacker, unpack } from "./wire/unpack.ts";
 
 /** The kinds of files that tools treat differently. */
@@ -220,7 +221,7 @@ export function readEngine(binding: ReadBinding): ReadEngine {
       const json = JSON.stringify(request);
       try {
         const packed = binding.readPageAsync
-          ? await binding.readPageAsync(bytes, name, json, signal)
+          ? await untilAborted(signal, binding.readPageAsync(bytes, name, json, signal))
           : binding.readPage(bytes, name, json);
         return toPage(unpack(packed));
       } catch (error) {

@@ -6,7 +6,8 @@
 import { type CancelToken, cancellable } from "./cancellable.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensive, isCheapToParse } from "./query-cost.ts";
-import { isAttributed, toHits } from "./wire/hits.ts";
+import { isAttributed, toHits, toHitsYielding } from "./wire/hits.ts";
+import { Yielder } from "./yielder.ts";
 import { QueryCache } from "./query-cache.ts";
 import type { TextHits, TextLimits, TextQuery } from "./search-types.ts";
 import type { Packed } from "./wire/unpack.ts";
@@ -196,12 +197,14 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       compiled.later = async (content, limits, signal) => {
         const asked = JSON.stringify(limits);
         const search = (token?: CancelToken) => raw.searchAsync?.(content, asked, token) as Promise<Packed>;
-        return toHits(await cancellable(signal, CancelToken, search), attributed);
+        const packed = await cancellable(signal, CancelToken, search);
+        return toHitsYielding(packed, attributed, new Yielder({ signal }));
       };
     } else if (searchAsync !== undefined) {
       compiled.later = async (content, limits, signal) => {
         try {
-          return toHits(await searchAsync(options, content, JSON.stringify(limits), signal), attributed);
+          const packed = await searchAsync(options, content, JSON.stringify(limits), signal);
+          return await toHitsYielding(packed, attributed, new Yielder({ signal }));
         } catch (error) {
           throw fromEngine(error);
         }
@@ -230,7 +233,10 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
         async searchAll(contents, limits, signal) {
           try {
             const found = await searchAllAsync(options, contents, JSON.stringify(limits), signal);
-            return found.map((packed) => toHits(packed, attributed));
+            const yielder = new Yielder({ signal });
+            const hits: TextHits[] = [];
+            for (const packed of found) hits.push(await toHitsYielding(packed, attributed, yielder));
+            return hits;
           } catch (error) {
             throw fromEngine(error);
           }
@@ -251,7 +257,8 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       // Not compiled here, because that may block the page.
       try {
         const asked = JSON.stringify({ ...limits, count: false });
-        return toHits(await searchAsync(optionsOf(query), content, asked, query.signal), isAttributed(query));
+        const packed = await searchAsync(optionsOf(query), content, asked, query.signal);
+        return await toHitsYielding(packed, isAttributed(query), new Yielder(query));
       } catch (error) {
         throw fromEngine(error);
       }

@@ -10,7 +10,7 @@ import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { failure } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
-import { Yielder } from "../backends/yielder.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { imageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";

@@ -5,7 +5,7 @@
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
 import { type Entry, fromFrame, toFrame } from "../backends/transaction/step.ts";
-import { Yielder } from "../backends/yielder.ts";
+import { Yielder } from "../engine/yielder.ts";
 
 const { O_NOFOLLOW, O_RDONLY } = fs.constants;
 /** The lengths of the JSON and of the contents, and the contents' hash. */

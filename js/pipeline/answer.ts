@@ -1,6 +1,7 @@
 /** Builds the results of calls: a success within its size budget, or a failure with its message. */
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { tell } from "../hooks/events.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { displayOf } from "../tools/render/display.ts";
@@ -49,12 +50,14 @@ export async function success(
   let cut = false;
   const budget = tool.maxTextBytes?.(args as never, call.limits) ?? answerBytes(call.limits);
   if (!fits(text, budget)) {
-    await turnOfOthers();
+    // A text beyond the budget took some milliseconds.
+    const yielder = new Yielder({});
+    await yielder.yieldNow();
     let { lines } = linesThatFit(text, budget);
     const { shrink } = tool as AnyReading;
     for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINKS; round++) {
       data = await shrink.call(tool, data, args, lines, call);
-      await turnOfOthers();
+      await yielder.yieldNow();
       text = render(data, args, call);
       if (fits(text, budget + GRACE_BYTES)) break;
       // One result may take several lines of this text.
@@ -98,11 +101,6 @@ function notesBelow(notes: readonly string[]): string {
 function withWarnings(data: unknown, warnings: readonly string[]): unknown {
   const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
   return { ...(data as object), warnings: [...others, ...warnings] };
-}
-
-/** Yields to the event loop, because a text beyond the budget took some milliseconds. */
-function turnOfOthers(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
 }
 
 /** Returns the beginning of a text that its tool cannot shorten, with a line about the truncation. */

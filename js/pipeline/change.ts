@@ -9,7 +9,7 @@
 import type { Location } from "../policy/index.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
 import { repositoriesOn } from "../backends/confined/repository.ts";
-import { Yielder } from "../backends/yielder.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";

@@ -8,7 +8,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
-import { Yielder } from "../backends/yielder.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { escapeControls } from "../engine/escape.ts";

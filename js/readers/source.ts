@@ -1,6 +1,7 @@
 /** Sources of bytes: in memory, or a file of a backend, read in chunks of one version. */
 import type { FsBackend } from "../backends/backend.ts";
 import { makeError } from "../engine/errors.ts";
+import { Yielder } from "../engine/yielder.ts";
 import type { ByteSource } from "./reader.ts";
 import { checkSignal, tooLarge } from "./refuse.ts";
 
@@ -66,9 +67,6 @@ export async function readAll(source: ByteSource, limit: number, hint?: string):
 /** The number of bytes a reader processes before other tasks may run: a few milliseconds. */
 const CHUNK_BYTES = 256 * 1024;
 
-const nextTurn: (run: () => void) => void =
-  globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
-
 /**
  * Yields the bytes from `start` on, in chunks; at most one is in memory at a time, and other tasks
  * may run after each.
@@ -78,12 +76,13 @@ export async function* chunks(
   signal?: AbortSignal,
   start = 0,
 ): AsyncGenerator<Uint8Array> {
+  const yielder = new Yielder({ signal });
   for (let at = start; at < source.size; ) {
     checkSignal(signal);
     const bytes = await source.read(at, Math.min(at + CHUNK_BYTES, source.size));
     if (bytes.length === 0) return; // The file became shorter.
     yield bytes;
     at += bytes.length;
-    await new Promise<void>((resolve) => nextTurn(resolve));
+    await yielder.yieldIfDue();
   }
 }

@@ -1,5 +1,5 @@
 /** `apply_patch`: applies a patch to any number of files, all or none. */
-import { Yielder } from "../backends/yielder.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/text/patch.ts";

@@ -10,6 +10,7 @@ import { grepBackend } from "../backends/search/search.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { rankedGrep, type Rank } from "./grep/rank.ts";
+import { answerBytes } from "./lib/limits.ts";
 import { otherRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "./lib/tool.ts";
@@ -132,7 +133,9 @@ export async function grepInCovered(
   rank: Rank,
 ): Promise<SearchResult> {
   const search = (root: string, one: CoveredQuery): Promise<SearchResult> =>
-    rank === "path" ? grepBackend(call.fs, root, one) : rankedGrep(call.fs, root, one, rank);
+    rank === "path"
+      ? grepBackend(call.fs, root, one)
+      : rankedGrep(call.fs, root, one, rank, answerBytes(call.limits));
   const began = performance.now();
   const begin = cursorIn(query.cursor);
   const results: SearchResult[] = [];

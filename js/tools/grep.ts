@@ -201,7 +201,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     ? await grepInCovered(call, covered, signalled, args.rank)
     : args.rank === "path"
       ? await grepBackend(call.fs, root, signalled)
-      : await rankedGrep(call.fs, root, signalled, args.rank);
+      : await rankedGrep(call.fs, root, signalled, args.rank, answerBytes(call.limits));
   const shown = (path: string): string =>
     call.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
   const data = dataOf(found, args, shown);

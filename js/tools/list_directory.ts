@@ -1,7 +1,7 @@
 /** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback/fallback.ts";
-import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../backends/yielder.ts";
+import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../engine/yielder.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";

@@ -13,6 +13,7 @@ import { type KnownFile, renderFile } from "./render/rendered.ts";
 import { compile, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { utf8Length } from "./lib/text.ts";
 import type { Answer, Call, ContentBlock, ReadingTool } from "./lib/tool.ts";
 
@@ -173,6 +174,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   const maxBytes = args.max_total_bytes ?? Math.max(1, answerBytes(call.limits) - SKIP_LIST_BYTES);
   let left = maxBytes;
   let truncated = false;
+  const yielder = new Yielder({});
   for (let from = 0; from < wanted.length; from += FILES_AT_ONCE) {
     const full = fullBy(files.length, left, args, call);
     if (full !== undefined) {
@@ -207,6 +209,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
         if (got.block !== undefined) content.push(got.block);
       }
     }
+    await yielder.yieldIfDue();
     call.onProgress?.({ done: Math.min(from + FILES_AT_ONCE, wanted.length), total: wanted.length });
   }
   const data = { files, skipped, truncated };

@@ -1,9 +1,13 @@
 /** Work of a call ends at what may be shown, and where it is cancelled: nothing here is timed. */
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { engine } from "../../js/engine/current.ts";
+import { rankYielding } from "../../js/backends/search/search-fuzzy.ts";
+import { Yielder } from "../../js/engine/yielder.ts";
 import { type FsBackend, MemoryBackend, openWorkspace } from "../../js/index.node.ts";
+import { rankedGrep } from "../../js/tools/grep/rank.ts";
 
 const made: string[] = [];
 afterEach(() => {
@@ -30,40 +34,24 @@ describe("diff as html", () => {
 });
 
 describe("grep with a million matches", () => {
-  it("lets others run between its slices, and stops at the output budget", async () => {
+  it("decodes its hits in slices, and stops at the output budget", async () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), "filewright-bounded-")));
     made.push(root);
     writeFileSync(join(root, "letters.txt"), "a\n".repeat(1_000_000));
     const ws = await openWorkspace({ root, limits: { pageBytes: 1_000_000 } });
-    let over = false;
-    let turns = 0;
-    let last = 0;
-    // Counts the turns that come after the last wait for the native engine has ended.
-    const original = globalThis.setTimeout;
-    const slices: number[] = [];
-    globalThis.setTimeout = ((run: () => void, ms?: number, ...rest: unknown[]) => {
-      if (ms === undefined) slices.push(turns);
-      return original(run, ms, ...rest);
-    }) as typeof setTimeout;
-    const beside = (async () => {
-      for (; !over; turns++) await new Promise(setImmediate);
-    })();
+    // Each slice ends with a call of this function, which gives a turn to others where one is due.
+    const slices = vi.spyOn(Yielder.prototype, "yieldIfDue");
     try {
       const { ok, data } = await ws.call("grep", { pattern: "a", max_results: 1_000_000 });
       expect(ok).toBe(true);
       expect(data).toMatchObject({ truncated: true });
-      last = turns;
+      // 500 hits of 12 characters or more a slice: no more was unpacked than the budget has room for.
+      expect(slices.mock.calls.length).toBeGreaterThan(50);
+      expect(slices.mock.calls.length).toBeLessThan(500);
     } finally {
-      over = true;
-      globalThis.setTimeout = original;
-      await beside;
+      slices.mockRestore();
       await ws.close();
     }
-    // Each slice waited for a turn, and others had one before the next.
-    expect(slices.length).toBeGreaterThan(5);
-    expect(new Set([...slices, last]).size).toBe(slices.length + 1);
-    // 5000 hits of 12 characters a slice: no more was unpacked than the budget has room for.
-    expect(slices.length).toBeLessThan(100);
   });
 });
 
@@ -97,4 +85,71 @@ describe("delete of a tree 3,000 deep", () => {
       expect(await backend.readText(path)).toBe("deep\n");
     },
   );
+});
+
+/** Counts the turns of the event loop until work ends that itself waits for nothing. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await work().finally(() => (isOver = true));
+  return turns;
+}
+
+describe("a ranked search", () => {
+  const matches = Array.from({ length: 300_000 }, (_, n) => ({
+    path: "a.ts",
+    line: n + 1,
+    column: 5,
+    text: "let a",
+  }));
+  const found = {
+    matches,
+    counts: [{ path: "a.ts", count: matches.length }],
+    truncated: false,
+    complete: true,
+  };
+  const backend = { grep: () => Promise.resolve(found) } as unknown as FsBackend;
+  const query = { pattern: "a", maxResults: 1_000_000, output: "content" } as const;
+
+  it("lets other tasks run while it looks for definitions", async () => {
+    const turns = await turnsDuring(() => rankedGrep(backend, "/", query, "definitions", 100_000));
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
+  it("is cancelled while it looks for definitions", async () => {
+    const cancel = new AbortController();
+    setImmediate(() => cancel.abort());
+    const ranked = rankedGrep(backend, "/", { ...query, signal: cancel.signal }, "definitions", 100_000);
+    await expect(ranked).rejects.toMatchObject({ code: "CANCELLED" });
+  });
+
+  it("gives no more matches than an answer shows", async () => {
+    const ranked = await rankedGrep(backend, "/", query, "definitions", 1300);
+    // 13 bytes a line, and the line beyond the limit.
+    expect(ranked.matches).toHaveLength(101);
+    expect(ranked.truncated).toBe(true);
+  });
+});
+
+describe("paths that are ranked in slices", () => {
+  const paths = Array.from({ length: 40_000 }, (_, n) => `d${n % 700}/file${n}.txt`);
+  const yielder = new Yielder({});
+
+  it.each([
+    ["all match", "file", undefined],
+    ["some match", "d69file7", undefined],
+    ["they match by typos alone", "fiel39999", undefined],
+    ["none matches without the typos that are forbidden", "fiel39999", 0],
+    ["none matches", "zzzzqq", undefined],
+  ])("have the order of one slice where %s", async (_, query, typos) => {
+    for (const limit of [undefined, 3, 20_000]) {
+      const whole = engine().rankPaths(query, paths, { limit, typos });
+      expect(await rankYielding(query, paths, { limit, typos }, yielder)).toEqual(whole);
+    }
+  });
 });

@@ -2,7 +2,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { checkSignal } from "../failure.ts";
-import { Yielder, sortYielding } from "../yielder.ts";
+import { Yielder, sortYielding } from "../../engine/yielder.ts";
 import { compareCodePoints } from "../paths.ts";
 
 /**

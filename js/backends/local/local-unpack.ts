@@ -3,7 +3,7 @@ import { type Packed, type Unpacker, unpack } from "../../engine/wire/unpack.ts"
 import type { EntryType, FsEntry, FsStat } from "../backend.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { TreePage } from "../tree-page.ts";
-import { ENTRIES_PER_CHECK, type Yielder } from "../yielder.ts";
+import { ENTRIES_PER_CHECK, type Yielder } from "../../engine/yielder.ts";
 
 const ENTRY_TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
 

@@ -65,7 +65,7 @@ import { checkPath, childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { decodeText, encodeText } from "../text.ts";
 import type { TreePage, TreeRequest } from "../tree-page.ts";
-import { Yielder } from "../yielder.ts";
+import { Yielder } from "../../engine/yielder.ts";
 
 export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
 

@@ -32,7 +32,7 @@ import {
   walk,
   type WalkResult,
 } from "./memory-tree.ts";
-import type { Yielder } from "../yielder.ts";
+import type { Yielder } from "../../engine/yielder.ts";
 import {
   checkPath,
   checkTarget,

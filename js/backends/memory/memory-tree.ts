@@ -8,7 +8,7 @@
 import { failure } from "../failure.ts";
 import { MAX_LINKS } from "../fallback/links.ts";
 import { childOf, compareCodePoints, isLongName, sortCodePoints } from "../paths.ts";
-import { sortYielding, type Yielder } from "../yielder.ts";
+import { sortYielding, type Yielder } from "../../engine/yielder.ts";
 
 let stamps = 0;
 let ids = 0;

@@ -28,7 +28,7 @@ import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
-import { Yielder } from "../yielder.ts";
+import { Yielder } from "../../engine/yielder.ts";
 
 /** Options of a memory backend. */
 export interface MemoryOptions {

@@ -3,8 +3,11 @@
  * of the native search.
  */
 import { engine } from "../../engine/current.ts";
+import type { RankedPath, RankedPaths, RankOptions } from "../../engine/rank.ts";
 import type { FuzzyQuery, FuzzyResult } from "../../engine/search-types.ts";
 import type { FsBackend } from "../backend.ts";
+import { utf8Length } from "../../engine/wire/utf8.ts";
+import { sortYielding, Yielder } from "../../engine/yielder.ts";
 import { childOf } from "../paths.ts";
 import { findBackend, type SearchPlace, timeOf } from "./search.ts";
 
@@ -57,5 +60,43 @@ async function byScore(
   engine().rankPaths(letters, [], { limit, typos });
   const names = { pattern: "**", type: "file", respectIgnore, ignoreFiles, signal } as const;
   const { paths } = await findBackend(backend, root, names, place);
-  return engine().rankPaths(letters, paths, { limit, typos });
+  return rankYielding(letters, paths, { limit, typos }, new Yielder({ signal }));
+}
+
+/** The number of paths that are ranked in one go: some milliseconds of work. */
+const PATHS_PER_SLICE = 16_384;
+/** As the engine: the results of a call that names no limit, and of one that names a larger one. */
+const [DEFAULT_LIMIT, MAX_LIMIT] = [20, 10_000];
+
+/** Ranks paths as the engine does, in slices that let other tasks run. @throws INVALID_ARGUMENT, CANCELLED */
+export async function rankYielding(
+  query: string,
+  paths: readonly string[],
+  options: RankOptions,
+  yielder: Yielder,
+): Promise<RankedPaths> {
+  const { rankPaths } = engine();
+  if (paths.length <= PATHS_PER_SLICE) return rankPaths(query, paths, options);
+  const { limit = DEFAULT_LIMIT, typos } = options;
+  // Typos are allowed only where no path of any slice matches without.
+  for (const allowed of typos === 0 ? [0] : [0, typos]) {
+    const found: RankedPath[] = [];
+    let total = 0;
+    for (let at = 0; at < paths.length; at += PATHS_PER_SLICE) {
+      await yielder.yieldIfDue();
+      const slice = paths.slice(at, at + PATHS_PER_SLICE);
+      const ranked = rankPaths(query, slice, { limit, typos: allowed });
+      total += ranked.total;
+      found.push(...ranked.files);
+    }
+    // Stable: of equals the first is first, as in one slice.
+    const files = await sortYielding(found, better, yielder);
+    if (total > 0) return { files: files.slice(0, Math.min(limit, MAX_LIMIT)), total };
+  }
+  return { files: [], total: 0 };
+}
+
+/** The order of results: of two with one score the shorter path is better. */
+function better(a: RankedPath, b: RankedPath): number {
+  return b.score - a.score || utf8Length(a.path) - utf8Length(b.path);
 }

@@ -19,7 +19,7 @@ import type {
   TextHits,
   TextMatch,
 } from "../../engine/search.ts";
-import { Yielder } from "../yielder.ts";
+import { ENTRIES_PER_CHECK, Yielder } from "../../engine/yielder.ts";
 import { Ahead } from "./search-ahead.ts";
 
 /** A query that can be cancelled. */
@@ -137,37 +137,43 @@ export class Search {
     const { later, laterFrom } = this.compiled;
     if (later !== undefined && content.length >= laterFrom)
       return later(content, asked, signal).then((hits) => this.#take(path, hits));
-    this.#take(path, this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile }));
+    const hits = this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile });
+    return this.#take(path, hits);
+  }
+
+  #take(path: string, hits: TextHits): Promise<void> | undefined {
+    if (hits.binary) this.binary++;
+    else this.searched++;
+    if (hits.total === 0) return undefined;
+    if (this.#content && this.#textLeft !== WHOLE_FILE) return this.#takeWithinText(path, hits);
+    this.#add(path, hits);
     return undefined;
   }
 
-  #take(path: string, hits: TextHits): void {
-    if (hits.binary) this.binary++;
-    else this.searched++;
-    if (hits.total === 0) return;
-    this.#found.push({ path, hits: this.#content ? this.#withinText(path, hits) : hits });
+  #add(path: string, hits: TextHits): void {
+    this.#found.push({ path, hits });
     this.#units += this.#content ? hits.total : 1;
   }
 
   /**
-   * Returns the hits that the remaining text budget allows. Hits that were searched before may exceed it,
+   * Takes the hits that the remaining text budget allows. Hits that were searched before may exceed it,
    * because other files have used it since.
    */
-  #withinText(path: string, hits: TextHits): TextHits {
+  async #takeWithinText(path: string, hits: TextHits): Promise<void> {
     const { matches } = hits;
-    if (this.#textLeft === WHOLE_FILE) return hits;
     const rowBytes = utf8Length(path) + ROW_BYTES;
     let given = 0;
     for (; given < matches.length && this.#textLeft > 0; given++) {
       const { text, rest = [] } = matches[given] as TextMatch;
       const lines = [text, ...rest].reduce((sum, line) => sum + utf8Length(line), 0);
       this.#textLeft = Math.max(0, this.#textLeft - rowBytes - lines);
+      if (given % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await this.#yielder.yieldIfDue();
     }
-    return given === matches.length ? hits : { ...hits, matches: matches.slice(0, given) };
+    this.#add(path, given === matches.length ? hits : { ...hits, matches: matches.slice(0, given) });
   }
 
-  /** Returns the result, given the counts of a walk. */
-  result(walked: Counted = NO_COUNTS, fresh: Freshness = "scan"): SearchResult {
+  /** Returns the result, given the counts of a walk. @throws CANCELLED */
+  async result(walked: Counted = NO_COUNTS, fresh: Freshness = "scan"): Promise<SearchResult> {
     const matches: SearchMatch[] = [];
     const counts: FileCount[] = [];
     const reached = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;
@@ -180,16 +186,21 @@ export class Search {
     /** True once the text budget has cut a result. */
     let isCut = false;
     let last: { readonly path: string; readonly number: number } | undefined;
-    for (const { path, hits } of this.#found) {
+    for (const [index, { path, hits }] of this.#found.entries()) {
+      if (index % ENTRIES_PER_CHECK === 0) await this.#yielder.yieldIfDue();
       const kept = this.#content ? Math.min(hits.total, left) : Math.min(left, 1) * hits.total;
       left -= this.#content ? kept : Math.min(left, 1);
       if (kept > 0) filesWithMatches++;
       const given = this.#content ? Math.min(kept, hits.matches.length) : this.#textLeft > 0 ? kept : 0;
       if (given > 0 && !isCut) {
         counts.push({ path, count: kept });
-        if (this.#content) for (const match of hits.matches.slice(0, given)) matches.push({ path, ...match });
-        // A path and its line end.
-        else this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);
+        if (this.#content) {
+          for (const match of hits.matches.slice(0, given))
+            if (matches.push({ path, ...match }) % ENTRIES_PER_CHECK === 0) await this.#yielder.yieldIfDue();
+        } else {
+          // A path and its line end.
+          this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);
+        }
         last = { path, number: this.#content ? (hits.matches[given - 1]?.line ?? 0) : WHOLE_FILE };
       }
       if (given < kept) isCut = true;

@@ -8,7 +8,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { IgnoreFile, IgnoreRules, PathGlobs, WalkQuery } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
-import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../yielder.ts";
+import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints, isWithin, parentOf } from "../paths.ts";
 import { type Above, type IgnoreFiles, type Item, sameIgnoreFiles, type WalkMemo } from "./search-memo.ts";
 

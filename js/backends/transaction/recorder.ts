@@ -19,7 +19,7 @@ import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../fallback/fa
 import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
-import { Yielder } from "../yielder.ts";
+import { Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type Budget, capture, captureFile, imageOf, type PreImage, tooMuch } from "./pre-image.ts";

@@ -10,7 +10,7 @@ import type { FsBackend, FsStat } from "../backend.ts";
 import { entryPathVia, lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
-import { Yielder } from "../yielder.ts";
+import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { hasContentOf, isImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
 import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";

@@ -6,7 +6,7 @@
  */
 import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
-import { Yielder } from "../yielder.ts";
+import { Yielder } from "../../engine/yielder.ts";
 import { tooMuch } from "./pre-image.ts";
 import { journaled, type Recording } from "./recorder.ts";
 import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";

@@ -17,6 +17,7 @@ import type {
   SearchResult,
 } from "../search-types.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
+import { Yielder } from "../yielder.ts";
 
 /** The search functions of a native root set. */
 export interface NativeSearch {
@@ -60,7 +61,9 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
     async grep(path, { signal, ...query }) {
       const options = JSON.stringify(grepOptions(query));
       const packed = await cancellable(signal, Cancel, (token) => roots.grep(path, options, token));
-      return query.maxTextBytes === undefined ? readSearch(packed, query) : readSlices(packed, query);
+      return query.maxTextBytes === undefined
+        ? readSearch(packed, query)
+        : readSlices(packed, query, new Yielder({ signal }));
     },
     async find(path, { signal, ...query }) {
       const { options, recentFrom } = findOptions(query);
@@ -121,11 +124,15 @@ const REASONS: readonly (IncompleteReason | undefined)[] = [
 
 const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
-/** Decodes the result of `grep` in `crates/fs/src/search`, in slices that let other tasks run. */
-async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): Promise<SearchResult> {
+/** Decodes the result of `grep` in `crates/fs/src/search`, in slices that let other tasks run. @throws CANCELLED */
+async function readSlices(
+  packed: readonly PackedBatch[],
+  query: SearchQuery,
+  yielder: Yielder,
+): Promise<SearchResult> {
   const found: DecodedHits = { matches: [], counts: [] };
   const { shape, result } = readHead(packed[0] as Packed, query);
-  for (const _ of hitsOf(packed.slice(1), shape, found)) await new Promise((resolve) => setTimeout(resolve));
+  for (const _ of hitsOf(packed.slice(1), shape, found)) await yielder.yieldIfDue();
   return { ...result, ...found };
 }
 
@@ -201,7 +208,7 @@ interface HitShape {
 }
 
 /** The number of lines, or files, decoded before other tasks may run on the event loop. */
-const LINES_PER_SLICE = 5000;
+const LINES_PER_SLICE = 500;
 
 /** Decodes the hits, and yields after every {@link LINES_PER_SLICE}. The last file may have fewer hits than were counted. */
 function* hitsOf(batches: readonly PackedBatch[], shape: HitShape, found: DecodedHits): Generator<void> {

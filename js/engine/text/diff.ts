@@ -5,6 +5,7 @@
  * are passed without a copy.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { untilAborted } from "../cancellable.ts";
 import { type Packed, type Unpacker, unpack } from "../wire/unpack.ts";
 import { withUtf8 } from "../wire/utf8.ts";
 
@@ -146,16 +147,9 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
         const { flags, context, oldName, newName, line, bytes } = toArguments(options);
         return readDiff(
           unpack(
-            await binding.diffAsync(
-              before,
-              after,
-              flags,
-              context,
-              oldName,
-              newName,
-              line,
-              bytes,
+            await untilAborted(
               options.signal,
+              binding.diffAsync(before, after, flags, context, oldName, newName, line, bytes, options.signal),
             ),
           ),
         );

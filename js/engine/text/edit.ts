@@ -6,6 +6,7 @@
  */
 import { type DiffResult, readDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { untilAborted } from "../cancellable.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/utf8.ts";
 
@@ -171,12 +172,14 @@ export function editEngine(binding: EditBinding): EditEngine {
       if (binding.planEditsAsync === undefined) return planEditsBytes(bytes, edits, options);
       try {
         if (options.hash === true && binding.planEditsHashed !== undefined) {
-          const packed = await binding.planEditsHashed(bytes, toCall(edits, options));
+          const plan = binding.planEditsHashed(bytes, toCall(edits, options));
+          const packed = await untilAborted(options.signal, plan);
           const { hashing } = packed;
           const hash = hashing && binding.sha256From?.(packed.bytes, hashing);
           return { ...toPlan(packed), ...(hash ? { hash } : {}) };
         }
-        return toPlan(await binding.planEditsAsync(bytes, toCall(edits, options), options.signal));
+        const plan = binding.planEditsAsync(bytes, toCall(edits, options), options.signal);
+        return toPlan(await untilAborted(options.signal, plan));
       } catch (error) {
         // A cancelled call is no refusal of its edits.
         if (options.signal?.aborted) throw error;

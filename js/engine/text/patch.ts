@@ -5,6 +5,7 @@
  * form, the `*** Begin Patch` envelope. It is applied to all of its files or to none.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { untilAborted } from "../cancellable.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/utf8.ts";
 
@@ -211,9 +212,10 @@ export function patchEngine(binding: PatchBinding): PatchEngine {
       const [names, contents] = taken(files);
       const call = JSON.stringify(options);
       try {
-        return toFiles(
-          await (binding.applyPatchAsync ?? binding.applyPatch)(names, contents, patch, call, signal),
-        );
+        if (binding.applyPatchAsync === undefined)
+          return toFiles(binding.applyPatch(names, contents, patch, call));
+        const applied = binding.applyPatchAsync(names, contents, patch, call, signal);
+        return toFiles(await untilAborted(signal, applied));
       } catch (error) {
         throw fromEngine(error);
       }

@@ -5,10 +5,7 @@
  * up to a thousand answers before it handles timers and sockets again. With the limit, these wait for
  * a few calls only.
  */
-
-// Read when the module is loaded, so that a test that replaces timers does not stop calls.
-const nextTurn: (run: () => void) => void =
-  globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
+import { nextTurn } from "../../engine/yielder.ts";
 
 /** Counts the calls that start in the current turn of the event loop. */
 export class LoopTurns {

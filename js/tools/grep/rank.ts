@@ -9,6 +9,8 @@ import { grepBackend, timeOf } from "../../backends/search/search.ts";
 import { childOf } from "../../backends/paths.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import type { FileCount, SearchMatch, SearchQuery, SearchResult } from "../../engine/search-types.ts";
+import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
+import { utf8Length } from "../lib/text.ts";
 
 /** How many matches, or files, a ranked answer is chosen from. */
 const POOL = 5000;
@@ -18,34 +20,50 @@ const AT_ONCE = 32;
 /** The order of results. */
 export type Rank = "path" | "definitions" | "recent";
 
-/** Searches, and puts the results into an order that is not by path. */
+/** The bytes of an answer's line besides its path and its text: two separators, a digit and the line end. */
+const ROW_BYTES = 4;
+
+/**
+ * Searches, and puts the results into an order that is not by path. Of the ordered results those are given
+ * that fit in `answerBytes`: an answer shows no more of them.
+ */
 export async function rankedGrep(
   backend: FsBackend,
   root: string,
   query: SearchQuery & { readonly signal?: AbortSignal | undefined },
   rank: "definitions" | "recent",
+  answerBytes: number,
 ): Promise<SearchResult> {
   const { maxResults: most = POOL } = query;
+  const yielder = new Yielder({ signal: query.signal });
   const wide = { ...query, maxResults: Math.max(most, POOL) };
   const found = await grepBackend(backend, root, wide);
   const first =
     rank === "recent"
-      ? await byTime(backend, root, found)
-      : await byDefinition(found, async () => {
-          if ((query.output ?? "content") === "content") return found.matches;
-          const lines = { ...wide, output: "content", before: 0, after: 0, context: 0 } as const;
-          return (await grepBackend(backend, root, lines)).matches;
-        });
+      ? await byTime(backend, root, found, yielder)
+      : (query.output ?? "content") === "content"
+        ? { matches: await definitionsFirst(found.matches, yielder), counts: found.counts }
+        : await definingFilesFirst(found, yielder, async () => {
+            const lines = { ...wide, output: "content", before: 0, after: 0, context: 0 } as const;
+            return (await grepBackend(backend, root, lines)).matches;
+          });
   const matches = first.matches.slice(0, most);
   const counts = query.output === "content" ? found.counts : first.counts.slice(0, most);
   const cut = found.truncated || matches.length < first.matches.length || counts.length < first.counts.length;
   const { nextCursor: _, incompleteReason, ...rest } = found;
   const reason = cut ? (incompleteReason ?? "max_results") : incompleteReason;
+  const shown = firstWithin(answerBytes, matches, ({ path, text, rest: more = [] }) =>
+    [text, ...more].reduce((bytes, line) => bytes + utf8Length(line), utf8Length(path) + ROW_BYTES),
+  );
+  const shownCounts =
+    query.output === "content"
+      ? counts
+      : firstWithin(answerBytes, counts, ({ path }) => utf8Length(path) + 1);
   return {
     ...rest,
-    matches,
-    counts,
-    truncated: cut,
+    matches: shown,
+    counts: shownCounts,
+    truncated: cut || shown.length < matches.length || shownCounts.length < counts.length,
     complete: reason === undefined,
     ...(reason === undefined ? {} : { incompleteReason: reason }),
   };
@@ -56,20 +74,50 @@ interface Ordered {
   readonly counts: readonly FileCount[];
 }
 
-async function byDefinition(
-  found: SearchResult,
-  lines: () => Promise<readonly SearchMatch[]>,
-): Promise<Ordered> {
-  const defines = (await lines()).filter((match) => isDefinition(match.text, match.column));
-  const files = new Set(defines.map((match) => match.path));
-  const here = (match: SearchMatch): boolean => isDefinition(match.text, match.column);
-  return {
-    matches: firstWhere(found.matches, here),
-    counts: firstWhere(found.counts, ({ path }) => files.has(path)),
-  };
+/** Returns the first items whose sizes fit in `limit`, and the one beyond it. */
+function firstWithin<T>(limit: number, items: readonly T[], bytesOf: (item: T) => number): readonly T[] {
+  let bytes = 0;
+  const end = items.findIndex((item) => {
+    bytes += bytesOf(item);
+    return bytes > limit;
+  });
+  return end < 0 ? items : items.slice(0, end + 1);
 }
 
-async function byTime(backend: FsBackend, root: string, found: SearchResult): Promise<Ordered> {
+async function definitionsFirst(
+  matches: readonly SearchMatch[],
+  yielder: Yielder,
+): Promise<readonly SearchMatch[]> {
+  const first: SearchMatch[] = [];
+  const others: SearchMatch[] = [];
+  for (const [index, match] of matches.entries()) {
+    (isDefinition(match.text, match.column) ? first : others).push(match);
+    if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+  }
+  return [...first, ...others];
+}
+
+async function definingFilesFirst(
+  found: SearchResult,
+  yielder: Yielder,
+  lines: () => Promise<readonly SearchMatch[]>,
+): Promise<Ordered> {
+  const files = new Set<string>();
+  for (const [index, match] of (await lines()).entries()) {
+    if (!files.has(match.path) && isDefinition(match.text, match.column)) files.add(match.path);
+    if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+  }
+  const defines = ({ path }: FileCount): boolean => files.has(path);
+  const counts = [...found.counts.filter(defines), ...found.counts.filter((one) => !defines(one))];
+  return { matches: found.matches, counts };
+}
+
+async function byTime(
+  backend: FsBackend,
+  root: string,
+  found: SearchResult,
+  yielder: Yielder,
+): Promise<Ordered> {
   const paths = [...new Set(found.counts.map(({ path }) => path))];
   const times = new Map<string, number>();
   for (let at = 0; at < paths.length; at += AT_ONCE) {
@@ -79,15 +127,15 @@ async function byTime(backend: FsBackend, root: string, found: SearchResult): Pr
       times.set(path, time);
     };
     await Promise.all(paths.slice(at, at + AT_ONCE).map(ask));
+    await yielder.yieldIfDue();
   }
   // The sorts are stable: what changed at the same time stays in path order.
   const later = (a: { readonly path: string }, b: { readonly path: string }): number =>
     (times.get(b.path) ?? 0) - (times.get(a.path) ?? 0);
-  return { matches: [...found.matches].sort(later), counts: [...found.counts].sort(later) };
-}
-
-function firstWhere<T>(items: readonly T[], is: (item: T) => boolean): readonly T[] {
-  return [...items.filter(is), ...items.filter((item) => !is(item))];
+  return {
+    matches: await sortYielding(found.matches, later, yielder),
+    counts: await sortYielding(found.counts, later, yielder),
+  };
 }
 
 /** A word that defines what follows it, and what may stand between: a receiver, stars, a macro's bang. */

@@ -9,7 +9,7 @@ import { lstatOrNull, writeVia } from "../../backends/fallback/fallback.ts";
 import { deleteVia } from "../../backends/fallback/fallback-tree.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
-import { Yielder } from "../../backends/yielder.ts";
+import { Yielder } from "../../engine/yielder.ts";
 import { currentVersion, toConflict } from "./contents.ts";
 
 /** The current or new state of a file. */

@@ -5,7 +5,7 @@
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
-import { Yielder } from "../../backends/yielder.ts";
+import { Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PatchedFile, PatchOperation } from "../../engine/text/patch.ts";

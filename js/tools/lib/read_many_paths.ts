@@ -2,6 +2,7 @@
 import type { Location } from "../../policy/index.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
+import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { missedGlob } from "../grep/text.ts";
 import { where } from "./names.ts";
 import { type Call, refuse } from "./tool.ts";
@@ -95,9 +96,10 @@ export async function expand(
       skipped.push({ path: typed, reason: reasonOf(error), code: error.code });
     }
   }
-  return [...found.values()].sort((a, b) =>
-    compareCodePoints(call.display(a.at.path), call.display(b.at.path)),
-  );
+  const shown = [...found.values()].map((file) => ({ file, path: call.display(file.at.path) }));
+  const yielder = new Yielder({ signal: call.signal });
+  const sorted = await sortYielding(shown, (a, b) => compareCodePoints(a.path, b.path), yielder);
+  return sorted.map(({ file }) => file);
 }
 
 /**
@@ -156,7 +158,11 @@ async function addFound(
     respectIgnore: args.respect_ignore,
   });
   const byName = /\.\w+\}?$/u.test(pattern);
-  for (const path of paths) add(call.found(path, "read"), byName);
+  const yielder = new Yielder({ signal: call.signal });
+  for (const [index, path] of paths.entries()) {
+    if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    add(call.found(path, "read"), byName);
+  }
   return paths.length === 0 ? ignored : 0;
 }
 

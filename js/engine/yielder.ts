@@ -8,15 +8,54 @@ export const ENTRIES_PER_CHECK = 256;
 /** The number of items of a run, which is sorted without a pause and then merged with others. */
 const ITEMS_PER_RUN = 2048;
 
+/**
+ * Runs a function in the next turn of the event loop. Read when the module is loaded, so that a test that
+ * replaces timers does not stop calls.
+ */
+export const nextTurn: (run: () => void) => void =
+  globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
+
+/** Work that waits for a turn of the event loop. */
+interface PausedWork {
+  readonly signal: AbortSignal | undefined;
+  resume(): void;
+}
+
+/**
+ * When the work of the current turn of the event loop began; undefined while none is known. All work of
+ * the thread shares it: calls that run in turns of their own would together hold the event loop for long.
+ */
+let workBegan: number | undefined;
+/** Work that has paused, in the order in which it continues. */
+let paused: PausedWork[] = [];
+
+function beginTurn(): void {
+  workBegan = performance.now();
+  nextTurn(endTurn);
+}
+
+/** Continues the work that has waited longest, alone in its turn; cancelled work only ends. */
+function endTurn(): void {
+  workBegan = undefined;
+  if (paused.length === 0) return;
+  const cancelled = paused.filter(({ signal }) => signal?.aborted);
+  if (cancelled.length > 0) paused = paused.filter(({ signal }) => !signal?.aborted);
+  const next = paused.shift();
+  if (next !== undefined) beginTurn();
+  for (const { resume } of cancelled) resume();
+  next?.resume();
+}
+
 /** Pauses long work so that other tasks get their turns, and knows its signal and its time limit. */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;
   readonly #end: number;
-  #lastPause = performance.now();
 
   constructor(query: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined }) {
     this.#signal = query.signal;
-    this.#end = performance.now() + (query.timeoutMs ?? Number.POSITIVE_INFINITY);
+    this.#end =
+      query.timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + query.timeoutMs;
+    if (workBegan === undefined) beginTurn();
   }
 
   /** True when the time limit is reached. The caller ends its work; nothing else does. */
@@ -26,11 +65,22 @@ export class Yielder {
 
   /** Lets other tasks run when the work has held the event loop long enough. @throws CANCELLED */
   async yieldIfDue(): Promise<void> {
-    if (performance.now() - this.#lastPause >= MAX_BLOCKING_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      this.#lastPause = performance.now();
-    }
+    if (workBegan === undefined) beginTurn();
+    else if (performance.now() - workBegan >= MAX_BLOCKING_MS) await this.#pause();
     checkAborted(this.#signal);
+  }
+
+  /** Lets other tasks run before a long step that cannot be divided. @throws CANCELLED */
+  async yieldNow(): Promise<void> {
+    if (workBegan === undefined) beginTurn();
+    await this.#pause();
+    checkAborted(this.#signal);
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resume) => {
+      paused.push({ signal: this.#signal, resume });
+    });
   }
 }
 

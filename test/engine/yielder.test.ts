@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { untilAborted } from "../../js/engine/cancellable.ts";
+import { diffEngine, type DiffBinding } from "../../js/engine/text/diff.ts";
+import { editEngine, type EditBinding } from "../../js/engine/text/edit.ts";
+import { patchEngine, type PatchBinding } from "../../js/engine/text/patch.ts";
+import { readEngine, type ReadBinding } from "../../js/engine/read.ts";
+import { Yielder } from "../../js/engine/yielder.ts";
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Replaces the clock by one that only `work` moves. */
+function manualClock(): { work(ms: number): void } {
+  let now = performance.now();
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  return { work: (ms) => (now += ms) };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("Yielder", () => {
+  it("gives no turn before the work has held the event loop for long", async () => {
+    const clock = manualClock();
+    await turn();
+    let turns = 0;
+    const immediate = setImmediate(() => turns++);
+    const yielder = new Yielder({});
+    for (let step = 0; step < 9; step++) {
+      clock.work(1);
+      await yielder.yieldIfDue();
+    }
+    expect(turns).toBe(0);
+    clearImmediate(immediate);
+  });
+
+  it("counts the work of all calls of a turn together", async () => {
+    const clock = manualClock();
+    await turn();
+    /** How long the calls worked in each turn. */
+    const turns = [0];
+    let isOver = false;
+    const count = () => {
+      turns.push(0);
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const call = async (): Promise<void> => {
+      const yielder = new Yielder({});
+      for (let step = 0; step < 5; step++) {
+        clock.work(4);
+        turns[turns.length - 1]! += 4;
+        await yielder.yieldIfDue();
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, call));
+    isOver = true;
+    expect(turns.reduce((sum, ms) => sum + ms)).toBe(200);
+    // The calls that start together do their first step in one turn: nothing can pause them before it.
+    expect(Math.max(...turns.slice(1))).toBeLessThanOrEqual(20);
+  });
+
+  it("continues paused work in the order in which it paused", async () => {
+    const clock = manualClock();
+    await turn();
+    const order: number[] = [];
+    const call = async (id: number): Promise<void> => {
+      const yielder = new Yielder({});
+      for (let step = 0; step < 3; step++) {
+        clock.work(20);
+        await yielder.yieldIfDue();
+        order.push(id);
+      }
+    };
+    await Promise.all([call(1), call(2), call(3)]);
+    expect(order).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
+  });
+
+  it("ends cancelled work in the next turn, before the work that paused earlier", async () => {
+    const clock = manualClock();
+    await turn();
+    const cancel = new AbortController();
+    const ended: string[] = [];
+    const call = async (name: string, signal?: AbortSignal): Promise<void> => {
+      const yielder = new Yielder({ signal });
+      try {
+        for (let step = 0; step < 3; step++) {
+          clock.work(20);
+          await yielder.yieldIfDue();
+        }
+      } catch (error) {
+        expect(error).toMatchObject({ code: "CANCELLED" });
+      }
+      ended.push(name);
+    };
+    const calls = [call("first"), call("second"), call("cancelled", cancel.signal)];
+    cancel.abort();
+    await Promise.all(calls);
+    expect(ended).toEqual(["cancelled", "first", "second"]);
+  });
+});
+
+describe("a cancelled call on a thread", () => {
+  const never = (): Promise<never> => new Promise(() => {});
+  const bytes = new Uint8Array(1);
+
+  it.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
+    [
+      "a diff",
+      (signal) =>
+        diffEngine({ diffAsync: never } as unknown as DiffBinding).diffAsync(bytes, bytes, { signal }),
+    ],
+    [
+      "edits",
+      (signal) =>
+        editEngine({ planEditsAsync: never } as unknown as EditBinding).planEditsBytesAsync(bytes, [], {
+          signal,
+        }),
+    ],
+    [
+      "edits with a hash",
+      (signal) =>
+        editEngine({
+          planEditsAsync: never,
+          planEditsHashed: never,
+        } as unknown as EditBinding).planEditsBytesAsync(bytes, [], { signal, hash: true }),
+    ],
+    [
+      "a patch",
+      (signal) =>
+        patchEngine({ applyPatchAsync: never } as unknown as PatchBinding).applyPatchAsync({}, "", {
+          signal,
+        }),
+    ],
+    [
+      "a page",
+      (signal) =>
+        readEngine({ readPageAsync: never } as unknown as ReadBinding).readPageAsync(bytes, {}, "", {
+          signal,
+        }),
+    ],
+  ])("%s ends before the thread does", async (_, call) => {
+    const cancel = new AbortController();
+    const result = call(cancel.signal);
+    setImmediate(() => cancel.abort());
+    await expect(result).rejects.toMatchObject({ code: "CANCELLED" });
+  });
+
+  it("gives the result of work that ends first, and leaves no listener", async () => {
+    const { signal } = new AbortController();
+    const remove = vi.spyOn(signal, "removeEventListener");
+    await expect(untilAborted(signal, Promise.resolve(1))).resolves.toBe(1);
+    await turn();
+    expect(remove).toHaveBeenCalledOnce();
+  });
+});
