@@ -51,7 +51,7 @@ async function wasm() {
 }
 
 /** Programs that tests use where they exist. In CI a test must not be skipped for want of one. */
-const PROGRAMS = ["bwrap", "diff", "git", "patch", "python3", "rg", "strace"];
+const PROGRAMS = ["bwrap", "diff", "fish", "git", "patch", "python3", "rg", "strace", "zsh"];
 
 /** In CI, a failure for each program that is missing. */
 function programs() {

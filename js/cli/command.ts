@@ -1,5 +1,5 @@
 /** The definition of a command: data for its help, its parsing and its tool call. */
-import type { Workspace } from "../workspace/index.ts";
+import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type Aliases, type OptionTable, type Parsed, UsageError } from "../schema/command-line.node.ts";
 
 /** A tool call. */
@@ -14,6 +14,29 @@ export interface Report {
   readonly data: unknown;
   /** True when there was nothing to do: the text goes to standard error, and the status is 1. */
   readonly nothing?: true;
+}
+
+/** A call about one of several paths, and its result. */
+export interface PathResult {
+  readonly path: string;
+  readonly call: ToolCall;
+  readonly result: ToolResult;
+}
+
+/** How a command whose tool takes one path takes several: by a call for each. */
+export interface SeveralPaths {
+  /** The position of the first path among the operands. */
+  readonly from: number;
+  /** Options that make no sense then. */
+  readonly refuses?: readonly string[];
+  /**
+   * Makes the calls and one result of those that succeeded; failures stay apart. Without it each call is
+   * made, and its result printed below its path.
+   */
+  readonly merge?: (
+    calls: readonly Omit<PathResult, "result">[],
+    run: (call: ToolCall) => Promise<ToolResult>,
+  ) => Promise<readonly PathResult[]>;
 }
 
 /** The result of a search; `unknown`: it ended early without a match so far. */
@@ -38,6 +61,8 @@ export interface Command {
   readonly takes: readonly [least: number, most: number];
   /** Returns the tool call; absent for other commands. @throws UsageError */
   readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
+  /** Present where it takes several paths; `toCall` is given one of them. */
+  readonly several?: SeveralPaths;
   /** Returns the outcome of a search for the exit status; without it a command always finds. */
   readonly outcome?: (data: unknown) => Outcome;
   /** Runs without a workspace; returns the exit status. */

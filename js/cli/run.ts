@@ -8,7 +8,15 @@ import { assertRoot } from "./input.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../pipeline/past/recovery-text.ts";
 import { askingOptions } from "./asking.ts";
-import { assertAsks, type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS, value } from "./command.ts";
+import {
+  assertAsks,
+  type Command,
+  type PathResult,
+  type ToolCall,
+  GLOBAL_ALIASES,
+  GLOBAL_OPTIONS,
+  value,
+} from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { EXIT } from "./exit-status.ts";
@@ -16,7 +24,8 @@ import { colourDiff, print, printJson, printJsonLines, printNote } from "./outpu
 import { type OptionTable, parse, type Parsed, UsageError } from "../schema/command-line.node.ts";
 import { formOf } from "./person/form.ts";
 import { page } from "./person/pager.ts";
-import { show } from "./show.ts";
+import { callsOfPaths, runEach } from "./several-paths.ts";
+import { show, showPaths } from "./show.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { tableOf } from "./table.ts";
 
@@ -78,7 +87,8 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   const { workspace, roots, server } = settingsOf(settingFlags(parsed));
   const where = wanted(parsed, roots);
   if (command.aboutMachine !== true) for (const { path } of where) assertRoot(path, parsed);
-  const call = await command.toCall?.(parsed);
+  const calls = await callsOfPaths(command, parsed);
+  const call = calls?.[0]?.call ?? (await command.toCall?.(parsed));
   let progress: ShownProgress | undefined;
   const stop = new AbortController();
   const ws = await openWorkspace({
@@ -120,13 +130,22 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     }
     process.once("SIGINT", () => stop.abort());
     progress = showProgress(command.name);
-    const result = await ws.call(call.tool, call.args, {
-      signal: stop.signal,
-      ...(progress.onProgress === undefined ? {} : { onProgress: progress.onProgress }),
-    });
+    const { onProgress } = progress;
+    const run = ({ tool, args }: ToolCall) =>
+      ws.call(tool, args, {
+        signal: stop.signal,
+        ...(onProgress === undefined ? {} : { onProgress }),
+      });
+    const results =
+      calls === undefined
+        ? [{ path: "", call, result: await run(call) }]
+        : await (command.several?.merge ?? runEach)(calls, run);
     progress.end();
-    const status = await show(command, call, result, parsed, form);
-    return !result.ok && stop.signal.aborted ? EXIT.interrupted : status;
+    const status =
+      calls === undefined || results[0] === undefined
+        ? await show(command, call, (results[0] as PathResult).result, parsed, form)
+        : await showPaths(command, results, parsed, form);
+    return stop.signal.aborted && results.some(({ result }) => !result.ok) ? EXIT.interrupted : status;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     printNote("Interrupted. Nothing was written.");

@@ -1,13 +1,49 @@
 /** Prints the result of a call in the requested form, and returns the exit status. */
 import type { ToolResult } from "../workspace/index.ts";
-import type { Command, ToolCall } from "./command.ts";
+import { escapeControls } from "../engine/escape.ts";
+import type { Command, PathResult, ToolCall } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { commandHint } from "./hints.ts";
 import { print, printError, printJson, printJsonLines, printNote, textOf } from "./output.ts";
 import type { Parsed } from "../schema/command-line.node.ts";
 import type { Form } from "./person/form.ts";
 import { page } from "./person/pager.ts";
+import { styled } from "./person/style.ts";
 import { personalText } from "./person/view.ts";
+
+/**
+ * Prints the results of several paths: one that is made of all of them, or each below its path. Failures go
+ * to standard error, and make the exit status that of an error, unless only that was asked. As JSON separate
+ * results are a list.
+ */
+export async function showPaths(
+  command: Command,
+  results: readonly PathResult[],
+  parsed: Parsed,
+  form: Form,
+): Promise<number> {
+  const isMerged = command.several?.merge !== undefined;
+  if (!isMerged && parsed.values["json"] === true && parsed.values["jsonl"] !== true) {
+    printJson(results.map(({ result }) => result));
+    return results.every(({ result }) => result.ok) ? EXIT.ok : EXIT.error;
+  }
+  const succeeded = results.filter(({ result }) => result.ok);
+  // Where there is nothing else, a script reads the first failure.
+  const shown = succeeded.length === 0 ? results.slice(0, 1) : succeeded;
+  const failed = results.filter((one) => !shown.includes(one));
+  let status: number = EXIT.ok;
+  for (const [index, { path, call, result }] of shown.entries()) {
+    if (result.ok && !isMerged && parsed.values["jsonl"] !== true)
+      print(`${index === 0 ? "" : "\n"}${styled("path", escapeControls(path))}:`);
+    status = Math.max(
+      status,
+      await show(command, call, result, parsed, { ...form, pager: form.pager && isMerged }),
+    );
+  }
+  for (const { call, result } of failed) printError(commandHint(result.text, call.tool));
+  const isAnswered = parsed.values["quiet"] === true && status === EXIT.ok;
+  return failed.length > 0 && !isAnswered ? EXIT.error : status;
+}
 
 /** Prints the result; returns the exit status. */
 export async function show(
@@ -29,7 +65,7 @@ export async function show(
   else {
     const text =
       ((form.person || values["long"] === true) && command.speaksToModels !== true
-        ? personalText(call, result, form)
+        ? personalText(call, result, form, values)
         : undefined) ?? textOf(call.tool, result);
     if (!(form.pager && command.pages === true && (await page(text)))) print(text);
   }

@@ -18,7 +18,7 @@ import {
 } from "./lib/shared.ts";
 import { closedRootsNote, coveredRoots, grepInCovered, rootCursor } from "./every-root.ts";
 import { rankedGrep } from "./grep/rank.ts";
-import { closing, linesOf, nothing } from "./grep/text.ts";
+import { grepText, linesOf } from "./grep/text.ts";
 import { elsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
 import { excludeNotes, grepNotes, otherRoots, otherRootsNote } from "./render/left-out.ts";
@@ -143,10 +143,7 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   scans: () => "partial",
   run,
   render(data, args, { names }) {
-    const lines = linesOf(data).flat();
-    if (lines.length === 0) return nothing(data, args, names);
-    if (data.truncated || !data.complete) lines.push(closing(data, args, names));
-    return lines.join("\n");
+    return grepText(data, args, names);
   },
   shrink(data, args, lines, call) {
     let used = 0;

@@ -139,31 +139,6 @@ test("tables are cut where the terminal ends", () => {
   expect(tableOf(rows, undefined).split("\n")[1]).toBe("long  y  a text that is longer than the terminal");
 });
 
-describe("completion", () => {
-  const shells = ["bash", "zsh", "fish", "powershell"] as const;
-  test.each(shells)("the script for %s is one that it reads", (shell) => {
-    const { out, status } = run(["completion", shell]);
-    expect(status).toBe(0);
-    for (const { name } of COMMANDS) expect(out).toContain(name);
-    const reads =
-      shell === "powershell"
-        ? spawnSync("pwsh", ["-NoProfile", "-Command", "[scriptblock]::Create($input) | Out-Null"], {
-            input: out,
-          })
-        : spawnSync(shell, ["-n"], { input: out });
-    if (reads.error === undefined) expect(reads.status).toBe(0);
-  });
-
-  test("bash completes commands and options", () => {
-    const script = `${run(["completion", "bash"]).out}
-COMP_WORDS=(filewright gre); COMP_CWORD=1; _filewright; echo "\${COMPREPLY[@]}"
-COMP_WORDS=(filewright grep --smart); COMP_CWORD=2; _filewright; echo "\${COMPREPLY[@]}"`;
-    expect(spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout).toBe("grep\n--smart-case\n");
-  });
-
-  test("another shell is not known", () => expect(run(["completion", "tcsh"]).status).toBe(2));
-});
-
 test("approve lists what waits at a server, and answers", async () => {
   const token = "a-token-of-this-test-alone";
   const env = { FILEWRIGHT_TOKEN: token, FILEWRIGHT_APPROVE_TOKEN: `${token}-of-the-approver` };

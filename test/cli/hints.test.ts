@@ -100,9 +100,11 @@ describe("errors for a person name commands and options", () => {
     ],
   ])("%j", async (args, err) => expect(await at.run(args)).toEqual({ status: 2, out: "", err }));
 
-  test("a page at a terminal goes on with an option, and with the argument in a pipe", async () => {
+  test("a page at a terminal goes on with a command, and with the argument in a pipe", async () => {
     const args = ["read", "a.txt", "--lines", "1"];
     expect((await at.run(args)).out).toContain("continue with start_line=2]");
-    expect((await at.run([...args, "--color", "always"])).out).toContain("continue with --start 2]");
+    expect((await at.run([...args, "--color", "always"])).out).toContain(
+      "go on: filewright read a.txt --start 2 --lines 1]",
+    );
   });
 });

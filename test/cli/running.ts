@@ -59,17 +59,35 @@ export async function place(files: Readonly<Record<string, string>>): Promise<Pl
       return { status, out, err };
     },
     async draw(args, { env = {}, rows = 40, steps = [] } = {}) {
-      const job = {
-        command: [process.execPath, main, ...args],
+      return atTerminal([process.execPath, main, ...args], {
+        cwd: root,
         env: { TERM: "xterm", XDG_STATE_HOME: join(base, "state"), ...env },
         unset: ["NO_COLOR", "FORCE_COLOR", "PAGER", "LESS"].filter((name) => !(name in env)),
         steps,
         rows,
-      };
-      const { stdout } = await promisify(execFile)("python3", [driver, JSON.stringify(job)], { cwd: root });
-      const { output, status } = JSON.parse(stdout) as { output: string; status: number };
-      return { output: output.replaceAll("\r\n", "\n"), status };
+      });
     },
     remove: () => rm(base, { recursive: true, force: true }),
   };
+}
+
+/** Runs a program at a terminal of 100 columns, and types what its steps say. */
+export async function atTerminal(
+  command: readonly string[],
+  {
+    cwd,
+    ...job
+  }: {
+    readonly cwd: string;
+    readonly env: Record<string, string>;
+    readonly unset?: readonly string[];
+    readonly steps: readonly object[];
+    readonly rows?: number;
+  },
+): Promise<{ readonly output: string; readonly status: number }> {
+  const { stdout } = await promisify(execFile)("python3", [driver, JSON.stringify({ command, ...job })], {
+    cwd,
+  });
+  const { output, status } = JSON.parse(stdout) as { output: string; status: number };
+  return { output: output.replaceAll(/\r+\n/gu, "\n"), status };
 }

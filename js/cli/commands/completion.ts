@@ -11,6 +11,8 @@ interface Completed {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly string[];
+  /** The words that it takes; paths where absent. */
+  readonly operands?: readonly string[];
 }
 
 type Make = (commands: readonly Completed[]) => string;
@@ -36,7 +38,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     async run({ positionals }: Parsed) {
       const make = SHELLS[positionals[0] as string];
       if (make === undefined) throw new UsageError("completion takes bash, zsh, fish or powershell");
-      print(make(commands().map(completed)));
+      print(make(withHelp(commands().map(completed))));
       return 0;
     },
   };
@@ -49,24 +51,39 @@ function completed(command: Command): Completed {
     `--${long}`,
     ...(short === undefined ? [] : [`-${short}`]),
   ]);
-  return { name, summary, flags: [...new Set([...flags, ...shared])] };
+  const own = { name, summary, flags: [...new Set([...flags, ...shared])] };
+  return name === "completion" ? { ...own, operands: Object.keys(SHELLS) } : own;
 }
 
+/** Adds `help`, which is no command of the table, since it takes the name of one. */
+function withHelp(commands: readonly Completed[]): readonly Completed[] {
+  const operands = commands.map(({ name }) => name);
+  return [...commands, { name: "help", summary: "tell how a command is used", flags: ["--help"], operands }];
+}
+
+/** The options that stand for a command. */
+const INSTEAD = ["--help", "--version"];
+
 function bash(commands: readonly Completed[]): string {
-  const cases = commands.map(({ name, flags }) => `    ${name}) flags="${flags.join(" ")}" ;;`);
+  const cases = commands.map(
+    ({ name, flags, operands = [] }) =>
+      `    ${name}) flags="${flags.join(" ")}" operands="${operands.join(" ")}" ;;`,
+  );
+  const first = [...commands.map(({ name }) => name), ...INSTEAD];
   return `# Completion of filewright for bash.
 _filewright() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" flags=""
+  local current="\${COMP_WORDS[COMP_CWORD]}" flags="" operands=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")} help --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "${first.join(" ")}" -- "$current"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
 ${cases.join("\n")}
-    help) COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$current")); return ;;
   esac
   if [ "\${current:0:1}" = "-" ]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  elif [ -n "$operands" ]; then
+    COMPREPLY=($(compgen -W "$operands" -- "$current"))
   else
     compopt -o filenames 2>/dev/null
     COMPREPLY=($(compgen -f -- "$current"))
@@ -78,15 +95,22 @@ complete -F _filewright filewright`;
 function zsh(commands: readonly Completed[]): string {
   const quoted = (text: string): string => text.replaceAll("'", "'\\''").replaceAll(":", "\\:");
   const names = commands.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
-  const cases = commands.map(({ name, flags }) => `    ${name}) flags=(${flags.join(" ")}) ;;`);
+  const cases = commands.map(
+    ({ name, flags, operands = [] }) =>
+      `    ${name}) flags=(${flags.join(" ")}) operands=(${operands.join(" ")}) ;;`,
+  );
   return `#compdef filewright
 _filewright() {
-  local -a commands flags
+  local -a commands flags operands
   commands=(
 ${names.join("\n")}
   )
   if (( CURRENT == 2 )); then
-    _describe command commands
+    if [[ "$PREFIX" == -* ]]; then
+      compadd -- ${INSTEAD.join(" ")}
+    else
+      _describe command commands
+    fi
     return
   fi
   case "$words[2]" in
@@ -94,6 +118,8 @@ ${cases.join("\n")}
   esac
   if [[ "$PREFIX" == -* ]]; then
     compadd -- $flags
+  elif (( $#operands )); then
+    compadd -- $operands
   else
     _files
   fi
@@ -103,21 +129,34 @@ compdef _filewright filewright`;
 
 function fish(commands: readonly Completed[]): string {
   const quoted = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
-  const lines = commands.flatMap(({ name, summary, flags }) => [
-    `complete -c filewright -n __fish_use_subcommand -a ${name} -d '${quoted(summary)}'`,
-    ...flags.map((flag) => {
-      const option = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-      return `complete -c filewright -n '__fish_seen_subcommand_from ${name}' ${option}`;
-    }),
-  ]);
-  return ["# Completion of filewright for fish.", ...lines].join("\n");
+  const switchOf = (flag: string): string =>
+    flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
+  const lines = commands.flatMap(({ name, summary, flags, operands }) => {
+    const rule = `complete -c filewright -n '__filewright_runs ${name}'`;
+    return [
+      `complete -c filewright -f -n '__filewright_runs' -a ${name} -d '${quoted(summary)}'`,
+      ...(operands === undefined ? [] : [`${rule} -f -a '${operands.join(" ")}'`]),
+      ...flags.map((flag) => `${rule} ${switchOf(flag)}`),
+    ];
+  });
+  return [
+    "# Completion of filewright for fish.",
+    // fish's own test looks at every word: a file with the name of a command would count.
+    "function __filewright_runs -d 'True where this command is given, or none yet'",
+    "  set -l words (commandline -opc)",
+    '  test "$words[2]" = "$argv[1]"',
+    "end",
+    ...INSTEAD.map((flag) => `complete -c filewright -n '__filewright_runs' ${switchOf(flag)}`),
+    ...lines,
+  ].join("\n");
 }
 
 function powershell(commands: readonly Completed[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+  const listed = (words: readonly string[]): string => `@(${words.map(quoted).join(", ")})`;
   const rows = commands.map(
-    ({ name, summary, flags }) =>
-      `    ${quoted(name)} = @(${quoted(summary)}, @(${flags.map(quoted).join(", ")}))`,
+    ({ name, summary, flags, operands = [] }) =>
+      `    ${quoted(name)} = @(${[quoted(summary), listed(flags), listed(operands)].join(", ")})`,
   );
   return `# Completion of filewright for PowerShell.
 Register-ArgumentCompleter -Native -CommandName filewright -ScriptBlock {
@@ -135,6 +174,10 @@ ${rows.join("\n")}
   if ($word -like '-*' -and $commands.Contains($words[1])) {
     $commands[$words[1]][1] | Where-Object { $_ -clike "$word*" } | ForEach-Object {
       [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterName', $_)
+    }
+  } elseif ($commands.Contains($words[1])) {
+    $commands[$words[1]][2] | Where-Object { $_ -like "$word*" } | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
     }
   }
 }`;

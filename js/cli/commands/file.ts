@@ -3,22 +3,32 @@ import { type Command, flag, jsonOf, negated, set, value } from "../command.ts";
 import { readInput, readStdin } from "../input.ts";
 import { UsageError, whole } from "../../schema/command-line.node.ts";
 
+/** The options of `read` about a page of one file. */
+const PAGE_OPTIONS = {
+  start: value,
+  lines: value,
+  numbers: value,
+  encoding: value,
+  "start-byte": value,
+  "force-text": flag,
+} as const;
+
 /** read, edit, patch, diff and stat. */
 export const FILE_COMMANDS: readonly Command[] = [
   {
     name: "read",
     summary: "print a page of a file, with line numbers",
-    usage: "filewright read PATH [--start N] [--lines N] [--numbers STYLE]",
-    about: "A page of a file of any size costs the same. Encodings are recognised; binary files are refused.",
-    options: {
-      start: value,
-      lines: value,
-      numbers: value,
-      encoding: value,
-      "start-byte": value,
-      "force-text": flag,
+    usage: "filewright read PATH... [--start N] [--lines N] [--numbers STYLE]",
+    about:
+      "A page of a file of any size costs the same. Encodings are recognised; binary files are refused. Several PATHs are printed as by filewright cat.",
+    options: PAGE_OPTIONS,
+    aliases: {
+      "start-line": "start",
+      offset: "start",
+      "max-lines": "lines",
+      limit: "lines",
+      "line-numbers": "numbers",
     },
-    aliases: { "start-line": "start", "max-lines": "lines", "line-numbers": "numbers" },
     help: [
       ["--start N", "first line; --start=-20 begins 20 lines before the end"],
       ["--lines N", "how many lines (2000)"],
@@ -32,19 +42,21 @@ export const FILE_COMMANDS: readonly Command[] = [
       ["filewright read server.log --start=-50", "the last 50 lines"],
     ],
     pages: true,
-    takes: [1, 1],
-    toCall: ({ positionals, values: given }) => ({
-      tool: "read_file",
-      args: set({
-        path: positionals[0],
+    takes: [1, 10_000],
+    toCall: ({ positionals, values: given }) => {
+      const page = set({
         start_line: whole(given["start"], "start"),
         max_lines: whole(given["lines"], "lines"),
         line_numbers: given["numbers"],
         encoding: given["encoding"],
         start_byte: whole(given["start-byte"], "start-byte"),
         force_text: given["force-text"],
-      }),
-    }),
+      });
+      if (positionals.length === 1) return { tool: "read_file", args: { path: positionals[0], ...page } };
+      const option = Object.keys(PAGE_OPTIONS).find((name) => given[name] !== undefined);
+      if (option !== undefined) throw new UsageError(`--${option} goes with one path`);
+      return { tool: "read_many_files", args: { paths: positionals } };
+    },
   },
   {
     name: "edit",

@@ -10,6 +10,7 @@ import {
   values,
 } from "../command.ts";
 import { many, type Parsed, whole } from "../../schema/command-line.node.ts";
+import { mergeSearches } from "../several-paths.ts";
 
 /** Returns the exit status of a counting search: zero matches may mean that it ended too early. */
 function outcomeOf(data: unknown): Outcome {
@@ -39,7 +40,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
   {
     name: "grep",
     summary: "search the contents of files",
-    usage: "filewright grep PATTERN [PATH] [options]",
+    usage: "filewright grep PATTERN [PATH...] [options]",
     about:
       "PATTERN is a regular expression of linear time (no look-around); -F searches for the text as it is. Ignore files are obeyed, .git is never searched.",
     options: {
@@ -99,9 +100,11 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     ],
     examples: [
       ["filewright grep 'fn \\w+' src", "a regular expression below src"],
+      ["filewright grep TODO src test -m 50", "below two directories, at most 50 lines in all"],
       ["filewright grep -F 'a.b(c)' -g '*.ts' -C 2", "plain text, in TypeScript files, with context"],
     ],
-    takes: [1, 2],
+    takes: [1, 10_000],
+    several: { from: 1, refuses: ["rank"], merge: mergeSearches },
     outcome: outcomeOf,
     pages: true,
     toCall: ({ positionals, values: given }) => ({
@@ -209,7 +212,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
   {
     name: "ls",
     summary: "list a directory",
-    usage: "filewright ls [PATH] [--depth N] [--sort type|name|size|mtime] [--format FORM]",
+    usage: "filewright ls [PATH...] [--depth N] [--sort type|name|size|mtime] [--format FORM]",
     about: "Links are shown with their target and never followed.",
     options: {
       depth: { ...value, short: "d" },
@@ -240,7 +243,8 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["filewright ls src --depth 2 --format tree", "a tree"],
       ["filewright ls --sort size --desc", "the largest first"],
     ],
-    takes: [0, 1],
+    takes: [0, 10_000],
+    several: { from: 0 },
     toCall: ({ positionals, values: given }) => ({
       tool: "list_directory",
       args: set({

@@ -4,6 +4,7 @@ import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep/types.ts";
 import { linesOf } from "../../tools/grep/text.ts";
 import type { ListDirectoryData } from "../../tools/render/listing.ts";
+import type { Parsed } from "../../schema/command-line.node.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";
 import { commandHint } from "../hints.ts";
@@ -11,11 +12,16 @@ import type { Form } from "./form.ts";
 import { grepLines } from "./grep-view.ts";
 import type { Pattern } from "./highlight.ts";
 import { listLines, pathLines } from "./list-view.ts";
+import { type PageArgs, pageText } from "./page-view.ts";
 import { styled } from "./style.ts";
-import { harmless } from "./text.ts";
 
 /** Returns the result for a person; undefined when the text for models serves as well. */
-export function personalText({ tool, args }: ToolCall, result: ToolResult, form: Form): string | undefined {
+export function personalText(
+  { tool, args }: ToolCall,
+  result: ToolResult,
+  form: Form,
+  { root }: Parsed["values"],
+): string | undefined {
   if (!result.ok || result.data === undefined) return undefined;
   const given = args as Record<string, unknown>;
   switch (tool) {
@@ -38,26 +44,10 @@ export function personalText({ tool, args }: ToolCall, result: ToolResult, form:
       return withNotes(tool, pathLines(files.map(({ path }) => path)), result.text, files.length);
     }
     case "read_file":
-      return pageText(result, given);
+      return pageText(result, given as unknown as PageArgs, root);
     default:
       return undefined;
   }
-}
-
-/** Formats a page of a file: line numbers in colour, and the option that continues. */
-function pageText(result: ToolResult, { line_numbers: style }: Record<string, unknown>): string {
-  const lines = result.text.split("\n");
-  const { truncated } = result.data as { readonly truncated?: boolean };
-  return lines
-    .map((line, at) => {
-      if (truncated === true && at === lines.length - 1)
-        return styled("faint", commandHint(line, "read_file"));
-      const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
-      return number === undefined || style === "none"
-        ? harmless(line)
-        : `${styled("number", number)}${harmless(rest ?? "")}`;
-    })
-    .join("\n");
 }
 
 /** Returns the number of lines of the rows in the text for models. */

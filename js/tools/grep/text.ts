@@ -49,8 +49,16 @@ export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
   });
 }
 
+/** Returns the text of a search: its results, or that there are none, and what is left. */
+export function grepText(data: GrepData, args: CheckedGrepArgs, names: Names): string {
+  const lines = linesOf(data).flat();
+  if (lines.length === 0) return nothing(data, args, names);
+  if (data.truncated || !data.complete) lines.push(closing(data, args, names));
+  return lines.join("\n");
+}
+
 /** Returns the text of a search without matches. */
-export function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
+function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
   const searched = data.complete
     ? `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`

@@ -1,0 +1,129 @@
+/** Calls a tool that takes one path for each of several. */
+import { grep } from "../tools/grep.ts";
+import { grepText } from "../tools/grep/text.ts";
+import { OWN_NAMES } from "../tools/lib/names.ts";
+import type { CheckedGrepArgs, GrepData } from "../tools/grep/types.ts";
+import type { ToolResult } from "../workspace/index.ts";
+import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
+import { type Parsed, UsageError } from "../schema/command-line.node.ts";
+
+/** Returns the calls of a command line with several paths; undefined for any other. @throws UsageError */
+export async function callsOfPaths(
+  command: Command,
+  { positionals, values }: Parsed,
+): Promise<readonly Omit<PathResult, "result">[] | undefined> {
+  const { several, toCall } = command;
+  if (several === undefined || toCall === undefined) return undefined;
+  const paths = positionals.slice(several.from);
+  if (paths.length < 2) return undefined;
+  const refused = several.refuses?.find((name) => values[name] !== undefined);
+  if (refused !== undefined) throw new UsageError(`--${refused} goes with one path`);
+  const before = positionals.slice(0, several.from);
+  return Promise.all(
+    paths.map(async (path) => ({ path, call: await toCall({ values, positionals: [...before, path] }) })),
+  );
+}
+
+/** Makes the calls one after the other, and returns their results. */
+export async function runEach(
+  calls: readonly Omit<PathResult, "result">[],
+  run: (call: ToolCall) => Promise<ToolResult>,
+): Promise<readonly PathResult[]> {
+  const results: PathResult[] = [];
+  for (const one of calls) {
+    const result = await run(one.call);
+    results.push({ ...one, result });
+    if (isCancelled(result)) break;
+  }
+  return results;
+}
+
+const isCancelled = (result: ToolResult): boolean => !result.ok && result.error.code === "CANCELLED";
+
+/** Searches path after path as one search: its limit and its counts are those of all paths together. */
+export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, run) => {
+  const [first] = calls as [(typeof calls)[number]];
+  const given = first.call.args as Record<string, unknown>;
+  const args = grep.parse(given) as CheckedGrepArgs;
+  const failed: PathResult[] = [];
+  const searched: GrepData[] = [];
+  let left = args.max_results;
+  let duration = 0;
+  for (const [index, one] of calls.entries()) {
+    // With nothing left one more match tells that there is more.
+    const limit = Math.max(1, left);
+    const { path } = one.call.args as { readonly path: string };
+    const result = await run({ ...one.call, args: { ...given, path, max_results: limit } });
+    duration += result.meta.duration_ms;
+    if (!result.ok) {
+      failed.push({ ...one, result });
+      if (isCancelled(result)) return [failed.at(-1) as PathResult];
+      continue;
+    }
+    const data = result.data as GrepData;
+    const isBeyond = left === 0 && data.total_matches > 0;
+    const isLast = index === calls.length - 1;
+    const isCut = data.truncated || data.incomplete_reason === "max_results";
+    searched.push(isBeyond ? withoutResults(data) : isCut && !isLast ? unfinished(data) : data);
+    if (isBeyond || isCut) break;
+    left -= resultsOf(data);
+  }
+  if (searched.length === 0) return failed;
+  const data = merged(searched);
+  // Only a search of one path can be continued.
+  const names = {
+    ...OWN_NAMES,
+    argument: (name: string) => (name === "cursor" ? undefined : OWN_NAMES.argument(name)),
+  };
+  const notes = (data.warnings ?? []).map((warning) => `\n[${warning}]`).join("");
+  const text = `${grepText(data, args, names)}${notes}`;
+  const meta = { duration_ms: duration, truncated: data.truncated };
+  return [{ ...first, result: { ok: true, text, display: text, data, meta } }, ...failed];
+};
+
+const resultsOf = ({ matches, files, counts }: GrepData): number => (matches ?? files ?? counts ?? []).length;
+
+/** A search that stops before the last path. */
+function unfinished(data: GrepData): GrepData {
+  return { ...data, truncated: true, complete: false };
+}
+
+/** A search whose results have no room. */
+function withoutResults(data: GrepData): GrepData {
+  const { matches, files, counts, ...summary } = data;
+  const none = matches !== undefined ? { matches: [] } : files !== undefined ? { files: [] } : { counts: [] };
+  const more = { truncated: true, complete: false, incomplete_reason: "max_results" };
+  return { ...summary, ...none, ...more } as GrepData;
+}
+
+/** How certain it is that files were seen as they are, the least first. */
+const FRESHNESS = ["watch", "sweep", "scan"] as const;
+
+function merged(all: readonly GrepData[]): GrepData {
+  const [{ next_cursor: _, as_text: __, warnings: ___, ...first }] = all as [GrepData];
+  const sum = (count: (data: GrepData) => number): number =>
+    all.reduce((total, one) => total + count(one), 0);
+  const [fresh] = all.map((one) => one.fresh).sort((a, b) => FRESHNESS.indexOf(a) - FRESHNESS.indexOf(b));
+  const reason = all.find((one) => one.incomplete_reason !== undefined)?.incomplete_reason;
+  const total = sum((one) => one.total_matches);
+  const asText = total > 0 ? undefined : all.find((one) => one.as_text !== undefined)?.as_text;
+  const warnings = [...new Set(all.flatMap((one) => one.warnings ?? []))];
+  return {
+    ...first,
+    ...(first.matches === undefined ? {} : { matches: all.flatMap((one) => one.matches ?? []) }),
+    ...(first.files === undefined ? {} : { files: all.flatMap((one) => one.files ?? []) }),
+    ...(first.counts === undefined ? {} : { counts: all.flatMap((one) => one.counts ?? []) }),
+    total_matches: total,
+    files_with_matches: sum((one) => one.files_with_matches),
+    files_searched: sum((one) => one.files_searched),
+    skipped_binary: sum((one) => one.skipped_binary),
+    skipped_large: sum((one) => one.skipped_large),
+    unreadable: sum((one) => one.unreadable),
+    truncated: all.some((one) => one.truncated),
+    complete: all.every((one) => one.complete),
+    ...(reason === undefined ? {} : { incomplete_reason: reason }),
+    ...(fresh === undefined ? {} : { fresh }),
+    ...(asText === undefined ? {} : { as_text: asText }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  } as unknown as GrepData;
+}
