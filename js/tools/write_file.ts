@@ -2,10 +2,12 @@
 import type { Location } from "../policy/index.ts";
 import type { WriteOptions } from "../backends/backend.ts";
 import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback/fallback.ts";
+import { untilAborted } from "../engine/cancellable.ts";
 import { engine } from "../engine/current.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Names, where } from "./lib/names.ts";
-import { findOmissions, omissionError, omissionWarnings } from "./lib/omission.ts";
+import { findOmissions, findOmissionsYielding, omissionError, omissionWarnings } from "./lib/omission.ts";
 import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./lib/overwrite.ts";
 import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./lib/contents.ts";
 import { diffOf } from "./render/difference.ts";
@@ -24,7 +26,7 @@ import {
   WARNINGS,
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { countLines, utf8 } from "./lib/text.ts";
+import { countLines, countLinesYielding, utf8, utf8Yielding } from "./lib/text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
 
 /** The arguments of `write_file`. */
@@ -195,7 +197,7 @@ async function plan(args: Args, call: Call): Promise<Plan<WriteFileData, WriteTo
     expectHash(
       at,
       normalHash(args.expected_hash),
-      found.bytes === null ? null : engine().sha256(found.bytes),
+      found.bytes === null ? null : await hashOf(found.bytes, call),
     );
   }
   return planned(args, call, found);
@@ -237,23 +239,34 @@ async function lookAtNothing(args: Args, call: Call, at: Location): Promise<Exis
  * Creates the plan once the old content is known. `revised` is a reviewer's content instead of the
  * given one.
  */
-function planned(
+async function planned(
   args: Args,
   call: Call,
   found: ExistingFile,
   revised?: Uint8Array,
-): Plan<WriteFileData, WriteTodo> {
+): Promise<Plan<WriteFileData, WriteTodo>> {
   const at = call.locations[0]!;
   const { exists, bytes: before, version } = found;
-  const encoded = revised === undefined ? encode(args, call, before) : { bytes: revised };
+  // What takes microseconds is done at once; in slices it would take longer.
+  const yielder =
+    Math.max(args.content.length, found.size) > MIN_SLICED_BYTES
+      ? new Yielder({ signal: call.signal })
+      : undefined;
+  await yielder?.yieldIfDue();
+  const isText = args.content_encoding === "text";
+  const form = before === null || !isText ? undefined : formOf(before, at.path);
+  const encoding = revised === undefined ? encode(args, call, { before, form }, yielder) : { bytes: revised };
+  const encoded = encoding instanceof Promise ? await encoding : encoding;
   const given = encoded.bytes;
   const bytes = args.append && before !== null ? engine().joined(before, given) : given;
-  const isText = args.content_encoding === "text";
-  const lines = isText ? countLines(args.content) : lineCount(given);
+  const text = isText ? args.content : given;
+  const lines = yielder === undefined ? lineCount(text) : await countLinesYielding(text, yielder);
   const replaces = exists && !args.append;
   const left =
     replaces && isText && !args.whole_file && revised === undefined && before !== null
-      ? findOmissions(() => textOf(before, at.path), args.content)
+      ? yielder === undefined
+        ? findOmissions(() => textOf(before, form), args.content)
+        : await findOmissionsYielding(() => textOf(before, form), args.content, yielder)
       : [];
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError("write_file", "content", left, remedyFor(call.names));
@@ -261,7 +274,10 @@ function planned(
   const shrinks =
     replaces && bytes.length < found.size
       ? shrunk(
-          { bytes: found.size, lines: before === null || !isText ? undefined : linesOf(before, at.path) },
+          {
+            bytes: found.size,
+            lines: before === null || !isText ? undefined : await linesOf(before, form, yielder),
+          },
           { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
         )
       : undefined;
@@ -274,7 +290,7 @@ function planned(
     operation: !exists ? "create" : args.append ? "append" : "update",
     bytes_written: given.length,
     lines_written: lines,
-    hash: engine().sha256(bytes),
+    hash: await hashOf(bytes, call),
     ...(before !== null && isShown(before) && isShown(bytes)
       ? { diff: diffOf(before, bytes, args.path) }
       : {}),
@@ -301,17 +317,29 @@ function remedyFor(names: Names): string {
   return `Nothing was written: send the whole content${edit}${whole}.`;
 }
 
+/** The size above which a content is encoded, counted and hashed in slices, or on another thread. */
+const MIN_SLICED_BYTES = 1024 * 1024;
+
+/** Returns the hash of a content; that of a large one is computed on another thread. @throws CANCELLED */
+function hashOf(bytes: Uint8Array, { signal }: Call): string | Promise<string> {
+  return bytes.length > MIN_SLICED_BYTES
+    ? untilAborted(signal, engine().sha256Async(bytes))
+    : engine().sha256(bytes);
+}
+
 /** Returns the number of lines of a file. */
-function linesOf(bytes: Uint8Array, name: string): number {
-  const form = formOf(bytes, name);
-  return form === undefined || isUtf8(form.encoding)
-    ? lineCount(bytes)
-    : countLines(engine().decodeText(bytes, form.encoding).text);
+function linesOf(
+  bytes: Uint8Array,
+  form: TextForm | undefined,
+  yielder: Yielder | undefined,
+): number | Promise<number> {
+  const text =
+    form === undefined || isUtf8(form.encoding) ? bytes : engine().decodeText(bytes, form.encoding).text;
+  return yielder === undefined ? lineCount(text) : countLinesYielding(text, yielder);
 }
 
 /** Returns the text of a file; empty for other content. */
-function textOf(bytes: Uint8Array, name: string): string {
-  const form = formOf(bytes, name);
+function textOf(bytes: Uint8Array, form: TextForm | undefined): string {
   return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
 }
 
@@ -348,7 +376,12 @@ interface EncodedContent {
 }
 
 /** Encodes the given content. @throws INVALID_ARGUMENT, ENCODING_ERROR */
-function encode(args: Args, call: Call, before: Uint8Array | null): EncodedContent {
+function encode(
+  args: Args,
+  call: Call,
+  { before, form: known }: { readonly before: Uint8Array | null; readonly form: TextForm | undefined },
+  yielder: Yielder | undefined,
+): EncodedContent | Promise<EncodedContent> {
   const at = call.locations[0]!;
   if (args.content_encoding === "base64") return { bytes: fromBase64(args.content) };
   if (!args.content.isWellFormed()) {
@@ -359,7 +392,6 @@ function encode(args: Args, call: Call, before: Uint8Array | null): EncodedConte
   }
   const keepsEncoding = args.encoding.toLowerCase() === "keep";
   const isMarked = args.content.startsWith("\ufeff");
-  const known = before === null ? undefined : formOf(before, at.path);
   // Settings of the call, and a byte order mark in the content, override the file's form.
   const form = known !== undefined && keepsEncoding && !isMarked ? known : undefined;
   const eol = lineEnds(args, before, known, keepsEncoding && !isMarked);
@@ -370,7 +402,10 @@ function encode(args: Args, call: Call, before: Uint8Array | null): EncodedConte
     form === undefined || args.append
       ? undefined
       : keptForm({ ...form, bom }, eol === "crlf" && content !== args.content && args.eol === "keep");
-  if (isUtf8(encoding) && !bom) return { bytes: utf8(content), kept };
+  if (isUtf8(encoding) && !bom) {
+    if (yielder === undefined) return { bytes: utf8(content), kept };
+    return utf8Yielding(content, yielder).then((bytes) => ({ bytes, kept }));
+  }
   try {
     return { bytes: engine().encodeText(content, isUtf8(encoding) ? "utf-8" : encoding, { bom }), kept };
   } catch (error) {
@@ -419,7 +454,9 @@ function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
   return crlf > lf ? "crlf" : "lf";
 }
 
-function lineCount(bytes: Uint8Array): number {
+/** Returns the number of lines of a text, or of bytes of UTF-8. */
+function lineCount(bytes: string | Uint8Array): number {
+  if (typeof bytes === "string") return countLines(bytes);
   let lines = bytes.length > 0 && bytes[bytes.length - 1] !== 10 ? 1 : 0;
   for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
   return lines;

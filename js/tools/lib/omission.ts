@@ -8,6 +8,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import type { Yielder } from "../../engine/yielder.ts";
 
 /** A line that stands for lines of the old content. */
 export interface Omission {
@@ -104,7 +105,14 @@ const OMISSION_CLUE =
  */
 function suspectLines(text: string): ReadonlySet<number> {
   const suspects = new Set<number>();
+  for (const _ of suspectSlices(text, suspects));
+  return suspects;
+}
+
+/** Adds the suspect lines of a text to a set, and yields after each slice of the text. */
+function* suspectSlices(text: string, suspects: Set<number>): Generator<void> {
   for (let start = 0, number = 1; start < text.length; number++) {
+    if (number % LINES_PER_SLICE === 0) yield;
     const newline = text.indexOf("\n", start);
     const end = newline < 0 ? text.length : newline;
     if (mayBeSuspect(text, start, end)) {
@@ -113,8 +121,10 @@ function suspectLines(text: string): ReadonlySet<number> {
     }
     start = end + 1;
   }
-  return suspects;
 }
+
+/** The number of lines that are looked at before others may run on the event loop. */
+const LINES_PER_SLICE = 4096;
 
 /** Returns false for a line that cannot be a comment, begin with dots or have been truncated, by its ends. */
 function mayBeSuspect(text: string, start: number, end: number): boolean {
@@ -141,7 +151,25 @@ function isSuspect(line: string): boolean {
  * decoded only when a line of the new one could be an omission, which is rare.
  */
 export function findOmissions(decodeBefore: () => string, after: string): readonly Omission[] {
-  const suspects = suspectLines(after);
+  return omissionsAmong(suspectLines(after), decodeBefore, after);
+}
+
+/** The same in slices that let other tasks run. @throws CANCELLED */
+export async function findOmissionsYielding(
+  decodeBefore: () => string,
+  after: string,
+  yielder: Yielder,
+): Promise<readonly Omission[]> {
+  const suspects = new Set<number>();
+  for (const _ of suspectSlices(after, suspects)) await yielder.yieldIfDue();
+  return omissionsAmong(suspects, decodeBefore, after);
+}
+
+function omissionsAmong(
+  suspects: ReadonlySet<number>,
+  decodeBefore: () => string,
+  after: string,
+): readonly Omission[] {
   const before = suspects.size === 0 ? "" : decodeBefore();
   if (before === "") return [];
   const lines = splitLines(after);

@@ -4,6 +4,7 @@
  */
 
 import { utf8Length } from "../../engine/wire/utf8.ts";
+import type { Yielder } from "../../engine/yielder.ts";
 
 export { utf8Length };
 
@@ -69,6 +70,48 @@ export function countLines(text: string): number {
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
   return lines;
 }
+
+/** What lines are counted of: text, or bytes of UTF-8. */
+type Lines<Break> = { readonly length: number; indexOf(found: Break, from: number): number };
+
+/** The same as {@link countLines} for text or bytes, in slices that let other tasks run. @throws CANCELLED */
+export async function countLinesYielding(text: string | Uint8Array, yielder: Yielder): Promise<number> {
+  if (text.length === 0) return 0;
+  const lines: Lines<never> = text;
+  const lineBreak = (typeof text === "string" ? "\n" : 10) as never;
+  let count = text.at(-1) === lineBreak ? 0 : 1;
+  for (let at = lines.indexOf(lineBreak, 0); at >= 0; at = lines.indexOf(lineBreak, at + 1)) {
+    count += 1;
+    if (count % LINES_PER_CHECK === 0) await yielder.yieldIfDue();
+  }
+  return count;
+}
+
+/** The number of lines that are counted before others may run on the event loop. */
+const LINES_PER_CHECK = 4096;
+
+/** Encodes text as UTF-8, in slices that let other tasks run. @throws CANCELLED */
+export async function utf8Yielding(text: string, yielder: Yielder): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(at + UNITS_PER_SLICE, text.length);
+    // A pair of surrogates is one character.
+    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
+    parts.push(utf8(text.slice(at, end)));
+    at = end;
+    await yielder.yieldIfDue();
+  }
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+    await yielder.yieldIfDue();
+  }
+  return bytes;
+}
+
+const UNITS_PER_SLICE = 1 << 20;
 
 /** Formats a count like `1 file`, `2 files`: for prose only, not for fixed text forms. */
 export function plural(count: number, one: string, many: string = `${one}s`): string {
