@@ -94,12 +94,12 @@ function inCommands(line: string, command: Command | undefined): string {
   const worded = sentences.reduce((said, [from, to]) => said.replace(from, to), line);
   return worded
     .split(QUOTED_TEXT)
-    .map((part, at) => (at % 2 === 1 ? part : part.replace(IDENTIFIER, (name) => named(name, command))))
+    .map((part, at) => (at % 2 === 1 ? part : part.replace(IDENTIFIER, (name) => commandName(name, command))))
     .join("");
 }
 
 /** Converts a tool to its command, an argument to its option; other words stay. */
-function named(found: string, command: Command | undefined): string {
+function commandName(found: string, command: Command | undefined): string {
   const name = found.replace(/: ?true$/u, "");
   const spelt = COMMAND_OF_TOOL[name];
   if (spelt !== undefined) return `filewright ${spelt}`;

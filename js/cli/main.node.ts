@@ -6,13 +6,13 @@
  * rest.
  */
 import process from "node:process";
-import { stayLean } from "../mcp/lean.ts";
+import { limitHeapGrowth } from "../mcp/lean.ts";
 
 const argv = process.argv.slice(2);
 const asksForHelp = argv.some((arg) => arg === "--help" || arg === "-h");
 
 if (argv[0] === "mcp" && !asksForHelp) {
-  stayLean();
+  limitHeapGrowth();
   const { runStdio } = await import("../mcp/run.ts");
   process.exit(await runStdio(argv.slice(1)));
 } else {

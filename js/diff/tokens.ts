@@ -91,7 +91,7 @@ function fewest<Token>(
       }
       const adds = canAdd && (!canRemove || less.at < more.at);
       const base = (adds ? more : less) as EditPath;
-      const way = follow(adds ? base.at : base.at + 1, k, one(adds ? "added" : "removed", base.run));
+      const way = follow(adds ? base.at : base.at + 1, k, extendRun(adds ? "added" : "removed", base.run));
       if (isEnd(way, k)) return listOf(way.run);
       ways.set(k, way);
       if (way.at >= olds.length) highest = Math.min(highest, k - 1);
@@ -101,7 +101,7 @@ function fewest<Token>(
   return undefined;
 }
 
-function one(fate: TokenRun["fate"], before: TokenRun | undefined): TokenRun {
+function extendRun(fate: TokenRun["fate"], before: TokenRun | undefined): TokenRun {
   return before?.fate === fate
     ? { fate, count: before.count + 1, before: before.before }
     : { fate, count: 1, before };

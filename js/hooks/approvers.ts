@@ -32,7 +32,7 @@ export function allOf(given: readonly Confirm[]): Confirm {
   return async (details) => {
     let narrowest: ConfirmReply | undefined;
     for (const approver of approvers) {
-      const reply = await one(approver, details);
+      const reply = await askOne(approver, details);
       if (!isYes(reply)) return withoutFinal(reply, approvers.length);
       if (narrowest === undefined || width(reply) < width(narrowest)) narrowest = reply;
     }
@@ -61,7 +61,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
   return (details) => {
     const stop = new AbortController();
     const scopes = details.scopes.filter(({ outcome }) => outcome === "proceed_once" || outcome === "cancel");
-    const shown = { ...details, scopes, signal: either(stop.signal, details.signal) };
+    const shown = { ...details, scopes, signal: anySignal(stop.signal, details.signal) };
     const reasons: string[] = [];
     let [yes, no] = [0, 0];
     return new Promise<ConfirmReply>((resolve) => {
@@ -70,7 +70,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
         stop.abort(); // The others need not decide any more.
       };
       for (const approver of approvers) {
-        void one(approver, shown).then((reply) => {
+        void askOne(approver, shown).then((reply) => {
           if (isYes(reply)) yes += 1;
           else {
             no += 1;
@@ -100,7 +100,7 @@ export function within(ms: number, approver: Confirm): Confirm {
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       return await Promise.race([
-        one(approver, { ...details, signal: either(stop.signal, details.signal) }),
+        askOne(approver, { ...details, signal: anySignal(stop.signal, details.signal) }),
         new Promise<ConfirmReply>((resolve) => {
           const reason = `there was no answer within ${ms} ms`;
           timer = setTimeout(() => resolve({ outcome: "cancel", payload: { reason } }), ms);
@@ -114,7 +114,7 @@ export function within(ms: number, approver: Confirm): Confirm {
 }
 
 /** Asks one approver. Any failure denies. */
-async function one(approver: Confirm, details: Omit<Confirmation, "onConfirm">): Promise<ConfirmReply> {
+async function askOne(approver: Confirm, details: Omit<Confirmation, "onConfirm">): Promise<ConfirmReply> {
   const { signal, ...rest } = details;
   try {
     return await askConfirm(approver, rest, signal);
@@ -137,7 +137,7 @@ function withoutFinal(reply: ConfirmReply, approvers: number): ConfirmReply {
   return { ...reply, payload: { ...reply.payload, final: false } };
 }
 
-function either(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
+function anySignal(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
   if (b === undefined) return a;
   const both = new AbortController();
   for (const signal of [a, b]) {

@@ -46,7 +46,7 @@ export type WorkspaceEvent =
 export type Notify = (event: WorkspaceEvent) => void;
 
 /** Passes an event to a watcher and ignores its errors. */
-export function tell(notify: Notify | undefined, event: WorkspaceEvent): void {
+export function notifySafely(notify: Notify | undefined, event: WorkspaceEvent): void {
   if (notify === undefined) return;
   try {
     const given: unknown = notify(Object.freeze(event));

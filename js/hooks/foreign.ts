@@ -21,7 +21,7 @@ import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { type Approvals, makeApprovals, mustAsk, scopesOf } from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
 import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
-import { type Notify, tell } from "./events.ts";
+import { type Notify, notifySafely } from "./events.ts";
 import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOf } from "./question.ts";
 import { confirmersFor, hooksFor, Raised, runAfter, runBefore, type Subject } from "./run.ts";
@@ -110,7 +110,7 @@ export function withHooks<T extends AnyTool>(
   const permit = async (args: Readonly<Record<string, unknown>>): Promise<void> => {
     const decision = rules.forCall(name, args).decide([]) ?? (confirm === undefined ? "allow" : "ask");
     if (!mustAsk(decision, confirm, approvals, name, []) || confirm === undefined) return;
-    tell(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
+    notifySafely(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
     const reply = await askConfirm(
       confirm,
       {
@@ -133,7 +133,7 @@ export function withHooks<T extends AnyTool>(
       undefined,
     );
     const approval = approvals.remember(reply, name, []);
-    tell(options.notify, {
+    notifySafely(options.notify, {
       type: "approval_answered",
       tool: name,
       path: "",
@@ -157,7 +157,12 @@ export function withHooks<T extends AnyTool>(
       if (thrown instanceof Raised) throw thrown.what;
       if (!(thrown instanceof FilewrightError)) throw thrown;
       result = refusal(thrown);
-      tell(options.notify, { type: "call_denied", tool: name, code: thrown.code, message: thrown.message });
+      notifySafely(options.notify, {
+        type: "call_denied",
+        tool: name,
+        code: thrown.code,
+        message: thrown.message,
+      });
       return runAfter(after, subject, args, result, options.onHookError);
     }
     const started = performance.now();

@@ -6,7 +6,7 @@
 import type { Confirm } from "../hooks/confirm.ts";
 import type { PresetName } from "../presets/index.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
-import { growAsUsual } from "./lean.ts";
+import { restoreHeapGrowth } from "./lean.ts";
 import type { ServedPreset } from "./tool-list.ts";
 
 /** A workspace with the facts that a server needs about it. */
@@ -134,7 +134,7 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
 }
 
 async function open(dirs: readonly string[], options: HostOptions): Promise<ServedWorkspace> {
-  growAsUsual();
+  restoreHeapGrowth();
   const { openWorkspace, describeRecovery, auditFile } = await import("./engine.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
   const log = audit === undefined ? undefined : await auditFile(audit);

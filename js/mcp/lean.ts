@@ -7,15 +7,15 @@
  */
 import { setFlagsFromString } from "node:v8";
 
-/** V8's default value. */
+/** The default value of V8. */
 const USUAL_GROWTH = 2;
 
 /** Stops the growth of the young generation. The caller must run this before it loads a large module. */
-export function stayLean(): void {
+export function limitHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /** Restores the default growth, because calls need the space. */
-export function growAsUsual(): void {
+export function restoreHeapGrowth(): void {
   setFlagsFromString(`--semi-space-growth-factor=${USUAL_GROWTH}`);
 }

@@ -4,9 +4,9 @@
  * schemas and structured answers, so that a client changes only the path of the program.
  */
 import process from "node:process";
-import { stayLean } from "./lean.ts";
+import { limitHeapGrowth } from "./lean.ts";
 
-stayLean();
+limitHeapGrowth();
 const { runStdio } = await import("./run.ts");
 process.exit(
   await runStdio(process.argv.slice(2), {

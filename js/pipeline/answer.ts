@@ -2,7 +2,7 @@
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { Yielder } from "../engine/yielder.ts";
-import { tell } from "../hooks/events.ts";
+import { notifySafely } from "../hooks/events.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { displayOf } from "../tools/render/display.ts";
 import { answerBytes } from "../tools/lib/limits.ts";
@@ -159,7 +159,7 @@ export async function failure(
   const message = meant?.refuse?.(error, told) ?? told;
   if (REFUSALS.has(error.code)) {
     const { code, message } = error;
-    tell(session.notify, { type: "call_denied", tool: tool.name, code, message });
+    notifySafely(session.notify, { type: "call_denied", tool: tool.name, code, message });
   }
   const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
   return {

@@ -38,7 +38,7 @@ import { CallSlots } from "./scheduling/slots.ts";
 import type { Session } from "./session.ts";
 
 /** A call under the names of a preset. */
-export interface Spoken {
+export interface PresetCall {
   readonly tool: PresetTool;
   /** Returns the canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
   meaning(): CanonicalCall;
@@ -53,18 +53,18 @@ export function runCall(
   known: Tool,
   given: unknown,
   options: CallOptions,
-  spoken?: Spoken,
+  presetCall?: PresetCall,
 ): Promise<ToolResult> {
   const { observers, budget } = session;
-  if (budget !== undefined) return counted(session, budget, known, given, options, spoken);
-  if (observers.length === 0) return perform(session, known, given, options, spoken);
+  if (budget !== undefined) return counted(session, budget, known, given, options, presetCall);
+  if (observers.length === 0) return perform(session, known, given, options, presetCall);
   const agent = options.agent ?? session.agent;
   const about = {
     tool: known.name,
-    ...(spoken === undefined ? {} : { called_as: spoken.tool.name }),
+    ...(presetCall === undefined ? {} : { called_as: presetCall.tool.name }),
     ...(agent === undefined ? {} : { agent }),
   };
-  return observed(observers, about, (trace) => perform(session, known, given, options, spoken, trace));
+  return observed(observers, about, (trace) => perform(session, known, given, options, presetCall, trace));
 }
 
 /** The slots for the operations of a batch, which run in the slot of the batch itself. */
@@ -77,12 +77,12 @@ async function counted(
   known: Tool,
   given: unknown,
   options: CallOptions,
-  spoken: Spoken | undefined,
+  presetCall: PresetCall | undefined,
 ): Promise<ToolResult> {
   const spent = budget.begin(given);
   if (spent !== undefined) return spent;
   const limits = budget.limits(session.limits);
-  const result = await runCall({ ...session, limits, budget: undefined }, known, given, options, spoken);
+  const result = await runCall({ ...session, limits, budget: undefined }, known, given, options, presetCall);
   budget.end(result);
   return result;
 }
@@ -92,7 +92,7 @@ async function perform(
   known: Tool,
   given: unknown,
   asked: CallOptions,
-  spoken: Spoken | undefined,
+  presetCall: PresetCall | undefined,
   trace?: Trace,
   taken?: readonly TakenPath[],
 ): Promise<ToolResult> {
@@ -111,7 +111,7 @@ async function perform(
   let meant: CanonicalCall | undefined;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
-  const calledAs = spoken?.tool.name;
+  const calledAs = presetCall?.tool.name;
   let raw: Arguments = {};
   let result: ToolResult;
   let seen: FsBackend | undefined;
@@ -120,8 +120,8 @@ async function perform(
   try {
     while (!callTurns.take()) await callTurns.next();
     stopIfCancelled(options.signal);
-    if (spoken !== undefined) {
-      meant = spoken.meaning();
+    if (presetCall !== undefined) {
+      meant = presetCall.meaning();
       tool = meant.tool as unknown as AnyTool;
     }
     raw = plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases);
@@ -222,7 +222,7 @@ async function perform(
     ended();
   }
   if (instead !== undefined)
-    return withNotes(await perform(session, known, given, asked, spoken, trace, instead), tool, instead, {
+    return withNotes(await perform(session, known, given, asked, presetCall, trace, instead), tool, instead, {
       isFixed: meant?.fixedText === true || meant?.json === true || raw["format"] === "json",
     });
   if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);

@@ -22,7 +22,7 @@ import type { MetaApproval } from "./result.ts";
 import { planTold, type Ruled } from "./permit.ts";
 import { compare, type Evidence, type Reviewable, type Reviewed, review, rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
-import { isDryRun, judgeWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
+import { isDryRun, checkWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
 
 /** The number of locks that are released in one go. */
 const LOCKS_PER_CHECK = 64;
@@ -50,14 +50,14 @@ export async function change<Args extends object, Data, Todo>(
   // The real paths are determined while the tool plans, because most plans begin with a read.
   const keys = lockKeys(uses, call);
   keys.catch(() => {}); // The later await reports the error; the error of a failed plan is more specific.
-  const judged = keys.then((all) => judgeWritten(session, all, call));
-  judged.catch(() => {});
+  const askedPlaces = keys.then((all) => checkWritten(session, all, call));
+  askedPlaces.catch(() => {});
   let plan = await planTold(session, { tool, args, call, isKept });
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
   const confirm = session.confirmFor(tool.name);
   const byDefault = session.requireApproval || confirm !== undefined ? "ask" : "allow";
-  const places = await judged;
+  const places = await askedPlaces;
   const decision = withPlaces(ruled ?? byDefault, places, confirm);
   const asked = mustAsk(decision, confirm, session.approvals, tool.name, rootsOf(call.locations));
   let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
@@ -73,7 +73,7 @@ export async function change<Args extends object, Data, Todo>(
 
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const held = asked ? await lockKeys(uses, call) : await keys;
-  if (asked) await judgeWritten(session, held, call);
+  if (asked) await checkWritten(session, held, call);
   const unlock = await lock(session, held, call);
   try {
     for (let attempt = 1; ; attempt++) {
@@ -144,7 +144,7 @@ export async function lockAll(
   call: Pick<Call, "fs" | "locations" | "signal">,
 ): Promise<() => Promise<void>> {
   const keys = await lockKeys(uses, call);
-  await judgeWritten(session, keys, call);
+  await checkWritten(session, keys, call);
   return lock(session, keys, call);
 }
 

@@ -48,7 +48,7 @@ export type AnyChanging = ChangingTool<object, unknown, unknown>;
 export type AnyTool = AnyReading | AnyChanging | BatchTool<object, unknown>;
 
 /** The paths of a call, added as they are checked, so that a failure can name them. */
-export interface Places {
+export interface CallPaths {
   readonly uses: PathUse[];
   readonly locations: Location[];
 }
@@ -65,14 +65,14 @@ export async function enter(
   session: Session,
   tool: AnyTool,
   args: object,
-  { uses, locations }: Places,
+  { uses, locations }: CallPaths,
   began: number,
   options: CallOptions,
   meant?: CanonicalCall,
   storage?: FsBackend,
 ): Promise<Entered> {
   uses.push(...tool.paths(args));
-  for (const use of uses) locations.push(judge(session, use));
+  for (const use of uses) locations.push(resolveUse(session, use));
   if (hasUnusual(uses)) {
     // The refusal must not reveal paths that a rule hides from the call.
     const fs =
@@ -185,7 +185,7 @@ export async function previewed(
 }
 
 /** Resolves a path argument. An error names the argument. */
-function judge(session: Session, use: PathUse): Location {
+function resolveUse(session: Session, use: PathUse): Location {
   try {
     return session.resolver.resolve(use.typed, use.intent);
   } catch (error) {

@@ -217,7 +217,7 @@ async function assertCurrent(
   const seen = call.seen.recall(path);
   if (seen === undefined) {
     throw refuse("CONFLICT", at, {
-      message: `${named(call, at, path)} and was not read yet`,
+      message: `${existing(call, at, path)} and was not read yet`,
       hint: "read it first, then repeat the change",
       details: { reason: "not_read", ...inside(call, at, path) },
     });
@@ -230,12 +230,12 @@ async function assertCurrent(
     message:
       path === at.path
         ? "changed since it was read"
-        : `${named(call, at, path)} and changed since it was read`,
+        : `${existing(call, at, path)} and changed since it was read`,
     details: { reason: "changed_since_read", ...inside(call, at, path) },
   });
 }
 
-function named(call: Call, at: Location, path: string): string {
+function existing(call: Call, at: Location, path: string): string {
   return path === at.path ? "exists" : `holds '${escapeControls(call.display(path))}', which exists`;
 }
 

@@ -7,7 +7,7 @@ import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, refusedBy } from "../hooks/confirm.ts";
-import { tell } from "../hooks/events.ts";
+import { notifySafely } from "../hooks/events.ts";
 import { digestOf } from "../hooks/question.ts";
 import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
 import { rootsOf } from "./review.ts";
@@ -69,7 +69,7 @@ export async function permit(
   if (!mustAsk("ask", confirm, approvals, tool.name, roots) || confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
-  tell(notify, { type: "approval_asked", tool: tool.name, path, title });
+  notifySafely(notify, { type: "approval_asked", tool: tool.name, path, title });
   const reply = await askConfirm(
     confirm,
     {
@@ -94,6 +94,6 @@ export async function permit(
   const { outcome } = reply;
   const approval = approvals.remember(reply, tool.name, roots);
   const lasting = approval === undefined ? {} : { approval };
-  tell(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
+  notifySafely(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
   if (outcome === "cancel" || outcome === "modify_with_editor") throw refusedBy(reply);
 }

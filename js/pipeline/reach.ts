@@ -6,7 +6,7 @@ import {
   type CallFacts,
   type Effect,
   type Location,
-  type Place,
+  type PathForms,
   placeOf,
   type Rules,
 } from "../policy/index.ts";
@@ -34,7 +34,7 @@ export interface Reaching {
 export async function reachOf(call: Reaching): Promise<CallFacts> {
   const { fs, rules, tool, args, uses, locations } = call;
   const own = rules.forCall(tool, args);
-  const places: Place[] = [];
+  const places: PathForms[] = [];
   const effects: Effect[] = [];
   const facts: CallFacts = { tool, args, places, effects };
   const wanted = uses.flatMap((use) => use.effects ?? []);
@@ -65,7 +65,7 @@ export async function reachOf(call: Reaching): Promise<CallFacts> {
 }
 
 interface Collecting {
-  readonly places: Place[];
+  readonly places: PathForms[];
   readonly effects: Effect[];
 }
 
@@ -105,6 +105,6 @@ async function typeOf(fs: FsBackend, path: string): Promise<string | undefined> 
   }
 }
 
-function realOf(place: Place): string {
+function realOf(place: PathForms): string {
   return place.at(-1) as string;
 }

@@ -14,7 +14,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, type Confirmation, denied, refusedBy } from "../hooks/confirm.ts";
-import { tell } from "../hooks/events.ts";
+import { notifySafely } from "../hooks/events.ts";
 import { digestOf } from "../hooks/question.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -163,7 +163,7 @@ export async function review<Args extends object, Data, Todo>(
     const { details, base, places, outline } = await questionOf(reviewable, plan);
     const { path, title, hash, newContent, complete } = details;
     const scopes = scopesOf(tool.name, roots, tool.revise !== undefined && newContent !== null);
-    tell(notify, { type: "approval_asked", tool: tool.name, path, title });
+    notifySafely(notify, { type: "approval_asked", tool: tool.name, path, title });
     const reply = await askConfirm(
       confirm,
       {
@@ -176,7 +176,7 @@ export async function review<Args extends object, Data, Todo>(
     const { outcome, payload } = reply;
     const approval = approvals.remember(reply, tool.name, roots);
     const by = payload?.by === undefined ? {} : { by: payload.by };
-    tell(notify, {
+    notifySafely(notify, {
       type: "approval_answered",
       tool: tool.name,
       path,

@@ -39,7 +39,7 @@ export type WrittenKey = LockKey & {
  *
  * @throws FilewrightError PROTECTED_PATH for a place that a repository's configuration names
  */
-export async function judgeWritten(
+export async function checkWritten(
   session: Pick<Session, "resolver" | "repositories">,
   keys: readonly WrittenKey[],
   { fs, signal }: Pick<Call, "fs" | "signal">,
@@ -51,14 +51,14 @@ export async function judgeWritten(
   const yielder = new Yielder({ signal });
   for (let at = 0; at < written.length; at += KEYS_AT_ONCE) {
     const some = written.slice(at, at + KEYS_AT_ONCE);
-    for (const places of await Promise.all(some.map((key) => judgeKey(session, key, looked, fs, signal))))
+    for (const places of await Promise.all(some.map((key) => checkKey(session, key, looked, fs, signal))))
       asked.push(...places);
     await yielder.yieldIfDue();
   }
   return asked;
 }
 
-async function judgeKey(
+async function checkKey(
   { resolver, repositories }: Pick<Session, "resolver" | "repositories">,
   { path, tree, from }: WrittenKey,
   looked: Map<string, Promise<readonly string[]>>,
@@ -67,13 +67,13 @@ async function judgeKey(
 ): Promise<readonly AskedPlace[]> {
   const named = [...((await repositories?.placesFor(path, looked)) ?? [])];
   const asked: AskedPlace[] = [];
-  const judge = (at: string): void => {
+  const checkPlace = (at: string): void => {
     const place = named.find((one) => isWithin(at, one));
     if (place !== undefined) throw namedPlace(resolver, at, place);
     const row = resolver.place(at).write;
     if (row?.decision === "ask") asked.push({ path: resolver.display(at), row });
   };
-  judge(path);
+  checkPlace(path);
   if (tree) {
     const below = named.find((place) => isWithin(place, path));
     if (below !== undefined && (await typeAt(fs, below)) !== undefined)
@@ -86,7 +86,7 @@ async function judgeKey(
   for await (const entry of walkTree(fs, from, signal)) {
     const at = path + entry.path.slice(from.length);
     if (merges && entry.type === "dir") named.push(...((await repositories?.placesOf(at)) ?? []));
-    judge(at);
+    checkPlace(at);
   }
   return asked;
 }

@@ -9,7 +9,7 @@
  * file is a deletion).
  */
 import type { Resolver } from "./resolve.ts";
-import { type CallRules, type Decision, type Place, type Rules, strictest } from "./rules.ts";
+import { type CallRules, type Decision, type PathForms, type Rules, strictest } from "./rules.ts";
 
 /** The source of the decision. `none`: no source had an opinion. */
 export type DecisionSourceName = "policy" | "rules" | "none";
@@ -25,7 +25,7 @@ export interface Effect {
   readonly tool: string;
   /** The arguments that the other tool would get. */
   readonly args: object;
-  readonly place: Place;
+  readonly place: PathForms;
 }
 
 /** The facts of a call on which the decision depends. */
@@ -33,7 +33,7 @@ export interface CallFacts {
   readonly tool: string;
   readonly args: object;
   /** Every path that it names or reaches. */
-  readonly places: readonly Place[];
+  readonly places: readonly PathForms[];
   readonly effects: readonly Effect[];
   /** Those of `places` that are no locations yet: the path policy has not checked them. */
   readonly unchecked?: readonly string[];
@@ -74,6 +74,6 @@ export function rulesSource(rules: Rules): DecisionSource {
   };
 }
 
-function decideAll(rules: CallRules, places: readonly Place[]): Decision | undefined {
+function decideAll(rules: CallRules, places: readonly PathForms[]): Decision | undefined {
   return places.length === 0 ? rules.decide([]) : strictest(places.map((place) => rules.decide(place)));
 }

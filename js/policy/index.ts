@@ -11,7 +11,7 @@ export {
   type CallRules,
   compileRules,
   type Decision,
-  type Place,
+  type PathForms,
   placeOf,
   type Rule,
   type Rules,

@@ -4,11 +4,11 @@
  */
 import type { Intent } from "../backends/policy.ts";
 
-declare const judged: unique symbol;
+declare const checked: unique symbol;
 
 /** A path that a policy allows for an intent. Frozen. */
 export interface Location {
-  readonly [judged]: true;
+  readonly [checked]: true;
   /** As the caller wrote it. */
   readonly typed: string;
   /** The absolute, normalised path for a backend. */
@@ -21,6 +21,6 @@ export interface Location {
 }
 
 /** Creates a location. Only for this folder. */
-export function makeLocation(facts: Omit<Location, typeof judged>): Location {
+export function makeLocation(facts: Omit<Location, typeof checked>): Location {
   return Object.freeze({ ...facts }) as Location;
 }

@@ -135,7 +135,7 @@ const gate = gateOf("makePermissions", PERMISSION_SETUP);
 const gateGrant = gateOf("grants.add", NEW_GRANT_OPTIONS);
 
 /** One path of a call. */
-export interface Wanted {
+export interface PathRequest {
   readonly at: Location;
   readonly intent: Intent;
   /** True for the entry itself: a link is not followed. */
@@ -158,7 +158,7 @@ export interface Permissions {
    * Checks a path, and asks for a grant where needed.
    * @throws FilewrightError GRANT_DENIED, PROTECTED_PATH, CANCELLED, and the policy's errors
    */
-  admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void>;
+  admit(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void>;
   /** Returns the grants in force. */
   list(): Promise<readonly Grant[]>;
   /** Grants a directory without a question. */
@@ -190,7 +190,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   const all = async (): Promise<readonly Grant[]> => [...(await store.list()), ...(await session.list())];
 
   const put = async (
-    wanted: Wanted,
+    wanted: PathRequest,
     dir: string,
     signal: AbortSignal,
     what = "Allow filesystem access to",
@@ -218,7 +218,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   };
 
   /** Joins the pending question about a directory, or asks it. */
-  const question = (wanted: Wanted, dir: string, what?: string): Pending => {
+  const question = (wanted: PathRequest, dir: string, what?: string): Pending => {
     for (const one of pending) if (what === undefined ? isWithin(dir, one.dir) : dir === one.dir) return one;
     const stop = new AbortController();
     const one: Pending = {
@@ -247,7 +247,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   };
 
   const admitDirectory = async (
-    wanted: Wanted,
+    wanted: PathRequest,
     dir: string,
     signal: AbortSignal | undefined,
   ): Promise<void> => {
@@ -267,7 +267,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   /** A secret needs a grant of its own path: a grant of its directory does not cover it. */
   const admitSecret = async (
     fs: FsBackend,
-    wanted: Wanted,
+    wanted: PathRequest,
     signal: AbortSignal | undefined,
   ): Promise<void> => {
     const { at, entry, intent, secret } = wanted;
@@ -287,7 +287,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
 
   return Object.freeze({
     begin: () => ++clock,
-    async admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void> {
+    async admit(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
       const { at, entry, intent } = wanted;
       if (home !== undefined && entry && intent === "write") {
         // Operations that would remove the file's directory, or replace it.
@@ -350,7 +350,7 @@ async function answerTo(one: Pending, signal: AbortSignal | undefined): Promise<
   }
 }
 
-function refused({ at }: Wanted, cause?: unknown): FilewrightError {
+function refused({ at }: PathRequest, cause?: unknown): FilewrightError {
   return new FilewrightError("GRANT_DENIED", "", { path: at.path, cause });
 }
 

@@ -74,7 +74,7 @@ const checkBases = gateOf(
 );
 
 /** One path that a call reaches, in the absolute forms that rules are compared with. */
-export type Place = readonly string[];
+export type PathForms = readonly string[];
 
 /** Compiled rules. */
 export interface Rules {
@@ -97,7 +97,7 @@ export interface CallRules {
   /** True when a call can be denied or asked about. */
   readonly restricts: boolean;
   /** Decides about one path, or about a call without paths; undefined when no rule matches. */
-  decide(place: Place): Decision | undefined;
+  decide(place: PathForms): Decision | undefined;
   /** Returns true when a rule with one of these decisions could match the path or anything below it. */
   mayReach(path: string, decisions: readonly Decision[]): boolean;
   /**
@@ -243,7 +243,7 @@ function callRules(lists: readonly (readonly Compiled[])[]): CallRules {
   };
 }
 
-function decideIn(list: readonly Compiled[], place: Place): Decision | undefined {
+function decideIn(list: readonly Compiled[], place: PathForms): Decision | undefined {
   for (const { rule, path } of list) {
     if (path === undefined) return rule.decision;
     const met =
@@ -266,7 +266,7 @@ export function strictest(decisions: readonly (Decision | undefined)[]): Decisio
 }
 
 /** Returns the absolute forms of a path: as named, and resolved. */
-export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: boolean): Promise<Place> {
+export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: boolean): Promise<PathForms> {
   try {
     const real = await (entry ? entryPathVia : realpathVia)(fs, at.path);
     return real === at.path ? [at.path] : [at.path, real];

@@ -22,16 +22,16 @@ export function memoryRoute(given: Arguments): Route {
     const [from, to] = [need(MEMORY, given, "old_path"), need(MEMORY, given, "new_path")];
     return route({
       of: "move",
-      args: { source: placed(from, "old_path", true), destination: placed(to, "new_path", true) },
+      args: { source: memoryPath(from, "old_path", true), destination: memoryPath(to, "new_path", true) },
       text: () => `Successfully renamed ${escapeControls(from)} to ${escapeControls(to)}`,
       refuse: refusal(from),
     });
   }
   const path = need(MEMORY, given, "path");
-  if (name !== "delete") return command(MEMORY, given, path, placed(path, "path", false));
+  if (name !== "delete") return command(MEMORY, given, path, memoryPath(path, "path", false));
   return route({
     of: "delete",
-    args: { path: placed(path, "path", true), recursive: true },
+    args: { path: memoryPath(path, "path", true), recursive: true },
     text: () => `Successfully deleted ${escapeControls(path)}`,
     refuse: refusal(path),
   });
@@ -90,7 +90,7 @@ export function viewInstead(code: Code, given: Arguments, memory: boolean): Rout
   return route({
     of: "list_directory",
     args: {
-      path: memory ? placed(path, "path", false) : path,
+      path: memory ? memoryPath(path, "path", false) : path,
       depth: 2,
       hidden: false,
       ignore: ["node_modules"],
@@ -157,7 +157,7 @@ function need(tool: string, given: Arguments, argument: string): string {
 }
 
 /** Converts a path below /memories to one of the workspace. `inside`: the directory itself is refused. */
-function placed(path: string, argument: string, inside: boolean): string {
+function memoryPath(path: string, argument: string, inside: boolean): string {
   const parts = path.split("/");
   const [first, top, ...rest] = parts;
   if (first !== "" || top !== MEMORIES) throw wrongArgument(MEMORY, argument, "must begin with /memories");

@@ -34,10 +34,10 @@ const lines = (what: string): Param["schema"] => integer(what, { minimum: 0, max
 /** The offset and the limit of results. */
 function windowOf(given: RenderInput["given"]): { readonly skip: number; readonly most: number } {
   const most = Number(given["head_limit"]);
-  return { skip: Number(given["offset"]), most: most === 0 ? MOST : most };
+  return { skip: Number(given["offset"]), most: most === 0 ? MAX_RESULTS : most };
 }
 
-const MOST = 100_000;
+const MAX_RESULTS = 100_000;
 
 function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>): string {
   const { skip, most } = windowOf(given);

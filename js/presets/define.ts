@@ -19,7 +19,7 @@ import type {
   Route,
   RenderInput,
   ToolSpec,
-  Way,
+  ToolMapping,
 } from "./preset.ts";
 import { PRESET_SPEC_OPTIONS } from "./spec-options.ts";
 import { editRefusal } from "./texts.ts";
@@ -110,7 +110,7 @@ function makeTool(
     for (const name of spec.absolute ?? []) wantAbsolute(spec.name, name, checked[name]);
     return checked;
   };
-  const meant = (way: Way, tool: Tool, args: Arguments, given: Arguments): CanonicalCall => ({
+  const meant = (way: ToolMapping, tool: Tool, args: Arguments, given: Arguments): CanonicalCall => ({
     tool,
     args,
     names,
@@ -264,7 +264,13 @@ function textBy(
   };
 }
 
-function refusalBy(way: Way, error: FilewrightError, told: string, given: Arguments, names: Names): string {
+function refusalBy(
+  way: ToolMapping,
+  error: FilewrightError,
+  told: string,
+  given: Arguments,
+  names: Names,
+): string {
   const { code } = error;
   const path = escapeControls(error.path ?? "");
   const refused: Refused = { code, error, path, told: editRefusal(error, told, path, names), given, names };

@@ -89,5 +89,5 @@ export type {
   Route,
   RenderInput,
   ToolSpec,
-  Way,
+  ToolMapping,
 } from "./preset.ts";

@@ -69,7 +69,7 @@ export interface Refused {
 }
 
 /** The mapping to one canonical tool. */
-export interface Way<Name extends ToolName = ToolName> {
+export interface ToolMapping<Name extends ToolName = ToolName> {
   /** The tool of ours that does the work. */
   readonly of: Name;
   /** Its text needs no more than `Call.brief` promises. */
@@ -83,12 +83,12 @@ export interface Way<Name extends ToolName = ToolName> {
 }
 
 /** Another canonical tool, for some arguments. */
-export interface Route<Name extends ToolName = ToolName> extends Way<Name> {
+export interface Route<Name extends ToolName = ToolName> extends ToolMapping<Name> {
   readonly args: Arguments;
 }
 
 /** One tool of a preset, as data. */
-export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
+export interface ToolSpec<Name extends ToolName = ToolName> extends ToolMapping<Name> {
   /** The name that models call it by. */
   readonly name: string;
   /** A name for people. Default: that of our tool. */

@@ -20,7 +20,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
 import type { Confirm } from "../hooks/confirm.ts";
-import { tell } from "../hooks/events.ts";
+import { notifySafely } from "../hooks/events.ts";
 import { type Preset, PRESET_OPTION, type PresetName } from "../presets/index.ts";
 import {
   callback,
@@ -147,7 +147,7 @@ function permissionsOf(session: Session, { permissions: own = {} }: AgentOptions
     ask,
     now,
     file,
-    onEvent: (event) => tell(session.notify, event),
+    onEvent: (event) => notifySafely(session.notify, event),
   });
 }
 

@@ -62,7 +62,7 @@ const gate = gateOf("resolveMentions", MENTION_OPTIONS);
 const MENTION = /(?<=^|[\s([{<,;'"`])@(?:"([^"\n]+)"|([^\s"'`<>()[\]{},;]+))/gu;
 
 /** The maximum number of mentions read for one prompt. */
-const MOST = 50;
+const MAX_MENTIONS = 50;
 
 /**
  * Resolves the mentions of a prompt.
@@ -87,7 +87,7 @@ export async function resolveMentions(
   for (const [whole, quoted, bare = ""] of prompt.matchAll(MENTION)) {
     // A full stop after a mention ends the sentence and is not part of the name.
     const name = quoted ?? bare.replace(/[.:!?]+$/u, "");
-    if (name !== "" && found.size < MOST) found.set(quoted === undefined ? `@${name}` : whole, name);
+    if (name !== "" && found.size < MAX_MENTIONS) found.set(quoted === undefined ? `@${name}` : whole, name);
   }
   const mentions: Mention[] = [];
   for (const [mention, name] of found) mentions.push(await resolved(own, mention, name, resolvers));

@@ -15,7 +15,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
-import { tell } from "../hooks/events.ts";
+import { notifySafely } from "../hooks/events.ts";
 import { confirmersFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
 import type { GuardLevel, PresetAccess } from "../presets/index.ts";
@@ -65,14 +65,14 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   const local = disk !== undefined;
   const storage: FsBackend = disk ?? (given.backend as FsBackend);
   const { permissions, prompting, deny } = await openPermissions(
-    asking(given, preset),
+    permissionOptionsOf(given, preset),
     given.stateDir,
     given.notify,
   );
   const named = policyOf(given, preset?.access, local, deny);
   const roots = (path: string): Promise<string> => rootPath(storage, path, local);
   const repositories = await repositoriesOf(named, storage, local, roots);
-  const resolver = await createResolver(await sparingState(repositories, given, disk, roots), roots);
+  const resolver = await createResolver(await protectStateDir(repositories, given, disk, roots), roots);
   const { policy } = resolver;
   await assertDirectory(storage, policy.cwd, given.cwd ?? given.roots?.[0]?.path ?? policy.cwd);
   const rules = compileRules(
@@ -216,9 +216,10 @@ function tellRecovery(
   journal: "disk" | "memory",
 ): void {
   const { rolledBack, ignored, damaged, conflicts } = recovery;
-  if (rolledBack + ignored + damaged + conflicts.length > 0) tell(notify, { type: "recovered", recovery });
+  if (rolledBack + ignored + damaged + conflicts.length > 0)
+    notifySafely(notify, { type: "recovered", recovery });
   if (journal === "memory" && stateDir !== undefined) {
-    tell(notify, {
+    notifySafely(notify, {
       type: "journal_in_memory",
       message: "the journal of this storage is in memory: give a backendId to keep it in stateDir",
     });
@@ -286,7 +287,7 @@ async function repositoriesOf(
  * Returns the policy with the state directory denied when it is below a root, because its files control
  * undo and locks.
  */
-async function sparingState(
+async function protectStateDir(
   policy: SandboxPolicy,
   { stateDir }: CheckedOptions,
   disk: FsBackend | undefined,
@@ -304,7 +305,7 @@ async function sparingState(
 /** Returns the access options, with those of the preset where the host sets none. @throws INVALID_ARGUMENT */
 function accessIn(options: CheckedOptions, preset: PresetAccess | undefined): AccessOptions {
   const { roots, rootAlone, access = {} } = options;
-  if (preset?.listed === true) wantListed(options);
+  if (preset?.listed === true) assertListedRoots(options);
   if (preset === undefined || (roots !== undefined && !rootAlone)) return access;
   const [read, write] = [access.read ?? preset.read, access.write ?? preset.write];
   // With the option `root`, the root is the writable directory instead of those of the preset.
@@ -316,7 +317,7 @@ function accessIn(options: CheckedOptions, preset: PresetAccess | undefined): Ac
 }
 
 /** Checks that the roots are a list of absolute paths. @throws FilewrightError INVALID_ARGUMENT */
-function wantListed({ roots = [], access = {} }: CheckedOptions): void {
+function assertListedRoots({ roots = [], access = {} }: CheckedOptions): void {
   const named = roots.map(({ path }) => path);
   const read = access.read === undefined ? named : access.read;
   const wrong =
@@ -364,7 +365,10 @@ function readStoreOf(
 /**
  * Returns the permission options. A preset that asks for directories does so unless the host decides otherwise.
  */
-function asking({ permissions }: CheckedOptions, preset: Preset | undefined): PermissionOptions | undefined {
+function permissionOptionsOf(
+  { permissions }: CheckedOptions,
+  preset: Preset | undefined,
+): PermissionOptions | undefined {
   return preset?.access.prompt === true && permissions?.mode === undefined
     ? { ...permissions, mode: "prompt" }
     : permissions;

@@ -8,7 +8,7 @@ import {
   memoryGrants,
   type Permissions,
 } from "../policy/index.ts";
-import { type Notify, tell } from "../hooks/events.ts";
+import { type Notify, notifySafely } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
 import type { Prompting } from "../pipeline/session.ts";
 
@@ -43,7 +43,7 @@ export async function openPermissions(
   notify: Notify | undefined,
 ): Promise<OpenedPermissions> {
   const { mode = "off", grantsFile, store, ask, now } = options ?? {};
-  const setup = { mode, ask, now, onEvent: (event: GrantEvent) => tell(notify, event) };
+  const setup = { mode, ask, now, onEvent: (event: GrantEvent) => notifySafely(notify, event) };
   if (grantsFile === undefined) {
     if (mode === "off") return { permissions: undefined, prompting: undefined, deny: [] };
     const prompting = { ask, now, file: undefined };

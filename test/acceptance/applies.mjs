@@ -6,7 +6,7 @@
 //                         are no text, or anything but files, directories and links
 //   another process       steps beyond calls, questions and what they come to; a file
 //                         that is changed from outside, also while a question is asked
-//   files beside it       the kit seeds a backend with the workspace, its sibling and the
+//   files outside it      the kit seeds a backend with the workspace, its sibling and the
 //                         directory outside, and with nothing else
 //   state on the disk     a grants file, a state directory, a command's sandbox
 //   the process itself    its memory, its descriptors, its working directory

@@ -11,7 +11,7 @@ import {
   type PermissionOptions,
   parseGrants,
 } from "../../js/index.node.ts";
-import { KINDS, type Place, place, type Seed, temporary } from "../tools/harness.ts";
+import { KINDS, type Fixture, place, type Seed, temporary } from "../tools/harness.ts";
 
 /** An `ask` that gives these answers in turn, then `no`; and its questions. */
 function asked(...answers: (string | Error | Awaited<ReturnType<AskGrant>>)[]) {
@@ -35,7 +35,7 @@ async function prompting(
   seed: Seed,
   permissions: Omit<PermissionOptions, "mode">,
   options: Parameters<typeof place>[2] = {},
-): Promise<Place> {
+): Promise<Fixture> {
   return place(kind, seed, { ...options, permissions: { ...permissions, mode: "prompt" } });
 }
 

@@ -71,7 +71,7 @@ describe("TinyAgent", () => {
     expect(() => toTinyAgentTools(ws, { include: ["read_fil"] })).toThrow(/did you mean 'read_file'/u);
   });
 
-  test("callbacks are told of tool_start and tool_end, in its words, also those that are added later", async () => {
+  test("callbacks receive tool_start and tool_end in the system's own words, also those added later", async () => {
     const events: unknown[] = [];
     const { agent } = await tinyAgent((event, self, { tool_name, tool_args, ok }) => {
       events.push([event, self === agent, tool_name, tool_args["file_path"], ok]);

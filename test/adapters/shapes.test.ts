@@ -31,8 +31,8 @@ function open(options: Partial<WorkspaceOptions> = {}): Promise<Workspace> {
   return openWorkspace({ backend, root: "/w", ...options } as WorkspaceOptions);
 }
 
-/** The one of a list that bears the name. */
-function named<Tool extends { readonly name: string }>(tools: readonly Tool[], name: string): Tool {
+/** Returns the tool with a name. */
+function toolNamed<Tool extends { readonly name: string }>(tools: readonly Tool[], name: string): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found === undefined) throw new Error(`no ${name} among ${tools.map((tool) => tool.name).join(" ")}`);
   return found;
@@ -54,7 +54,7 @@ describe("the tools that are offered", () => {
 
   test("are called in the name of an agent", async () => {
     const ws = await open();
-    await named(selectTools(ws, { agent: "ada" }), "write_file").call({ path: "n", content: "" });
+    await toolNamed(selectTools(ws, { agent: "ada" }), "write_file").call({ path: "n", content: "" });
     expect((await ws.history())[0]).toMatchObject({ tool: "write_file", agent: "ada" });
   });
 
@@ -119,7 +119,7 @@ describe("Vercel's SDK", () => {
 describe("OpenAI's agents", () => {
   test("arguments come as JSON, and what is none is told to the model", async () => {
     const tools = toOpenAIAgents(await open());
-    const read = named(tools, "read_file");
+    const read = toolNamed(tools, "read_file");
     expect(await read.invoke({}, '{"path":"a.txt"}')).toBe("     1\thello");
     expect(await read.invoke({}, "")).toMatch(/Error: .*path/);
     expect(await read.invoke({}, "{path")).toMatch(/^Error: /);
@@ -128,13 +128,17 @@ describe("OpenAI's agents", () => {
       { type: "image", image: { data: PNG, mediaType: "image/png" } },
     ]);
     expect(await read.invoke({}, '{"path":"a.txt"}', { signal: stopped() })).toMatch(/^Error: /);
-    expect([read.strict, named(tools, "batch").strict, await read.isEnabled()]).toEqual([true, false, true]);
+    expect([read.strict, toolNamed(tools, "batch").strict, await read.isEnabled()]).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 
   test("approvals", async () => {
     const ws = await open();
     const asks = async (approve: Approve, name: string, input: unknown): Promise<boolean> =>
-      named(toOpenAIAgents(ws, { approve }), name).needsApproval({}, input);
+      toolNamed(toOpenAIAgents(ws, { approve }), name).needsApproval({}, input);
     expect(await asks("changes", "write_file", {})).toBe(true);
     expect(await asks("changes", "read_file", {})).toBe(false);
     expect(await asks(({ args }) => args["path"] === "x", "read_file", { path: "x" })).toBe(true);
@@ -175,7 +179,7 @@ describe("OpenAI's agents", () => {
 describe("Anthropic's runner", () => {
   test("a failure is thrown with the bare text, an image is a block", async () => {
     const tools = toAnthropicRunnable(await open(), { strict: true });
-    const read = named(tools, "read_file");
+    const read = toolNamed(tools, "read_file");
     expect(await read.run(read.parse({ path: "a.txt" }))).toBe("     1\thello");
     expect(await read.run({ path: "dot.png" })).toMatchObject([
       { type: "text" },
@@ -183,7 +187,7 @@ describe("Anthropic's runner", () => {
     ]);
     await expect(read.run({ path: "none" })).rejects.toThrow(new RegExp(`^${MISSING}|^(?!Error: ).*none`));
     await expect(read.run({ path: "a.txt" }, { signal: stopped() })).rejects.toThrow();
-    expect([read.strict, named(tools, "batch").strict]).toEqual([true, undefined]);
+    expect([read.strict, toolNamed(tools, "batch").strict]).toEqual([true, undefined]);
   });
 
   test("the tools that the API defines", async () => {
@@ -252,8 +256,8 @@ describe("Google's SDKs", () => {
       }
     }
     const tools = toAdkTools(await open(), FunctionTool, { approve: "destructive" }).map(({ init }) => init);
-    const read = named(tools, "read_file");
-    expect([read.requireConfirmation, named(tools, "delete").requireConfirmation]).toEqual([false, true]);
+    const read = toolNamed(tools, "read_file");
+    expect([read.requireConfirmation, toolNamed(tools, "delete").requireConfirmation]).toEqual([false, true]);
     expect(await read.execute({ path: "a.txt" })).toEqual({ output: "     1\thello" });
     expect(await read.execute({ path: "none" })).toEqual({ error: expect.stringContaining("none") });
     const kept: unknown[] = [];
@@ -283,7 +287,7 @@ describe("LangChain", () => {
       run: run as Run,
     });
     const tools = toLangChain(await open(), { tool: make as never, ToolMessage: ToolMessage as never });
-    const read = named(tools as unknown as readonly (LangChainFields & { run: Run })[], "read_file");
+    const read = toolNamed(tools as unknown as readonly (LangChainFields & { run: Run })[], "read_file");
     expect(read.schema).toMatchObject({ type: "object" });
     expect(await read.run({ path: "a.txt" })).toBe("     1\thello");
     const toolCall = { id: "1" };

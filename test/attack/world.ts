@@ -113,13 +113,13 @@ export async function world(
   return { ...made, ws, arm };
 }
 
-type Made = Omit<World, "ws" | "arm"> & {
+type WorldParts = Omit<World, "ws" | "arm"> & {
   readonly backend: LocalBackend | MemoryBackend;
   /** Where locks and the journal are. In memory they have no directory. */
   readonly stateDir?: string;
 };
 
-function onDisk(arm: Arm, within: string): Made {
+function onDisk(arm: Arm, within: string): WorldParts {
   const base = fs.realpathSync(fs.mkdtempSync(join(within, "filewright-attack-")));
   cleanups.push(() => fs.rmSync(base, { recursive: true, force: true }));
   const [root, outside] = [join(base, "ws"), join(base, "out")];
@@ -129,7 +129,7 @@ function onDisk(arm: Arm, within: string): Made {
     fs.mkdirSync(dirname(at(path)), { recursive: true });
     if (entry === null) fs.mkdirSync(at(path), { recursive: true });
     else if (typeof entry === "string" || entry instanceof Uint8Array) fs.writeFileSync(at(path), entry);
-    else if ("link" in entry) fs.symlinkSync(named(entry.link, root, outside), at(path));
+    else if ("link" in entry) fs.symlinkSync(withRoots(entry.link, root, outside), at(path));
     else execFileSync("mkfifo", [at(path)]);
   };
   const stateDir = join(base, "state");
@@ -162,7 +162,7 @@ function diskTree(path: string, prefix: string): string {
   return lines.sort().join("\n");
 }
 
-function inMemory(_: Arm): Made {
+function inMemory(_: Arm): WorldParts {
   const [root, outside] = ["/base/ws", "/base/out"];
   const backend = new MemoryBackend({ [root]: { type: "dir" }, [outside]: { type: "dir" } });
   const at = (path: string): string => join(root, path);
@@ -173,7 +173,7 @@ function inMemory(_: Arm): Made {
     else if ("link" in entry) {
       backend.mkdirSync(dirname(at(path)));
       // Done before it returns: memory has nothing to wait for.
-      void backend.symlink(named(entry.link, root, outside), at(path));
+      void backend.symlink(withRoots(entry.link, root, outside), at(path));
     } else throw new Error("memory has no special files");
   };
   return {
@@ -193,7 +193,7 @@ function inMemory(_: Arm): Made {
   };
 }
 
-function named(text: string, root: string, outside: string): string {
+function withRoots(text: string, root: string, outside: string): string {
   return text.replaceAll("$O", outside).replaceAll("$W", root);
 }
 
@@ -249,7 +249,7 @@ function check(result: ToolResult, expected: Expected, at: World, what: string):
 
 function filled(value: unknown, at: World): Record<string, unknown> {
   const text = JSON.stringify(value, (_, one: unknown) =>
-    typeof one === "string" ? named(one, at.root, at.outside) : one,
+    typeof one === "string" ? withRoots(one, at.root, at.outside) : one,
   );
   return JSON.parse(text) as Record<string, unknown>;
 }

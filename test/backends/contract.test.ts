@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type FsBackend, MemoryBackend } from "../../js/index.node.ts";
 import { backendContract } from "../../js/testing/index.ts";
 
-type Broken = Partial<Record<keyof FsBackend, unknown>>;
+type Overrides = Partial<Record<keyof FsBackend, unknown>>;
 
 /** Runs the whole suite over a backend; gives the names of the failed cases. */
 async function failuresOf(make: () => FsBackend): Promise<string[]> {
@@ -15,7 +15,7 @@ async function failuresOf(make: () => FsBackend): Promise<string[]> {
 }
 
 /** A memory backend with some of its methods exchanged. */
-function breaking(change: (memory: MemoryBackend) => Broken): () => FsBackend {
+function breaking(change: (memory: MemoryBackend) => Overrides): () => FsBackend {
   return () => {
     const memory = new MemoryBackend({ "/ws": { type: "dir" } });
     const broken = change(memory);
@@ -29,7 +29,7 @@ function breaking(change: (memory: MemoryBackend) => Broken): () => FsBackend {
   };
 }
 
-const sabotage: readonly (readonly [string, (memory: MemoryBackend) => Broken, RegExp])[] = [
+const sabotage: readonly (readonly [string, (memory: MemoryBackend) => Overrides, RegExp])[] = [
   ["a missing method", () => ({ mkdir: undefined }), /eleven methods/],
   ["exists that throws", (m) => ({ exists: async (p: string) => Boolean(await m.stat(p)) }), /^exists/],
   [

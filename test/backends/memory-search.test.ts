@@ -121,11 +121,11 @@ describeParity("searches of memory", () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.tuple(fc.array(change, { maxLength: 4 }), query), { minLength: 1, maxLength: 12 }),
-          fc.constantFrom("memory", "judged", "overlay"),
+          fc.constantFrom("memory", "confined", "overlay"),
           async (steps, over) => {
             const memory = new MemoryBackend({ "/r/a.ts": "needle\n", "/r/d/b.ts": "hay\n" });
             const overlay = new OverlayBackend(memory);
-            const backend = { memory, judged: confined(memory), overlay }[over as "memory"];
+            const backend = { memory, confined: confined(memory), overlay }[over as "memory"];
             const kept = {};
             for (const [changes, asked] of steps) {
               for (const [at, one] of changes.entries()) {
@@ -133,7 +133,7 @@ describeParity("searches of memory", () => {
                 if (over === "overlay" && at % 2 === 0) await applyOver(overlay, one);
                 else await apply(memory, one, kept);
               }
-              // Several times: what is kept of one serves the next.
+              // Several times: later searches use the cache of the first.
               for (let i = 0; i < 3; i++) await both(backend, asked);
             }
           },
@@ -178,13 +178,13 @@ describeParity("searches of memory", () => {
   });
 
   it("look again only at the directory that has a new file, or one fewer", async () => {
-    let judged = 0;
+    let matched = 0;
     const counting: typeof before = {
       ...before,
       glob(...asked) {
         const globs = before.glob(...asked);
         const matches: typeof globs.matches = (...path) => {
-          judged++;
+          matched++;
           return globs.matches(...path);
         };
         return { ...globs, matches };
@@ -194,9 +194,9 @@ describeParity("searches of memory", () => {
     const memory = new MemoryBackend(seed(700));
     const after = async (change: () => unknown): Promise<number> => {
       await change();
-      judged = 0;
+      matched = 0;
       await grepBackend(memory, "/r", { pattern: "needle" });
-      return judged;
+      return matched;
     };
     const whole = await after(() => undefined);
     expect(whole).toBeGreaterThan(700);

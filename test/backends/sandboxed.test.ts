@@ -343,7 +343,7 @@ describe("rules", () => {
 });
 
 describe("a backend that can confine itself", () => {
-  it("is asked to, and nothing is judged twice", async () => {
+  it("confines itself, and the decorator checks nothing again", async () => {
     const asked: SandboxPolicy[] = [];
     const inner = new MemoryBackend(SEED) as MemoryBackend & { confine?(policy: SandboxPolicy): FsBackend };
     inner.confine = (given) => {

@@ -4,12 +4,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasTerminal, type Place, place } from "./running.ts";
+import { hasTerminal, type CliFixture, place } from "./running.ts";
 
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 const token = "a-token-of-this-test-alone";
 const env = { FILEWRIGHT_TOKEN: token, FILEWRIGHT_APPROVE_TOKEN: `${token}-of-the-approver` };
-let at: Place;
+let at: CliFixture;
 let server: ChildProcess;
 let url: string;
 

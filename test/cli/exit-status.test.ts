@@ -1,8 +1,8 @@
 /** Exit statuses, as scripts use them: 0 it worked, 1 nothing was found, 2 an error. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Place, place } from "./running.ts";
+import { type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({ "a.txt": "one\ntwo\n", "b.txt": "two\n" });
 });

@@ -4,9 +4,9 @@ import { COMMANDS } from "../../js/cli/commands.ts";
 import { COMMAND_OF_TOOL, commandHint } from "../../js/cli/hints.ts";
 import { openWorkspace, type Workspace } from "../../js/index.node.ts";
 import { TOOLS } from "../../js/tools/index.ts";
-import { type Place, place } from "./running.ts";
+import { type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 let ws: Workspace;
 beforeAll(async () => {
   at = await place({

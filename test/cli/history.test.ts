@@ -3,9 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sinceTime } from "../../js/cli/commands/history.ts";
-import { type Place, place } from "./running.ts";
+import { type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({ "a.txt": "one\ntwo\n", "b.txt": "x\n", "d/c.txt": "c\n" });
   const steps: readonly (readonly string[])[] = [

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS, findCommand } from "../../js/cli/commands.ts";
 import { parse } from "../../js/schema/command-line.node.ts";
 import { progressLine } from "../../js/cli/progress.ts";
-import { type Place, place } from "./running.ts";
+import { type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({ "a.txt": "one\ntwo\n", "d/e/f.txt": "one\n" });
 });

@@ -5,9 +5,9 @@ import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rangesOf } from "../../js/cli/person/highlight.ts";
 import { harmless, humanBytes, localTime } from "../../js/cli/person/text.ts";
-import { type Place, place } from "./running.ts";
+import { type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({
     "a.txt": "one\ntwo one\nthree\nfour\nfive one\n",

@@ -21,7 +21,7 @@ export interface Ran {
 }
 
 /** A directory with files, and the command in it. */
-export interface Place {
+export interface CliFixture {
   readonly root: string;
   run(args: readonly string[], input?: string, env?: Record<string, string>): Promise<Ran>;
   /** At a terminal of 100 columns; gives what was drawn. */
@@ -33,7 +33,7 @@ export interface Place {
 }
 
 /** Makes a directory with these files. */
-export async function place(files: Readonly<Record<string, string>>): Promise<Place> {
+export async function place(files: Readonly<Record<string, string>>): Promise<CliFixture> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-cli-")));
   const root = join(base, "ws");
   await mkdir(root);

@@ -2,9 +2,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasTerminal, type Place, place } from "./running.ts";
+import { hasTerminal, type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({
     "a.txt": "one\ntwo one\n",

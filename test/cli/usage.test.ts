@@ -2,9 +2,9 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Place, place } from "./running.ts";
+import { type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({ "a.txt": "one\ntwo\n", "d/b.txt": "one\n" });
   await symlink("a.txt", join(at.root, "link"));

@@ -48,7 +48,7 @@ describe.skipIf(process.platform !== "linux").each(TIERS)("git in the %s tier", 
     expect(world.git("-C", "new", "log", "--format=%s")).toBe("first\n");
   });
 
-  test("clones, also without a work tree, and the clone is kept", async () => {
+  test("clones, also without a work tree, and the clone stays", async () => {
     const ws = await world.open({ commands });
     const ran = await run(
       ws,
@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== "linux").each(TIERS)("git in the %s tier", 
     expect(world.git("-C", "bare.git", "log", "--format=%s")).toBe("one\n");
   });
 
-  test("adds a worktree that is kept", async () => {
+  test("adds a worktree, which stays", async () => {
     const ws = await world.open({ commands });
     const ran = await run(ws, "git worktree add -q tree -b side");
     expect(ran.exit_code, ran.stderr).toBe(0);

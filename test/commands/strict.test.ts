@@ -1,4 +1,4 @@
-/** What the strict tier keeps from a command: other processes, hidden files, protected places and what is not granted. */
+/** The strict tier separates a command from other processes, hidden files, protected places and paths without a grant. */
 import * as fs from "node:fs";
 import { join } from "node:path";
 import process from "node:process";

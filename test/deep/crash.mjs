@@ -95,7 +95,7 @@ const CHANGES = {
 };
 
 /** A place for one round: files, a state directory, and what is in it. */
-class Place {
+class Workdir {
   constructor() {
     this.base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-crash-")));
     this.root = join(this.base, "ws");
@@ -202,7 +202,7 @@ async function disturb(place, random, isOver, last) {
 async function round(kind, inject, seed, openWorkspace, after) {
   const random = seeded(seed);
   const change = CHANGES[kind];
-  const place = new Place();
+  const place = new Workdir();
   try {
     const last = new Map(NEIGHBOURS.map((path) => [path, `first of ${path}\n`]));
     const { code } = await traced(place, change, [inject.call], inject, (isOver) =>
@@ -256,7 +256,7 @@ export default {
     const moments = [];
     const afters = {};
     for (const [kind, change] of Object.entries(CHANGES)) {
-      const place = new Place();
+      const place = new Workdir();
       try {
         const { code, record } = await traced(place, change, CALLS);
         if (code !== 0) return { cases: 0, failures: [`the ${kind} by itself failed`] };

@@ -11,7 +11,7 @@ import { engine, setEngine } from "../../js/engine/current.ts";
 import type { Engine } from "../../js/engine/engine.ts";
 import { engines } from "../parity/engines.ts";
 import { pdf, zip } from "../readers/make.ts";
-import { type Place, place, type Seed } from "../tools/harness.ts";
+import { type Fixture, place, type Seed } from "../tools/harness.ts";
 
 const raw = (...bytes: readonly number[]): Uint8Array => Uint8Array.from(bytes);
 const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (c) => c.charCodeAt(0));
@@ -212,7 +212,7 @@ const kinds = ["local", "memory", "memory on WebAssembly"] as const;
 describe.each(kinds)("%s", (kind) => {
   const wasm = kind === "memory on WebAssembly";
   const skip = wasm && engines === undefined;
-  const open = (seed: Seed): Promise<Place> => place(kind === "local" ? "local" : "memory", seed);
+  const open = (seed: Seed): Promise<Fixture> => place(kind === "local" ? "local" : "memory", seed);
   let before: Engine;
   beforeAll(() => {
     before = engine();

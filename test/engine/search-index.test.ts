@@ -142,7 +142,7 @@ describe("an index", () => {
   });
 });
 
-describe("an index that is kept", () => {
+describe("an index in a state directory", () => {
   it("serves the next one, with what changed meanwhile", async () => {
     const stateDir = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-state-")));
     const opened = () => new LocalBackend({ policy: SandboxPolicy.workspaceOnly(root), stateDir });

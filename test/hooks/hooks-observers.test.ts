@@ -98,13 +98,13 @@ describe("the audit log", () => {
     });
     expect(seen).toHaveLength(1);
     expect(seen[0]?.effects?.map(({ path }) => path)).toEqual(["/w/a", "/w/b"]);
-    const spoken = await records(
+    const presetRecords = await records(
       async (ws) => {
         await ws.call("Read", { file_path: "a" });
       },
       { preset: "claude" },
     );
-    expect(spoken[0]).toMatchObject({ tool: "read_file", called_as: "Read" });
+    expect(presetRecords[0]).toMatchObject({ tool: "read_file", called_as: "Read" });
   });
 
   test("contents never stand in it", async () => {

@@ -74,7 +74,7 @@ describe.each(ERAS)("approvals in the %s era", (era) => {
 });
 
 describe.each(ERAS)("in the %s era", (era) => {
-  test("a subscriber is told of changes, until it has enough", async () => {
+  test("a subscriber gets notifications of changes until it unsubscribes", async () => {
     await using at = await scratch();
     const path = join(at.dir, "a.txt");
     await writeFile(path, "1");

@@ -7,7 +7,7 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import type { About } from "../../js/mcp/protocol/about.ts";
 import { REVISIONS } from "../../js/adapters/mcp-revisions.ts";
-import { greet } from "../../js/mcp/transport/direct.ts";
+import { answerHandshake } from "../../js/mcp/transport/direct.ts";
 import { COMMAND, scratch } from "./harness.ts";
 
 const clientInfo = { name: "test", version: "1" };
@@ -77,7 +77,7 @@ test("the fast path answers a handshake as the SDK does, in every revision", asy
     const theirs = await server.initialize(revision);
     const params = { protocolVersion: revision, capabilities: {}, clientInfo };
     const message = { jsonrpc: "2.0", id: 1, method: "initialize", params };
-    expect(greet(message, result as About)).toEqual({ id: 1, ...theirs });
+    expect(answerHandshake(message, result as About)).toEqual({ id: 1, ...theirs });
   }
 });
 
@@ -90,7 +90,7 @@ test.for([
 ] as const)("a handshake %s is left to the SDK", ([, more]) => {
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo, ...more };
   const about = { serverInfo: { name: "", title: "", version: "" }, instructions: "" } as unknown as About;
-  expect(greet({ jsonrpc: "2.0", id: 1, method: "initialize", params }, about)).toBeUndefined();
+  expect(answerHandshake({ jsonrpc: "2.0", id: 1, method: "initialize", params }, about)).toBeUndefined();
 });
 
 test("a handshake that makes no sense is refused by the SDK", async () => {

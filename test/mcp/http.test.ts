@@ -56,7 +56,7 @@ test("only with the token, for our names and allowed origins", async () => {
   expect(server.said()).not.toContain(TOKEN);
 });
 
-test("a new token is kept where only its owner can read it, and is not shown", async () => {
+test("a new token is stored in a file that only its owner can read, and is not printed", async () => {
   await using at = await scratch();
   await using server = await serve(["--preset", "mcp", at.dir], {
     FILEWRIGHT_TOKEN: "",

@@ -66,13 +66,16 @@ describe.each(HIDDEN_BY)("a relative path of a later directory that is %s", (_, 
 describe.each(HIDDEN_BY.filter(([, { rules = [] }]) => rules.every(({ tool }) => tool === undefined)))(
   "a relative path of a later directory that is %s",
   (_, options) => {
-    test.each(["read_text_file", "get_file_info", "edit_file"])("is told by %s as absent", async (tool) => {
-      const [there, absent] = await pair(options, tool, (path) =>
-        tool === "edit_file" ? { path, edits: [{ oldText: "second", newText: "x" }] } : { path },
-      );
-      expect(there).toBe(absent);
-      expect(there).not.toContain("/two");
-    });
+    test.each(["read_text_file", "get_file_info", "edit_file"])(
+      "is reported by %s as absent",
+      async (tool) => {
+        const [there, absent] = await pair(options, tool, (path) =>
+          tool === "edit_file" ? { path, edits: [{ oldText: "second", newText: "x" }] } : { path },
+        );
+        expect(there).toBe(absent);
+        expect(there).not.toContain("/two");
+      },
+    );
   },
 );
 

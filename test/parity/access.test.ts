@@ -21,7 +21,7 @@ const cases: Record<string, RulesOptions> = {
   "a glob that is none": { ...base, deny: ["a/[b"] },
 };
 
-describeParity("rules judge the same on both engines", () => {
+describeParity("both engines decide the same by rules", () => {
   it.each(Object.entries(cases))("%s", async (_, options) => {
     const { native, wasm } = await both((engine) => {
       const rules = engine.compileRules(options);

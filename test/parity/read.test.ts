@@ -18,7 +18,7 @@ const files: Record<string, readonly [Uint8Array, string]> = {
   zeros: [new Uint8Array(300), "a.txt"],
 };
 
-describeParity("files are judged the same on both engines", () => {
+describeParity("both engines inspect files with the same result", () => {
   it.each(Object.entries(files))("%s", async (_, [content, name]) => {
     const { native, wasm } = await both((engine) => engine.inspect(content, { name }));
     expect(wasm).toEqual(native);

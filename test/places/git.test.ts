@@ -12,7 +12,7 @@ import { MemoryBackend, openWorkspace, type Workspace } from "../../js/index.nod
 
 type Step = readonly [tool: string, args: Record<string, unknown>];
 
-interface Way {
+interface GitScenario {
   readonly title: string;
   /** Writes the person's files, by hand and by git, before the workspace opens. */
   readonly seed?: (at: Person) => void;
@@ -45,7 +45,7 @@ const prepared = (at: string, config: string): readonly Step[] => [
   mkdir(`${at}/refs`),
 ];
 
-const WAYS: readonly Way[] = [
+const WAYS: readonly GitScenario[] = [
   {
     title: "commondir of the repository",
     steps: ({ config }) => [...prepared("prep", config), write(".git/commondir", "../prep\n")],
@@ -466,7 +466,7 @@ beforeAll(() => {
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }));
 
 /** Tries a way; whether git ran the command, and what the calls came to. */
-async function tryOut(way: Way, name: string, protect: boolean) {
+async function tryOut(way: GitScenario, name: string, protect: boolean) {
   const dir = join(base, name);
   const root = join(dir, "ws");
   const marker = join(dir, "marker");

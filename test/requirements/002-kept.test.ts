@@ -49,7 +49,7 @@ describe.each(KINDS)("renderings of whole files on %s", (kind) => {
     }
   });
 
-  test("what is kept is bounded: the renderings used least recently are made again", async () => {
+  test("the cache of renderings is bounded: the least recently used are made again", async () => {
     const { made, reader } = counted(true);
     const names = Array.from({ length: 40 }, (_, n) => `${n}.csv`);
     const seed = Object.fromEntries(names.map((name) => [name, `${name}`]));
@@ -60,7 +60,7 @@ describe.each(KINDS)("renderings of whole files on %s", (kind) => {
     expect(made).toHaveLength(41);
   });
 
-  test("a file that is kept back is refused although what was made of it is kept", async () => {
+  test("a denied file is refused although its rendering is cached", async () => {
     const { made, reader } = counted(true);
     const { ws } = await place(kind, { "a.csv": "one" }, { readers: [reader] });
     await ws.readFile({ path: "a.csv" });

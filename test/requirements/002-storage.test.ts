@@ -13,7 +13,7 @@ import { ENTRY, node } from "./node.ts";
 
 const preset = "tinyagent";
 
-test("a failure of the storage is told by what was being done", async () => {
+test("an error of the storage names the operation that failed", async () => {
   const inner = new MemoryBackend({ "/w/a": "1" });
   const names = ["exists", "stat", "readText", "mkdir", "listDir", "iterFiles", "glob", "delete"] as const;
   const broken = (): never => {
@@ -39,7 +39,7 @@ test("a failure of the storage is told by what was being done", async () => {
   expect(await told("update_file", update)).toMatch(/^Error: File update error: a\b/u);
 });
 
-test("whoever reads meanwhile sees the old content or the new, whole", async () => {
+test("a reader during a write sees the whole old content or the whole new", async () => {
   const { ws, root } = await place("local", { a: "0".repeat(300_000) }, { preset });
   const seen = new Set<string>();
   let writing = true;

@@ -20,7 +20,7 @@ function granting(...yes: readonly string[]) {
 
 const SEED: Seed = { "d/a": "1", "d/e/f/b": "2", "d2/c": "3", "l/link": { link: "../d2" } };
 
-async function asking(kind: Kind, ...yes: readonly string[]) {
+async function workspaceAsking(kind: Kind, ...yes: readonly string[]) {
   const { ask, asked } = granting(...yes);
   const events: WorkspaceEvent[] = [];
   const p = await place(kind, SEED, {
@@ -35,7 +35,7 @@ async function asking(kind: Kind, ...yes: readonly string[]) {
 
 describe.each(KINDS)("grants on %s", (kind) => {
   test("the directory of a file is asked for, and a directory itself; each new one, once", async () => {
-    const { ws, told, read } = await asking(kind, "/d", "/d2");
+    const { ws, told, read } = await workspaceAsking(kind, "/d", "/d2");
     expect(await read("d/a")).toBeUndefined();
     expect((await ws.call("fs_list", { path: "d2" })).ok).toBe(true);
     expect(await Promise.all([read("d/a"), read("d2/c")])).toEqual([undefined, undefined]);
@@ -43,7 +43,7 @@ describe.each(KINDS)("grants on %s", (kind) => {
   });
 
   test("calls at the same time that need one directory ask one question", async () => {
-    const { told, read } = await asking(kind, "/d");
+    const { told, read } = await workspaceAsking(kind, "/d");
     expect(await Promise.all([read("d/a"), read("d/a"), read("d/gone")])).toEqual([
       undefined,
       undefined,
@@ -53,7 +53,7 @@ describe.each(KINDS)("grants on %s", (kind) => {
   });
 
   test("a grant covers what lies below, not a directory whose name begins alike", async () => {
-    const { told, read } = await asking(kind, "/d");
+    const { told, read } = await workspaceAsking(kind, "/d");
     expect([await read("d/a"), await read("d/e/f/b"), await read("d2/c")]).toEqual([
       undefined,
       undefined,
@@ -63,13 +63,13 @@ describe.each(KINDS)("grants on %s", (kind) => {
   });
 
   test("a refusal is not remembered: the next access asks again", async () => {
-    const { told, read, ws } = await asking(kind);
+    const { told, read, ws } = await workspaceAsking(kind);
     expect([await read("d/a"), await read("d/a")]).toEqual(["GRANT_DENIED", "GRANT_DENIED"]);
     expect([told(), await ws.grants.list()]).toEqual([["d", "d"], []]);
   });
 
   test("who is to be notified hears of questions, grants and refusals, and delays nothing", async () => {
-    const { read, events, root } = await asking(kind, "/d");
+    const { read, events, root } = await workspaceAsking(kind, "/d");
     await read("d/a");
     await read("d2/c");
     expect(events).toMatchObject([
@@ -87,7 +87,7 @@ describe.each(KINDS)("grants on %s", (kind) => {
       [["/l/link"], "GRANT_DENIED"],
       [["/d2"], "GRANT_DENIED"],
     ] as const) {
-      const { read } = await asking(kind, ...yes);
+      const { read } = await workspaceAsking(kind, ...yes);
       expect(await read("l/link/c"), yes.join()).toBe(code);
     }
   });

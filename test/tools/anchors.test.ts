@@ -60,7 +60,7 @@ describe.each(KINDS)("edits by anchors on %s", (kind) => {
     expect(await text("f")).toBe(FILE.replace("stop();", "wait();"));
   });
 
-  test("equal lines are told apart while the file is the one that was read, and refused afterwards", async () => {
+  test("anchors of equal lines work while the file is unchanged, and are refused afterwards", async () => {
     const items = "k: 1\nitem\nitem\nitem\nitem\nend\n";
     const { ws, text, foreign } = await place(kind, { f: items });
     const first = await anchorsOf(ws, "f");

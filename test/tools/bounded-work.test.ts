@@ -87,7 +87,7 @@ describe("delete of a tree 3,000 deep", () => {
   );
 });
 
-/** Counts the turns of the event loop until work ends that itself waits for nothing. */
+/** Counts the turns of the event loop until the end of work that has no waits of its own. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -9,7 +9,7 @@ import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } f
 export type Seed = Readonly<Record<string, string | Uint8Array | null | { readonly link: string }>>;
 
 /** A seeded workspace, and access to its files without the tools. */
-export interface Place {
+export interface Fixture {
   readonly ws: Workspace;
   /** The root, absolute. */
   readonly root: string;
@@ -38,13 +38,13 @@ export async function place(
   kind: Kind,
   seed: Seed = {},
   options: Omit<WorkspaceOptions, "root" | "backend"> = {},
-): Promise<Place> {
+): Promise<Fixture> {
   // What was read before is the matter of the tests of the guard.
   const given = { guard: "off" as const, ...options };
   return kind === "memory" ? inMemory(seed, given) : onDisk(seed, given);
 }
 
-async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Place> {
+async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Fixture> {
   const [root, outside] = ["/base/ws", "/base/out"];
   const at = (path: string): string =>
     path.startsWith("../out/") ? `${outside}/${path.slice(7)}` : `${root}/${path}`;
@@ -98,7 +98,7 @@ export async function temporary(seed: Seed = {}): Promise<{
   return { base, root, outside, stateDir };
 }
 
-async function onDisk(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Place> {
+async function onDisk(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Fixture> {
   const { root, outside, stateDir } = await temporary(seed);
   const at = (path: string): string => join(root, path);
   const ws = await openWorkspace({ ...options, root, stateDir });

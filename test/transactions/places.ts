@@ -48,7 +48,7 @@ export function between(backend: FsBackend, around: Between): FsBackend {
 }
 
 /** A place for files: a backend, the root to work below, and everything that stands there. */
-export interface Place {
+export interface StorageFixture {
   readonly backend: FsBackend;
   readonly root: string;
   /** Where the records of changes are kept, as a workspace keeps them: for the disk, on the disk. */
@@ -75,7 +75,10 @@ function stateDir(): string {
 }
 
 /** Makes a place with files. */
-export async function makePlace(kind: PlaceKind, files: Readonly<Record<string, string>>): Promise<Place> {
+export async function makePlace(
+  kind: PlaceKind,
+  files: Readonly<Record<string, string>>,
+): Promise<StorageFixture> {
   const base = kind === "local" ? fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-tx-"))) : "/base";
   const root = `${base}/ws`;
   const backend =

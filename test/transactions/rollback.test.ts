@@ -18,9 +18,9 @@ import {
   openWorkspace,
 } from "../../js/index.node.ts";
 import { makeJournal, newCallId } from "../../js/journal/index.ts";
-import { between, makePlace, PLACE_KINDS, type Place } from "./places.ts";
+import { between, makePlace, PLACE_KINDS, type StorageFixture } from "./places.ts";
 
-const open: Place[] = [];
+const open: StorageFixture[] = [];
 afterEach(() => {
   for (const place of open.splice(0)) place.close();
 });
@@ -56,7 +56,7 @@ const ABOUT = { tool: "batch", rollback: "always" } as const;
 
 /** Runs the change on a place; the `failing`-th operation fails, before or after it was made. */
 async function attempt(
-  place: Place,
+  place: StorageFixture,
   failing: number,
   when: "before" | "after",
   foreign?: { readonly after: number; readonly path: string },
@@ -88,7 +88,7 @@ async function attempt(
 }
 
 describe.each(PLACE_KINDS)("a change with every kind of step on %s", (kind) => {
-  const seeded = async (): Promise<Place> => {
+  const seeded = async (): Promise<StorageFixture> => {
     const place = await makePlace(kind, SEED);
     open.push(place);
     return place;
@@ -311,7 +311,7 @@ describe("a rollback on the disk", () => {
   }
 
   /** A hook that makes something happen in the middle of a batch: before the file `end` is written. */
-  async function failed({ root, store }: Place, act: () => void): Promise<FilewrightError> {
+  async function failed({ root, store }: StorageFixture, act: () => void): Promise<FilewrightError> {
     const disk = new LocalBackend();
     const journal = makeJournal({ store, cwd: root, keep: true, durable: false });
     const at = (path: string): string => join(root, path);

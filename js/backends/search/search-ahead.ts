@@ -12,7 +12,7 @@ const MAX_BATCH_BYTES = 1 << 20;
 const MAX_CONTENTS = 256;
 
 /** Hits that are fetched before the caller takes them. */
-export class Ahead {
+export class HitPrefetcher {
   readonly #hits = new Map<Uint8Array, TextHits>();
 
   /**

@@ -10,7 +10,7 @@ import { type SearchPlace, SearchWalk } from "./search-walk.ts";
 
 const DAY_MS = 86_400_000;
 
-interface Found {
+interface FoundEntry {
   readonly path: string;
   readonly time: number;
 }
@@ -36,7 +36,7 @@ export async function findBackend(
     kinds.includes(entry.type) && globs.matches(path, entry.type === "dir");
   const walk = new SearchWalk(backend, root, { query, globs, wants, countIgnored: true, from: "" });
   const yielder = new Yielder(query);
-  const found: Found[] = [];
+  const found: FoundEntry[] = [];
   let complete = true;
   for await (const { path, entry } of walk.entries(place.top)) {
     await yielder.yieldIfDue();
@@ -49,15 +49,16 @@ export async function findBackend(
     found.push({ path, time });
   }
   // Entries that are not recent are ordered by path alone.
-  const age = ({ time }: Found) => (sort === "mtime" || (sort === "recent" && time >= since) ? time : -1);
-  const compare = (a: Found, b: Found) => age(b) - age(a) || compareCodePoints(a.path, b.path);
+  const age = ({ time }: FoundEntry) =>
+    sort === "mtime" || (sort === "recent" && time >= since) ? time : -1;
+  const compare = (a: FoundEntry, b: FoundEntry) => age(b) - age(a) || compareCodePoints(a.path, b.path);
   const all = sort === "path" ? found : await sortYielding(found, compare, yielder);
   const last = after === undefined ? undefined : { path: after.path, time: after.number };
   const rest = last === undefined ? all : all.filter((entry) => compare(entry, last) > 0);
   const most = atLeastOne("maxTextBytes", query.maxTextBytes);
-  const page: Found[] = [];
+  const page: FoundEntry[] = [];
   for (let bytes = 0; page.length < Math.min(limit, rest.length) && bytes < most; ) {
-    const next = rest[page.length] as Found;
+    const next = rest[page.length] as FoundEntry;
     page.push(next);
     bytes += utf8Length(next.path) + 1;
     if (page.length % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();

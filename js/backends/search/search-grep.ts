@@ -20,7 +20,7 @@ import type {
   TextMatch,
 } from "../../engine/search.ts";
 import { ENTRIES_PER_CHECK, Yielder } from "../../engine/yielder.ts";
-import { Ahead } from "./search-ahead.ts";
+import { HitPrefetcher } from "./search-ahead.ts";
 
 /** A query that can be cancelled. */
 export interface Signalled {
@@ -47,7 +47,7 @@ export class Search {
   readonly from: { readonly path: string; readonly number: number };
   readonly #query: SearchQuery & Signalled;
   readonly #yielder: Yielder;
-  readonly #ahead = new Ahead();
+  readonly #prefetcher = new HitPrefetcher();
   readonly #content: boolean;
   readonly #maxResults: number;
   readonly #found: { readonly path: string; readonly hits: TextHits }[] = [];
@@ -129,7 +129,7 @@ export class Search {
     const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
     const asked = { ...limits, ...perFile, count: !this.#content };
     if ("searchAll" in this.compiled) {
-      const found = this.#ahead.take(content, skipLines > 0 ? () => [] : following, (contents) =>
+      const found = this.#prefetcher.take(content, skipLines > 0 ? () => [] : following, (contents) =>
         (this.compiled as SentQuery).searchAll(contents, asked, signal),
       );
       return found.then((hits) => this.#take(path, hits));

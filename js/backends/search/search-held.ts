@@ -7,7 +7,7 @@ import type { SearchQuery } from "../../engine/search.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { BINARY, type Candidates, type ContentProvider, type HeldFile, NEVER } from "./held.ts";
 import type { Search } from "./search-grep.ts";
-import { WalkMemo } from "./search-memo.ts";
+import { WalkCache } from "./search-memo.ts";
 import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
 
 /** The number of files by which a walk is ahead of the search; its counts up to there are reported. */
@@ -24,7 +24,7 @@ const STRIDE = 1024;
 type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
 
 /** A file, and the code of the content that it had when it was last looked at. */
-interface Slot {
+interface ViewFile {
   /** An error where it could not be read. */
   readonly file: HeldFile | Error;
   content: Uint8Array | undefined;
@@ -36,20 +36,20 @@ interface Slot {
 /** The files that a query sees, in path order, and what their walk counted. */
 class View {
   readonly paths: string[] = [];
-  readonly slots: Slot[] = [];
+  readonly slots: ViewFile[] = [];
   /** The counts of the walk at each file. */
   readonly #unreadable: number[] = [];
   readonly #ignored: number[] = [];
   total: Counts = { unreadable: 0, ignored: 0 };
   shape = "";
   /** The directories of the walk, for the next one. */
-  readonly memo: WalkMemo;
+  readonly memo: WalkCache;
 
   constructor(held: ContentProvider, before: View | undefined) {
-    this.memo = before?.memo ?? new WalkMemo(held.stamp);
+    this.memo = before?.memo ?? new WalkCache(held.stamp);
   }
 
-  add(path: string, slot: Slot, counts: Counts): void {
+  add(path: string, slot: ViewFile, counts: Counts): void {
     this.paths.push(path);
     this.slots.push(slot);
     this.#unreadable.push(counts.unreadable);
@@ -79,7 +79,7 @@ export interface HeldSearch {
   readonly root: string;
   readonly query: SearchQuery;
   readonly top: string | undefined;
-  walk(memo: WalkMemo): SearchWalk;
+  walk(memo: WalkCache): SearchWalk;
 }
 
 /** Searches a tree; returns the counts of its walk, and whether the walk was cached. */
@@ -122,19 +122,19 @@ async function first(
   walk: SearchWalk,
   top: string | undefined,
 ): Promise<boolean> {
-  const passage = new Passage(search, held, view);
+  const viewSearch = new ViewSearch(search, held, view);
   let at = 0;
   for await (const run of walk.runs(top)) {
     for (const found of run) {
       const unsigned = { content: undefined, code: NEVER, generation: -1 };
       found.slot ??= { file: await fileOrError(held, found.entry.path), ...unsigned };
-      view.add(found.path, found.slot as Slot, walk.counts);
+      view.add(found.path, found.slot as ViewFile, walk.counts);
       if (view.paths.length - at < WINDOW) continue;
-      const goesOn = passage.next(at++);
+      const goesOn = viewSearch.next(at++);
       if (goesOn !== true && !(await goesOn)) return false;
     }
   }
-  while (at < view.paths.length) if (!(await passage.next(at++))) return false;
+  while (at < view.paths.length) if (!(await viewSearch.next(at++))) return false;
   view.total = { unreadable: walk.counts.unreadable, ignored: walk.counts.ignored };
   return true;
 }
@@ -142,16 +142,16 @@ async function first(
 /** Searches the candidates of a cached walk. */
 async function searchCached(search: Search, held: ContentProvider, view: View): Promise<Counts> {
   held.signs.tidy(view.paths.length);
-  const passage = new Passage(search, held, view);
+  const viewSearch = new ViewSearch(search, held, view);
   for (let at = 0; at < view.paths.length; at++) {
-    const goesOn = passage.next(at);
+    const goesOn = viewSearch.next(at);
     if (goesOn !== true && !(await goesOn)) return view.countsAt(at);
   }
   return view.total;
 }
 
-/** The way through the files of a view: what cannot match is passed over, the rest is searched. */
-class Passage {
+/** A search of the files of a view: it skips files that cannot match. */
+class ViewSearch {
   readonly #search: Search;
   readonly #held: ContentProvider;
   readonly #view: View;
@@ -170,7 +170,7 @@ class Passage {
   /** Takes a file; false where the search is at its end. At once where nothing has to be waited for. */
   next(at: number): true | Promise<boolean> {
     const { signs } = this.#held;
-    const slot = this.#view.slots[at] as Slot;
+    const slot = this.#view.slots[at] as ViewFile;
     const code = codeOf(this.#held, slot);
     // Codes of a newer generation are no numbers of these candidates.
     const known = this.#generation === signs.generation;
@@ -214,7 +214,7 @@ function canMatch(code: number, candidates: Candidates | undefined): boolean {
 }
 
 /** The code of the content that a file has now. */
-function codeOf({ signs }: ContentProvider, slot: Slot): number {
+function codeOf({ signs }: ContentProvider, slot: ViewFile): number {
   const { file } = slot;
   if (file instanceof Error) return NEVER;
   if (slot.content !== file.bytes || slot.generation !== signs.generation) {
@@ -233,7 +233,7 @@ async function readAt(
   at: number,
   candidates: Candidates | undefined,
 ): Promise<void> {
-  const slot = view.slots[at] as Slot;
+  const slot = view.slots[at] as ViewFile;
   const { file } = slot;
   if (file instanceof Error) {
     search.failed(file);
@@ -258,7 +258,7 @@ function* following(
   candidates: Candidates | undefined,
 ): Iterable<Uint8Array> {
   for (let next = at + 1; next < view.slots.length; next++) {
-    const slot = view.slots[next] as Slot;
+    const slot = view.slots[next] as ViewFile;
     const { file } = slot;
     if (file instanceof Error || file.bytes.length > search.maxFileBytes) continue;
     if (!canMatch(codeOf(held, slot), candidates)) continue;

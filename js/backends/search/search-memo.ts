@@ -45,11 +45,11 @@ export interface Above {
   readonly prefix: string;
 }
 
-/** Tells of a directory whether it is as it was: equal stamps mean the same entries and the same ignore files. */
+/** Returns the stamp of a directory: equal stamps mean the same entries and the same ignore files. */
 export type StampOf = (directory: string) => unknown;
 
 /** The directories of a walk. */
-export class WalkMemo {
+export class WalkCache {
   readonly stampOf: StampOf;
   #known = new Map<string, Opened>();
   #next = new Map<string, Opened>();

@@ -10,7 +10,7 @@ import type { IgnoreFile, IgnoreRules, PathGlobs, WalkQuery } from "../../engine
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints, isWithin, parentOf } from "../paths.ts";
-import { type Above, type IgnoreFiles, type Item, sameIgnoreFiles, type WalkMemo } from "./search-memo.ts";
+import { type Above, type IgnoreFiles, type Item, sameIgnoreFiles, type WalkCache } from "./search-memo.ts";
 
 /** The names of ignore files, lowest precedence first. */
 export const IGNORE_FILES: readonly string[] = Object.freeze([".gitignore", ".ignore", ".agentignore"]);
@@ -38,7 +38,7 @@ export interface WalkRequest {
   /** Paths that sort before this one are passed over. */
   readonly from: string;
   /** The cached directories of the last walk of the same query. */
-  readonly memo?: WalkMemo | undefined;
+  readonly memo?: WalkCache | undefined;
 }
 
 /** The counts of a walk. */

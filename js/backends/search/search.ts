@@ -10,7 +10,7 @@ import { failure } from "../failure.ts";
 import { contentsOf } from "./held.ts";
 import { globsOf, Search, type Signalled } from "./search-grep.ts";
 import { searchHeld, WINDOW } from "./search-held.ts";
-import type { WalkMemo } from "./search-memo.ts";
+import type { WalkCache } from "./search-memo.ts";
 import { type SearchPlace, SearchWalk, type WalkEntry } from "./search-walk.ts";
 
 export { findBackend, timeOf } from "./search-find.ts";
@@ -47,7 +47,7 @@ export async function grepBackend(
   const wants = (path: string, entry: FsEntry) =>
     entry.type === "file" && globs.matches(path) && typed?.matches(path) !== false;
   const { path: from } = search.from;
-  const walk = (memo?: WalkMemo) =>
+  const walk = (memo?: WalkCache) =>
     new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, memo });
   const held = query.index === "off" ? undefined : contentsOf(backend);
   if (held !== undefined) {

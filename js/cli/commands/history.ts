@@ -176,10 +176,10 @@ function cellsOf(
   const what = agent === undefined ? done : `${done} by ${escapeControls(agent)}`;
   const { added, removed } = countsOf(change);
   const counts = added === undefined ? "" : `+${added} -${removed}`;
-  return [callId, time.slice(0, 19).replace("T", " "), what, counts, named(paths)];
+  return [callId, time.slice(0, 19).replace("T", " "), what, counts, pathList(paths)];
 }
 
-function named(paths: readonly string[]): string {
+function pathList(paths: readonly string[]): string {
   const names = paths.slice(0, MAX_SHOWN_PATHS).map(escapeControls).join(", ");
   return paths.length > MAX_SHOWN_PATHS ? `${names} and ${paths.length - MAX_SHOWN_PATHS} more` : names;
 }

@@ -25,7 +25,7 @@ export interface Roots {
 }
 
 /** Maximum milliseconds that calls wait for the roots of a client. */
-const PATIENCE_MS = 5000;
+const ROOTS_TIMEOUT_MS = 5000;
 
 /**
  * Creates the requests for one client's roots.
@@ -48,7 +48,7 @@ export function clientRoots(host: Host, log: Log, changed: (server: Server) => v
   };
   const ask = (server: Server): void => {
     asking = server
-      .listRoots(undefined, { timeout: PATIENCE_MS })
+      .listRoots(undefined, { timeout: ROOTS_TIMEOUT_MS })
       .then(({ roots }) => take(roots, server))
       .catch((error: unknown) =>
         log(`Failed to request roots from client: ${error instanceof Error ? error.message : String(error)}`),

@@ -25,7 +25,7 @@ export interface Watched {
 }
 
 /** Error codes of resources that a client must not learn about. */
-const KEPT: ReadonlySet<string> = new Set([
+const HIDING_CODES: ReadonlySet<string> = new Set([
   "APPROVAL_DENIED",
   "GRANT_DENIED",
   "HOOK_BLOCKED",
@@ -58,7 +58,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
       await served.ws.stat({ path });
       return false;
     } catch (error) {
-      return error instanceof FilewrightError && KEPT.has(error.code);
+      return error instanceof FilewrightError && HIDING_CODES.has(error.code);
     }
   };
   const begin = (uri: string): void => {

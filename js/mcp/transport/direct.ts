@@ -31,7 +31,7 @@ export interface Direct {
 type Id = string | number;
 
 /** Returns the answer to a plain handshake of the older era; undefined for any other message. */
-export function greet(
+export function answerHandshake(
   { jsonrpc, id, method, params }: Message,
   { serverInfo, capabilities, instructions }: About,
 ): object | undefined {

@@ -17,7 +17,7 @@ import type { Approvals } from "../protocol/approvals.ts";
 import { type ClientLog, makeClientLog } from "../protocol/client-log.ts";
 import type { Connection } from "./connection.ts";
 import type { Structured } from "../protocol/content.ts";
-import { greet, makeDirect } from "./direct.ts";
+import { answerHandshake, makeDirect } from "./direct.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
 import { type HostOptions, localHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../tool-list.ts";
@@ -147,7 +147,10 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
   wire.onmessage = (message) => {
     if (greeting === undefined && sdk === undefined) {
-      const answer = greet(message, aboutServer(serving, version, { subscribe: true, logging: true }));
+      const answer = answerHandshake(
+        message,
+        aboutServer(serving, version, { subscribe: true, logging: true }),
+      );
       if (answer === undefined) return leave(message);
       greeting = message;
       return wire.write(answer);

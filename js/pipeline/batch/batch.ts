@@ -26,7 +26,7 @@ import { permit, planTold } from "../permit.ts";
 import type { ErrorData, ToolResult } from "../result.ts";
 import { compareVersions, type Reviewed, review } from "../review.ts";
 import type { Session } from "../session.ts";
-import { type AskedPlace, judgeWritten, warningsOf } from "../written-places.ts";
+import { type AskedPlace, checkWritten, warningsOf } from "../written-places.ts";
 
 /** Runs one call alone. */
 export type RunCall = (
@@ -67,7 +67,7 @@ export async function runBatch(
       return plan.settled;
     }
     const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
-    const places = await judgeWritten(session, await lockKeys(operation.uses, own), own);
+    const places = await checkWritten(session, await lockKeys(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
     const reviewer = args.dry_run ? undefined : reviewerOf(session, operation, ruled, places);
     let reviewed: Reviewed<typeof plan> | undefined;

@@ -1,6 +1,6 @@
 /**
  * Results of a search by what a reader wants first, instead of by path:
- * definitions of what was searched for, or files that changed lately.
+ * definitions of what was searched for, or files that changed recently.
  *
  * So many matches are looked at, never all: a ranked answer is the best of the
  * first thousands, which is said where there are more. It has no cursor.
@@ -153,7 +153,7 @@ const NOT_A_TYPE =
   /^(?:return|else|throw|new|await|yield|goto|case|delete|typeof|in|of|not|and|or|if|while|for)\b/u;
 
 /**
- * Returns true when a line defines the matched name, judged by the words around it: for most
+ * Returns true when a line defines the matched name, by the words around it: for most
  * languages, without parsing them. `column` counts code points from 1.
  */
 export function isDefinition(line: string, column: number): boolean {

@@ -15,7 +15,7 @@ interface System {
   }): unknown;
 }
 
-interface Given {
+interface CreateRequest {
   readonly number: number;
   readonly vars: unknown;
   readonly config: { readonly hooks: readonly { readonly stage: string; readonly tool: string }[] };
@@ -46,7 +46,7 @@ const of = (number: number): System => systems.get(number) as System;
 
 Object.assign(globalThis, {
   acceptance: {
-    create: ({ number, vars, config, confirms }: Given) =>
+    create: ({ number, vars, config, confirms }: CreateRequest) =>
       said(async () => {
         await loadEngine();
         const back =

@@ -55,7 +55,7 @@ export function covers(glob, path, { cwd, roots }, self) {
 }
 
 /** The decision of the rules for a tool about a real path: the first that matches. */
-export function ruled(rules, tool, path, at) {
+export function decisionOf(rules, tool, path, at) {
   for (const rule of rules) {
     if (rule.tool !== undefined && rule.tool !== "*" && rule.tool !== tool) continue;
     if (rule.path === undefined || covers(rule.path, path, at, true)) return rule.decision;
@@ -76,7 +76,7 @@ const isProtected = (path) => /(?:^|\/)\.git\/(?:hooks|config)(?:\/|$)|(?:^|\/)\
 export function reference(tree, policy) {
   const outside = (path) => !policy.roots.some((root) => isWithin(path, root));
   const denied = (path) => policy.deny.some((glob) => covers(glob, path, policy, false));
-  const decision = (tool, path) => ruled(policy.rules, tool, path, policy);
+  const decision = (tool, path) => decisionOf(policy.rules, tool, path, policy);
   const forbidden = (tool, path) => outside(path) || denied(path) || decision(tool, path) === "deny";
   const below = (path) => tree.filter((entry) => entry.path !== path && isWithin(entry.path, path));
 

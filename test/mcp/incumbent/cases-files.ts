@@ -3,7 +3,7 @@
  * (its `lib.test.ts`), on real files.
  */
 import { chmod, open, readdir, readFile, stat, utimes } from "node:fs/promises";
-import { type Edit, type Place, refusal, refused, type UnitCase } from "./units.ts";
+import { type Edit, type Scratch, refusal, refused, type UnitCase } from "./units.ts";
 
 /** The words for a size in bytes. */
 export const sized = (bytes: number, gives: string): UnitCase => ({
@@ -80,7 +80,7 @@ export const searched = (
   pattern: string,
   excludePatterns: readonly string[],
   gives: readonly string[],
-  prepare: (at: Place) => Promise<unknown> = async () => {},
+  prepare: (at: Scratch) => Promise<unknown> = async () => {},
 ): UnitCase => ({
   of: "lib searchFilesWithValidation",
   name,

@@ -5,7 +5,7 @@
  */
 import { mkdir, rm } from "node:fs/promises";
 import { homedir } from "node:os";
-import { type Place, refusal, refused, type UnitCase } from "./units.ts";
+import { type Scratch, refusal, refused, type UnitCase } from "./units.ts";
 
 const P = "/home/user/project";
 
@@ -145,7 +145,7 @@ export const meant = (path: string, gives: string): UnitCase => ({
 /** The path that is used for a path that is asked for. */
 export const validated = (
   name: string,
-  asked: (at: Place) => string | Promise<string>,
+  asked: (at: Scratch) => string | Promise<string>,
   gives: string,
 ): UnitCase => ({
   of: "lib validatePath",

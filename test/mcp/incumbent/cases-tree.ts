@@ -1,5 +1,5 @@
 /** Expectations of the filesystem server for a tree with exclusions (its `directory-tree.test.ts`). */
-import type { Place, UnitCase, Units } from "./units.ts";
+import type { Scratch, UnitCase, Units } from "./units.ts";
 
 interface Node {
   readonly name: string;
@@ -21,7 +21,7 @@ const tree = (name: string, excludes: readonly string[], gone: readonly string[]
   return {
     of: "directory-tree buildTree",
     name,
-    async run(units: Units, at: Place) {
+    async run(units: Units, at: Scratch) {
       for (const file of [...files, ...modules]) await at.file(file, "x");
       return [...below(JSON.parse(await units.directoryTree(at.allowed, excludes)))].sort();
     },

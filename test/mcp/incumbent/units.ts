@@ -59,7 +59,7 @@ export interface UnitCase {
   /** The file of their tests and the function. */
   readonly of: string;
   readonly name: string;
-  run(units: Units, at: Place): Maybe<unknown>;
+  run(units: Units, at: Scratch): Maybe<unknown>;
   /** The expected result of that server, compared as data. */
   readonly gives: unknown;
 }
@@ -72,7 +72,7 @@ export interface Difference extends UnitCase {
 }
 
 /** A directory that is allowed, and a sibling that is not. */
-export interface Place {
+export interface Scratch {
   readonly allowed: string;
   readonly outside: string;
   /** Makes a file below the allowed directory, and gives its path. */
