@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../js/cli/commands.ts";
-import { atTerminal, hasTerminal, type Place, place } from "./running.ts";
+import { atTerminal, hasTerminal, type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({ "alpha.txt": "a\n", "undo/x": "x\n" });
   for (const shell of ["bash", "zsh", "fish"]) {

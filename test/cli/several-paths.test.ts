@@ -1,8 +1,8 @@
 /** Commands with several paths: what is found in all of them, what is left out, and what fails. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasTerminal, type Place, place } from "./running.ts";
+import { hasTerminal, type CliFixture, place } from "./running.ts";
 
-let at: Place;
+let at: CliFixture;
 beforeAll(async () => {
   at = await place({
     "a/x.txt": "one\ntwo\none\n",
