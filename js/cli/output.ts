@@ -1,7 +1,8 @@
 /** Writes to the terminal: colour only on a terminal, broken pipes handled. */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
-import { colours, styled } from "./person/style.ts";
+import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
+import { colours, type Style, styled } from "./person/style.ts";
 
 /** Ends the program quietly when the reader closes the pipe (`| head`). */
 export function surviveBrokenPipes(): void {
@@ -74,13 +75,20 @@ const DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"])
 /** Adds the usual colours to the lines of a diff. */
 export function colourDiff(text: string): string {
   if (!colours(process.stdout)) return text;
-  return text
-    .split("\n")
-    .map((line) => {
-      if (/^(?:---|\+\+\+) /u.test(line)) return styled("strong", line);
-      if (line.startsWith("@@")) return styled("place", line);
-      if (line.startsWith("+")) return styled("good", line);
-      return line.startsWith("-") ? styled("bad", line) : line;
+  return diffLinesOf(text.split("\n"))
+    .map(({ text: line, kind, parts }) => {
+      const style = STYLES[kind];
+      if (style === undefined) return line;
+      if (parts === undefined) return styled(style.line, line);
+      return parts.map((one) => styled(one.changed ? style.word : style.line, one.text)).join("");
     })
     .join("\n");
 }
+
+/** The styles of the lines of a diff, and of their changed words. */
+const STYLES: Readonly<Partial<Record<DiffLine["kind"], { readonly line: Style; readonly word: Style }>>> = {
+  file: { line: "strong", word: "strong" },
+  hunk: { line: "place", word: "place" },
+  added: { line: "good", word: "goodWord" },
+  removed: { line: "bad", word: "badWord" },
+};

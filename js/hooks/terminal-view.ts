@@ -2,6 +2,7 @@
  * Renders a question for a terminal. Text from files, names and models is escaped, so that no
  * content can move the cursor, hide a line or forge an answer.
  */
+import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { printable, questionLines, type ShownQuestion } from "./question.ts";
 
@@ -75,17 +76,33 @@ function painter(colour: boolean): Paint {
 }
 
 function bodyOf(question: ShownQuestion, paint: Paint): string[] {
-  let inHunk = false;
-  return questionLines(question).map(({ text, part }) => {
-    if (part === "detail") return printable(text);
-    if (text.startsWith("@@")) inHunk = true;
-    else if (!inHunk || text.startsWith("diff ")) {
-      inHunk = false;
-      return paint("1", printable(text));
-    }
-    const colour = COLOURS[text[0] ?? " "];
-    return colour === undefined ? printable(text) : paint(colour, printable(text));
+  const lines = questionLines(question);
+  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => printable(text));
+  const diff = lines.filter(({ part }) => part === "diff").map(({ text }) => text);
+  return [...details, ...paintDiff(diff, paint)];
+}
+
+/** Renders lines of a diff. */
+export function viewDiff(lines: readonly string[], colour: boolean): readonly string[] {
+  return paintDiff(lines, painter(colour));
+}
+
+function paintDiff(lines: readonly string[], paint: Paint): readonly string[] {
+  return diffLinesOf(lines).map(({ text, kind, parts }) => {
+    const code = CODES[kind];
+    if (code === undefined) return printable(text);
+    if (parts === undefined) return paint(code, printable(text));
+    const pieces = parts.map((one) => paint(one.changed ? `${code};7` : code, printable(one.text)));
+    return pieces.join("");
   });
 }
 
-const COLOURS: Readonly<Record<string, string>> = { "+": "32", "-": "31", "@": "36", "\\": "2" };
+/** The codes of the lines of a diff; a changed word is in reverse video too. */
+const CODES: Readonly<Partial<Record<DiffLine["kind"], string>>> = {
+  file: "1",
+  other: "1",
+  hunk: "36",
+  added: "32",
+  removed: "31",
+  note: "2",
+};

@@ -14,7 +14,9 @@ import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { gateOf, instance, integer, type Options, options } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation, ConfirmReply } from "./confirm.ts";
-import { type Choice, choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
+import { type Hunks, hunksOf } from "./hunks.ts";
+import { printable } from "./question.ts";
+import { type Choice, choicesOf, outcomeOf, viewChange, viewChoices, viewDiff } from "./terminal-view.ts";
 
 /** The streams and settings of a terminal approver. */
 export interface TerminalOptions {
@@ -55,7 +57,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     asked: string,
     choices: readonly Choice[],
     signal: AbortSignal | undefined,
-  ): Promise<string> => {
+  ): Promise<string | undefined> => {
     await settled(input, settleMs);
     const show = (): void =>
       void output.write(
@@ -64,7 +66,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     show();
     for (;;) {
       const key = await readKey(input, signal);
-      if (key === undefined) return "n";
+      if (key === undefined) return undefined;
       const known = choices.find((choice) => choice.key === key.toLowerCase());
       if (known !== undefined) return known.key;
       if (key === "?") {
@@ -72,6 +74,20 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
         show();
       }
     }
+  };
+
+  /** Asks about each hunk; none is taken where the reviewer ends the question. */
+  const chooseHunks = async (hunks: Hunks, signal: AbortSignal | undefined): Promise<readonly boolean[]> => {
+    const taken: boolean[] = [];
+    for (const [index, lines] of hunks.shown.entries()) {
+      output.write(`\n${viewDiff(lines, colour).join("\n")}\n`);
+      const asked = `Take this part (${index + 1} of ${hunks.shown.length})?`;
+      const key = await choose(asked, HUNK_CHOICES, signal);
+      if (key === undefined) return [];
+      output.write(`${key}\n`);
+      taken.push(key === "y");
+    }
+    return taken;
   };
 
   const confirm = async (details: Confirmation): Promise<ConfirmReply> => {
@@ -82,16 +98,35 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     let scopes = cut ? details.scopes.filter(({ outcome }) => outcome === "cancel") : details.scopes;
     for (;;) {
       const isCut = scopes !== details.scopes;
-      const more = isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : [];
+      const canEdit = scopes.some(({ outcome }) => outcome === "modify_with_editor");
+      const hunks = canEdit ? hunksOf(details) : undefined;
       const key = await choose(
         details.type === "edit" ? "Write this?" : "Allow this?",
-        [...choicesOf(scopes), ...more],
+        [
+          ...choicesOf(scopes),
+          { key: "r", label: "as n, and tell the model why" },
+          ...(hunks === undefined ? [] : [{ key: "p", label: "choose among the parts of the change" }]),
+          ...(isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : []),
+        ],
         details.signal,
       );
+      if (key === undefined) return { outcome: "cancel" };
       if (key === "v") {
         output.write(viewChange(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
         scopes = details.scopes;
         continue;
+      }
+      if (key === "r") {
+        output.write("r\nWhy? ");
+        const reason = await readReason(input, output, details.signal);
+        return reason === undefined ? { outcome: "cancel" } : { outcome: "cancel", payload: { reason } };
+      }
+      if (key === "p" && hunks !== undefined) {
+        output.write("p\n");
+        const taken = await chooseHunks(hunks, details.signal);
+        if (!taken.includes(true)) return { outcome: "cancel" };
+        if (!taken.includes(false)) return { outcome: "proceed_once" };
+        return { outcome: "modify_with_editor", payload: { newContent: hunks.take(taken) } };
       }
       const outcome = outcomeOf(key, scopes) ?? "cancel";
       output.write(`${key}\n`);
@@ -115,7 +150,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
       { key: "s", label: `read and write below ${dir}, until this workspace is closed` },
       { key: "n", label: "refuse" },
     ];
-    const key = await choose("Grant this?", choices, signal);
+    const key = (await choose("Grant this?", choices, signal)) ?? "n";
     output.write(`${key}\n`);
     if (key === "n") return { answer: "no" };
     return { answer: "yes", access: key === "r" ? "read" : "write", remember: key !== "s" };
@@ -127,6 +162,11 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
       inTurn(() => ask(question, answers, about)),
   });
 }
+
+const HUNK_CHOICES: readonly Choice[] = [
+  { key: "y", label: "take it; what is taken is shown once more" },
+  { key: "n", label: "leave it out" },
+];
 
 const NO_TERMINAL: ConfirmReply = Object.freeze({
   outcome: "cancel",
@@ -149,17 +189,63 @@ async function settled(input: ReadStream, ms: number): Promise<void> {
   });
 }
 
-/** Reads one key; undefined for a refusal: Ctrl-C, Ctrl-D, Escape, or a closed terminal. */
-async function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
+/** Keys that refuse: Ctrl-C, Ctrl-D and Escape. */
+const REFUSING = new Set(["\u0003", "\u0004", "\u001b"]);
+
+/** Reads one key; undefined for a refusal. Several characters at once are a paste or a function key: no answer. */
+function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
+  return readTyped(input, signal, (typed) => (typed.length === 1 ? typed : undefined));
+}
+
+/** The maximum length of a reason. */
+const MAX_REASON_LENGTH = 500;
+
+/** Reads a line and echoes it; undefined when it is empty, or the reviewer refuses without a reason. */
+async function readReason(
+  input: ReadStream,
+  output: WriteStream,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  let reason = "";
+  const line = await readTyped(input, signal, (typed) => {
+    for (const character of typed) {
+      if (character === "\r" || character === "\n") return reason;
+      if (character === "\u007f" || character === "\b") {
+        const kept = [...reason].slice(0, -1).join("");
+        if (kept !== reason) output.write("\b \b");
+        reason = kept;
+      } else if (
+        reason.length < MAX_REASON_LENGTH &&
+        printable(character) === character &&
+        character !== "\t"
+      ) {
+        reason += character;
+        output.write(character);
+      }
+    }
+    return undefined;
+  });
+  output.write("\n");
+  return line?.trim() || undefined;
+}
+
+/**
+ * Gives what is typed to `take` until it returns an answer; undefined for a refusal: Ctrl-C, Ctrl-D, Escape,
+ * or a closed terminal.
+ */
+async function readTyped(
+  input: ReadStream,
+  signal: AbortSignal | undefined,
+  take: (typed: string) => string | undefined,
+): Promise<string | undefined> {
   return raw(input, async () => {
     const off: (() => void)[] = [];
     try {
       return await new Promise<string | undefined>((resolve, reject) => {
         const onData = (chunk: Buffer | string): void => {
           const typed = chunk.toString();
-          if (typed === "\u0003" || typed === "\u0004" || typed === "\u001b") resolve(undefined);
-          // Several characters at once are a paste or a function key: no answer.
-          else if (typed.length === 1) resolve(typed);
+          const answer = REFUSING.has(typed) ? undefined : take(typed);
+          if (answer !== undefined || REFUSING.has(typed)) resolve(answer);
         };
         const onEnd = (): void => resolve(undefined);
         const onAbort = (): void => reject(new Error("the question was taken back"));

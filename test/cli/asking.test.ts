@@ -24,7 +24,7 @@ const text = (name: string): Promise<string> => readFile(join(at.root, name), "u
 
 describe.skipIf(!hasTerminal)("at a terminal", () => {
   test("a command that makes one call offers no answer for later calls", async () => {
-    const steps = [{ wait: "Write this? [y/e/n] ", send: "n" }];
+    const steps = [{ wait: "Write this? [y/e/n/r] ", send: "n" }];
     const { output, status } = await at.draw(["edit", "a.txt", "one", "1", "--ask"], { env, steps });
     expect(output).not.toContain("until");
     expect(output).toContain("The reviewer refused the call");
@@ -32,18 +32,18 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
   });
 
   test("Ctrl-C at a question ends with status 130 and changes nothing", async () => {
-    const steps = [{ wait: "Write this? [y/e/n] ", send: "\u0003" }];
+    const steps = [{ wait: "Write this? [y/e/n/r] ", send: "\u0003" }];
     const edited = await at.draw(["edit", "a.txt", "one", "1", "--ask"], { env, steps });
     expect([edited.status, await text("a.txt")]).toEqual([130, "one\ntwo\n"]);
     expect((await at.run(["edit", "a.txt", "two", "2"])).status).toBe(0);
-    const undo = [{ wait: "Allow this? [y/n] ", send: "\u0003" }];
+    const undo = [{ wait: "Allow this? [y/n/r] ", send: "\u0003" }];
     const undone = await at.draw(["undo", "--ask"], { env, steps: undo });
     expect(undone.output).toContain("Interrupted. Nothing was written.");
     expect([undone.status, await text("a.txt")]).toEqual([130, "one\n2\n"]);
   });
 
   test("a batch offers answers that hold until the command ends", async () => {
-    const steps = [{ wait: "Write this? [y/a/t/s/e/n] ", send: "t" }];
+    const steps = [{ wait: "Write this? [y/a/t/s/e/n/r] ", send: "t" }];
     const { output, status } = await at.draw(["batch", "steps.json", "--ask"], { env, steps });
     expect(output).toContain("edit_file on every path of this workspace, until this command ends");
     expect(output.match(/Write this\?/gu)).toHaveLength(1);

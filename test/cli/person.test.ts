@@ -88,6 +88,21 @@ describe("colour", () => {
     expect((await at.run([...dry, ...more], "", env)).out.includes("\u001b[32m+3\u001b[39m")).toBe(coloured);
   });
 
+  test("marks the words that changed in a line", async () => {
+    const { out } = await at.run([
+      "edit",
+      "src/b.ts",
+      "--old",
+      "one = 1",
+      "--new",
+      "one = 2",
+      "-n",
+      ...colour,
+    ]);
+    expect(out).toContain("\u001b[31m\u001b[7m1\u001b[27m\u001b[39m");
+    expect(out).toContain("\u001b[32m\u001b[7m2\u001b[27m\u001b[39m");
+  });
+
   test("a mode that there is not", async () => {
     const { status, err } = await at.run(["ls", "--color", "blue"]);
     expect([status, err]).toEqual([2, "filewright: --color must be auto, always or never, not 'blue'\n"]);

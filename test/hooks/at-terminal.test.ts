@@ -35,7 +35,7 @@ async function atTerminal(
 const { confirm, ask } = terminalApprover();
 const permissions = ${options.permissions === true} ? { mode: "prompt", ask } : undefined;
 const ws = await openWorkspace({ root: ${JSON.stringify(root)}, stateDir: ${JSON.stringify(stateDir)}, confirm, permissions });
-const say = ([tool, args]) => ws.call(tool, args).then(({ ok, error, meta }) => console.log("RESULT " + JSON.stringify({ ok, code: error?.code, meta })));
+const say = ([tool, args]) => ws.call(tool, args).then(({ ok, error, meta }) => console.log("RESULT " + JSON.stringify({ ok, code: error?.code, why: error?.message.split(": ")[1], meta })));
 const calls = ${JSON.stringify(calls)};
 if (${options.parallel === true}) await Promise.all(calls.map(say));
 else for (const call of calls) await say(call);
@@ -55,7 +55,8 @@ console.log("END");
   const { output, status, left } = JSON.parse(stdout) as { output: string; status: number; left: number };
   expect(left, output).toBe(0);
   const results = [...output.matchAll(/RESULT (.*)\r\n/gu)].map(
-    ([, json]) => JSON.parse(json!) as { ok: boolean; code?: string; meta: Record<string, unknown> },
+    ([, json]) =>
+      JSON.parse(json!) as { ok: boolean; code?: string; why?: string; meta: Record<string, unknown> },
   );
   return { output, status, results, base, root, text: (path: string) => readFile(join(root, path), "utf8") };
 }
@@ -118,6 +119,67 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
     );
     expect(results).toMatchObject([{ ok: false, code: "APPROVAL_DENIED" }]);
     expect(await text("f")).toBe("a\nb\n");
+  });
+
+  test("r refuses with the reason that is typed, and tells the model", async () => {
+    const { output, results, text } = await atTerminal(
+      [write("x")],
+      [{ wait: "refuse", send: "r" }, { wait: "Why? ", send: "use camelCasf\u007fe\r" }, { wait: "END" }],
+    );
+    expect(output).toContain("Why? use camelCasf\b \be\r\n");
+    expect(results).toMatchObject([{ ok: false, code: "APPROVAL_DENIED" }]);
+    expect(results[0]?.why).toBe("use camelCase. Nothing was written.");
+    expect(await text("f")).toBe("a\nb\n");
+  });
+
+  test.each(["\u0003", "\u001b", "\r"])("r and then %j refuses without a reason", async (keys) => {
+    const { results } = await atTerminal(
+      [write("x")],
+      [{ wait: "refuse", send: "r" }, { wait: "Why? ", send: keys }, { wait: "END" }],
+    );
+    expect(results).toMatchObject([{ ok: false, code: "APPROVAL_DENIED" }]);
+  });
+
+  describe("part by part", () => {
+    const before = Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`).join("");
+    const edited = (...lines: readonly number[]): string =>
+      lines.reduce((text, line) => text.replace(`line ${line}\n`, `LINE ${line}\n`), before);
+    const parts = (...keys: readonly string[]) => [
+      { wait: "tell the model why", send: "p" },
+      ...keys.map((key, index) => ({ wait: `Take this part (${index + 1} of 3)?`, send: key })),
+    ];
+    const seed = { f: before };
+
+    test("only what was taken is written, after it was shown once more", async () => {
+      const { output, results, text } = await atTerminal(
+        [write(edited(2, 15, 28))],
+        [
+          ...parts("y", "n", "y"),
+          { wait: "as you changed it" },
+          { wait: "refuse", send: "y" },
+          { wait: "END" },
+        ],
+        { seed },
+      );
+      expect(output.slice(output.indexOf("as you changed it"))).not.toContain("LINE 15");
+      expect(results).toMatchObject([{ ok: true, meta: { modified_by_user: true } }]);
+      expect(await text("f")).toBe(edited(2, 28));
+    });
+
+    test.each<[string, readonly string[], boolean]>([
+      ["all of them are the change itself", ["y", "y", "y"], true],
+      ["none of them is a refusal", ["n", "n", "n"], false],
+      ["Ctrl-C is a refusal", ["y", "\u0003"], false],
+    ])("%s", async (_, keys, isWritten) => {
+      const { results, text } = await atTerminal(
+        [write(edited(2, 15, 28))],
+        [...parts(...keys), { wait: "END" }],
+        { seed },
+      );
+      expect(results[0]?.ok).toBe(isWritten);
+      expect(results[0]?.meta["modified_by_user"]).toBeUndefined();
+      expect(await text("f")).toBe(isWritten ? edited(2, 15, 28) : before);
+    });
   });
 
   test("what was typed before the question, and pasted text, is no answer", async () => {

@@ -39,6 +39,15 @@ describe("how a question looks", () => {
     expect(text).toContain("\u001b[32m+\ttab\u001b[0m");
     expect(text).toContain("\u001b[36m@@ -1,2 +1,2 @@\u001b[0m");
   });
+  test("the words of a line that changed are in reverse video", () => {
+    const fileDiff = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-const count = 1;\n+const total = 1;\n";
+    const { text } = viewChange(
+      { title: "Edit f", tool: "edit_file", risk: "low", fileDiff },
+      { colour: true, maxLines: 99 },
+    );
+    expect(text).toContain("\u001b[31;7mcount\u001b[0m\u001b[31m = 1;\u001b[0m");
+    expect(text).toContain("\u001b[32;7mtotal\u001b[0m\u001b[32m = 1;\u001b[0m");
+  });
   test("choices", () => {
     const choices = choicesOf([
       { outcome: "proceed_once", label: "this\u0007" },

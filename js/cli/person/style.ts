@@ -8,7 +8,9 @@ type Format = Parameters<typeof util.styleText>[0];
 /** The meaning of a style. */
 export type Style =
   | "bad"
+  | "badWord"
   | "good"
+  | "goodWord"
   | "place"
   | "faint"
   | "strong"
@@ -21,7 +23,9 @@ export type Style =
 
 const STYLES: Readonly<Record<Style, Format>> = {
   bad: "red",
+  badWord: ["red", "inverse"],
   good: "green",
+  goodWord: ["green", "inverse"],
   place: "cyan",
   faint: "dim",
   strong: "bold",
