@@ -218,7 +218,7 @@ describe.each(KINDS)("asking for directories on %s", (kind) => {
     expect(questions).toEqual(dirs.map((dir) => q(dir === "" ? root : `${root}/${dir}`)));
   });
 
-  test("nobody to ask, and an error in asking, deny", async () => {
+  test("no approver, and an error of the approver, deny", async () => {
     const nobody = await prompting(kind, seed, {});
     expect((await nobody.ws.call("read_file", { path: "d/a" })).error?.code).toBe("GRANT_DENIED");
     const { ask, questions } = asked(new Error("gone"), 3 as never, { answer: 1 } as never, null as never);
@@ -282,7 +282,7 @@ describe.each(KINDS)("asking for directories on %s", (kind) => {
     expect((await ws.call("stat", { path: "d/a" })).ok).toBe(true);
   });
 
-  test("a call that is cancelled while somebody is asked ends, and the question is taken back", async () => {
+  test("a call that is cancelled during its question ends, and the question is withdrawn", async () => {
     const stop = new AbortController();
     let told: AbortSignal | undefined;
     const ask: AskGrant = (_question, _options, { signal }) => {
@@ -298,7 +298,7 @@ describe.each(KINDS)("asking for directories on %s", (kind) => {
     expect((await ws.call("access_info", {})).data).toMatchObject({ grants: [] });
   });
 
-  test("the question says what is wanted, for whom", async () => {
+  test("the question names the access, the tool and the path", async () => {
     const { ask, about } = asked("no", "no");
     const { ws, root } = await prompting(kind, seed, { ask });
     await ws.call("stat", { path: "d/a" });
@@ -577,7 +577,7 @@ describe("the grants file", () => {
     await expect(grants.add(grant("relative"))).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  test("a file of somebody else, and one that is no list of directories by its size", async () => {
+  test("a file of another user, and one that is too large for a list of directories", async () => {
     const huge = await open(v1());
     await truncate(huge.file, 17 * 1024 * 1024);
     await expect(huge.reopen()).rejects.toMatchObject({ message: expect.stringContaining("larger") });

@@ -260,7 +260,7 @@ describe("Amplifier", () => {
     expect((await narrow.use("read_file", { file_path: "../beside" })).success).toBe(false);
   });
 
-  test("somebody is asked before changes where the config says so, and nobody means no", async () => {
+  test("the config can ask before changes; without an approver the answer is no", async () => {
     const { root, options } = await directory();
     const ask = async (more: object): Promise<unknown> => {
       const coordinator = new Coordinator(root);
@@ -271,7 +271,7 @@ describe("Amplifier", () => {
     expect(await ask({ confirm: () => ({ outcome: "proceed_once" }) })).toBeUndefined();
   });
 
-  test("handlers of tool:pre and tool:post are hooks: they deny, change, add, and block what nobody sees to", async () => {
+  test("handlers of tool:pre and tool:post are hooks: they deny, change, add, and block calls without an answer", async () => {
     const { root, options } = await directory();
     const coordinator = new Coordinator(root);
     cleanups.push(await mount(coordinator, { tool_events: true, options }));

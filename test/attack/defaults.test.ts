@@ -173,7 +173,7 @@ describe.each(ARMS)("$name", (arm) => {
     });
   });
 
-  test("a deletion of a secret is taken back whole, though nobody may read it", async () => {
+  test("undo restores a deleted secret, though no tool may read it", async () => {
     const at = await world(arm, { ".env": "A=1\n" });
     const { meta } = await at.ws.call("delete", { path: ".env" });
     expect(at.text(".env")).toBeUndefined();

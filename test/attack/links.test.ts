@@ -340,7 +340,7 @@ test.each(disks.map((arm): [string, Arm] => [arm.name, arm]))(
 );
 
 test.each(ARMS.map((arm): [string, Arm] => [arm.name, arm]))(
-  "what becomes a link while somebody is asked is not written through, on %s",
+  "a path that becomes a link during the question is not written through, on %s",
   async (_, arm) => {
     const swap: ((at: World) => void)[] = [
       (at) => {

@@ -99,7 +99,7 @@ runRows(ROWS);
 const disks = ARMS.filter((arm) => arm.disk);
 
 describe.each(disks)("$name", (arm) => {
-  test("a hundred calls on pipes hold up nobody", async () => {
+  test("a hundred calls on pipes delay no other call", async () => {
     const at = await world(arm, { p: fifo });
     const stuck = Array.from({ length: 100 }, (_, n) =>
       n % 2 === 0
@@ -180,7 +180,7 @@ describe.each(disks)("$name", (arm) => {
     }
   });
 
-  test("a file that others shorten and lengthen while it is read harms nobody", async () => {
+  test("a file that others shorten and lengthen during a read crashes nothing", async () => {
     const at = await world(arm);
     const path = at.at("moving");
     let stop = false;

@@ -120,7 +120,7 @@ describe.each(ARMS)("$name", (arm) => {
 });
 
 describe.each(ARMS.filter((arm) => arm.disk))("$name", (arm) => {
-  test("a file nobody may write is not written, not by root either", async () => {
+  test("a file without write permission is not written, not by root either", async () => {
     const at = await world(arm);
     fs.chmodSync(at.at("f"), 0o444);
     for (const [tool, args] of [

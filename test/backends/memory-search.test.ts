@@ -231,7 +231,7 @@ describeParity("searches of memory", () => {
     expect((await both(overlay, asked))[0]).toBe(5);
   });
 
-  it("find no secret that nobody has granted, before and after it was", async () => {
+  it("find a secret only while it is granted", async () => {
     setEngine(before);
     const memory = new MemoryBackend({ "/r/.env": "needle\n", "/r/a.ts": "needle\n" });
     const policy = SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] });
@@ -244,7 +244,7 @@ describeParity("searches of memory", () => {
     expect(await counted()).toBe(1);
   });
 
-  it("read through methods that somebody has put in place of the backend's own", async () => {
+  it("read through methods that replace the backend's own", async () => {
     setEngine(before);
     class Shouting extends MemoryBackend {
       override async readBytes(): Promise<Uint8Array> {

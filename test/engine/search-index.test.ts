@@ -219,7 +219,7 @@ describe("what searches cost", () => {
 });
 
 describe("matches one by one", () => {
-  it("are those of one search, and end when nobody asks", async () => {
+  it("are those of one search, and end when the consumer stops", async () => {
     const tree: Record<string, string> = {};
     for (let i = 0; i < 40; i++) tree[`/ws/d${i % 3}/f${i}.txt`] = "hit a\nno\nhit b\n".repeat(10);
     const memory = new MemoryBackend(tree);

@@ -553,7 +553,7 @@ describe.each(KINDS)("rules on %s", (kind) => {
 });
 
 describe.each(KINDS)("hooks that see and are told on %s", (kind) => {
-  test("a confirm hook is asked about its tool alone, before whoever else is", async () => {
+  test("a confirm hook is asked about its tool alone, before other approvers", async () => {
     const order: string[] = [];
     const hook = (name: string, outcome: Outcome) => ({
       stage: "confirm" as const,
@@ -641,7 +641,7 @@ describe.each(KINDS)("hooks that see and are told on %s", (kind) => {
     expect(settled.ok).toBe(true);
   });
 
-  test("whoever watches is told, and cannot disturb", async () => {
+  test("notify receives the events, and its errors change nothing", async () => {
     const events: WorkspaceEvent[] = [];
     const notify = (event: WorkspaceEvent): void => {
       events.push(event);

@@ -322,7 +322,7 @@ describe("tools that are not ours", () => {
     ]);
   });
 
-  test("are refused by rules, by a no, and for want of somebody to ask", async () => {
+  test("are refused by rules, by a no, and without an approver", async () => {
     const events: string[] = [];
     const notify = ({ type }: { readonly type: string }): void => void events.push(type);
     const rules = [

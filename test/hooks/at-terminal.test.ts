@@ -64,7 +64,7 @@ console.log("END");
 const write = (content: string, path = "f") => ["write_file", { path, content }] as const;
 
 describe.skipIf(!python)("the command at a real terminal (needs python3)", () => {
-  test("a question stands still while somebody thinks, and undo asks too", async () => {
+  test("a question stays unchanged until its answer, and undo asks too", async () => {
     const { root, base } = await temporary({ f: "a\nb\n" });
     const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
     const at = async (argv: readonly string[]): Promise<string> => {

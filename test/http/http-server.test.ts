@@ -194,7 +194,7 @@ describe("an answer", () => {
     expect(produced).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test("that nobody reads is given up, and what produces it ends", async () => {
+  test("that no client reads is ended, with the work that produces it", async () => {
     let cancelled = false;
     const { port } = await server(
       async () =>
@@ -214,7 +214,7 @@ describe("an answer", () => {
   });
 });
 
-test("2,000 connections that say nothing keep nobody out, and are not all kept", async () => {
+test("2,000 idle connections lock no client out, and some are closed", async () => {
   const { url, port } = await server(text, { connections: 64 });
   let closed = 0;
   for (let at = 0; at < 2000; at++) {

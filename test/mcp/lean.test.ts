@@ -108,7 +108,7 @@ describe("--tools", () => {
 });
 
 describe("undo and history", () => {
-  test("take back the agent's own calls, the last one first, and nobody else's", async () => {
+  test("undo the agent's own calls, the last one first, and no others", async () => {
     await using at = await scratch();
     await writeFile(join(at.dir, "a.txt"), "first\n");
     const env = { XDG_STATE_HOME: join(at.dir, "..", `${at.dir.split("/").at(-1)}-state`) };
@@ -135,7 +135,7 @@ describe("undo and history", () => {
     expect(await readFile(join(at.dir, "b.txt"), "utf8")).toBe("two");
   });
 
-  test("meet rules, the audit log and whoever is asked", async () => {
+  test("meet rules, the audit log and the approver", async () => {
     await using at = await scratch();
     await mkdir(join(at.dir, "w"));
     await writeFile(join(at.dir, "rules.json"), JSON.stringify([{ tool: "undo", decision: "deny" }]));

@@ -61,7 +61,7 @@ const warningsOf = (result: ToolResult): readonly string[] =>
   (result as { data?: { warnings?: readonly string[] } }).data?.warnings ?? [];
 
 describe.each(STORAGE)("chores on %s", (_, storage) => {
-  test("none is refused when nobody can be asked", async () => {
+  test("none is refused without an approver", async () => {
     const { root, backend } = storage();
     // A clone has its own directories of git.
     const open = await openWorkspace({ root, backend, access: { protect: false } });
@@ -180,7 +180,7 @@ describe("rows that ask, below a directory that comes to lie there", () => {
     ["copy", { source: "other", destination: "sub/deep" }, "sub/deep/.github/workflows/ci.yml"],
   ] as const;
 
-  test.each(TRANSFERS)("%s %j tells of them where nobody can be asked", async (tool, args, path) => {
+  test.each(TRANSFERS)("%s %j names them where no approver is set", async (tool, args, path) => {
     for (const batch of [false, true]) {
       const ws = await openWorkspace(options());
       const made = batch

@@ -4,7 +4,7 @@ import { type Confirmation, headlessApprover } from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
 describe.each(KINDS)("approvals on %s", (kind) => {
-  test("running alone is a rule that somebody wrote: without it everything is refused", async () => {
+  test("unattended runs need a rule: without one everything is refused", async () => {
     const write = async (rules: Parameters<typeof headlessApprover>[0]["rules"]) => {
       const { confirm } = headlessApprover({ rules });
       const { ws } = await place(kind, {}, { confirm, requireApproval: true });

@@ -42,7 +42,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     );
   });
 
-  test("without hooks nobody is asked, and nothing waits", async () => {
+  test("without hooks no call asks or waits", async () => {
     const { ws, text } = await place(kind, { a: "1\n" });
     const { ok, meta } = await ws.call("edit_file", { path: "a", old_text: "1", new_text: "2" });
     expect([ok, meta.approval, await text("a")]).toEqual([true, undefined, "2\n"]);
@@ -143,7 +143,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     ]);
   });
 
-  test("a hook of two questions: is it dangerous, and what does somebody say", async () => {
+  test("a hook of two functions: is it dangerous, and what is the answer", async () => {
     const asked: string[] = [];
     const hook = approvalHook({
       when: ({ tool_name, args }) => tool_name === "delete" || String(args["path"]).endsWith(".lock"),

@@ -225,7 +225,7 @@ describe.each(KINDS)("results on %s", (kind) => {
     }
   });
 
-  test("a write and an update are approved by whoever approves anything, on sight of the diff", async () => {
+  test("the common approver approves writes and updates by their diff", async () => {
     const shown: string[] = [];
     const { ws, text } = await place(
       kind,

@@ -213,7 +213,7 @@ describe.each(KINDS)("reading on %s", (kind) => {
     expect((await ws.readFile({ path: "a.xml" })).content).toBe("<a><b>two</b></a>\n");
   });
 
-  test("another kind of file is read by whoever registers for it", async () => {
+  test("a registered reader reads another kind of file", async () => {
     const path = "a.dat";
     const { ws } = await place(kind, { [path]: Uint8Array.of(0, 7, 8) });
     expect((await ws.call("read_file", { path })).error?.code).toBe("BINARY_FILE");

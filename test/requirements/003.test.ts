@@ -193,7 +193,7 @@ describe.each(KINDS)("changes one after another on %s", (kind) => {
     expect(await text("a")).toBe("4");
   });
 
-  test("who reads waits for nobody", async () => {
+  test("a read waits for no lock", async () => {
     const { ws } = await open(kind, { "d/a": "1" }, { lockTimeoutMs: 50 });
     const { release } = await ws.lock("d/a");
     expect((await ws.call("fs_read", { path: "d/a" })).text).toBe("1");
@@ -235,7 +235,7 @@ test("workspaces over one storage share their locks without being told of each o
   expect(backend.readTextSync("/w/a")).toBe(".".repeat(40));
 });
 
-test("a lock that nobody holds takes no room", async () => {
+test("a free lock takes no memory", async () => {
   const locker = makeLocker();
   for (let at = 0; at < 100_000; at++) {
     const release = await locker.acquire([{ path: `/p/${at}`, tree: false }], { timeoutMs: 1000 });

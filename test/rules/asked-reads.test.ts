@@ -48,7 +48,7 @@ const REVEALING_CALLS: readonly (readonly [tool: string, args: Record<string, un
 ];
 
 describe.each(KINDS)("on %s", (kind) => {
-  test.each(REVEALING_CALLS)("%s %j tells nothing where nobody can be asked", async (tool, args) => {
+  test.each(REVEALING_CALLS)("%s %j reveals nothing where no approver is set", async (tool, args) => {
     const { ws } = await place(kind, seed, { rules });
     const result = await ws.call(tool, args);
     expect(result.error?.code, result.text).toBe("APPROVAL_DENIED");
@@ -70,7 +70,7 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(JSON.stringify(result)).not.toMatch(/MARKER (?:one|two)/u);
   });
 
-  test("a dry run is made once somebody agreed, and needs no question where reading needs none", async () => {
+  test("a dry run is made after an approval, and needs no question where reading needs none", async () => {
     let asked = 0;
     const confirm = () => {
       asked += 1;

@@ -94,7 +94,7 @@ describe.each(KINDS)("rules in their order on %s", (kind) => {
 describe.each(KINDS)("rules that ask, and searches, on %s", (kind) => {
   const rules: readonly Rule[] = [{ path: "vault/**", decision: "ask" }];
 
-  test("a search leaves out what nobody was asked about, and says so", async () => {
+  test("a search leaves out files that need an approval, and says so", async () => {
     const asked: string[] = [];
     const { ws } = await place(kind, seed, {
       rules,
@@ -127,7 +127,7 @@ describe.each(KINDS)("rules that ask, and searches, on %s", (kind) => {
     expect(many.data).toMatchObject({ files: [{ path: "docs/a.txt" }, { path: "vault/zqx.txt" }] });
   });
 
-  test("a search of a path that nobody can be asked about is refused", async () => {
+  test("a search of a path that needs an approval is refused without an approver", async () => {
     const { ws } = await place(kind, seed, { rules });
     expect((await ws.call("grep", { pattern: "MARKER", path: "vault" })).error?.code).toBe("APPROVAL_DENIED");
     expect((await ws.call("grep", { pattern: "MARKER" })).data).toMatchObject({ total_matches: 1 });

@@ -114,13 +114,16 @@ describe.each([
     expect(hidden()).toEqual([]);
   });
 
-  test.each(OPERATIONS)("is rolled back when nobody changed anything after %s", async (_operation, run) => {
-    const before = snapshot();
-    await cut(run, { untold });
-    const { recovery } = await reopen();
-    expect(recovery).toMatchObject({ rolledBack: 1, conflicts: [] });
-    expect(snapshot()).toEqual(before);
-  });
+  test.each(OPERATIONS)(
+    "is rolled back when no other process changed anything after %s",
+    async (_operation, run) => {
+      const before = snapshot();
+      await cut(run, { untold });
+      const { recovery } = await reopen();
+      expect(recovery).toMatchObject({ rolledBack: 1, conflicts: [] });
+      expect(snapshot()).toEqual(before);
+    },
+  );
 
   test("has what it deleted back as it was", async () => {
     fs.utimesSync(at("old"), 1_000_000, 2_000_000);

@@ -132,7 +132,7 @@ describe.each(PLACE_KINDS)("a change with every kind of step on %s", (kind) => {
   );
 });
 
-describe("what somebody else has committed", () => {
+describe("a file that another process has committed", () => {
   /** Two workspaces on one storage that has no lock of its own. */
   async function shared(files: Readonly<Record<string, string>>, around: Parameters<typeof between>[1]) {
     const memory = new MemoryBackend(
@@ -202,7 +202,7 @@ describe("what somebody else has committed", () => {
     expect(memory.readTextSync("/ws/old")).toBe("one");
   });
 
-  test("stays when it replaces a file of a patch whose later file fails: it is put back by nobody", async () => {
+  test("stays when it replaces a file of a patch whose later file fails", async () => {
     const { memory, ws } = await shared(
       {},
       {

@@ -276,7 +276,7 @@ describe.each(KINDS)("batch on %s", (kind) => {
     expect(result.data?.results[0]?.text).toContain("modified");
   });
 
-  test("what changes while somebody is asked is a CONFLICT", async () => {
+  test("a change during the question is a CONFLICT", async () => {
     const files = await place(
       kind,
       { a: "1", b: "2" },

@@ -391,7 +391,7 @@ describe.each(KINDS)("approvals on %s", (kind) => {
     expect(shown).toHaveLength(1);
   });
 
-  test("an approval that nobody can give is a refusal", async () => {
+  test("a needed approval without an approver is a refusal", async () => {
     const { ws, text } = await place(kind, {}, { requireApproval: true });
     expect(await ws.call("write_file", { path: "a", content: "x" })).toMatchObject({
       error: { code: "APPROVAL_DENIED" },
@@ -414,7 +414,7 @@ describe.each(KINDS)("cancelling on %s", (kind) => {
     expect(await text("f")).toBe("old");
   });
 
-  test("a signal that fires while somebody is asked", async () => {
+  test("a signal that fires during the question", async () => {
     const stop = new AbortController();
     const confirm = () => {
       stop.abort();

@@ -101,7 +101,7 @@ describe("a call under way when the workspace is closed", () => {
     expect((await call).error?.code).toBe("CANCELLED");
   });
 
-  it("is cancelled when somebody is asked", async () => {
+  it("is cancelled during a question", async () => {
     const backend = new MemoryBackend({ "/ws/a.txt": "x" });
     const ws = await openWorkspace({ root: "/ws", backend, confirm: () => new Promise(() => {}) });
     const call = ws.call("write_file", { path: "a.txt", content: "y" });

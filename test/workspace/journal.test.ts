@@ -64,7 +64,7 @@ test("what was cut is taken back by the next to open", async () => {
   expect(fs.existsSync(path)).toBe(false);
 });
 
-test("a file that somebody changed after the cut is left to them, and told", async () => {
+test("a file that a person changed after the interruption stays, and is reported", async () => {
   await cut(async (disk) => {
     await disk.writeText(join(root, "a"), "new");
     await disk.writeText(join(root, "b"), "made");

@@ -81,7 +81,7 @@ test("an abort ends the waiting", async () => {
   expect(locker.size).toBe(0);
 });
 
-test("whoever overlaps nobody earlier has the lock, and nobody else", async () => {
+test("a request holds the lock exactly when it overlaps no earlier one", async () => {
   const within = (path: string, { path: other, tree: whole }: LockKey): boolean =>
     path === other || (whole && path.startsWith(other === "/" ? "/" : `${other}/`));
   const meet = (a: LockKey, b: LockKey): boolean => within(a.path, b) || within(b.path, a);

@@ -114,7 +114,7 @@ describe("timeout_ms", () => {
     await ws.close();
   });
 
-  it("does not count while somebody is asked", async () => {
+  it("does not count during a question", async () => {
     const backend = new MemoryBackend({ "/ws/d/a.txt": "x" });
     const ws = await openWorkspace({
       root: "/ws",
