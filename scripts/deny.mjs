@@ -1,28 +1,163 @@
-// What the crates bring with them: licences, crates that are banned or there twice,
-// and where they come from, by cargo-deny and `deny.toml`. Advisories are left to
-// whoever has the list of them: it changes without a change of ours. No part of CI.
-// Says so where the tool cannot be had.
+// Checks which dependencies may be used: their licences, the registry they come from, crates that
+// are banned or present in two versions, and that package-lock.json covers every platform.
+// Reads `cargo metadata` and package-lock.json, so it needs no other tool and is never skipped.
+// Advisories change without a change of ours; the scheduled workflow looks them up.
 //
 //   node scripts/deny.mjs
-//
-// Needs: cargo install --locked cargo-deny
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { main, root, run } from "./lib/run.mjs";
 
-/** Runs the checks. @returns counts as of tests */
-export function deny() {
-  const checks = ["licenses", "bans", "sources"];
-  const found = run("cargo", ["deny", "--version"], { capture: true, check: false });
-  if (found.status !== 0) {
-    console.log("cargo deny: skipped, it is not installed (cargo install --locked cargo-deny)");
-    return { passed: 0, failed: 0, skipped: checks.length };
-  }
-  const { status } = run("cargo", ["deny", "--offline", "check", ...checks], { check: false });
-  return { passed: status === 0 ? checks.length : 0, failed: status === 0 ? 0 : 1, skipped: 0 };
+const LICENCES = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "Apache-2.0 WITH LLVM-exception",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "CC0-1.0",
+  "ISC",
+  "MIT",
+  "MIT-0",
+  "PSF-2.0",
+  "Python-2.0",
+  "Unicode-3.0",
+  "Unlicense",
+  "Zlib",
+]);
+
+/** Crates that have a better successor or that we replaced; each with the reason. */
+const BANNED_CRATES = {
+  globset: "globs are matched by crates/core alone, so that deny lists and searches agree",
+  ignore: "ignore files are read by crates/core alone, through confined descriptors",
+  openssl: "the product opens no connections from Rust",
+  walkdir: "it follows paths; walks use descriptors",
+};
+
+/** Crates that may be there in two versions, each with the reason. */
+const DOUBLE_CRATES = {
+  hashbrown: "imara-diff asks for 0.15; the newer one is an optional dependency that is not compiled",
+};
+
+/**
+ * Packages under a copyleft licence that no published file contains, by the beginning of their
+ * names; each with the reason.
+ */
+const UNPUBLISHED = {
+  "@img/sharp": "an optional peer of the user's own; its libvips is a library loaded at run time",
+  lightningcss: "vite, below vitest, uses it",
+};
+
+const CRATES_REGISTRY = /^registry\+https:\/\/github\.com\/rust-lang\/crates\.io-index$/u;
+
+/**
+ * Tells whether an SPDX expression allows a use under permissive licences alone.
+ *
+ * @param {string} expression `OR`, `AND`, parentheses and cargo's old `/` for `OR`
+ */
+export function isPermissive(expression) {
+  const tokens = expression.replaceAll("/", " OR ").replaceAll(/[()]/gu, " $& ").trim().split(/\s+/u);
+  let at = 0;
+  const either = () => {
+    let ok = both();
+    while (tokens[at] === "OR") {
+      at += 1;
+      ok = both() || ok;
+    }
+    return ok;
+  };
+  const both = () => {
+    let ok = one();
+    while (tokens[at] === "AND") {
+      at += 1;
+      ok = one() && ok;
+    }
+    return ok;
+  };
+  const one = () => {
+    if (tokens[at] === "(") {
+      at += 1;
+      const ok = either();
+      if (tokens[at] !== ")") return false;
+      at += 1;
+      return ok;
+    }
+    let name = tokens[at++] ?? "";
+    if (tokens[at] === "WITH") {
+      name += ` WITH ${tokens[at + 1]}`;
+      at += 2;
+    }
+    return LICENCES.has(name);
+  };
+  const ok = either();
+  return ok && at === tokens.length;
 }
 
-if (process.argv[1] === join(root, "scripts/deny.mjs")) {
+/**
+ * @param {{ name: string, version: string, license: string | null, source: string | null }[]} packages
+ *   as `cargo metadata` lists them; ours have no source
+ * @returns {string[]} one line for each fault
+ */
+export function crateFaults(packages) {
+  const faults = [];
+  const versions = new Map();
+  for (const { name, version, license, source } of packages) {
+    versions.set(name, [...(versions.get(name) ?? []), version]);
+    if (name in BANNED_CRATES) faults.push(`crate ${name} is banned: ${BANNED_CRATES[name]}`);
+    if (source === null) continue;
+    if (!CRATES_REGISTRY.test(source)) faults.push(`crate ${name} ${version} comes from ${source}`);
+    if (!isPermissive(license ?? "")) faults.push(`crate ${name} ${version} has the licence '${license}'`);
+  }
+  for (const [name, found] of versions)
+    if (found.length > 1 && !(name in DOUBLE_CRATES))
+      faults.push(`crate ${name} is there in the versions ${found.join(" and ")}`);
+  for (const name of Object.keys(DOUBLE_CRATES))
+    if ((versions.get(name)?.length ?? 0) < 2)
+      faults.push(`crate ${name} is there once; take it out of DOUBLE_CRATES`);
+  return faults;
+}
+
+/**
+ * @param {{ packages: Record<string, any> }} lock package-lock.json
+ * @returns {string[]} one line for each fault
+ */
+export function lockFaults({ packages }) {
+  const faults = [];
+  for (const [path, { license, optionalDependencies = {}, resolved }] of Object.entries(packages)) {
+    if (path === "") continue;
+    const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+    if (resolved !== undefined) faults.push(`package ${name} names its registry in package-lock.json`);
+    if (!isPermissive(license ?? "") && !Object.keys(UNPUBLISHED).some((begin) => name.startsWith(begin)))
+      faults.push(`package ${name} has the licence '${license}'`);
+    for (const optional of Object.keys(optionalDependencies))
+      if (!isLocked(packages, path, optional))
+        faults.push(`package-lock.json lacks ${optional} of ${name}: npm ci refuses it; run npm install`);
+  }
+  return faults;
+}
+
+/** Looks for a package the way Node resolves it: below the one that asks, then further up. */
+function isLocked(packages, from, name) {
+  for (let at = from; ; ) {
+    if (`${at}${at === "" ? "" : "/"}node_modules/${name}` in packages) return true;
+    if (at === "") return false;
+    const up = at.lastIndexOf("node_modules/");
+    at = up <= 0 ? "" : at.slice(0, up - 1);
+  }
+}
+
+/** Runs both checks and prints what they found. @returns whether there was no fault */
+export function deny() {
+  const metadata = run("cargo", ["metadata", "--locked", "--format-version", "1"], { capture: "stdout" });
+  const lock = readFileSync(join(root, "package-lock.json"), "utf8");
+  const faults = [...crateFaults(JSON.parse(metadata.stdout).packages), ...lockFaults(JSON.parse(lock))];
+  for (const fault of faults) console.error(`error: ${fault}`);
+  return faults.length === 0;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await main(() => {
-    if (deny().failed > 0) process.exitCode = 1;
+    if (!deny()) process.exitCode = 1;
   });
 }
