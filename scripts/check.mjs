@@ -1,4 +1,4 @@
-// Everything that must hold before a commit: format, lint, arrows, dependencies, types, clippy.
+// Everything that must hold before a commit: format, lint, arrows, unused exports, dependencies, types, clippy.
 import { pathToFileURL } from "node:url";
 import { bin, has, main, run } from "./lib/run.mjs";
 
@@ -8,6 +8,7 @@ const denied = ["--", "-D", "warnings"];
 const steps = [
   ["format and lint", bin("biome"), "check", "--error-on-warnings", "."],
   ["arrows", process.execPath, "scripts/arrows.mjs"],
+  ["unused files and exports", bin("knip"), "--no-progress"],
   ["dependencies", process.execPath, "scripts/deny.mjs"],
   ["types", bin("tsc"), "--noEmit", "-p", "."],
   ["types of the tests", bin("tsc"), "-p", "tsconfig.test.json"],

@@ -33,7 +33,11 @@ export interface HttpOptions {
   readonly fetch?: ((url: URL, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** The options of {@link HttpBackend}. */
+/**
+ * The options of {@link HttpBackend}.
+ *
+ * @printed
+ */
 export const HTTP_OPTIONS: Options<HttpOptions> = described("HttpOptions", {
   url: required(either(text(), urlOption)),
   manifest: either(

@@ -60,7 +60,11 @@ export interface MountOptions {
   readonly readOnly?: boolean | undefined;
 }
 
-/** The options of a mount. */
+/**
+ * The options of a mount.
+ *
+ * @printed
+ */
 export const MOUNT_OPTIONS: Options<MountOptions> = described("MountOptions", {
   backend: required(BACKEND),
   root: text(),

@@ -7,10 +7,10 @@
 import { FilewrightError } from "../engine/errors.ts";
 
 /** The maximum length of a path, in UTF-8 bytes. */
-export const MAX_PATH_BYTES = 65_536;
+const MAX_PATH_BYTES = 65_536;
 
 /** The maximum length of one entry's name, in UTF-8 bytes. */
-export const MAX_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 
 /** An absolute path in its shortest form, and whether it can only name a directory. */
 export interface NormalPath {
@@ -47,7 +47,7 @@ export function checkPath(path: string): void {
 }
 
 /** The longest target of a symbolic link, in UTF-8 bytes, as on Linux. */
-export const MAX_TARGET_BYTES = 4095;
+const MAX_TARGET_BYTES = 4095;
 
 /**
  * Refuses what no symbolic link at `path` can hold.

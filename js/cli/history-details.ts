@@ -19,7 +19,7 @@ import type { Call, ReadingTool, Tool } from "../tools/lib/tool.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
 
 /** The effect of a change on one path. */
-export interface FileDetail {
+interface FileDetail {
   readonly path: string;
   /** Line counts; absent when the contents are unknown, or no text. */
   readonly added?: number;

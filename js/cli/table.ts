@@ -2,7 +2,7 @@
 import process from "node:process";
 
 /** Returns the width of standard output, in columns; undefined when it is no terminal. */
-export function widthOfOutput(): number | undefined {
+function widthOfOutput(): number | undefined {
   return process.stdout.isTTY === true ? process.stdout.columns : undefined;
 }
 

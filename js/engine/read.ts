@@ -256,7 +256,7 @@ function called<T>(call: () => T): T {
 }
 
 /** Decodes the result of `Inspection::pack` in `crates/core/src/sniff/mod.rs`. */
-export function toInspection(from: Unpacker): Inspection {
+function toInspection(from: Unpacker): Inspection {
   return {
     kind: from.str() as FileKind,
     mime: from.str(),
@@ -269,7 +269,7 @@ export function toInspection(from: Unpacker): Inspection {
 }
 
 /** Decodes the result of `Page::pack` in `crates/core/src/page/mod.rs`. */
-export function toPage(from: Unpacker): Page {
+function toPage(from: Unpacker): Page {
   return {
     content: from.str(),
     startLine: from.num(),

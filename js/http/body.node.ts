@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { HttpLimits } from "./limits.ts";
 
 /** The body of one request. */
-export interface Body {
+interface Body {
   readonly stream: ReadableStream<Uint8Array>;
   /**
    * The status with which the request must be answered instead: 413 or 503; undefined while the

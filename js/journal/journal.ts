@@ -67,7 +67,7 @@ export interface HistoryRecord {
 }
 
 /** The state of one path before a change. */
-export interface FoundBefore {
+interface FoundBefore {
   readonly path: string;
   /** With its content, if that was recorded; null for no entry. */
   readonly image: PreImage | null;

@@ -14,7 +14,7 @@ const value = { type: "string" } as const;
 const values = { type: "string", multiple: true } as const;
 
 /** The options for access and behaviour that both servers and config files have. */
-export const SETTING_OPTIONS: OptionTable = {
+const SETTING_OPTIONS: OptionTable = {
   config: value,
   deny: values,
   protect: values,

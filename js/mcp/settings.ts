@@ -31,7 +31,7 @@ import { expandHome } from "./directories.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
 /** The options of the server itself in a config file, next to those of its workspace. */
-export interface ServerSettings {
+interface ServerSettings {
   /** The tools that clients are offered and may call: names, `all`, or `+name` in addition to the default ones. */
   readonly tools?: readonly string[] | undefined;
   /** Repeats answers as structured data. Default `none`. */
@@ -51,7 +51,11 @@ export interface ServerSettings {
 /** One hour in seconds. */
 const MAX_GRACE_S = 3600;
 
-/** The options below `server` in a config file. */
+/**
+ * The options below `server` in a config file.
+ *
+ * @printed
+ */
 export const SERVER_SETTINGS: Options<ServerSettings> = options("ServerSettings", {
   tools: list(text(), { minItems: 1 }),
   structured: choice("none", "compact", "full"),
@@ -72,7 +76,7 @@ export interface ConfigFile extends WorkspaceOptions {
 }
 
 /** The option table of a config file. */
-export const CONFIG_OPTIONS: Options<ConfigFile> = {
+const CONFIG_OPTIONS: Options<ConfigFile> = {
   schema: {
     ...WORKSPACE_OPTIONS.schema,
     title: "ConfigFile",

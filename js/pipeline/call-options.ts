@@ -25,7 +25,11 @@ export const CALL_ROWS: Rows<CallOptions> = {
   toolCall: anything(),
 };
 
-/** The options of a call. */
+/**
+ * The options of a call.
+ *
+ * @printed
+ */
 export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_ROWS);
 
 const gate = gateOf("call", CALL_OPTIONS);

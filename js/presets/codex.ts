@@ -12,7 +12,7 @@ import { absoluteIn, headed } from "./texts.ts";
  * canonical tool refuses it, because it names no position. Such chunks come last, because chunks
  * are matched in the order of the file.
  */
-export function withAdditionsAtEnd(patch: string): string {
+function withAdditionsAtEnd(patch: string): string {
   const lines = patch.split("\n");
   const result: string[] = [];
   let additions: string[] = [];

@@ -222,7 +222,7 @@ function ourArguments(
 }
 
 /** Renames the keys of an object. */
-export function rekeyed(item: Arguments, keys: Readonly<Record<string, string>>): Arguments {
+function rekeyed(item: Arguments, keys: Readonly<Record<string, string>>): Arguments {
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys[key] ?? key, value]));
 }
 

@@ -28,7 +28,7 @@ import type { HostSchema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 
 /** The description of one option, for any type of values. */
-export interface Described {
+interface Described {
   readonly schema: HostSchema;
   readonly required?: boolean;
 }

@@ -41,7 +41,11 @@ export interface ContractOptions {
   readonly except?: readonly string[] | undefined;
 }
 
-/** The options of {@link backendContract}. */
+/**
+ * The options of {@link backendContract}.
+ *
+ * @printed
+ */
 export const CONTRACT_OPTIONS: Options<ContractOptions> = described("ContractOptions", {
   test: required(callback()),
   requires: list(choiceOf(CAPABILITIES)),

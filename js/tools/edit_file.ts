@@ -517,4 +517,4 @@ function outcome(edit: AppliedEdit): EditOutcome {
   };
 }
 
-export type { EditArgs, EditFileArgs, EditFileData, EditOutcome } from "./edit/schema.ts";
+export type { EditFileArgs, EditFileData } from "./edit/schema.ts";

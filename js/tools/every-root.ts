@@ -17,7 +17,7 @@ import type { Call } from "./lib/tool.ts";
 import { findPaths } from "./lib/walks.ts";
 
 /** One root that a call covers. */
-export interface CoveredRoot {
+interface CoveredRoot {
   readonly path: string;
   /** Its number among all roots, closed ones included, so that a cursor still fits when a root is closed later. */
   readonly index: number;

@@ -14,7 +14,7 @@ export interface HistoryArgs {
 }
 
 /** One change as `history` lists it. */
-export interface ListedChange {
+interface ListedChange {
   readonly call_id: string;
   readonly tool: string;
   readonly time: string;

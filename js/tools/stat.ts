@@ -178,12 +178,12 @@ function mimeOf(bytes: Uint8Array, path: string, size: number): string {
 }
 
 /** Formats a mode like `0644`. */
-export function octal(mode: number): string {
+function octal(mode: number): string {
   return `0${(mode & 0o7777).toString(8).padStart(3, "0")}`;
 }
 
 /** Formats a mode like `-rw-r--r--`. */
-export function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
+function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
   const kind = { file: "-", dir: "d", symlink: "l", other: "?" }[type];
   const owner = triple(mode >> 6, (mode & 0o4000) !== 0, "s");
   const group = triple(mode >> 3, (mode & 0o2000) !== 0, "s");

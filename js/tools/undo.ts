@@ -174,7 +174,7 @@ function changeOf({ path, image, from }: Restored): PreviewChange {
 }
 
 /** Returns the effect of an undo, as a diff of the files that are text. */
-export async function restoringDiff(
+async function restoringDiff(
   restored: readonly Restored[],
   call: Pick<Call, "fs" | "display">,
 ): Promise<string> {

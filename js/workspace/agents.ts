@@ -72,7 +72,11 @@ const BUDGET_OPTIONS: Options<BudgetOptions> = options("BudgetOptions", {
   outputBytes: integer(0),
 });
 
-/** The options of an agent. */
+/**
+ * The options of an agent.
+ *
+ * @printed
+ */
 export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
   preset: PRESET_OPTION,
   access: options<NonNullable<AgentOptions["access"]>>("AccessOptions", {

@@ -12,7 +12,7 @@ const ENTRY = "openWorkspace";
 const gate = gateOf(ENTRY, WORKSPACE_OPTIONS);
 
 /** One root in its long form, with its path as text. */
-export interface CheckedRoot {
+interface CheckedRoot {
   readonly path: string;
   readonly access: "read" | "write";
 }

@@ -14,7 +14,7 @@ import { type Locker, makeLocker } from "../pipeline/scheduling/locks.ts";
 import type { ReadStore } from "../pipeline/past/reads.ts";
 
 /** The settings of a local backend. */
-export interface LocalSettings {
+interface LocalSettings {
   readonly stateDir?: string | undefined;
   readonly durability: Durability;
   readonly preserve: "possible" | "strict";
@@ -38,7 +38,7 @@ export interface LocalFacts {
 }
 
 /** A local disk, with facts about its protection. */
-export interface LocalStorage extends FsBackend {
+interface LocalStorage extends FsBackend {
   capabilities(): LocalFacts;
   confine?(policy: SandboxPolicy): FsBackend & { capabilities(): LocalFacts };
 }

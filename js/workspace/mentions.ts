@@ -47,7 +47,11 @@ export interface MentionOptions extends CallOptions {
   readonly resolvers?: readonly MentionResolver[] | undefined;
 }
 
-/** The options of {@link resolveMentions}. */
+/**
+ * The options of {@link resolveMentions}.
+ *
+ * @printed
+ */
 export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions", {
   ...CALL_ROWS,
   resolvers: list(callback()),

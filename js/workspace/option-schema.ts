@@ -39,14 +39,14 @@ const FILE_NAME = text({
 });
 
 /** The options of a root. */
-export const ROOT_OPTIONS: Options<RootOptions> = options(
+const ROOT_OPTIONS: Options<RootOptions> = options(
   "RootOptions",
   { path: required(either(text(), urlOption)), access: choice("read", "write") },
   { instead: { readOnly: 'access: "read"', readonly: 'access: "read"', mode: "access", root: "path" } },
 );
 
 /** The option `access`. */
-export const ACCESS_OPTIONS: Options<AccessOptions> = options("AccessOptions", {
+const ACCESS_OPTIONS: Options<AccessOptions> = options("AccessOptions", {
   read: nullable(list(text())),
   write: list(text()),
   deny: list(text()),
@@ -58,7 +58,7 @@ export const ACCESS_OPTIONS: Options<AccessOptions> = options("AccessOptions", {
 });
 
 /** The option `permissions`. */
-export const PERMISSION_OPTIONS: Options<PermissionOptions> = options("PermissionOptions", {
+const PERMISSION_OPTIONS: Options<PermissionOptions> = options("PermissionOptions", {
   mode: choice("off", "prompt"),
   grantsFile: text(),
   store: GRANT_STORE,

@@ -38,7 +38,7 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 
 /** The type of any method, for code that handles all of them. */
-export type MethodOf<Name extends ToolName> = (
+type MethodOf<Name extends ToolName> = (
   args: ToolArgs[Name],
   options?: CallOptions,
 ) => Promise<ToolData[Name]>;
@@ -46,5 +46,6 @@ export type MethodOf<Name extends ToolName> = (
 /** Fails to compile when a tool has no method, or a method does not fit its tool. */
 type Complete<_Methods extends { readonly [Name in ToolName as Camel<Name>]: MethodOf<Name> }> = true;
 /** True when each tool has a method, and there are no others. */
-export type ToolMethodsAreComplete = Complete<ToolMethods> &
+type ToolMethodsAreComplete = Complete<ToolMethods> &
   ([Exclude<keyof ToolMethods, Camel<ToolName>>] extends [never] ? true : never);
+true satisfies ToolMethodsAreComplete;

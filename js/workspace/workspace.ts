@@ -169,12 +169,20 @@ export interface AgentWorkspace extends Workspace {
 }
 
 const CLOSED = "The workspace is closed.";
-/** The options of `ws.lock`. */
+/**
+ * The options of `ws.lock`.
+ *
+ * @printed
+ */
 export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLockOptions", {
   signal: signalOption,
 });
 
-/** The options of `ws.undo`. */
+/**
+ * The options of `ws.undo`.
+ *
+ * @printed
+ */
 export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signal: signalOption });
 
 const gateLock = gateOf("lock", LOCK_OPTIONS);

@@ -17,6 +17,7 @@ const remedies = {
   tsc: "run: npm install",
   napi: "run: npm install",
   biome: "run: npm install",
+  knip: "run: npm install",
   vitest: "run: npm install",
   typedoc: "run: npm install",
 };

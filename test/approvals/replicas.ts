@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** The reply of a server to a call. */
-export interface Reply {
+interface Reply {
   readonly asked?: Asked;
   readonly text: string;
   readonly isError: boolean;

@@ -21,7 +21,7 @@ import {
 } from "../../js/index.node.ts";
 
 /** The entry at a path before the attack; `$O` and `$W` in targets are the outside and the workspace. */
-export type Entry = string | Uint8Array | null | { readonly link: string } | { readonly special: "fifo" };
+type Entry = string | Uint8Array | null | { readonly link: string } | { readonly special: "fifo" };
 
 /** Entries by path relative to the workspace; a path that begins with `../` is next to it. */
 export type Seed = Readonly<Record<string, Entry>>;

@@ -15,7 +15,7 @@ export interface Served {
 }
 
 /** No inline script, no eval, nothing from elsewhere; WebAssembly may be compiled. */
-export const POLICY = [
+const POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "worker-src 'self'",

@@ -14,7 +14,7 @@ export const hasTerminal =
   spawnSync("python3", ["-c", "import pty, os; os.waitstatus_to_exitcode"]).status === 0;
 
 /** The output of a run and its exit status. */
-export interface Ran {
+interface Ran {
   readonly status: number | null;
   readonly out: string;
   readonly err: string;

@@ -4,7 +4,7 @@ import { MemoryBackend, openWorkspace, type ToolResult, type Workspace } from ".
 import type { WorkspaceOptions } from "../../js/workspace/index.ts";
 
 /** One call and what is expected of it. */
-export interface Step {
+interface Step {
   readonly call: string;
   readonly args?: unknown;
   readonly code?: string;

@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, "../..");
 const home = join(root, ".cache/sdks");
 
 /** The messages of the compiler about each loop. */
-export type Complaints = Readonly<Record<string, readonly string[]>>;
+type Complaints = Readonly<Record<string, readonly string[]>>;
 
 /** The result of the preparation. */
 export type Prepared =

@@ -6,7 +6,7 @@ const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.me
 };
 
 /** `filewright/hooks` → the URL of its source; entries without types are left out. */
-export const ENTRY_SOURCES: ReadonlyMap<string, string> = new Map(
+const ENTRY_SOURCES: ReadonlyMap<string, string> = new Map(
   Object.entries(manifest.exports).flatMap(([entry, target]) => {
     if (typeof target === "string") return [];
     const source = target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/u, "../../js/$1.ts");

@@ -10,7 +10,7 @@ import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { minimalBackend } from "../backends/minimal.ts";
 
 /** The methods that change something. */
-export const CHANGING: ReadonlySet<string> = new Set([
+const CHANGING: ReadonlySet<string> = new Set([
   "writeBytes",
   "delete",
   "mkdir",

@@ -51,7 +51,7 @@ export interface DirNode extends NodeFacts {
 }
 
 /** A symbolic link. */
-export interface LinkNode extends NodeFacts {
+interface LinkNode extends NodeFacts {
   readonly type: "symlink";
   readonly target: string;
 }

@@ -36,7 +36,11 @@ export interface MemoryOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** The options of {@link MemoryBackend}. */
+/**
+ * The options of {@link MemoryBackend}.
+ *
+ * @printed
+ */
 export const MEMORY_OPTIONS: Options<MemoryOptions> = described("MemoryOptions", { now: callback() });
 
 const gate = gateOf("MemoryBackend", MEMORY_OPTIONS);

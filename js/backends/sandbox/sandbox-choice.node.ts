@@ -72,7 +72,11 @@ export interface SandboxOptions {
   readonly bubblewrap?: string | undefined;
 }
 
-/** The options of {@link sandboxFor}. */
+/**
+ * The options of {@link sandboxFor}.
+ *
+ * @printed
+ */
 export const SANDBOX_OPTIONS: Options<SandboxOptions> = described(
   "SandboxOptions",
   {

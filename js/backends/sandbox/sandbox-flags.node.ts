@@ -17,7 +17,11 @@ export interface SandboxFlags {
   readonly writableRoots?: readonly string[] | undefined;
 }
 
-/** The options of {@link sandboxOptionsOf}. */
+/**
+ * The options of {@link sandboxOptionsOf}.
+ *
+ * @printed
+ */
 export const SANDBOX_FLAGS: Options<SandboxFlags> = described("SandboxFlags", {
   fullNetworkAccess: flag(),
   fullDiskReadAccess: flag(),

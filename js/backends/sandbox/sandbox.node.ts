@@ -74,7 +74,11 @@ export interface LinuxSandboxOptions {
   readonly landlock?: "use" | "ignore" | undefined;
 }
 
-/** The options of {@link linuxSandbox}. */
+/**
+ * The options of {@link linuxSandbox}.
+ *
+ * @printed
+ */
 export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described(
   "LinuxSandboxOptions",
   {
@@ -197,7 +201,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
 }
 
 /** Returns true when a policy denies, protects or hides anything inside its roots. */
-export function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
+function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
   return deny.length > 0 || protect || secrets;
 }
 

@@ -28,7 +28,7 @@ export interface FileSnapshot {
 }
 
 /** Returns `sha256:` and 64 hexadecimal digits, computed off the event loop. */
-export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -11,7 +11,11 @@ export interface OpfsOptions {
   readonly directory?: string | undefined;
 }
 
-/** The options of {@link OpfsBackend}. */
+/**
+ * The options of {@link OpfsBackend}.
+ *
+ * @printed
+ */
 export const OPFS_OPTIONS: Options<OpfsOptions> = described("OpfsOptions", { directory: text() });
 
 const gate = gateOf("OpfsBackend", OPFS_OPTIONS);

@@ -13,7 +13,7 @@ import { colours } from "../person/style.ts";
 import { tableOf } from "../table.ts";
 
 /** One option in force. */
-export interface EffectiveOption {
+interface EffectiveOption {
   readonly option: string;
   readonly value: unknown;
   /** The source: a flag, the config file, an environment variable, or `default`. */
@@ -47,7 +47,7 @@ export const CONFIG_COMMAND: Command = {
  * Returns the options in force for a command line. @throws UsageError, FilewrightError as the
  * command would
  */
-export function effectiveOptions({ values }: Parsed): readonly EffectiveOption[] {
+function effectiveOptions({ values }: Parsed): readonly EffectiveOption[] {
   const { config: file, rules, agent } = values;
   const { workspace, roots } = settingsOf({ config: file, rules, agent });
   const written: Record<string, unknown> = file === undefined ? {} : { ...readConfig(String(file)) };

@@ -14,7 +14,7 @@ import { EXIT } from "../exit-status.ts";
 import { many, type OptionTable, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
 
 /** Help for the options that servers and commands share. */
-export const SETTING_HELP: readonly OptionHelp[] = [
+const SETTING_HELP: readonly OptionHelp[] = [
   ["--config FILE", "a JSON file with the options of openWorkspace; its paths begin at its folder"],
   ["--deny GLOB", "keep what matches from every tool (repeatable)"],
   ["--protect PATTERN", "let no tool write what matches, such as deploy or *.lock (repeatable)"],

@@ -44,7 +44,7 @@ export interface PathVerdict {
 }
 
 /** Compiled rules. */
-export interface AccessRules {
+interface AccessRules {
   /** Returns the verdict on an absolute resolved path. */
   check(path: string): PathVerdict;
   /**

@@ -13,7 +13,7 @@ import type { Packed } from "../wire/unpack.ts";
 export type { CancelToken };
 
 /** Content with packed facts; `bytes` is absent when the version is unchanged. */
-export interface PackedContent extends Packed {
+interface PackedContent extends Packed {
   readonly bytes?: Uint8Array | null;
 }
 

@@ -32,7 +32,7 @@ export interface NativeSearch {
 }
 
 /** A {@link Packed} result whose text, where it is long, is still UTF-8. */
-export interface PackedBatch extends Omit<Packed, "text"> {
+interface PackedBatch extends Omit<Packed, "text"> {
   readonly text: string | Uint8Array;
 }
 

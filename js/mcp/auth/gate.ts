@@ -14,7 +14,7 @@ export interface GateOptions {
 }
 
 /** An admitted request with the facts of its token, or the answer to a refused request. */
-export type Admission = { readonly facts: TokenFacts | undefined } | { readonly refusal: Response };
+type Admission = { readonly facts: TokenFacts | undefined } | { readonly refusal: Response };
 
 /** Checks the token of a request. */
 export type Gate = (request: Request) => Promise<Admission>;

@@ -68,7 +68,7 @@ export async function listTools({ host, structured }: Serving): Promise<Record<s
 }
 
 /** Thrown for an unknown tool. The code is the protocol's code for invalid parameters. */
-export class UnknownTool extends Error {
+class UnknownTool extends Error {
   override name = "UnknownTool";
   readonly code = -32_602;
 }

@@ -17,7 +17,7 @@ export type Notify = (notification: {
 }) => Promise<void>;
 
 /** The content of a message: a sentence, and the facts in it for programs. */
-export interface LogData {
+interface LogData {
   readonly message: string;
   readonly [fact: string]: string | number;
 }
@@ -39,7 +39,7 @@ export interface ClientLog {
 }
 
 /** Thrown for an unknown level. The code is the protocol's code for invalid parameters. */
-export class InvalidLevel extends Error {
+class InvalidLevel extends Error {
   override name = "InvalidLevel";
   readonly code = -32_602;
 }

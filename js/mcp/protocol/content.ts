@@ -18,7 +18,7 @@ import { uriOf } from "./uri.ts";
 export type Structured = "none" | "compact" | "full";
 
 /** One content block of an answer. */
-export type Block =
+type Block =
   | { readonly type: "text"; readonly text: string }
   | MediaBlock
   | {
@@ -40,7 +40,7 @@ export interface CallAnswer {
 }
 
 /** The key of `_meta` that holds the facts of a call. */
-export const META_KEY = "filewright/call";
+const META_KEY = "filewright/call";
 
 /** A longer string is content and not a fact. UTF-16 units. */
 const MAX_FACT = 300;

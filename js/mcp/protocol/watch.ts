@@ -19,7 +19,7 @@ export interface Watch {
 }
 
 /** A set of watched resources. */
-export interface Watched {
+interface Watched {
   readonly ready: Promise<unknown>;
   stop(): void;
 }

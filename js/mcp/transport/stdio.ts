@@ -197,7 +197,7 @@ export function greetingOf(options: ServeOptions, dirs: readonly string[]): stri
 }
 
 /** Returns the line with the facts that are known only after the workspace is opened. */
-export function openedLine({ ws, listed }: ServedWorkspace): string {
+function openedLine({ ws, listed }: ServedWorkspace): string {
   const { engine, sandbox } = ws.capabilities();
   return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
 }

@@ -1,7 +1,7 @@
 /** Runs the operations of a batch in order, calls their `after` hooks, and reports their outcomes. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { hooksFor, Raised, runAfter } from "../../hooks/run.ts";
-import type { BatchData, BatchOutcome } from "../../tools/batch.ts";
+import type { BatchOutcome } from "../../tools/batch.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../after-hooks.ts";
 import { failure, success } from "../answer.ts";
@@ -80,13 +80,6 @@ export async function afterwards(
     outcomes.push(outcome(tool.name, told));
   }
   return outcomes;
-}
-
-export function nothingDone(operations: readonly Operation[]): BatchData {
-  const results = operations.flatMap(({ tool, result }) =>
-    result === undefined ? [] : [outcome(tool.name, result)],
-  );
-  return { results, applied: false, rolled_back: true };
 }
 
 export function outcome(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {

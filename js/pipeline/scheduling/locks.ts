@@ -18,7 +18,7 @@ export interface LockKey {
 }
 
 /** How long to wait without progress of the queue, and the signal that cancels the wait. */
-export interface LockWait {
+interface LockWait {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }

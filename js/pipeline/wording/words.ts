@@ -5,7 +5,7 @@ import { type Names, where } from "../../tools/lib/names.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The parts of a sentence. */
-export interface Material {
+interface Material {
   readonly error: FilewrightError;
   /** As typed, but escaped, quoted, and shortened if necessary. */
   readonly path: string;

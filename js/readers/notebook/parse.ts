@@ -14,7 +14,7 @@ export interface CappedText {
 }
 
 /** A picture in an output. */
-export interface NotebookImage {
+interface NotebookImage {
   readonly mime: string;
   /** Base64, without whitespace; empty when it was too large. */
   data: string;

@@ -8,7 +8,7 @@
 import { indexOf, LISTED_KEYS, type Located, nothingAt } from "./pointer.ts";
 
 /** One field. `start` and `end` include its quotes. */
-export interface Field {
+interface Field {
   readonly start: number;
   readonly end: number;
   readonly line: number;
@@ -16,14 +16,14 @@ export interface Field {
 }
 
 /** Returns the text of a field, without quotes. */
-export function fieldText(text: string, { start, end }: Field): string {
+function fieldText(text: string, { start, end }: Field): string {
   const raw = text.slice(start, end);
   if (!raw.startsWith('"')) return raw;
   return raw.slice(1, raw.length > 1 && raw.endsWith('"') ? -1 : undefined).replaceAll('""', '"');
 }
 
 /** Detects the delimiter of a text: a tab, semicolon or comma, whichever its first line has most of. */
-export function delimiterOf(text: string, mime: string): string {
+function delimiterOf(text: string, mime: string): string {
   if (mime === "text/tab-separated-values") return "\t";
   const first = text.slice(0, 4096).split("\n", 1)[0] ?? "";
   const count = (delimiter: string): number => first.split(delimiter).length - 1;
@@ -31,7 +31,7 @@ export function delimiterOf(text: string, mime: string): string {
 }
 
 /** Yields every record. Never fails: an unclosed quote ends with the text. */
-export function* records(text: string, delimiter: string): Generator<readonly Field[]> {
+function* records(text: string, delimiter: string): Generator<readonly Field[]> {
   let at = text.startsWith("\ufeff") ? 1 : 0;
   let line = 1;
   while (at < text.length) {

@@ -227,7 +227,7 @@ function countLines(lines: readonly string[]): ReadonlyMap<string, number> {
 }
 
 /** Describes an omission in a sentence; `what` names the text that is numbered. */
-export function describeOmission({ line, text, deletes }: Omission, what: string): string {
+function describeOmission({ line, text, deletes }: Omission, what: string): string {
   const shown = escapeControls(text.length > 80 ? `${text.slice(0, 80)}…` : text);
   const gone =
     deletes === undefined

@@ -34,7 +34,7 @@ export interface Restored {
 }
 
 /** The call that undoes another one. */
-export interface UndoingCall {
+interface UndoingCall {
   /** Storage within the policy of that call. */
   readonly fs: FsBackend;
   readonly callId: string;

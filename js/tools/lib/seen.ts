@@ -19,7 +19,7 @@ export interface SeenFile {
 }
 
 /** The current state of a file. */
-export interface FileNow {
+interface FileNow {
   readonly version: string;
   readonly bytes: Uint8Array;
 }

@@ -137,7 +137,7 @@ function renderCut(
 }
 
 /** Returns the last line of a page when more follows: how to continue; otherwise null. */
-export function renderClosing(page: ShownPage, names: Names = OWN_NAMES): string | null {
+function renderClosing(page: ShownPage, names: Names = OWN_NAMES): string | null {
   if (!page.truncated) return null;
   const total = page.totalLines ?? `at least ${page.atLeastLines}`;
   const next =
@@ -179,7 +179,7 @@ function column(number: number): string {
 }
 
 /** Returns at most `max` code points from the start; 0 for all. */
-export function cutCodePoints(line: string, max: number): string {
+function cutCodePoints(line: string, max: number): string {
   if (max === 0 || line.length <= max) return line;
   let at = 0;
   for (let left = max; left > 0 && at < line.length; left--) {

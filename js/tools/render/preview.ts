@@ -83,7 +83,7 @@ export interface TreeFacts {
 }
 
 /** One entry of a tree. */
-export interface TreeEntry {
+interface TreeEntry {
   /** Absolute. */
   readonly path: string;
   readonly type: EntryType;

@@ -143,7 +143,7 @@ export const meant = (path: string, gives: string): UnitCase => ({
 });
 
 /** The path that is used for a path that is asked for. */
-export const validated = (
+const validated = (
   name: string,
   asked: (at: Scratch) => string | Promise<string>,
   gives: string,

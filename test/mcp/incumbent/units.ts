@@ -15,7 +15,7 @@ export interface Edit {
 }
 
 /** The result of `getFileStats`. */
-export interface Stats {
+interface Stats {
   readonly size: number;
   readonly created: Date;
   readonly modified: Date;
