@@ -11,7 +11,7 @@ export interface DiffLine {
 }
 
 /** A part of a changed line. */
-export interface LinePart {
+interface LinePart {
   readonly text: string;
   readonly changed: boolean;
 }
