@@ -6,7 +6,10 @@ export interface CancelToken {
   cancel(): void;
 }
 
-/** Runs a call that a signal may cancel; its errors become `FilewrightError`s. */
+/**
+ * Runs a call that changes nothing and that a signal may cancel; its errors become `FilewrightError`s.
+ * It ends with the signal: the engine looks at its token only between directories or blocks, and stops there.
+ */
 export async function cancellable<T>(
   signal: AbortSignal | undefined,
   Cancel: new () => CancelToken,
@@ -18,7 +21,7 @@ export async function cancellable<T>(
   const onAbort = () => token.cancel();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    const result = await call(token);
+    const result = await untilAborted(signal, call(token));
     // Done before it heard of it: whoever called has gone all the same.
     checkAborted(signal);
     return result;

@@ -215,7 +215,11 @@ function changed(dir: DirNode, now: number): void {
 export function ordersOf(dir: DirNode): NameOrders {
   if (dir.orders !== null) return dir.orders;
   const { directories, others, keys } = unsortedNames(dir);
-  const listing = sortCodePoints(directories).concat(sortCodePoints(others));
+  const files = sortCodePoints(others);
+  // Both orders differ only where directories come first.
+  if (directories.length === 0) dir.orders = { listing: files, walk: files };
+  if (dir.orders !== null) return dir.orders;
+  const listing = sortCodePoints(directories).concat(files);
   dir.orders = { listing, walk: sortCodePoints(keys).map(nameOfKey) };
   return dir.orders;
 }
@@ -226,8 +230,14 @@ export async function ordersYielding(dir: DirNode, yielder: Yielder): Promise<Na
   const { stamp } = dir;
   const { directories, others, keys } = unsortedNames(dir);
   const sorted = (names: readonly string[]) => sortYielding(names, compareCodePoints, yielder);
-  const listing = [...(await sorted(directories)), ...(await sorted(others))];
-  const orders = { listing, walk: (await sorted(keys)).map(nameOfKey) };
+  const files = await sorted(others);
+  if (directories.length === 0) return kept(dir, stamp, { listing: files, walk: files });
+  const listing = [...(await sorted(directories)), ...files];
+  return kept(dir, stamp, { listing, walk: (await sorted(keys)).map(nameOfKey) });
+}
+
+/** Keeps the orders unless the directory has changed since `stamp`. */
+function kept(dir: DirNode, stamp: DirNode["stamp"], orders: NameOrders): NameOrders {
   if (dir.stamp === stamp) dir.orders = orders;
   return orders;
 }
