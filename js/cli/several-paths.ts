@@ -50,7 +50,7 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   let left = args.max_results;
   let duration = 0;
   for (const [index, one] of calls.entries()) {
-    // With nothing left one more match tells that there is more.
+    // Once the limit is used up, a search for one match shows whether there are more.
     const limit = Math.max(1, left);
     const { path } = one.call.args as { readonly path: string };
     const result = await run({ ...one.call, args: { ...given, path, max_results: limit } });

@@ -1,5 +1,6 @@
-/** Tells of each line of a unified diff what it is, and of changed lines which words changed. */
+/** Classifies the lines of a unified diff, and marks the changed words of changed lines. */
 import { diffWordsWithSpace } from "./changes.ts";
+import { HUNK_NUMBERS } from "./parse.ts";
 
 /** One line of a diff, or of a text around it. */
 export interface DiffLine {
@@ -20,7 +21,7 @@ interface LinePart {
 const MAX_LINE_LENGTH = 1000;
 /** Further pairs of lines are not compared by words. */
 const MAX_PAIRS = 1000;
-/** Lines with a smaller share in common are different lines, of which no part is told apart. */
+/** Lines with a smaller share in common are different lines; their words are not compared. */
 const MIN_COMMON = 0.4;
 
 /** Returns the lines of a text that contains unified diffs. */
@@ -37,9 +38,9 @@ export function diffLinesOf(lines: readonly string[]): readonly DiffLine[] {
       }
       return { text, kind: KINDS[text[0] ?? " "] ?? "kept" };
     }
-    const counts = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/u.exec(text);
+    const counts = HUNK_NUMBERS.exec(text);
     if (counts !== null) {
-      [removed, added] = [Number(counts[1] ?? 1), Number(counts[2] ?? 1)];
+      [removed, added] = [Number(counts[2] ?? 1), Number(counts[4] ?? 1)];
       return { text, kind: "hunk" };
     }
     if (text.startsWith("\\")) return { text, kind: "note" };

@@ -11,7 +11,8 @@ const GIT = /^diff --git /u;
 const FILE_START = /^(?:diff --git |Index:\s|diff(?: -r \w+)+\s)/u;
 const NAME_LINE = /^(?:---|\+\+\+)\s/u;
 const HUNK = /^@@\s/u;
-const HUNK_NUMBERS = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
+/** The header of a hunk: start and count of the old lines, then of the new ones; a count left out is 1. */
+export const HUNK_NUMBERS: RegExp = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
 
 /** Parses the patches in a unified diff. @throws Error for a hunk that contradicts its header */
 export function parsePatch(uniDiff: string): StructuredPatch[] {

@@ -22,7 +22,7 @@ export async function cancellable<T>(
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     const result = await untilAborted(signal, call(token));
-    // Done before it heard of it: whoever called has gone all the same.
+    // The signal may abort between the result and this line.
     checkAborted(signal);
     return result;
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Divides long work into slices, so that other tasks on the event loop get their turns. */
-import { checkAborted } from "../engine/errors.ts";
+import { checkAborted } from "./errors.ts";
 
 /** The time after which work pauses, in milliseconds. Work that checks rarely may hold the event loop longer. */
 const MAX_BLOCKING_MS = 10;

@@ -1,4 +1,5 @@
 /** The hunks of a change, of which a reviewer may take some. */
+import { HUNK_NUMBERS } from "../diff/parse.ts";
 
 /** Takes some hunks of a change, in their order. */
 export interface Hunks {
@@ -23,7 +24,7 @@ export function hunksOf({
   const hunks: { readonly old: Span; readonly new: Span; readonly shown: string[] }[] = [];
   let left = 0;
   for (const line of fileDiff.replace(/\n$/u, "").split("\n")) {
-    const header = left > 0 ? null : /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u.exec(line);
+    const header = left > 0 ? null : HUNK_NUMBERS.exec(line);
     if (header !== null) {
       const [, oldStart = "", oldCount = "1", newStart = "", newCount = "1"] = header;
       hunks.push({ old: spanOf(oldStart, oldCount), new: spanOf(newStart, newCount), shown: [line] });

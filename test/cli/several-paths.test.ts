@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => at.remove());
 
-interface Found {
+interface SearchOutput {
   readonly ok: boolean;
   readonly data: {
     readonly total_matches: number;
@@ -25,8 +25,8 @@ interface Found {
     readonly counts?: readonly object[];
   };
 }
-const found = async (...args: readonly string[]): Promise<Found["data"]> =>
-  (JSON.parse((await at.run([...args, "--json"])).out) as Found).data;
+const found = async (...args: readonly string[]): Promise<SearchOutput["data"]> =>
+  (JSON.parse((await at.run([...args, "--json"])).out) as SearchOutput).data;
 
 describe("grep", () => {
   test("searches all of them as one search", async () => {

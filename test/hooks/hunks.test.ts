@@ -16,7 +16,7 @@ test.each<[string, string, string, readonly string[]]>([
   ["removed lines", lines(9), lines(9).replace("0\n", "").replace("8\n", ""), ["-0", "-8"]],
   ["other line ends", "a\r\nb\r\nc\r\nd\r\ne\r\n", "A\r\nb\r\nc\r\nd\r\nE\r\n", ["A", "E"]],
   ["lines like headers", `-- a\n${lines(9)}b\n`, `++ a\n${lines(9)}@@ -1 +1 @@\n`, ["++ a", "@@ -1"]],
-])("are told apart: %s", (_, before, after, marks) => {
+])("are separate hunks: %s", (_, before, after, marks) => {
   const hunks = hunksOf(change(before, after));
   expect(hunks?.shown).toHaveLength(2);
   for (const [index, mark] of marks.entries()) expect(hunks?.shown[index]?.join("\n")).toContain(mark);

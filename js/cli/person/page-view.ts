@@ -32,7 +32,7 @@ export function pageText(result: ToolResult, args: PageArgs, root: unknown): str
     .join("\n");
 }
 
-/** The words of the tool about where the text goes on. */
+/** The tool's note that names the argument of the next page. */
 const ONWARD =
   /(?:continue(?: inside it)? with|see the rest with(?: max_line_chars=0 or)?) (start_line|start_byte)=(\d+)/u;
 

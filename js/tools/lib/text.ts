@@ -71,7 +71,7 @@ export function countLines(text: string): number {
   return lines;
 }
 
-/** What lines are counted of: text, or bytes of UTF-8. */
+/** Text, or bytes of UTF-8, in which lines are counted. */
 type Lines<Break> = { readonly length: number; indexOf(found: Break, from: number): number };
 
 /** The same as {@link countLines} for text or bytes, in slices that let other tasks run. @throws CANCELLED */
