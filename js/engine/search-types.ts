@@ -178,7 +178,7 @@ export interface FindQuery extends WalkQuery {
   /** A glob, or several of which one must match; `!` excludes. */
   readonly pattern: string | readonly string[];
   /** `any`: files, directories and links. Default `file`. */
-  readonly type?: "file" | "dir" | "any" | undefined;
+  readonly type?: "file" | "dir" | "symlink" | "any" | undefined;
   /** Default true. */
   readonly caseSensitive?: boolean | undefined;
   /** `recent`: changes within `recencyMs` newest first, then the rest by path. Default `path`. */

@@ -101,3 +101,77 @@ describe.each(KINDS)("a link to a directory on %s", (kind) => {
     expect((await ws.call("grep", { path: "sub", pattern: "zqx" })).text).toContain("zqxcontent");
   });
 });
+
+describe.each(KINDS)("a link whose target is hidden, on %s", (kind) => {
+  // From `deep`, the same texts name places inside the workspace that may be told.
+  const hidden: Seed = {
+    "sub/to-outside": { link: "../../out/zqxoutside" },
+    "sub/plain.txt": "plain\n",
+    "tree/low/to-denied": { link: "../../vault/zqxname.txt" },
+    "tree/low/plain": { link: "../../sub/plain.txt" },
+    "tree/absolute": { link: "$O/zqxoutside" },
+    "whole/door": { link: "$O" },
+    "whole/through": { link: "door/zqxoutside" },
+    "vault/zqxname.txt": "kept\n",
+    "deep/er": null,
+    "../out/zqxoutside": "outside\n",
+  };
+  const open = () => place(kind, hidden, { access: { deny: ["vault/**"] } });
+  const refused = { code: "OUTSIDE_ALLOWED", details: { reason: "link_target" } };
+
+  test.each([
+    ["move", { source: "sub/to-outside", destination: "deep/er/moved" }],
+    ["move", { source: "sub", destination: "deep/er/sub" }],
+    ["copy", { source: "sub", destination: "deep/er/sub" }],
+    ["move", { source: "tree", destination: "deep/er/tree" }],
+    ["copy", { source: "whole", destination: "deep/whole" }],
+    ["copy", { source: "tree/low", destination: "deep/new/er/low" }],
+  ])("stays where it is: %s %j would tell it", async (tool, args) => {
+    const { ws, target } = await open();
+    const result = await ws.call(tool, args);
+    expect(result.error).toMatchObject(refused);
+    expect(JSON.stringify(result)).not.toContain("zqx");
+    expect(result.text).toMatch(/sub\/to-outside|tree\/low\/to-denied|whole\/through/u);
+    expect(await target("sub/to-outside")).toContain("zqxoutside");
+    expect(await target("tree/low/to-denied")).toContain("zqxname");
+    const { text } = await ws.call("list_directory", { depth: 8 });
+    expect(text).not.toContain("zqx");
+  });
+
+  test("is refused in a batch, with nothing of the batch made", async () => {
+    const { ws, text } = await open();
+    const result = await ws.call("batch", {
+      operations: [
+        { tool: "write_file", args: { path: "new.txt", content: "new\n" } },
+        { tool: "copy", args: { source: "sub", destination: "deep/er/sub" } },
+      ],
+    });
+    expect(JSON.stringify(result)).toContain("link_target");
+    expect(JSON.stringify(result)).not.toContain("zqx");
+    expect(await text("new.txt")).toBeUndefined();
+  });
+
+  test.each([
+    [
+      "an absolute target",
+      "copy",
+      { source: "tree/absolute", destination: "deep/er/absolute" },
+      "OUTSIDE_ALLOWED",
+    ],
+    ["an absolute target", "move", { source: "tree/absolute", destination: "deep/er/absolute" }, undefined],
+    [
+      "a target behind another link of the tree",
+      "move",
+      { source: "whole", destination: "deep/whole" },
+      undefined,
+    ],
+    ["a new place from where it is hidden too", "move", { source: "sub", destination: "bus" }, undefined],
+    ["a new name beside it", "move", { source: "sub/to-outside", destination: "sub/renamed" }, undefined],
+    ["a target that is shown", "copy", { source: "tree/low/plain", destination: "deep/plain" }, undefined],
+  ])("with %s may %s: %j", async (_, tool, args, code) => {
+    const { ws } = await open();
+    const result = await ws.call(tool, args);
+    expect(result.error?.code).toBe(code);
+    expect((await ws.call("list_directory", { depth: 8 })).text).not.toContain("zqx");
+  });
+});

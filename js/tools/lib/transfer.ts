@@ -5,6 +5,7 @@ import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../../backends
 import { isWithin, nameOf } from "../../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
 import { diffOf } from "../render/difference.ts";
+import { checkLinkTargets } from "../render/link-target.ts";
 import {
   bytesForPreview,
   incompleteTree,
@@ -106,6 +107,7 @@ export async function planTransfer(
     if (!target.isDir && source.isDir) throw refuse("NOT_DIRECTORY", to);
     if (to.directory && !target.isDir) throw refuse("NOT_DIRECTORY", to);
   }
+  await checkLinkTargets(call, verb, source.type, realFrom, realTo);
   const seen = async (path: string): Promise<BaseVersion> => ({
     path,
     version: await currentVersion(call.fs, path, true),

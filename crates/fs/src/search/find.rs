@@ -22,6 +22,8 @@ pub enum EntryFilter {
     File,
     /// Directories.
     Dir,
+    /// Symbolic links.
+    Symlink,
     /// Files, directories and links, but no special files.
     Any,
 }
@@ -82,9 +84,10 @@ impl FindOptions {
         };
         Ok(Self {
             walk: walk_options(&options, "pattern", true)?,
-            wanted: match options.choice("type", &["file", "dir", "any"])? {
+            wanted: match options.choice("type", &["file", "dir", "symlink", "any"])? {
                 0 => EntryFilter::File,
                 1 => EntryFilter::Dir,
+                2 => EntryFilter::Symlink,
                 _ => EntryFilter::Any,
             },
             sort: match options.choice("sort", &["path", "recent", "mtime"])? {
@@ -204,6 +207,7 @@ impl Visitor for Finder<'_> {
         let fits = match self.options.wanted {
             EntryFilter::File => kind == Kind::File,
             EntryFilter::Dir => kind == Kind::Dir,
+            EntryFilter::Symlink => kind == Kind::Symlink,
             EntryFilter::Any => kind != Kind::Other,
         };
         fits && self.options.walk.globs.matches(path, kind == Kind::Dir)
