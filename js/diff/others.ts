@@ -84,10 +84,10 @@ export interface JsonOptions<T = ChangeObject[]> extends TokenOptions<T> {
   /** The text written for an undefined value. */
   readonly undefinedReplacement?: unknown;
   /** Returns the value to write for each value; with it, `undefinedReplacement` is ignored. */
-  readonly stringifyReplacer?: Replacer | undefined;
+  readonly stringifyReplacer?: ((key: string, value: unknown) => unknown) | undefined;
 }
 
-type Replacer = (key: string, value: unknown) => unknown;
+type Replacer = NonNullable<JsonOptions["stringifyReplacer"]>;
 
 /** Compares two values, or texts of JSON, line by line as JSON with sorted keys. */
 export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = JsonOptions>(

@@ -22,7 +22,7 @@ export const LARGE_BYTES: number = 32 * 1024;
 const LARGE_NATIVE_BYTES = 256 * 1024;
 
 /** How a content is searched: as far as the text of its hits is wanted. */
-interface ContentLimits extends TextLimits {
+export interface ContentLimits extends TextLimits {
   /** Hits up to this line are passed over. */
   readonly skipLines?: number | undefined;
   /** Hits are given until their rows have so many bytes, then they are only counted. */

@@ -15,6 +15,7 @@ export type {
 export type { RankedPath, RankedPaths, RankOptions } from "./rank.ts";
 export type {
   CompiledQuery,
+  ContentLimits,
   FileCount,
   FindQuery,
   FindResult,

@@ -79,6 +79,7 @@ export function presetToolNames(): readonly string[] {
 export { strictSchema, type StrictSchema } from "./strict.ts";
 export { definePreset, param, route, tool } from "./define.ts";
 export type {
+  CanonicalCall,
   GuardLevel,
   Param,
   Preset,

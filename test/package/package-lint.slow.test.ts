@@ -90,10 +90,18 @@ describe("the package as it is packed", () => {
   });
 });
 
-/** Runs a program in the checkout: how it ended, and what it printed. */
-function run(command: string, ...args: readonly string[]): readonly [number | null, string] {
+test("the API pages are made of the built declarations without a warning", () => {
+  // typedoc.json makes an error of each warning: a type that users meet and no page has, a wrong link.
+  const typedoc = join(root, "node_modules/.bin/typedoc");
+  const [status, , warnings] = run(typedoc, "--emit", "none", "--readme", "none");
+  expect(warnings).toBe("");
+  expect(status).toBe(0);
+}, 300_000);
+
+/** Runs a program in the checkout: how it ended, what it printed, and what on standard error. */
+function run(command: string, ...args: readonly string[]): readonly [number | null, string, string] {
   const shell = process.platform === "win32";
   const done = spawnSync(command, args, { cwd: root, encoding: "utf8", shell, maxBuffer: 64 << 20 });
   if (done.error !== undefined) throw done.error;
-  return [done.status, done.stdout];
+  return [done.status, done.stdout, done.stderr];
 }
