@@ -21,7 +21,7 @@ import {
 } from "./offer.ts";
 import { type AnthropicBlock, toAnthropicContent } from "./content.ts";
 import { bareText, ToolFailure } from "./outcome.ts";
-import { strictOrNot } from "./strictness.ts";
+import { strictWithinLimits } from "./strictness.ts";
 
 export type { AnthropicBlock, AnthropicMediaType, TextPart } from "./content.ts";
 export type { CallerOptions } from "./offer.ts";
@@ -71,7 +71,11 @@ export interface AnthropicMemory extends AnthropicRunnable {
 
 /** Options in addition to those of every adapter. */
 export interface AnthropicOptions extends AdapterOptions {
-  /** Schemas that the API enforces while the model writes. Default false. */
+  /**
+   * Schemas that the API enforces while the model writes, for as many tools as its limits for one
+   * request allow: 20 tools, 24 optional arguments, 16 of several types. Tools with few optional
+   * arguments come first; `include` leaves room for the others. Default false.
+   */
   readonly strict?: boolean | undefined;
 }
 
@@ -97,14 +101,17 @@ const gateMemory = gateOf("toAnthropicMemory", CALLER_OPTIONS);
  */
 export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {}): AnthropicTool[] {
   const options = gate(given);
-  return selectTools(ws, options).map((tool): AnthropicTool => {
-    const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
+  const tools = selectTools(ws, options);
+  const strictForms: ReadonlyMap<ObjectSchema, StrictSchema> =
+    options.strict === true ? strictWithinLimits(tools.map((tool) => tool.inputSchema)) : new Map();
+  return tools.map((tool): AnthropicTool => {
+    const strictForm = strictForms.get(tool.inputSchema);
     return {
       type: "custom",
       name: tool.name,
       description: tool.description,
-      input_schema: inputSchema(schema),
-      ...(strict ? { strict } : {}),
+      input_schema: inputSchema(strictForm ?? tool.inputSchema),
+      ...(strictForm === undefined ? {} : { strict: true }),
       ...runnable(tool),
     };
   });

@@ -4,6 +4,7 @@
  * there, and adapters can mark a tool as "not strict".
  */
 import { type StrictSchema, strictSchema } from "../presets/index.ts";
+import { strictWithOptional } from "../presets/strict.ts";
 import type { ObjectSchema, Schema } from "../tools/lib/schema.ts";
 
 /** A schema, with a flag whether it is strict. */
@@ -17,6 +18,59 @@ export function strictOrNot(schema: ObjectSchema, wanted: boolean): Chosen {
   return wanted && !hasOpenObject(schema)
     ? { schema: strictSchema(schema), strict: true }
     : { schema, strict: false };
+}
+
+/** What Anthropic takes at most in all strict tools of one request. */
+const ANTHROPIC_LIMITS = { tools: 20, optional: 24, unions: 16 } as const;
+
+/**
+ * Returns the strict forms that one request to Anthropic may have, by the schema they were made
+ * of: schemas with few optional properties first, until a limit is reached.
+ */
+export function strictWithinLimits(
+  schemas: readonly ObjectSchema[],
+): ReadonlyMap<ObjectSchema, StrictSchema> {
+  const forms = schemas
+    .filter((schema) => !hasOpenObject(schema))
+    .map((schema) => {
+      const form = strictWithOptional(schema);
+      return { schema, form, cost: costOf(form) };
+    })
+    .sort((a, b) => a.cost.optional - b.cost.optional || a.cost.unions - b.cost.unions);
+  const chosen = new Map<ObjectSchema, StrictSchema>();
+  const used = { optional: 0, unions: 0 };
+  for (const { schema, form, cost } of forms) {
+    if (
+      chosen.size === ANTHROPIC_LIMITS.tools ||
+      used.optional + cost.optional > ANTHROPIC_LIMITS.optional ||
+      used.unions + cost.unions > ANTHROPIC_LIMITS.unions
+    )
+      continue;
+    chosen.set(schema, form);
+    used.optional += cost.optional;
+    used.unions += cost.unions;
+  }
+  return chosen;
+}
+
+/** Counts the optional properties of a schema and those of several types, at every depth. */
+function costOf(schema: object): { readonly optional: number; readonly unions: number } {
+  const {
+    properties = {},
+    required = [],
+    items,
+    anyOf = [],
+  } = schema as Partial<ObjectSchema> & {
+    readonly anyOf?: readonly object[];
+  };
+  const inner = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf].map(costOf);
+  return {
+    optional: inner.reduce(
+      (sum, { optional }) => sum + optional,
+      Object.keys(properties).length - required.length,
+    ),
+    unions: inner.reduce((sum, { unions }) => sum + unions, anyOf.length > 0 ? 1 : 0),
+  };
 }
 
 function hasOpenObject({ type, properties, items }: Schema): boolean {

@@ -37,7 +37,6 @@ const KEYWORDS: Readonly<Record<keyof Schema, true>> = {
   default: true,
   minimum: true,
   maximum: true,
-  not: true,
   minLength: true,
   pattern: true,
   minItems: true,

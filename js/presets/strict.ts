@@ -1,7 +1,7 @@
 /**
- * Schemas for vendors that require "strict" ones: every property required, nothing else allowed,
- * only types, choices and structure. Optional properties become nullable; the tools treat null as
- * missing.
+ * Schemas for vendors that require "strict" ones: nothing but the declared properties, and only
+ * types, choices and structure. Each value has one type; several are alternatives of `anyOf`, and
+ * their description is inside the first, because some APIs take no other keyword beside `anyOf`.
  */
 import type { ObjectSchema, Schema, SchemaType } from "../tools/lib/schema.ts";
 
@@ -11,70 +11,73 @@ export interface StrictSchema extends Omit<ObjectSchema, "properties" | "require
   readonly required: readonly string[];
 }
 
+/** How a property that may be left out is declared: required and nullable, or not required. */
+type Optional = "nullable" | "omitted";
+
 /**
- * Returns the strict form of a tool's schema. Limits that it cannot express are added to the
- * descriptions, and still enforced when the tool is called.
+ * Returns the strict form of a tool's schema: every property is required, and those that may be
+ * left out are nullable; the tools treat null as missing. Limits that the form cannot express are
+ * added to the descriptions, and still enforced when the tool is called.
  *
  * @example
  * const parameters = strictSchema(ws.tools[0].inputSchema);
  */
 export function strictSchema(schema: ObjectSchema): StrictSchema {
-  return strictObject(schema) as StrictSchema;
+  return strictObject(schema, "nullable") as StrictSchema;
 }
 
-function strictObject({ properties = {}, required = [], description }: Schema): Schema {
+/** Returns a strict form in which optional properties are not required, instead of nullable. */
+export function strictWithOptional(schema: ObjectSchema): StrictSchema {
+  return strictObject(schema, "omitted") as StrictSchema;
+}
+
+function strictObject({ properties = {}, required = [], description }: Schema, optional: Optional): Schema {
   const names = Object.keys(properties);
   return {
     type: "object",
     ...(description === undefined ? {} : { description }),
     properties: Object.fromEntries(
-      names.map((name) => [name, strict(properties[name] as Schema, !required.includes(name))]),
+      names.map((name) => [name, strict(properties[name] as Schema, !required.includes(name), optional)]),
     ),
-    required: names,
+    required: optional === "nullable" ? names : names.filter((name) => required.includes(name)),
     additionalProperties: false,
   };
 }
 
-function strict(schema: Schema, optional: boolean): Schema {
+function strict(schema: Schema, isOptional: boolean, optional: Optional): Schema {
   const types = [schema.type].flat() as readonly SchemaType[];
   const solid = types.filter((type) => type !== "null");
-  const nullable = optional || solid.length < types.length;
-  const description = described(schema, optional);
-  if (solid.length > 1) {
-    const anyOf = [...solid.map((type) => bare(schema, type)), ...(nullable ? [{ type: "null" }] : [])];
-    return { description, anyOf } as unknown as Schema;
-  }
-  const [type = "string"] = solid;
-  const words = description === "" ? {} : { description };
-  const { enum: choices } = schema;
-  if (choices === undefined) {
-    const one = bare(schema, type);
-    return { ...one, ...(nullable ? { type: [one.type, "null"].flat() as SchemaType[] } : {}), ...words };
-  }
-  const chosen = { type, enum: choices.filter((choice) => choice !== null) };
-  // Not every vendor accepts null among the choices of a string.
-  return (nullable ? { ...words, anyOf: [chosen, { type: "null" }] } : { ...chosen, ...words }) as Schema;
+  const nullable = (isOptional && optional === "nullable") || solid.length < types.length;
+  const description = describe(schema, isOptional);
+  const [first, ...others] = solid.map((type) => bare(schema, type, optional));
+  const told = { ...first, ...(description === "" ? {} : { description }) } as Schema;
+  if (others.length === 0 && !nullable) return told;
+  const anyOf = [told, ...others, ...(nullable ? [{ type: "null" }] : [])];
+  return { anyOf } as unknown as Schema;
 }
 
 /** Returns the structure of one type, without descriptions and limits. */
-function bare(schema: Schema, type: SchemaType): Schema {
+function bare(schema: Schema, type: SchemaType, optional: Optional): Schema {
+  const { enum: choices, items, properties } = schema;
   // A closed object of unknown shape could contain nothing; the tools accept its JSON text as well.
-  if (type === "object" && schema.properties === undefined) return { type: "string" };
-  if (type === "object") return strictObject({ ...schema, type });
-  if (type === "array")
-    return { type, ...(schema.items === undefined ? {} : { items: strict(schema.items, false) }) };
-  return { type };
+  if (type === "object" && properties === undefined) return { type: "string" };
+  if (type === "object") return strictObject({ ...schema, type }, optional);
+  if (type === "array") {
+    return { type, ...(items === undefined ? {} : { items: strict(items, false, optional) }) };
+  }
+  // Not every vendor accepts null among the choices of a string.
+  return { type, ...(choices === undefined ? {} : { enum: choices.filter((choice) => choice !== null) }) };
 }
 
 /** Describes constraints that a strict schema cannot express. */
-function described(schema: Schema, optional: boolean): string {
+function describe(schema: Schema, isOptional: boolean): string {
   const { description = "", minimum, maximum, default: byDefault } = schema;
   const isOpen = [schema.type].flat().includes("object") && schema.properties === undefined;
   const limits = [
     isOpen ? "as JSON text" : "",
     minimum === undefined ? "" : `at least ${minimum}`,
     maximum === undefined ? "" : `at most ${maximum}`,
-    optional && byDefault !== undefined ? `default ${JSON.stringify(byDefault)}` : "",
+    isOptional && byDefault !== undefined ? `default ${JSON.stringify(byDefault)}` : "",
   ].filter((limit) => limit !== "");
   return limits.length === 0 ? description : `${description} (${limits.join(", ")})`.trimStart();
 }

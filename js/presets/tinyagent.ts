@@ -32,10 +32,7 @@ export const tinyagent: Preset = definePreset({
         "Reads a text file and returns its lines as they are. Use this tool to:\n- look at source code, configuration and logs\n- read part of a large file with start_line and max_lines\nBinary files and images are refused with what they are.",
       params: {
         file_path: param("path", path("The file to read")),
-        start_line: param(
-          "start_line",
-          integer("First line, counted from 1.", { default: 1, not: { const: 0 } }),
-        ),
+        start_line: param("start_line", integer("First line, counted from 1.", { default: 1 })),
         max_lines: param("max_lines", {
           type: ["integer", "null"],
           minimum: 1,

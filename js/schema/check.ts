@@ -381,7 +381,6 @@ function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }:
   const whole = type === "integer";
   const low = schema.minimum ?? -Infinity;
   const high = schema.maximum ?? Infinity;
-  const never = schema.not?.const;
   const range =
     low === -Infinity && high === Infinity
       ? ""
@@ -390,8 +389,7 @@ function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }:
         : low === -Infinity
           ? ` of at most ${high}`
           : ` from ${low} to ${high}`;
-  const other = never === undefined ? "" : ` other than ${never}`;
-  const wanted = `must be ${whole ? "an integer" : "a number"}${range}${other}`;
+  const wanted = `must be ${whole ? "an integer" : "a number"}${range}`;
   return (given) => {
     let value = given;
     if (coerce && typeof value === "string" && /^\s*[+-]?\d+(\.\d+)?\s*$/u.test(value)) value = Number(value);
@@ -399,8 +397,7 @@ function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }:
       typeof value === "number" &&
       (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) &&
       value >= low &&
-      value <= high &&
-      value !== never;
+      value <= high;
     return fits ? value : new Problem(`${wanted}, got ${show(given)}`);
   };
 }

@@ -20,11 +20,6 @@ export interface Schema {
   readonly minimum?: number;
   /** The greatest number. */
   readonly maximum?: number;
-  /** A number that is not allowed. */
-  readonly not?: {
-    /** That number. */
-    readonly const: number;
-  };
   /** The least length of a text. */
   readonly minLength?: number;
   /** A regular expression that a text must match. */

@@ -10,7 +10,7 @@ import { type ImageFacts, imageFacts, imageText } from "./render/image.ts";
 import { END_OF_FILE, type LineRange } from "./lib/line-ranges.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/rendered.ts";
-import { compile, object } from "./lib/schema.ts";
+import { type Arguments, compile, object } from "./lib/schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { utf8 } from "./lib/text.ts";
@@ -87,7 +87,7 @@ const inputSchema = object(
     path: path("The file"),
     start_line: integer(
       "First line, counted from 1; negative counts from the end: -20 begins 20 lines before it.",
-      { default: 1, not: { const: 0 } },
+      { default: 1 },
     ),
     max_lines: {
       type: ["integer", "null"],
@@ -199,6 +199,22 @@ const outputSchema = object(
   ],
 );
 
+const check = compile<Args>("read_file", inputSchema);
+
+/**
+ * Checks arguments. Line 0 is refused here: a schema could say it only with `not`, which several
+ * providers of models do not take.
+ */
+function parse(given: Arguments): Args {
+  const args = check(given);
+  if (args.start_line !== 0) return args;
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    "Invalid argument 'start_line': must be an integer other than 0, got 0.",
+    { complete: true, details: { tool: "read_file", argument: "start_line" } },
+  );
+}
+
 /** Reads a page of a text file, or an image. */
 export const readFile: ReadingTool<Args, ReadFileData> = {
   kind: "read",
@@ -210,7 +226,7 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("read_file", inputSchema),
+  parse,
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
   render: (data, args, call) => readText(data, args, call),

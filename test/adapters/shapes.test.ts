@@ -178,7 +178,7 @@ describe("OpenAI's agents", () => {
 
 describe("Anthropic's runner", () => {
   test("a failure is thrown with the bare text, an image is a block", async () => {
-    const tools = toAnthropicRunnable(await open(), { strict: true });
+    const tools = toAnthropicRunnable(await open(), { strict: true, include: ["read_file", "batch"] });
     const read = toolNamed(tools, "read_file");
     expect(await read.run(read.parse({ path: "a.txt" }))).toBe("     1\thello");
     expect(await read.run({ path: "dot.png" })).toMatchObject([

@@ -1,18 +1,24 @@
 /**
- * The strict form of every tool's schema, held against what three families of models publish that they take.
+ * The schemas of every tool, held against what three families of models publish that they take: the strict form
+ * against each family's rules, and the form that `tools/list` of the protocol has against Gemini's, because clients
+ * pass it on as it is and the two other families take any JSON Schema where none is enforced.
  *
  * - OpenAI, "Structured outputs: supported schemas": the root is an object; every object is closed and names all its
  *   properties as required; types, enum, anyOf, items; at most ten levels, 5,000 properties, 1,000 choices.
- * - Gemini, `Schema` of function declarations, in the form that `geminiSchema` makes: one type in capitals, nullable;
- *   choices are strings of a string; a list has items, an object has properties.
+ * - Gemini, `Schema` of function declarations: one type for each value, no `not` and no `const`; nothing beside
+ *   `anyOf`; choices are strings of a string; a list has items. `geminiSchema` makes the form that is sent to the API:
+ *   capitals, `nullable`, and nothing that `Schema` does not have.
  * - Anthropic, "Strict tool use: JSON Schema limitations": objects are closed; no limits of numbers, lengths or items,
- *   no patterns, no references to other documents, no choices that are objects or lists.
+ *   no patterns, no references to other documents, no choices that are objects or lists. All strict tools of a request
+ *   together: at most 20 tools, 24 properties that may be left out and 16 of several types.
  */
 import { describe, expect, test } from "vitest";
+import { toAnthropicRunnable } from "../../js/adapters/anthropic.ts";
 import { geminiSchema, type GeminiSchema } from "../../js/adapters/gemini-schema.ts";
 import { leanPreset } from "../../js/mcp/lean-preset.ts";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";
+import { singleTypes } from "../../js/presets/single-types.ts";
 import { strictSchema } from "../../js/presets/strict.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 import type { ObjectSchema, Schema } from "../../js/tools/lib/schema.ts";
@@ -81,6 +87,22 @@ function openai(root: Json): string[] {
   }
   if (properties > 5000) wrong.push("more than 5,000 properties");
   if (choices > 1000) wrong.push("more than 1,000 choices");
+  return wrong;
+}
+
+/** A schema as JSON that a client hands to Gemini without knowing our tools. */
+function listed(root: Json): string[] {
+  const wrong: string[] = [];
+  for (const { schema } of schemasIn(root)) {
+    const { type, anyOf } = schema;
+    if (anyOf !== undefined && Object.keys(schema).length > 1) wrong.push("a keyword beside anyOf");
+    if (anyOf === undefined && typeof type !== "string") wrong.push(`the type ${JSON.stringify(type)}`);
+    for (const key of ["not", "const", "oneOf", "allOf"]) if (key in schema) wrong.push(`the keyword ${key}`);
+    if (schema["enum"] !== undefined && type !== "string") wrong.push("choices of another type than string");
+    if (type === "array" && schema["items"] === undefined) wrong.push("a list without items");
+    if (anyOf === undefined && type !== "array" && schema["items"] !== undefined)
+      wrong.push("items of no list");
+  }
   return wrong;
 }
 
@@ -157,10 +179,51 @@ describe("the strict form of every tool is taken", () => {
     expect(openai(strict as unknown as Json), "OpenAI").toEqual([]);
     expect(gemini(geminiSchema(strict as unknown as Schema)), "Gemini").toEqual([]);
     expect(anthropic(strict as unknown as Json), "Anthropic").toEqual([]);
+    expect(listed(strict as unknown as Json), "Gemini, as it is").toEqual([]);
     // An object that may hold nothing says that there is nothing to give.
     for (const { type, properties } of objectsIn(strict).slice(1)) {
       if (type === "object") expect(Object.keys(properties as Json)).not.toEqual([]);
     }
+  });
+});
+
+/** The keywords of a schema and of those in it, sorted, with each of several types. */
+const keywordsOf = (root: object): string[] =>
+  [...schemasIn(root as Json)]
+    .flatMap(({ schema }) =>
+      Object.entries(schema).flatMap(([key, value]) => (key === "type" ? [value].flat().map(String) : [key])),
+    )
+    .filter((key) => key !== "anyOf")
+    .sort();
+
+describe("the form of tools/list is taken by Gemini as it is", () => {
+  const every = [...lists].flatMap(([list, tools]) => tools.map((tool) => [list, tool.name, tool] as const));
+  test.each(every)("%s %s", (_list, _name, { inputSchema }) => {
+    const form = singleTypes(inputSchema);
+    expect(listed(form as unknown as Json)).toEqual([]);
+    // Each keyword of the schema is somewhere in its listed form.
+    expect(keywordsOf(form)).toEqual(keywordsOf(inputSchema));
+  });
+});
+
+describe("the strict tools of a request keep Anthropic's limits", () => {
+  test.each(PRESET_NAMES)("%s", async (preset) => {
+    const ws = await openWorkspace({ backend: new MemoryBackend({ "/ws/a.txt": "one\n" }), root: "/ws" });
+    const tools = toAnthropicRunnable(ws, { preset, strict: true }).filter(({ strict }) => strict === true);
+    let [optional, unions] = [0, 0];
+    for (const { input_schema: root } of tools) {
+      expect(anthropic(root as unknown as Json)).toEqual([]);
+      for (const { schema } of schemasIn(root as unknown as Json)) {
+        const names = Object.keys((schema["properties"] as Json | undefined) ?? {});
+        optional += names.length - ((schema["required"] as unknown[] | undefined)?.length ?? 0);
+        if (schema["anyOf"] !== undefined || Array.isArray(schema["type"])) unions += 1;
+      }
+    }
+    expect(tools.length).toBeGreaterThan(0);
+    expect(tools.length).toBeLessThanOrEqual(20);
+    expect(optional).toBeLessThanOrEqual(24);
+    expect(unions).toBeLessThanOrEqual(16);
+    await ws.close();
   });
 });
 

@@ -88,7 +88,12 @@ describe.each(KINDS)("read_file on %s", (kind) => {
       "INVALID_ARGUMENT",
       /'encoding'.*klingon/,
     ],
-    ["line 0", { path: "file.txt", start_line: 0 }, "INVALID_ARGUMENT", /'start_line'/],
+    [
+      "line 0",
+      { path: "file.txt", start_line: 0 },
+      "INVALID_ARGUMENT",
+      /'start_line': must be an integer other than 0, got 0/,
+    ],
     ["no lines", { path: "file.txt", max_lines: 0 }, "INVALID_ARGUMENT", /'max_lines'/],
     [
       "an argument it does not have",

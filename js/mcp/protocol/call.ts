@@ -1,5 +1,6 @@
 /** `tools/list` and `tools/call`: the tools of a workspace in the form of the protocol. */
 import { nearest } from "../../schema/nearest.ts";
+import { singleTypes } from "../../presets/single-types.ts";
 import { shuttingDown } from "../../pipeline/scheduling/drain.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
@@ -61,10 +62,10 @@ export async function listTools({ host, structured }: Serving): Promise<Record<s
   const tools = served === undefined ? await host.tools() : served.listed;
   const { preset } = host;
   // Most servers never use strict schemas, so the module is loaded only on demand.
-  const strictSchema = host.strictSchemas
+  const listedSchema = host.strictSchemas
     ? (await import("../../presets/strict.ts")).strictSchema
-    : undefined;
-  return tools.map((tool) => toolFacts(tool, { preset, structured, strictSchema }));
+    : singleTypes;
+  return tools.map((tool) => toolFacts(tool, { preset, structured, listedSchema }));
 }
 
 /** Thrown for an unknown tool. The code is the protocol's code for invalid parameters. */

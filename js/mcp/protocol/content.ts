@@ -148,21 +148,21 @@ function small(data: Readonly<Record<string, unknown>>): Record<string, unknown>
 export interface ListOptions {
   readonly preset: ServedPreset;
   readonly structured: Structured;
-  /** Converts a schema to its strict form; undefined when schemas are listed unchanged. */
-  readonly strictSchema?: ((schema: ToolDefinition["inputSchema"]) => unknown) | undefined;
+  /** Converts the schema of a tool's arguments to the form that is listed. */
+  readonly listedSchema: (schema: ToolDefinition["inputSchema"]) => unknown;
 }
 
 /** Returns a tool in the form of `tools/list`. */
 export function toolFacts(
   { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
-  { preset, structured, strictSchema }: ListOptions,
+  { preset, structured, listedSchema }: ListOptions,
 ): Record<string, unknown> {
   const output = structured !== "full" ? undefined : preset === "mcp" ? parityOutput(name) : outputSchema;
   return {
     name,
     title,
     description,
-    inputSchema: strictSchema === undefined ? inputSchema : strictSchema(inputSchema),
+    inputSchema: listedSchema(inputSchema),
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations,
   };
