@@ -12,7 +12,7 @@ import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
 /** TypeScript rooms from the lowest up; rooms on one line may know each other. */
 const levels = [
   ["engine"],
-  ["diff", "http", "readers", "backends", "journal", "schema", "wasm"],
+  ["diff", "http", "readers", "backends", "journal", "rpc", "schema", "wasm"],
   ["hooks", "policy", "presets", "testing", "tools"],
   ["pipeline"],
   ["workspace"],

@@ -1,5 +1,5 @@
 // The Model Context Protocol's own judges on our servers: its conformance suite
-// over HTTP, and its inspector's command line driving every tool over stdio.
+// over HTTP, and its inspector's command line driving every tool over stdio, over HTTP and in the host's process.
 //
 // Both need Node 22, which npm carries; everything is installed into
 // .cache/conformance. Scenarios that ask for tools made for the suite (such as
@@ -27,6 +27,7 @@ const scenarios = [
 ];
 const node = join(folder, "node_modules/node/bin/node");
 const command = join(root, "dist/bin/filewright.js");
+const inProcess = join(root, "scripts/lib/in-process-server.mjs");
 
 function install() {
   mkdirSync(folder, { recursive: true });
@@ -43,9 +44,11 @@ function tell(ok, name, why = "") {
   console.log(`${ok ? "ok  " : "FAIL"} ${name}${ok ? "" : `: ${why.slice(0, 400)}`}`);
 }
 
-async function conformance(dir) {
+/** Runs `judge` with the address of a server over HTTP. */
+async function served(dir, judge) {
   const env = { ...process.env, FILEWRIGHT_TOKEN: "" };
-  const server = spawn(process.execPath, [command, "serve", dir, "--no-token", "--port", "0"], { env });
+  const argv = [command, "serve", dir, "--preset", "mcp", "--no-token", "--port", "0"];
+  const server = spawn(process.execPath, argv, { env });
   const url = await new Promise((resolve, reject) => {
     server.stderr.on("data", (chunk) => {
       const [, found] = /at (http:\S+)/.exec(String(chunk)) ?? [];
@@ -53,6 +56,11 @@ async function conformance(dir) {
     });
     server.once("exit", () => reject(new Error("the server did not start")));
   });
+  judge(url);
+  server.kill();
+}
+
+function conformance(dir, url) {
   const bin = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
   for (const scenario of scenarios) {
     const options = { encoding: "utf8", timeout: 60_000, cwd: dir };
@@ -60,7 +68,6 @@ async function conformance(dir) {
     const said = `${ran.stdout}${ran.stderr}`;
     tell(/Passed: [1-9]\d*\/\d+, 0 failed/.test(said), `conformance ${scenario}`, said.slice(-400));
   }
-  server.kill();
 }
 
 /** A call of every tool, in the order in which each finds what it needs. */
@@ -81,37 +88,33 @@ const calls = [
   ["list_allowed_directories"],
 ];
 
-function inspector(dir) {
+/** Drives every tool. `server`: the arguments that name the server to the inspector. */
+function inspector(dir, name, server) {
   const bin = join(folder, "node_modules/.bin/mcp-inspector");
   for (const [tool, ...given] of calls) {
     const args = given.flatMap((one) => ["--tool-arg", one]);
-    const line = [
-      "--cli",
-      process.execPath,
-      command,
-      "mcp",
-      dir,
-      "--method",
-      "tools/call",
-      "--tool-name",
-      tool,
-    ];
+    const line = ["--cli", ...server, "--method", "tools/call", "--tool-name", tool];
     const ran = spawnSync(node, [bin, ...line, ...args], { encoding: "utf8", timeout: 90_000, cwd: dir });
     const ok =
       ran.status === 0 && ran.stdout.includes('"content"') && !ran.stdout.includes('"isError": true');
-    tell(ok, `inspector ${tool}`, `${ran.stdout}${ran.stderr}`);
+    tell(ok, `inspector ${name} ${tool}`, `${ran.stdout}${ran.stderr}`);
   }
 }
 
 await main(async () => {
   if (!existsSync(node) && !install()) {
-    tally.skipped = scenarios.length + calls.length;
+    tally.skipped = scenarios.length + 3 * calls.length;
     console.log("skipped: Node 22 and the suite could not be installed from npm");
   } else {
-    const dir = mkdtempSync(join(tmpdir(), "filewright-conformance-"));
-    await conformance(dir);
-    inspector(dir);
-    rmSync(dir, { recursive: true, force: true });
+    const fresh = () => mkdtempSync(join(tmpdir(), "filewright-conformance-"));
+    const dirs = [fresh(), fresh(), fresh()];
+    await served(dirs[0], (url) => {
+      conformance(dirs[0], url);
+      inspector(dirs[0], "http", [url, "--transport", "http"]);
+    });
+    inspector(dirs[1], "stdio", [process.execPath, command, "mcp", dirs[1], "--preset", "mcp"]);
+    inspector(dirs[2], "in-process", [process.execPath, inProcess, dirs[2]]);
+    for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
   }
   console.log(`${tally.passed} passed, ${tally.failed} failed, ${tally.skipped} skipped`);
   if (tally.failed > 0) process.exitCode = 1;

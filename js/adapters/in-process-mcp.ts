@@ -1,18 +1,10 @@
 /**
- * The part of the Model Context Protocol that a host in the same process needs for tools:
- * initialise, list, call, cancel, ping. The MCP server serves other clients.
+ * The part of the Model Context Protocol that a host in the same process needs for tools: initialise, list, call,
+ * cancel, ping. The MCP server serves other clients.
  */
+import { makeMessageHandler, UnknownTool } from "../rpc/handler.ts";
 import { toMcpContent } from "./content.ts";
-import { revisionFor } from "./mcp-revisions.ts";
 import type { AdapterTool } from "./offer.ts";
-
-/** A message of JSON-RPC. */
-interface Message {
-  readonly jsonrpc: "2.0";
-  readonly id?: string | number;
-  readonly method?: string;
-  readonly params?: Readonly<Record<string, unknown>>;
-}
 
 /** The transport that the host connects. */
 export interface InProcessTransport {
@@ -29,84 +21,53 @@ export interface InProcessServer {
   close(): Promise<void>;
 }
 
-const METHOD_NOT_FOUND = -32_601;
-const INVALID_PARAMS = -32_602;
-
 /** Serves tools to one host. */
 export function inProcessServer(
   info: { readonly name: string; readonly version: string },
   tools: readonly AdapterTool[],
 ): InProcessServer {
   let connected: InProcessTransport | undefined;
-  const running = new Map<unknown, AbortController>();
+  const handler = makeMessageHandler(
+    {
+      initialize: () => ({ capabilities: { tools: {} }, serverInfo: info }),
+      ping: () => ({}),
+      "tools/list": async () => ({
+        tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
+          name,
+          title,
+          description,
+          inputSchema,
+          annotations,
+        })),
+      }),
+      async "tools/call"({ name, args, params, signal }) {
+        const tool = tools.find((one) => one.name === name);
+        if (tool === undefined)
+          throw new UnknownTool(
+            name,
+            tools.map((one) => one.name),
+          );
+        const result = await tool.call(args, { signal, toolCall: params });
+        return { content: toMcpContent(result), ...(result.ok ? {} : { isError: true }) };
+      },
+    },
+    "refuse",
+  );
 
-  const answers: Readonly<Record<string, (message: Message) => unknown>> = {
-    initialize: ({ params }) => ({
-      protocolVersion: revisionFor(params?.["protocolVersion"]),
-      capabilities: { tools: {} },
-      serverInfo: info,
-    }),
-    ping: () => ({}),
-    "tools/list": () => ({
-      tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
-        name,
-        title,
-        description,
-        inputSchema,
-        annotations,
-      })),
-    }),
-    "tools/call": ({ id, params }) => call(id, params ?? {}),
-  };
-
-  async function call(id: unknown, params: Readonly<Record<string, unknown>>): Promise<unknown> {
-    const tool = tools.find(({ name }) => name === params["name"]);
-    if (tool === undefined) throw new RangeError(`unknown tool ${String(params["name"])}`);
-    const stop = new AbortController();
-    running.set(id, stop);
-    try {
-      const result = await tool.call(params["arguments"] ?? {}, { signal: stop.signal, toolCall: params });
-      return {
-        content: toMcpContent(result),
-        ...(result.ok ? {} : { isError: true }),
-      };
-    } finally {
-      running.delete(id);
-    }
+  async function receive(message: unknown): Promise<void> {
+    const reply = await handler.handle(message);
+    if (reply !== undefined) await connected?.send(reply as never);
   }
-
-  async function receive(message: Message): Promise<void> {
-    const { id, method, params } = message;
-    if (method === "notifications/cancelled") running.get(params?.["requestId"])?.abort();
-    if (id === undefined || method === undefined) return;
-    const answer = answers[method];
-    const reply = (body: object): Promise<void> | undefined =>
-      connected?.send({ jsonrpc: "2.0", id, ...body } as never);
-    if (answer === undefined) {
-      await reply({ error: { code: METHOD_NOT_FOUND, message: `unknown method ${method}` } });
-      return;
-    }
-    try {
-      await reply({ result: await answer(message) });
-    } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
-      await reply({ error: { code: INVALID_PARAMS, message: said } });
-    }
-  }
-
-  const stopAll = (): void => {
-    for (const stop of running.values()) stop.abort();
-  };
 
   return {
     async connect(transport) {
       connected = transport;
       transport.onmessage = (message) => void receive(message).catch(() => undefined);
-      transport.onclose = stopAll;
+      transport.onclose = handler.close;
       await transport.start();
     },
     async close() {
-      stopAll();
+      handler.close();
       await connected?.close();
       connected = undefined;
     },

@@ -1,8 +1,9 @@
 /** The pace of progress, by a clock of the test's own: no message just before an answer, none backwards. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CallOptions } from "../../js/workspace/index.ts";
-import { type DirectParts, makeDirect } from "../../js/mcp/transport/direct.ts";
+import { type DirectParts, directMethods } from "../../js/mcp/transport/direct.ts";
 import { type Reporter, reporter } from "../../js/mcp/protocol/progress.ts";
+import { makeMessageHandler } from "../../js/rpc/handler.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -70,20 +71,17 @@ test("a call that is answered without the SDK tells it too", async () => {
   };
   const served = { tools: new Map([["slow", { execute }]]), roots: [], cwd: "/" };
   const host = { preset: "mcp", workspace: async () => served, isDraining: () => false };
-  const direct = makeDirect({
+  const parts = {
     host,
     structured: "none",
-    write: (message: object) => written.push(message),
-    leave: () => expect.fail("it was left to the SDK"),
+    notify: async (message: object) => void written.push({ jsonrpc: "2.0", ...message }),
     settled: () => undefined,
-  } as unknown as DirectParts);
+  };
+  const direct = makeMessageHandler(directMethods(parts as unknown as DirectParts), "leave");
   const params = { name: "slow", arguments: {}, _meta: { progressToken: 7 } };
-  expect(direct.take({ jsonrpc: "2.0", id: 7, method: "tools/call", params })).toBe(true);
-  await vi.waitFor(() => expect(written).toHaveLength(2));
-  expect(written[0]).toEqual({
-    jsonrpc: "2.0",
-    method: "notifications/progress",
-    params: { progressToken: 7, progress: 1, total: 2 },
-  });
-  expect(written[1]).toMatchObject({ id: 7, result: { content: [{ type: "text", text: "done" }] } });
+  const reply = await direct.handle({ jsonrpc: "2.0", id: 7, method: "tools/call", params });
+  expect(written).toEqual([
+    { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 7, progress: 1, total: 2 } },
+  ]);
+  expect(reply).toMatchObject({ id: 7, result: { content: [{ type: "text", text: "done" }] } });
 });

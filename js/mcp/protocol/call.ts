@@ -1,12 +1,12 @@
 /** `tools/list` and `tools/call`: the tools of a workspace in the form of the protocol. */
-import { nearest } from "../../schema/nearest.ts";
 import { singleTypes } from "../../presets/single-types.ts";
+import { UnknownTool } from "../../rpc/handler.ts";
 import { shuttingDown } from "../../pipeline/scheduling/drain.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
 import { type ClientLog, logCall, makeClientLog, type Notify } from "./client-log.ts";
 import { answerOf, type CallAnswer, refusal, type Structured, toolFacts } from "./content.ts";
-import type { Host, ServedWorkspace } from "../host.ts";
+import type { Host } from "../host.ts";
 import type { LogLevel } from "../log.ts";
 import { mediaOf } from "./media.ts";
 import { reporter } from "./progress.ts";
@@ -68,12 +68,6 @@ export async function listTools({ host, structured }: Serving): Promise<Record<s
   return tools.map((tool) => toolFacts(tool, { preset, structured, listedSchema }));
 }
 
-/** Thrown for an unknown tool. The code is the protocol's code for invalid parameters. */
-class UnknownTool extends Error {
-  override name = "UnknownTool";
-  readonly code = -32_602;
-}
-
 /**
  * Runs one call.
  * @param round the approvals of this request, when the client's user can be asked
@@ -100,7 +94,7 @@ export async function callTool(
   if (tool === undefined) {
     // The name is the client's text, so it is not repeated.
     log?.log("warning", { message: "a call was refused: UNKNOWN_TOOL", code: "UNKNOWN_TOOL" });
-    throw unknown(name, served);
+    throw new UnknownTool(name, [...served.tools.keys()]);
   }
   const report = reporter(meta?.progressToken, notify);
   try {
@@ -142,10 +136,4 @@ async function pending(
       "Error: CONFLICT: the change is no longer the one that was approved. Nothing was written; read again and call again.",
     );
   return round.question();
-}
-
-function unknown(name: string, { tools }: ServedWorkspace): UnknownTool {
-  const close = nearest(name, [...tools.keys()]);
-  const hint = close === undefined ? "tools/list names them" : `did you mean ${close}?`;
-  return new UnknownTool(`Unknown tool: ${name.slice(0, 80)}; ${hint}`);
 }

@@ -1,6 +1,6 @@
 /**
  * A connection over standard input and output that the protocol's SDK serves: both eras, roots, resources,
- * subscriptions and questions. The module is loaded with the first message that `direct.ts` does not answer.
+ * subscriptions and questions. The module is loaded with the first message that `rpc/handler.ts` leaves.
  */
 import type { Serving } from "../protocol/call.ts";
 import type { Log } from "../log.ts";
@@ -8,7 +8,8 @@ import { clientRoots } from "../protocol/roots.ts";
 import { parseJSONRPCMessage, type Server, serveStdio, type Transport } from "../protocol/sdk.ts";
 import { makeServer } from "../protocol/server.ts";
 import { listenedUris, type Watch, watchVersions } from "../protocol/watch.ts";
-import type { Message, Wire } from "./wire.ts";
+import type { JsonObject } from "../../rpc/message.ts";
+import type { Wire } from "./wire.ts";
 
 /** The parts that a connection needs. */
 export interface ConnectionParts extends Serving {
@@ -19,7 +20,7 @@ export interface ConnectionParts extends Serving {
 
 /** The SDK's side of a connection. */
 export interface Connection {
-  deliver(message: Message): void;
+  deliver(message: JsonObject): void;
   /** Resolves when the client has answered our question for its roots, if we have asked one. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -33,11 +34,11 @@ const GREETED = "filewright/greeted";
 
 /**
  * Connects the SDK to the wire.
- * @param greeting the handshake, when it is already answered
+ * @param greeting the parameters of the handshake, when it is already answered
  */
 export async function connectSdk(
   { wire, version, log, ...serving }: ConnectionParts,
-  greeting: Message | undefined,
+  greeting: JsonObject | undefined,
 ): Promise<Connection> {
   const { host } = serving;
   let current: Server | undefined;
@@ -68,7 +69,7 @@ export async function connectSdk(
     const done = new Promise<void>((resolve) => {
       greeted = resolve;
     });
-    transport.onmessage?.({ ...greeting, id: GREETED } as never);
+    transport.onmessage?.({ jsonrpc: "2.0", id: GREETED, method: "initialize", params: greeting } as never);
     await done;
   }
   return {

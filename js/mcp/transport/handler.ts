@@ -6,23 +6,14 @@
  */
 import { HTTP_LIMITS } from "../../http/limits.ts";
 import { refused } from "../auth/gate.ts";
+import { makeMessageHandler, REVISIONS } from "../../rpc/handler.ts";
+import { INVALID_REQUEST, isObject, notJson } from "../../rpc/message.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
+import { aboutServer } from "../protocol/about.ts";
 import { createMcpHandler } from "../protocol/sdk.ts";
 import { makeServer, type ServerParts } from "../protocol/server.ts";
 import { listenedUris, watchVersions } from "../protocol/watch.ts";
-
-/**
- * Returns the message of a small request that subscribes, and an empty object for any other request, whose
- * body is not read.
- */
-async function asksToListen(request: Request): Promise<unknown> {
-  const small = Number(request.headers.get("content-length") ?? MAX_LISTEN_BYTES) < MAX_LISTEN_BYTES;
-  if (request.headers.get("mcp-method") !== "subscriptions/listen" || !small) return {};
-  return request
-    .clone()
-    .json()
-    .catch(() => ({}));
-}
+import { directMethods } from "./direct.ts";
 
 /** Serves requests. */
 export interface McpHandler {
@@ -33,8 +24,8 @@ export interface McpHandler {
   close(): Promise<void>;
 }
 
-/** A message that subscribes must be smaller than this number of bytes. */
-const MAX_LISTEN_BYTES = 1024 * 1024;
+/** A longer message is left to the SDK unread. */
+const MAX_DIRECT_BYTES = 1024 * 1024;
 /** Maximum number of subscription streams of all clients together. */
 const MAX_SUBSCRIPTIONS = 128;
 
@@ -58,6 +49,29 @@ export function makeHandler(
       }),
     { onerror, maxRequestBodySize: HTTP_LIMITS.bodyBytes, maxSubscriptions: MAX_SUBSCRIPTIONS },
   );
+  const offers = { subscribe: false, logging: false };
+  /** Answers a message of the older era that the SDK is not needed for. */
+  const answerDirectly = async (
+    message: unknown,
+    request: Request,
+    agent: string | undefined,
+  ): Promise<Response | undefined> => {
+    const serving = { ...parts, agent, notify: async () => {}, settled: () => undefined };
+    const methods = {
+      ...directMethods(serving),
+      initialize: () => aboutServer(parts, parts.version, offers),
+    };
+    // Reports of progress need a stream, which only the SDK has.
+    const hasMeta = isObject(message) && isObject(message["params"]) && "_meta" in message["params"];
+    const direct = makeMessageHandler(hasMeta ? { ...methods, "tools/call": undefined } : methods, "leave");
+    const handled = direct.handle(message);
+    if (handled === undefined) return undefined;
+    request.signal.addEventListener("abort", direct.close, { once: true });
+    const reply = await handled;
+    // The client has gone.
+    if (reply === undefined) return new Response(null, { status: 499 });
+    return Response.json(reply, { status: reply.error?.code === INVALID_REQUEST ? 400 : 200 });
+  };
   return {
     async fetch(request, facts) {
       const authInfo =
@@ -70,13 +84,29 @@ export function makeHandler(
               expiresAt: facts.expiresAt,
             };
       const options = authInfo === undefined ? {} : { authInfo };
-      const listened = listenedUris(await asksToListen(request));
-      if (listened === undefined) return handler.fetch(request, options);
+      if (!isSmallMessage(request)) return handler.fetch(request, options);
+      const body = await request.text();
+      let message: unknown;
+      try {
+        message = JSON.parse(body);
+      } catch {
+        return Response.json(notJson(), { status: 400 });
+      }
+      // The SDK answers batches, which the revision 2025-03-26 has over HTTP.
+      if (isOlderEra(request) && !Array.isArray(message)) {
+        const agent = facts === undefined ? parts.agent : `${facts.clientId}`;
+        const response = await answerDirectly(message, request, agent);
+        if (response !== undefined) return response;
+      }
+      const parsed = { ...options, parsedBody: message };
+      const listened = request.headers.get("mcp-method") === LISTEN ? listenedUris(message) : undefined;
+      if (listened === undefined) return handler.fetch(request, parsed);
       if (draining.signal.aborted) return refused(503, "the server is shutting down", { "retry-after": "1" });
       const signal = AbortSignal.any([request.signal, draining.signal]);
       const watched = watch.add(listened.uris);
       await watched.ready;
-      const response = await handler.fetch(new Request(request, { signal }), options);
+      const { url, method, headers } = request;
+      const response = await handler.fetch(new Request(url, { method, headers, body, signal }), parsed);
       if (response.ok && !signal.aborted)
         signal.addEventListener("abort", () => watched.stop(), { once: true });
       else watched.stop();
@@ -88,4 +118,24 @@ export function makeHandler(
       await handler.close();
     },
   };
+}
+
+const LISTEN = "subscriptions/listen";
+
+/** Returns true for a request with a short message in the form that the protocol demands. */
+function isSmallMessage({ method, headers }: Request): boolean {
+  if (method !== "POST" || !(Number(headers.get("content-length") ?? MAX_DIRECT_BYTES) < MAX_DIRECT_BYTES))
+    return false;
+  const accept = headers.get("accept") ?? "";
+  return (
+    /^application\/json\s*(;|$)/iu.test(headers.get("content-type") ?? "") &&
+    accept.includes("application/json") &&
+    accept.includes("text/event-stream")
+  );
+}
+
+/** Returns true for a request that names no revision, or one with a handshake. */
+function isOlderEra({ headers }: Request): boolean {
+  const revision = headers.get("mcp-protocol-version");
+  return !headers.has("mcp-method") && (revision === null || REVISIONS.includes(revision));
 }

@@ -1,10 +1,6 @@
 /**
- * A server over standard input and output for the client that started it. It supports both eras of the
- * protocol: the older one begins a connection with a handshake, and in the newer one each request is
- * independent.
- *
- * The most frequent messages are answered directly. The protocol's SDK is loaded with the first message that
- * needs it.
+ * A server over standard input and output for the client that started it: its start, its shutdown, and the lines
+ * in the client's log. `session.ts` answers the messages.
  */
 import process from "node:process";
 import { resolve } from "node:path";
@@ -12,18 +8,16 @@ import { escapeControls } from "../../engine/escape.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
 import { fulfilledWithin } from "../../http/within.ts";
 import type { WorkspaceOptions } from "../../workspace/options.ts";
-import { aboutServer } from "../protocol/about.ts";
 import type { Approvals } from "../protocol/approvals.ts";
 import { type ClientLog, makeClientLog } from "../protocol/client-log.ts";
-import type { Connection } from "./connection.ts";
 import type { Structured } from "../protocol/content.ts";
-import { answerHandshake, makeDirect } from "./direct.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
 import { type HostOptions, localHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../tool-list.ts";
 import { type Log, type LogLevel, stderrLog } from "../log.ts";
 import type { ServedRoot } from "../settings.ts";
-import { makeWire, type Message } from "./wire.ts";
+import { breath, serveMessages } from "./session.ts";
+import { makeWire } from "./wire.ts";
 
 /** The options of a server over any transport. */
 export interface ServeOptions {
@@ -107,36 +101,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   const ending = new AbortController();
   const serving = { host, structured, approvals, clientLog, ending: ending.signal };
 
-  let greeting: Message | undefined;
-  let sdk: Promise<Connection> | undefined;
-  let roots: Promise<void> | undefined;
-  /** Messages that arrive before the SDK is loaded, and that only the SDK needs. */
-  const held: Message[] = [];
-  const load = (): Promise<Connection> => {
-    sdk ??= import("./connection.ts").then(async ({ connectSdk }) => {
-      const connection = await connectSdk({ ...serving, wire, version, log }, greeting);
-      for (const message of held) connection.deliver(message);
-      return connection;
-    });
-    return sdk;
-  };
-  const leave = (message: Message): void => {
-    load().then(
-      (connection) => connection.deliver(message),
-      (error: unknown) => log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error"),
-    );
-  };
-  const direct = makeDirect({ ...serving, write: wire.write, leave, settled: () => roots });
-  /** Requests the client's roots. Calls wait until the answer has set the directories. */
-  const askForRoots = (): void => {
-    const asked = load()
-      .then((connection) => breath().then(() => connection.settled()))
-      .catch(() => {})
-      .then(() => {
-        if (roots === asked) roots = undefined;
-      });
-    roots = asked;
-  };
+  const session = serveMessages({ ...serving, wire, version, log });
 
   // The handlers run once, so a second signal ends the process at once.
   const ended = new Promise<"client" | "signal">((resolve) => {
@@ -145,24 +110,6 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
     process.once("SIGTERM", told).once("SIGINT", told);
   });
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
-  wire.onmessage = (message) => {
-    if (greeting === undefined && sdk === undefined) {
-      const answer = answerHandshake(
-        message,
-        aboutServer(serving, version, { subscribe: true, logging: true }),
-      );
-      if (answer === undefined) return leave(message);
-      greeting = message;
-      return wire.write(answer);
-    }
-    if (greeting !== undefined && direct.take(message)) return;
-    const { method } = message;
-    const about = method === "notifications/initialized" && sdk === undefined;
-    if (about && dirs.length > 0 && !(host.followsRoots && hasRoots(greeting)))
-      return void held.push(message);
-    leave(message);
-    if (host.followsRoots && (about || method === "notifications/roots/list_changed")) askForRoots();
-  };
   wire.start();
   log(options.greeting ?? greetingOf(options, dirs), "notice");
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
@@ -175,8 +122,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   await fulfilledWithin(drained, CANCEL_MS);
   // Calls that have ended may still have to write their answers.
   await breath();
-  direct.close();
-  await (await sdk)?.close();
+  await session.close();
   await host.close();
   return 0;
 }
@@ -200,17 +146,6 @@ export function greetingOf(options: ServeOptions, dirs: readonly string[]): stri
 function openedLine({ ws, listed }: ServedWorkspace): string {
   const { engine, sandbox } = ws.capabilities();
   return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
-}
-
-/** Returns true when the client supports roots. */
-function hasRoots(greeting: Message | undefined): boolean {
-  const params = greeting?.["params"] as { readonly capabilities?: { readonly roots?: unknown } } | undefined;
-  return params?.capabilities?.roots !== undefined;
-}
-
-/** Resolves when all delivered messages have reached their handlers. */
-function breath(): Promise<void> {
-  return new Promise((done) => setImmediate(done));
 }
 
 /** Loads the approvals on demand, because their cryptography takes a tenth of the start time. */

@@ -1,18 +1,16 @@
 /**
  * Messages over standard input and output, one JSON text per line.
  *
- * This module only splits lines and parses JSON; other modules check and answer messages. Standard output
- * carries only protocol messages.
+ * This module splits lines and parses JSON, and answers what is not a JSON object; other modules check and answer
+ * messages. Standard output carries only protocol messages.
  */
 import type { Readable, Writable } from "node:stream";
-
-/** A parsed message whose content is not checked. */
-export type Message = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject, notJson, parseMessage } from "../../rpc/message.ts";
 
 /** Both directions of a connection. */
 export interface Wire {
   /** Called with every line that is a JSON object. */
-  onmessage: (message: Message) => void;
+  onmessage: (message: JsonObject) => void;
   /** Called once, when the connection has ended in either direction. */
   onclose: () => void;
   /** Called with errors that belong to no message. */
@@ -50,8 +48,14 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
     }
     if (text === "" || text === "\r") return;
     const message = parsed(text);
-    if (message === undefined) wire.onerror(new Error(`Not a message: ${JSON.stringify(text.slice(0, 80))}`));
-    else wire.onmessage(message);
+    if (isObject(message)) {
+      wire.onmessage(message);
+      return;
+    }
+    wire.onerror(new Error(`Not a message: ${JSON.stringify(text.slice(0, 80))}`));
+    const checked = parseMessage(message);
+    if (message === undefined) wire.write(notJson());
+    else if (checked.kind === "invalid") wire.write(checked.reply);
   };
   const take = (bytes: Buffer): void => {
     let from = 0;
@@ -101,12 +105,10 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
   return wire;
 }
 
-function parsed(text: string): Message | undefined {
+/** Returns undefined for a text that is not JSON. */
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Message)
-      : undefined;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }

@@ -1,0 +1,103 @@
+/**
+ * The messages of one connection over standard input and output. It supports both eras of the protocol: the older
+ * one begins a connection with a handshake, and in the newer one each request is independent.
+ *
+ * The most frequent messages are answered directly. The protocol's SDK is loaded with the first message that
+ * needs it.
+ */
+import { type MessageHandler, makeMessageHandler } from "../../rpc/handler.ts";
+import type { JsonObject } from "../../rpc/message.ts";
+import { aboutServer } from "../protocol/about.ts";
+import type { Connection, ConnectionParts } from "./connection.ts";
+import { directMethods } from "./direct.ts";
+
+/** A connection whose messages are answered. */
+interface Session {
+  /** Cancels running calls and ends the SDK's side. */
+  close(): Promise<void>;
+}
+
+/** Answers the messages of a wire. */
+export function serveMessages(parts: ConnectionParts): Session {
+  const { wire, version, log, ...serving } = parts;
+  const { host } = serving;
+  /** The parameters of the handshake, when it was answered here. */
+  let greeting: JsonObject | undefined;
+  let sdk: Promise<Connection> | undefined;
+  let roots: Promise<void> | undefined;
+  /** Messages that arrive before the SDK is loaded, and that only the SDK needs. */
+  const held: JsonObject[] = [];
+  const load = (): Promise<Connection> => {
+    sdk ??= import("./connection.ts").then(async ({ connectSdk }) => {
+      const connection = await connectSdk(parts, greeting);
+      for (const message of held) connection.deliver(message);
+      return connection;
+    });
+    return sdk;
+  };
+  const leave = (message: JsonObject): void => {
+    load().then(
+      (connection) => connection.deliver(message),
+      (error: unknown) => log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error"),
+    );
+  };
+  const opening = makeMessageHandler(
+    {
+      initialize(params) {
+        greeting = params;
+        return aboutServer(serving, version, { subscribe: true, logging: true });
+      },
+    },
+    "leave",
+  );
+  const notify = async (notification: object): Promise<void> =>
+    wire.write({ ...notification, jsonrpc: "2.0" });
+  const greeted = makeMessageHandler(directMethods({ ...serving, notify, settled: () => roots }), "leave");
+  /** Answers only the broken messages of a connection that the SDK serves from its first message. */
+  const alone = makeMessageHandler({}, "leave");
+  const handler = (): MessageHandler => {
+    if (greeting !== undefined) return greeted;
+    return sdk === undefined ? opening : alone;
+  };
+  /** Requests the client's roots. Calls wait until the answer has set the directories. */
+  const askForRoots = (): void => {
+    const asked = load()
+      .then((connection) => breath().then(() => connection.settled()))
+      .catch(() => {})
+      .then(() => {
+        if (roots === asked) roots = undefined;
+      });
+    roots = asked;
+  };
+
+  wire.onmessage = (message) => {
+    const reply = handler().handle(message);
+    if (reply !== undefined)
+      return void reply.then((answer) => {
+        if (answer !== undefined) wire.write(answer);
+      });
+    const { method } = message;
+    const about = method === "notifications/initialized" && sdk === undefined;
+    if (about && host.dirs().length > 0 && !(host.followsRoots && hasRoots(greeting)))
+      return void held.push(message);
+    leave(message);
+    if (host.followsRoots && (about || method === "notifications/roots/list_changed")) askForRoots();
+  };
+  return {
+    async close() {
+      greeted.close();
+      await (await sdk)?.close();
+    },
+  };
+}
+
+/** Returns true when the client supports roots. */
+function hasRoots(greeting: JsonObject | undefined): boolean {
+  const { capabilities } = (greeting ?? {}) as { readonly capabilities?: { readonly roots?: unknown } };
+  return capabilities?.roots !== undefined;
+}
+
+/** Resolves when all delivered messages have reached their handlers. */
+export function breath(): Promise<void> {
+  return new Promise((done) => setImmediate(done));
+}

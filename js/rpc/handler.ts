@@ -1,0 +1,236 @@
+/**
+ * The one place that answers messages of the Model Context Protocol without its SDK: the handshake, `ping`, the
+ * list of tools, calls, and the log level. All transports use it: standard input and output, HTTP, and a host in
+ * the same process.
+ *
+ * The SDK parses each message twice and checks it against schemas that it builds first. This takes most of the
+ * start time and half of the time of a short call. So a server with the SDK behind it answers here what has the
+ * plain form, and leaves the rest. A server without the SDK refuses the rest.
+ */
+import {
+  errorReply,
+  type Id,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  isId,
+  isObject,
+  type JsonObject,
+  METHOD_NOT_FOUND,
+  parseMessage,
+  type Reply,
+  type RequestMessage,
+} from "./message.ts";
+import { nearest } from "../schema/nearest.ts";
+
+/**
+ * The revisions that `initialize` can agree on, newest first: the first one answers a client that names an
+ * unknown one. Later revisions have no handshake; each request names its revision.
+ */
+export const REVISIONS: readonly [latest: string, ...older: string[]] = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+];
+
+/** A call of a tool whose arguments are not checked. */
+interface ToolCall {
+  readonly name: string;
+  readonly args: JsonObject;
+  /** The token of the caller for reports of progress. */
+  readonly progressToken: Id | undefined;
+  /** All parameters of the request. */
+  readonly params: JsonObject;
+  /** Aborted when the caller cancels the call, or the connection ends. */
+  readonly signal: AbortSignal;
+}
+
+/** The methods that are answered here. An error that is thrown is the answer, with its `code` if it has one. */
+export interface Methods {
+  /** Returns the answer to a handshake without its revision. */
+  readonly initialize?: ((params: JsonObject) => object) | undefined;
+  readonly ping?: (() => object) | undefined;
+  readonly "tools/list"?: (() => Promise<object>) | undefined;
+  readonly "tools/call"?: ((call: ToolCall) => Promise<object>) | undefined;
+  readonly "logging/setLevel"?: ((level: unknown) => object) | undefined;
+}
+
+/** Thrown for a call of an unknown tool. */
+export class UnknownTool extends Error {
+  override name = "UnknownTool";
+  readonly code: number = INVALID_PARAMS;
+
+  constructor(name: string, known: readonly string[]) {
+    const close = nearest(name, known);
+    const hint = close === undefined ? "tools/list names them" : `did you mean ${close}?`;
+    super(`Unknown tool: ${name.slice(0, 80)}; ${hint}`);
+  }
+}
+
+/** Answers messages. */
+export interface MessageHandler {
+  /**
+   * Returns the answer to a message. The answer itself is undefined for a message that gets none, such as a
+   * cancelled call. Returns undefined at once for a message that the SDK must answer.
+   */
+  handle(message: unknown): Promise<Reply | undefined> | undefined;
+  /** Cancels all running calls. */
+  close(): void;
+}
+
+/**
+ * Creates a handler.
+ * @param rest `leave`: the SDK answers what is not plain; `refuse`: nothing stands behind this handler
+ */
+export function makeMessageHandler(methods: Methods, rest: "leave" | "refuse"): MessageHandler {
+  const running = new Set<{ readonly id: Id; readonly abort: AbortController }>();
+
+  const run = async (
+    id: Id,
+    answer: (signal: AbortSignal) => object | Promise<object>,
+  ): Promise<Reply | undefined> => {
+    const call = { id, abort: new AbortController() };
+    const { signal } = call.abort;
+    running.add(call);
+    try {
+      const result = await answer(signal);
+      return signal.aborted ? undefined : { result, jsonrpc: "2.0", id };
+    } catch (error) {
+      return signal.aborted ? undefined : thrownReply(id, error);
+    } finally {
+      running.delete(call);
+    }
+  };
+  const cancel = (id: unknown): boolean => {
+    const calls = [...running].filter((call) => call.id === id);
+    for (const { abort } of calls) abort.abort();
+    return calls.length > 0;
+  };
+  const answer = (request: RequestMessage): Promise<Reply | undefined> | undefined => {
+    const { id, method } = request;
+    const checked = check(methods, request);
+    if (checked === undefined)
+      return rest === "leave"
+        ? undefined
+        : replied(errorReply(id, METHOD_NOT_FOUND, `Unknown method: ${method.slice(0, 80)}`));
+    if ("invalid" in checked)
+      return replied(errorReply(id, INVALID_PARAMS, `Invalid params: ${checked.invalid}`));
+    if (!checked.isPlain && rest === "leave") return undefined;
+    return run(id, checked.run);
+  };
+  return {
+    handle(message) {
+      const parsed = parseMessage(message);
+      if (parsed.kind === "invalid") return replied(parsed.reply);
+      if (parsed.kind === "request") return answer(parsed);
+      if (
+        parsed.kind === "notification" &&
+        parsed.method === "notifications/cancelled" &&
+        cancel(parsed.params?.["requestId"])
+      )
+        return replied(undefined);
+      return rest === "leave" ? undefined : replied(undefined);
+    },
+    close() {
+      for (const { abort } of running) abort.abort();
+    },
+  };
+}
+
+function replied(reply: Reply | undefined): Promise<Reply | undefined> {
+  return Promise.resolve(reply);
+}
+
+function thrownReply(id: Id, error: unknown): Reply {
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const known = Number.isSafeInteger(code) ? (code as number) : INTERNAL_ERROR;
+  return errorReply(id, known, String(message ?? "Internal error"));
+}
+
+/** A request with valid parameters, or the reason why they are not valid. */
+type Checked =
+  | {
+      readonly run: (signal: AbortSignal) => object | Promise<object>;
+      /** False when the parameters have something that only the SDK knows. */
+      readonly isPlain: boolean;
+    }
+  | { readonly invalid: string };
+
+/** Returns undefined for a method that is not answered here. */
+function check(methods: Methods, { method, params = NO_PARAMS }: RequestMessage): Checked | undefined {
+  switch (method) {
+    case "initialize":
+      return methods.initialize && checkHandshake(methods.initialize, params);
+    case "ping":
+      return methods.ping && { run: methods.ping, isPlain: hasOnly(params, []) };
+    case "tools/list": {
+      const { cursor } = params;
+      if (cursor !== undefined && typeof cursor !== "string")
+        return methods["tools/list"] && { invalid: "cursor must be a text" };
+      return methods["tools/list"] && { run: methods["tools/list"], isPlain: hasOnly(params, []) };
+    }
+    case "tools/call":
+      return methods["tools/call"] && checkCall(methods["tools/call"], params);
+    case "logging/setLevel": {
+      const setLevel = methods["logging/setLevel"];
+      return setLevel && { run: () => setLevel(params["level"]), isPlain: true };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const NO_PARAMS: JsonObject = Object.freeze({});
+
+/** The capabilities of a client whose value the protocol defines as an object. */
+const CLIENT_CAPABILITIES = ["elicitation", "experimental", "extensions", "roots", "sampling", "tasks"];
+
+function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: JsonObject): Checked {
+  const { protocolVersion, capabilities, clientInfo } = params;
+  if (typeof protocolVersion !== "string") return { invalid: "protocolVersion must be a text" };
+  if (!isObject(capabilities)) return { invalid: "capabilities must be an object" };
+  for (const name of CLIENT_CAPABILITIES)
+    if (capabilities[name] !== undefined && !isObject(capabilities[name]))
+      return { invalid: `the capability ${name} must be an object` };
+  if (
+    !isObject(clientInfo) ||
+    typeof clientInfo["name"] !== "string" ||
+    typeof clientInfo["version"] !== "string"
+  )
+    return { invalid: "clientInfo must have a name and a version" };
+  return {
+    run: () => ({
+      protocolVersion: REVISIONS.find((known) => known === protocolVersion) ?? REVISIONS[0],
+      ...initialize(params),
+    }),
+    isPlain:
+      hasOnly(params, ["protocolVersion", "capabilities", "clientInfo"]) &&
+      Object.values(capabilities).every(isObject),
+  };
+}
+
+function checkCall(callTool: NonNullable<Methods["tools/call"]>, params: JsonObject): Checked {
+  const { name, arguments: args = NO_PARAMS, _meta, task } = params;
+  if (typeof name !== "string") return { invalid: "name must be a text" };
+  if (!isObject(args)) return { invalid: "arguments must be an object" };
+  if (task !== undefined && !isObject(task)) return { invalid: "task must be an object" };
+  const meta = isObject(_meta) ? _meta : NO_PARAMS;
+  const { progressToken } = meta;
+  return {
+    run: (signal) =>
+      callTool({
+        name,
+        args,
+        progressToken: isId(progressToken) ? progressToken : undefined,
+        params,
+        signal,
+      }),
+    isPlain: hasOnly(params, ["name", "arguments", "_meta"]) && hasOnly(meta, ["progressToken"]),
+  };
+}
+
+function hasOnly(params: JsonObject, names: readonly string[]): boolean {
+  for (const name in params) if (!names.includes(name)) return false;
+  return true;
+}

@@ -1,0 +1,92 @@
+/**
+ * Messages of JSON-RPC 2.0 as the Model Context Protocol narrows them: an identifier is a text or an integer,
+ * parameters are an object, and there are no batches.
+ */
+
+/** The identifier of a request. */
+export type Id = string | number;
+
+/** A JSON object whose members are not checked. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The answer to a message. The identifier is null when the message had none that could be read. */
+export interface Reply {
+  readonly jsonrpc: "2.0";
+  readonly id: Id | null;
+  readonly result?: object;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** A request, which is answered under its identifier. */
+export interface RequestMessage {
+  readonly kind: "request";
+  readonly id: Id;
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+/** A checked message. */
+export type ParsedMessage =
+  | RequestMessage
+  | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject | undefined }
+  | { readonly kind: "response" }
+  | { readonly kind: "invalid"; readonly reply: Reply };
+
+/** The codes of JSON-RPC. */
+const PARSE_ERROR = -32_700;
+export const INVALID_REQUEST: number = -32_600;
+export const METHOD_NOT_FOUND: number = -32_601;
+export const INVALID_PARAMS: number = -32_602;
+export const INTERNAL_ERROR: number = -32_603;
+
+/** Returns an answer that reports an error. */
+export function errorReply(id: Id | null, code: number, message: string): Reply {
+  return { jsonrpc: "2.0", id, error: { code, message } };
+}
+
+/** Returns the answer to a text that is not JSON. */
+export function notJson(): Reply {
+  return errorReply(null, PARSE_ERROR, "Parse error: the message is not JSON");
+}
+
+/** Checks the form of a message, not whether its method exists. */
+export function parseMessage(message: unknown): ParsedMessage {
+  if (!isObject(message)) return invalid(null, "a message is one object");
+  const { jsonrpc, id, method, params } = message;
+  // A broken response gets no answer either, so that two servers never answer each other without end.
+  if (method === undefined && ("result" in message || "error" in message)) return { kind: "response" };
+  if (typeof method !== "string") return invalid(null, "method must be a text");
+  const echoed = typeof id === "string" || typeof id === "number" ? id : null;
+  if (jsonrpc !== "2.0") return invalid(echoed, 'jsonrpc must be "2.0"');
+  if (id !== undefined && !isId(id)) return invalid(echoed, "id must be a text or an integer");
+  if (params !== undefined && !isParams(params))
+    return invalid(echoed, "params must be an object, and so must its _meta");
+  const known = (id === undefined ? 0 : 1) + (params === undefined ? 0 : 1) + 2;
+  if (Object.keys(message).length > known)
+    return invalid(echoed, "a message has only jsonrpc, id, method and params");
+  return id === undefined
+    ? { kind: "notification", method, params }
+    : { kind: "request", id, method, params };
+}
+
+function invalid(id: Id | null, reason: string): ParsedMessage {
+  return { kind: "invalid", reply: errorReply(id, INVALID_REQUEST, `Invalid request: ${reason}`) };
+}
+
+/** Returns true for a text or an integer. */
+export function isId(value: unknown): value is Id {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+/** Returns true for a JSON object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Every request can carry `_meta`, and in it a token for reports of progress. */
+function isParams(params: unknown): params is JsonObject {
+  if (!isObject(params)) return false;
+  const { _meta: meta } = params;
+  if (meta === undefined) return true;
+  return isObject(meta) && (meta["progressToken"] === undefined || isId(meta["progressToken"]));
+}

@@ -1,0 +1,17 @@
+// The server for hosts in the same process, with its messages carried over standard input and output, so that a
+// judge in another process can drive it.
+import { createInterface } from "node:readline";
+import { toClaudeAgentServer } from "../../dist/adapters/claude-agent.js";
+import { openWorkspace } from "../../dist/index.node.js";
+
+const ws = await openWorkspace(process.argv[2]);
+const { instance } = toClaudeAgentServer(ws, { preset: "mcp" });
+const transport = {
+  start: async () => {},
+  send: async (message) => void process.stdout.write(`${JSON.stringify(message)}\n`),
+  close: async () => {},
+};
+await instance.connect(transport);
+createInterface({ input: process.stdin })
+  .on("line", (line) => transport.onmessage(JSON.parse(line)))
+  .on("close", () => instance.close().then(() => ws.close()));
