@@ -99,6 +99,8 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     // Other commands call the canonical tool; `call` and `tools` use the preset.
     preset: presetIn(command, parsed, workspace.preset as PresetName | undefined),
     findFiles: workspace.findFiles ?? true,
+    // The process ends before a second search could use an index.
+    index: workspace.index ?? "off",
     // The person has seen the file elsewhere; this process has read nothing.
     guard: workspace.guard ?? "off",
     ...askingOptions(command, parsed, workspace, {

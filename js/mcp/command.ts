@@ -43,6 +43,8 @@ export const SERVER_OPTIONS: OptionTable = {
   yes: flag,
 };
 
+/** The default port of `filewright serve`, to which `filewright approve` connects. */
+export const DEFAULT_PORT = 4747;
 /** Default seconds that running calls may take after a server begins to shut down. */
 export const DEFAULT_GRACE_S = 10;
 /** One hour in seconds. */

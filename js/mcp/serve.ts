@@ -6,6 +6,7 @@ import { fulfilledWithin } from "../http/within.ts";
 import { approvalQueue } from "../hooks/approval-queue.ts";
 import { elicitApprovals } from "./protocol/approvals.ts";
 import { makeHandler } from "./transport/handler.ts";
+import { DEFAULT_PORT } from "./command.ts";
 import { localHost } from "./host.ts";
 import type { Log } from "./log.ts";
 import { MCP_PATH, serveHttp } from "./transport/http.ts";
@@ -20,9 +21,6 @@ import {
   tokenFileOf,
   writeToken,
 } from "./auth/token-file.ts";
-
-/** The default port of `filewright serve`, to which `filewright approve` connects. */
-export const DEFAULT_PORT = 4747;
 
 /** The options of a server over HTTP. */
 export interface NetOptions extends ServeOptions {

@@ -6,7 +6,7 @@ import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PendingApproval } from "../../hooks/pending-approval.ts";
 import { printable, questionLines } from "../../hooks/question.ts";
-import { DEFAULT_PORT } from "../../mcp/serve.ts";
+import { DEFAULT_PORT } from "../../mcp/command.ts";
 import { checkToken, readToken, tokenFileOf } from "../../mcp/auth/token-file.ts";
 import { type Command, flag, value } from "../command.ts";
 import { EXIT } from "../exit-status.ts";

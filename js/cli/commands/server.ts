@@ -2,13 +2,14 @@
 import process from "node:process";
 import {
   DEFAULT_GRACE_S,
+  DEFAULT_PORT,
   MCP_OPTIONS,
   OUR_DEFAULTS,
   SERVER_OPTIONS,
   serveOptions,
 } from "../../mcp/command.ts";
 import { stderrLog } from "../../mcp/log.ts";
-import { DEFAULT_PORT, startServing } from "../../mcp/serve.ts";
+import type { NetOptions } from "../../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values } from "../command.ts";
 import { EXIT } from "../exit-status.ts";
 import { many, type OptionTable, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
@@ -141,6 +142,8 @@ export const SERVER_COMMANDS: readonly Command[] = [
 
 async function serve({ positionals, values: given }: Parsed): Promise<number> {
   const options = await serveOptions(positionals, given, OUR_DEFAULTS, SERVE_OPTIONS);
+  // Loaded for this command alone: the protocol's SDK takes longer to load than most commands take.
+  const { startServing } = await import("../../mcp/serve.ts");
   const served = await startServing(
     {
       ...options,
@@ -164,7 +167,7 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
   return 0;
 }
 
-function oauthOf(given: Parsed["values"]): Parameters<typeof startServing>[0]["oauth"] {
+function oauthOf(given: Parsed["values"]): NetOptions["oauth"] {
   const issuer = text(given["oauth-issuer"]);
   const resource = text(given["oauth-resource"]);
   const jwks = text(given["oauth-jwks"]);
