@@ -33,6 +33,7 @@ describe("the guides' examples", () => {
       "deployment.md",
       "hooks.md",
       "migrating.md",
+      "presets.md",
       "security.md",
     ]);
   });
