@@ -79,8 +79,9 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
   /** The size in bytes above which files are skipped and counted. Default 100 MiB. */
   readonly maxFileBytes?: number | undefined;
   /**
-   * Check every file for changes, even when the system reports them: for stores through memory
-   * maps, and through names outside the tree. Default false.
+   * Compare the size and times of every file with those in the index, even when the system reports
+   * changes: finds what was changed through names outside the tree. A store through a memory map may
+   * leave the times as they are until the file is closed; `index: "strict"` finds it. Default false.
    */
   readonly strict?: boolean | undefined;
 }

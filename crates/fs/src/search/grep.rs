@@ -77,7 +77,7 @@ pub struct GrepOptions {
     pub(super) from_line: u64,
     /// The use of an index.
     pub index: IndexMode,
-    /// Checks the metadata of each file, for changes that no watch reports.
+    /// Compares the size and times of each file with the index, for changes that no watch reports.
     pub strict: bool,
     /// A text that identifies the set of visible files.
     pub view: String,
