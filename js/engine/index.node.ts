@@ -3,15 +3,20 @@
  *
  * @module filewright/engine
  */
+import "./debug.node.ts";
+import { debug } from "./debug.ts";
 import { engine, setEngine, setNoEngine } from "./current.ts";
 import { type EngineInfo, makeEngine } from "./engine.ts";
 import { loadNative } from "./native/native.node.ts";
 import { loadWasm } from "./wasm/wasm.node.ts";
 
 const native = loadNative();
-if ("binding" in native) setEngine(makeEngine(native.binding, { kind: "native" }));
-else {
+if ("binding" in native) {
+  debug.engine?.("native");
+  setEngine(makeEngine(native.binding, { kind: "native" }));
+} else {
   const wasm = loadWasm();
+  debug.engine?.(`${"binding" in wasm ? "wasm" : `none: ${wasm.reason}`}; ${native.reason}`);
   if ("binding" in wasm) setEngine(makeEngine(wasm.binding, { kind: "wasm", reason: native.reason }));
   else setNoEngine(`${native.reason}; ${wasm.reason}`);
 }

@@ -8,6 +8,7 @@
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
+import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { plainArguments } from "../tools/lib/arguments.ts";
 import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
@@ -232,6 +233,7 @@ async function perform(
     trace.changes = tool.kind !== "read";
     if (locations.length > 0) trace.locations = locations;
   }
+  debug.call?.(debugLine(tool.name, locations, result));
   if (session.hooks.length === 0) return result;
   const subject = subjectOf(tool.name, calledAs, options);
   const { duration_ms } = result.meta;
@@ -239,6 +241,12 @@ async function perform(
   const run = (): Promise<ToolResult> =>
     runAfter(after, subject, raw, result, session.onHookError, duration_ms);
   return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
+}
+
+function debugLine(tool: string, locations: readonly Location[], { error, meta }: ToolResult): string {
+  const paths = locations.map(({ path }) => path).join(" ");
+  const queued = meta.queued_ms === undefined ? "" : `, ${meta.queued_ms} ms of them queued`;
+  return `${tool} ${paths}: ${error?.code ?? "OK"} in ${meta.duration_ms.toFixed(1)} ms${queued}`;
 }
 
 /** Returns the result with notes about the paths that replaced those of the call. */

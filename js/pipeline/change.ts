@@ -10,6 +10,7 @@ import type { Location } from "../policy/index.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
 import { repositoriesOn } from "../backends/confined/repository.ts";
 import { Yielder } from "../engine/yielder.ts";
+import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
@@ -203,6 +204,7 @@ async function lock(
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
   await session.journal.retry(session.fs, keys, (paths, action) => lockedWhile(session, paths, action));
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
+  const asked = performance.now();
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
   const release = async (): Promise<void> => {
     const yielder = new Yielder({});
@@ -222,6 +224,7 @@ async function lock(
         held.push(() => handle.release());
       }
     }
+    debug.lock?.(`${keys.length} paths after ${(performance.now() - asked).toFixed(1)} ms`);
     return release;
   } catch (error) {
     await release();

@@ -5,6 +5,7 @@
  */
 import { type Decision, decide, type Location, placeOf, policySource, rulesSource } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
+import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { denied } from "../hooks/confirm.ts";
 import type { HookPreview } from "../hooks/hook.ts";
@@ -217,6 +218,7 @@ async function rule(
   const { signal } = options;
   const facts = await reachOf({ fs, rules, tool, args, uses, locations, signal });
   const verdict = decide([policySource(resolver), rulesSource(rules)], facts);
+  debug.policy?.(`${tool}: ${verdict.decision} by ${verdict.source}`);
   // The refusal comes before any read, so that it cannot reveal the content.
   if (verdict.decision === "deny") throw denied(verdict.reason);
   return verdict.source === "none" ? undefined : verdict.decision;

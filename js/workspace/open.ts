@@ -12,6 +12,7 @@ import { isWithin } from "../backends/paths.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import { engine } from "../engine/current.ts";
+import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
@@ -216,6 +217,9 @@ function tellRecovery(
   journal: "disk" | "memory",
 ): void {
   const { rolledBack, ignored, damaged, conflicts } = recovery;
+  debug.recovery?.(
+    `journal ${journal}: ${rolledBack} rolled back, ${ignored} ignored, ${damaged} damaged, ${conflicts.length} conflicts`,
+  );
   if (rolledBack + ignored + damaged + conflicts.length > 0)
     notifySafely(notify, { type: "recovered", recovery });
   if (journal === "memory" && stateDir !== undefined) {

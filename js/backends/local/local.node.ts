@@ -7,6 +7,7 @@
  */
 import { gateOf } from "../../schema/option.ts";
 import { LOCAL_OPTIONS } from "./local-options.ts";
+import { debug } from "../../engine/debug.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
 import { type Page, type PageRequest, toFilePage } from "../../engine/read.ts";
@@ -341,7 +342,9 @@ export class LocalBackend implements FsBackend {
   async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
-    return withErrorPath(root, this.#search.grep(root, { ...query, index }));
+    const result = await withErrorPath(root, this.#search.grep(root, { ...query, index }));
+    debug.search?.(`${root}: view by ${result.fresh}, ${result.filesSearched} files read`);
+    return result;
   }
   /**
    * Builds the index of a directory now, rather than after the first slow search. Searches do not
