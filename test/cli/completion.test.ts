@@ -28,6 +28,25 @@ async function byFish(line: string): Promise<readonly string[]> {
     .filter((word) => word !== "");
 }
 
+/** Options and their values as the help shows them: a list that a person reads is one that is completed. */
+test("every list of the help is in the script", async () => {
+  const script = (await at.run(["completion", "bash"])).out;
+  const lists = COMMANDS.flatMap(({ name, help }) =>
+    help.flatMap(([usage]) => {
+      const [, option, list] = /--([\w-]+) ([a-z_]+(?:\|[a-z_]+)+)/u.exec(usage) ?? [];
+      return list === undefined ? [] : [`"${name} --${option}") values="${list.replaceAll("|", " ")}" ;;`];
+    }),
+  );
+  expect(lists.length).toBeGreaterThan(10);
+  for (const line of lists) expect(script).toContain(line);
+});
+
+test.skipIf(!has("bash"))("bash completes the value behind = too", async () => {
+  // Bash parts the words of a line at =.
+  expect(await byBash("filewright grep --rank = re")).toEqual(["recent"]);
+  expect(await byBash("filewright grep --rank =")).toEqual(["path", "definitions", "recent"]);
+});
+
 /** The words that bash would offer for a line; those of the line have no blanks. */
 async function byBash(line: string): Promise<readonly string[]> {
   const words = line.split(" ");
@@ -96,6 +115,14 @@ describe.each([
     ["paths", "filewright read al", ["alpha.txt"]],
     ["the commands that help explains", "filewright help gr", ["grants", "grep"]],
     ["the shells of completion", "filewright completion z", ["zsh"]],
+    ["the values of an option", "filewright grep --rank ", ["definitions", "path", "recent"]],
+    ["the values that begin so", "filewright ls --format j", ["json"]],
+    ["presets", "filewright tools --preset gem", ["gemini", "gemini-cli"]],
+    ["the presets of a server", "filewright mcp --preset l", ["lean"]],
+    ["log levels", "filewright serve --log-level de", ["debug"]],
+    ["clients", "filewright mcp --print-config c", ["claude-code", "claude-desktop", "codex", "cursor"]],
+    ["a value of an option of every command", "filewright read --color al", ["always"]],
+    ["paths behind an option without a list", "filewright read --encoding al", ["alpha.txt"]],
   ])("%s", async (_what, line, words) => {
     expect([...(await offers(line))].sort()).toEqual(words);
   });

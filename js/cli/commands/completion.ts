@@ -2,7 +2,12 @@
  * `filewright completion`: scripts that complete the command in a shell. Generated from the data
  * of parsing and help, so that they are always current.
  */
+import { LOG_LEVELS } from "../../mcp/log.ts";
+import { CLIENTS } from "../../mcp/print-config.ts";
+import { OUR_DEFAULTS } from "../../mcp/command.ts";
+import { PRESET_NAMES } from "../../presets/index.ts";
 import { type Command, sharedOptions } from "../command.ts";
+import { optionHelp } from "../global-help.ts";
 import { print } from "../output.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 
@@ -11,9 +16,14 @@ interface Completed {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly string[];
+  /** The values of the options that have a closed list. */
+  readonly values: Values;
   /** The words that it takes; paths where absent. */
   readonly operands?: readonly string[];
 }
+
+/** The values of an option, by the option with its dashes. */
+type Values = readonly (readonly [option: string, values: readonly string[]])[];
 
 type Make = (commands: readonly Completed[]) => string;
 
@@ -25,7 +35,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     name: "completion",
     summary: "print a script that completes the command in bash, zsh, fish or PowerShell",
     usage: "filewright completion bash|zsh|fish|powershell",
-    about: "Commands, their options, and paths.",
+    about: "Commands, their options, the values of options that have a list of them, and paths.",
     options: {},
     help: [],
     examples: [
@@ -51,14 +61,37 @@ function completed(command: Command): Completed {
     `--${long}`,
     ...(short === undefined ? [] : [`-${short}`]),
   ]);
-  const own = { name, summary, flags: [...new Set([...flags, ...shared])] };
+  const own = { name, summary, flags: [...new Set([...flags, ...shared])], values: valuesOf(command) };
   return name === "completion" ? { ...own, operands: Object.keys(SHELLS) } : own;
+}
+
+/** The lists that are too long for the help. */
+const LISTS: Readonly<Record<string, (command: Command) => readonly string[]>> = {
+  preset: ({ own }) => [...(own === true ? [OUR_DEFAULTS.preset] : []), ...PRESET_NAMES],
+  "print-config": () => Object.keys(CLIENTS),
+  "log-level": () => LOG_LEVELS,
+};
+
+/** Returns the closed lists of a command: those that its help shows as `--name one|another`. */
+function valuesOf(command: Command): Values {
+  return optionHelp(command).flatMap(([usage]) => {
+    const [, name = "", list] = /--([\w-]+) ([a-z_]+(?:\|[a-z_]+)+|[A-Z]+)(?![\w|])/u.exec(usage) ?? [];
+    const values = LISTS[name]?.(command) ?? (list?.includes("|") === true ? list.split("|") : []);
+    return values.length === 0 ? [] : [[`--${name}`, values] as const];
+  });
 }
 
 /** Adds `help`, which is no command of the table, since it takes the name of one. */
 function withHelp(commands: readonly Completed[]): readonly Completed[] {
   const operands = commands.map(({ name }) => name);
-  return [...commands, { name: "help", summary: "tell how a command is used", flags: ["--help"], operands }];
+  const help = {
+    name: "help",
+    summary: "tell how a command is used",
+    flags: ["--help"],
+    values: [],
+    operands,
+  };
+  return [...commands, help];
 }
 
 /** The options that stand for a command. */
@@ -69,10 +102,14 @@ function bash(commands: readonly Completed[]): string {
     ({ name, flags, operands = [] }) =>
       `    ${name}) flags="${flags.join(" ")}" operands="${operands.join(" ")}" ;;`,
   );
+  const lists = commands.flatMap(({ name, values }) =>
+    values.map(([option, words]) => `    "${name} ${option}") values="${words.join(" ")}" ;;`),
+  );
   const first = [...commands.map(({ name }) => name), ...INSTEAD];
   return `# Completion of filewright for bash.
 _filewright() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" flags="" operands=""
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  local flags="" operands="" values=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${first.join(" ")}" -- "$current"))
     return
@@ -80,7 +117,18 @@ _filewright() {
   case "\${COMP_WORDS[1]}" in
 ${cases.join("\n")}
   esac
-  if [ "\${current:0:1}" = "-" ]; then
+  # Bash gives --option=value as three words.
+  if [ "$current" = "=" ]; then
+    current=""
+  elif [ "$previous" = "=" ]; then
+    previous="\${COMP_WORDS[COMP_CWORD-2]}"
+  fi
+  case "\${COMP_WORDS[1]} $previous" in
+${lists.join("\n")}
+  esac
+  if [ -n "$values" ]; then
+    COMPREPLY=($(compgen -W "$values" -- "$current"))
+  elif [ "\${current:0:1}" = "-" ]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
   elif [ -n "$operands" ]; then
     COMPREPLY=($(compgen -W "$operands" -- "$current"))
@@ -99,9 +147,13 @@ function zsh(commands: readonly Completed[]): string {
     ({ name, flags, operands = [] }) =>
       `    ${name}) flags=(${flags.join(" ")}) operands=(${operands.join(" ")}) ;;`,
   );
+  const lists = commands.flatMap(({ name, values }) =>
+    values.map(([option, words]) => `    "${name} ${option}") values=(${words.join(" ")}) ;;`),
+  );
   return `#compdef filewright
 _filewright() {
-  local -a commands flags operands
+  local -a commands flags operands values
+  local option
   commands=(
 ${names.join("\n")}
   )
@@ -116,7 +168,17 @@ ${names.join("\n")}
   case "$words[2]" in
 ${cases.join("\n")}
   esac
-  if [[ "$PREFIX" == -* ]]; then
+  option="$words[CURRENT-1]"
+  if [[ "$PREFIX" == --*=* ]]; then
+    option="\${PREFIX%%=*}"
+    compset -P '*='
+  fi
+  case "$words[2] $option" in
+${lists.join("\n")}
+  esac
+  if (( $#values )); then
+    compadd -- $values
+  elif [[ "$PREFIX" == -* ]]; then
     compadd -- $flags
   elif (( $#operands )); then
     compadd -- $operands
@@ -131,12 +193,17 @@ function fish(commands: readonly Completed[]): string {
   const quoted = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
   const switchOf = (flag: string): string =>
     flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-  const lines = commands.flatMap(({ name, summary, flags, operands }) => {
+  const lines = commands.flatMap(({ name, summary, flags, values, operands }) => {
+    const listed = new Map(values);
+    const takes = (flag: string): string => {
+      const words = listed.get(flag);
+      return words === undefined ? "" : ` -x -a '${words.join(" ")}'`;
+    };
     const rule = `complete -c filewright -n '__filewright_runs ${name}'`;
     return [
       `complete -c filewright -f -n '__filewright_runs' -a ${name} -d '${quoted(summary)}'`,
       ...(operands === undefined ? [] : [`${rule} -f -a '${operands.join(" ")}'`]),
-      ...flags.map((flag) => `${rule} ${switchOf(flag)}`),
+      ...flags.map((flag) => `${rule} ${switchOf(flag)}${takes(flag)}`),
     ];
   });
   return [
@@ -154,9 +221,11 @@ function fish(commands: readonly Completed[]): string {
 function powershell(commands: readonly Completed[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
   const listed = (words: readonly string[]): string => `@(${words.map(quoted).join(", ")})`;
+  const table = (values: Values): string =>
+    `@{${values.map(([option, words]) => `${quoted(option)} = ${listed(words)}`).join("; ")}}`;
   const rows = commands.map(
-    ({ name, summary, flags, operands = [] }) =>
-      `    ${quoted(name)} = @(${[quoted(summary), listed(flags), listed(operands)].join(", ")})`,
+    ({ name, summary, flags, values, operands = [] }) =>
+      `    ${quoted(name)} = @(${[quoted(summary), listed(flags), listed(operands), table(values)].join(", ")})`,
   );
   return `# Completion of filewright for PowerShell.
 Register-ArgumentCompleter -Native -CommandName filewright -ScriptBlock {
@@ -171,7 +240,18 @@ ${rows.join("\n")}
     }
     return
   }
-  if ($word -like '-*' -and $commands.Contains($words[1])) {
+  $option = if ($word -eq '') { $words[-1] } else { $words[-2] }
+  $before = ''
+  if ($word -match '^(--[^=]+)=(.*)$') {
+    $option = $Matches[1]
+    $before = "$option="
+    $word = $Matches[2]
+  }
+  if ($commands.Contains($words[1]) -and $commands[$words[1]][3].Contains($option)) {
+    $commands[$words[1]][3][$option] | Where-Object { $_ -like "$word*" } | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new("$before$_", $_, 'ParameterValue', $_)
+    }
+  } elseif ($word -like '-*' -and $commands.Contains($words[1])) {
     $commands[$words[1]][1] | Where-Object { $_ -clike "$word*" } | ForEach-Object {
       [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterName', $_)
     }
