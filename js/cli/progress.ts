@@ -14,28 +14,36 @@ export interface ShownProgress {
   end(): void;
 }
 
-/**
- * Returns one line about running work: its name, the number of finished files when known, and the
- * elapsed time.
- */
-export function progressLine(
-  what: string,
-  { done, total }: { readonly done?: number; readonly total?: number | undefined },
-  milliseconds: number,
-): string {
-  const seconds = Math.floor(milliseconds / 1000);
-  const files = done === undefined ? "" : ` · ${done}${total === undefined ? "" : ` of ${total}`} files`;
-  return `${what}${files}${seconds > 0 ? ` · ${seconds} s` : ""}`;
+/** The counts of running work, as far as it has any. */
+interface Counts {
+  readonly done?: number;
+  readonly total?: number | undefined;
+  /** What else is counted, such as the matches found. */
+  readonly message?: string | undefined;
 }
 
-/** Shows the progress of `what`; `end` removes it. Does nothing without a terminal. */
-export function showProgress(what: string): ShownProgress {
+/**
+ * Returns one line about running work: its name, the number of finished files when known, what
+ * else is counted, and the elapsed time.
+ */
+export function progressLine(what: string, { done, total, message }: Counts, milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  return [
+    what,
+    ...(done === undefined ? [] : [`${done}${total === undefined ? "" : ` of ${total}`} files`]),
+    ...(message === undefined ? [] : [message]),
+    ...(seconds > 0 ? [`${seconds} s`] : []),
+  ].join(" · ");
+}
+
+/** Shows the progress of `what`; `end` removes it. Does nothing without a terminal, or when `quiet`. */
+export function showProgress(what: string, quiet: boolean): ShownProgress {
   const { stderr } = process;
-  if (stderr.isTTY !== true || process.env["TERM"] === "dumb")
+  if (quiet || stderr.isTTY !== true || process.env["TERM"] === "dumb")
     return { quietly: (ask) => ask(), end: () => {} };
   const began = performance.now();
   let said = "";
-  let latest: { readonly done?: number; readonly total?: number | undefined } = {};
+  let latest: Counts = {};
   let questions = 0;
   const draw = (): void => {
     if (questions > 0) return;
@@ -48,8 +56,8 @@ export function showProgress(what: string): ShownProgress {
     timer = setInterval(draw, REDRAW_INTERVAL_MS);
   }, PROGRESS_DELAY_MS);
   return {
-    onProgress({ done, total }) {
-      latest = { done, total };
+    onProgress(counts) {
+      latest = counts;
     },
     async quietly(ask) {
       questions += 1;

@@ -131,7 +131,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
       return 0;
     }
     process.once("SIGINT", () => stop.abort());
-    progress = showProgress(command.name);
+    progress = showProgress(command.name, parsed.values["quiet"] === true);
     const { onProgress } = progress;
     const run = ({ tool, args }: ToolCall) =>
       ws.call(tool, args, {

@@ -10,10 +10,10 @@ export interface CancelToken {
  * Runs a call that changes nothing and that a signal may cancel; its errors become `FilewrightError`s.
  * It ends with the signal: the engine looks at its token only between directories or blocks, and stops there.
  */
-export async function cancellable<T>(
+export async function cancellable<T, Token extends CancelToken>(
   signal: AbortSignal | undefined,
-  Cancel: new () => CancelToken,
-  call: (token: CancelToken | undefined) => Promise<T>,
+  Cancel: new () => Token,
+  call: (token: Token | undefined) => Promise<T>,
 ): Promise<T> {
   checkAborted(signal);
   if (signal === undefined) return call(undefined).catch(translated);

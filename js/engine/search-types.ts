@@ -231,3 +231,17 @@ export interface TextHits {
   /** True when there are more than `maxPerFile`. */
   readonly more: boolean;
 }
+
+/** What a search did so far. */
+export interface SearchCounts {
+  /** The files searched. */
+  readonly files: number;
+  /** The matches in them. */
+  readonly matches: number;
+}
+
+/** A search that tells its counts while it runs. */
+export interface Counting {
+  /** Called ten times a second with growing counts, by searches of a local disk. */
+  readonly onCounts?: ((counts: SearchCounts) => void) | undefined;
+}

@@ -304,6 +304,7 @@ function makeCall(
     brief: meant?.brief === true,
     coversRoots: meant?.fixedText !== true,
     ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,
+    excludeLines: meant?.excludeLines,
     readers: session.readers,
     commands: session.commands,
     past: pastOf(session, options.agent),

@@ -121,6 +121,7 @@ function makeTool(
     ...(spec.ignoreFiles === undefined
       ? {}
       : { ignoreFiles: (files: readonly string[]) => spec.ignoreFiles?.(files, given) ?? files }),
+    ...(spec.excludeLines === undefined ? {} : { excludeLines: spec.excludeLines(given) }),
     ...(way.text === undefined ? {} : { text: textBy(way.text, tool, given) }),
     refuse: (error, told) => refusalBy(way, error, told, given, names),
   });

@@ -1,5 +1,4 @@
 /** Preset `gemini-cli`: the file tools of Gemini CLI as its models know them today. */
-import { engine } from "../engine/current.ts";
 import { closing } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
@@ -28,10 +27,15 @@ function expectedTimes({ expected_replacements: times = 1 }: Refused["given"]): 
   return `${String(times)} occurrence${times === 1 ? "" : "s"}`;
 }
 
+/** A model may count on the instruction where old_string is not exact. */
+function unread({ instruction }: Refused["given"]): string {
+  return instruction === "" ? "" : "\nThe instruction is not used to find it.";
+}
+
 function refuseReplace({ code, told, error, given }: Refused): string | undefined {
   switch (code) {
     case "MATCH_NOT_FOUND":
-      return headed("Failed to edit, 0 occurrences found for old_string.", told);
+      return headed("Failed to edit, 0 occurrences found for old_string.", told) + unread(given);
     case "MATCH_NOT_UNIQUE":
       return headed(
         `Failed to edit, expected ${expectedTimes(given)} but found ${foundTimes(error)} for old_string; set allow_multiple: true to replace them all.`,
@@ -44,27 +48,11 @@ function refuseReplace({ code, told, error, given }: Refused): string | undefine
   }
 }
 
-/** Removes hits whose lines match the exclusion. The engine matches in linear time. */
-function grepText(told: RenderInput<GrepArgs, GrepData>): string {
-  const { data, given, plain } = told;
-  if (data.matches === undefined) return plain();
-  const exclude = given["exclude_pattern"];
-  const { matches } = data;
-  if (typeof exclude !== "string" || matches.length === 0) return plainOrGrouped(told);
-  const lines = matches.map((match) => match.text.replaceAll("\n", " ")).join("\n");
-  const hits = engine().grepText(lines, { pattern: exclude });
-  const out = new Set(hits.matches.map(({ line }) => line));
-  const kept = matches.filter((_, index) => !out.has(index + 1));
-  return plainOrGrouped({
-    ...told,
-    data: { ...data, matches: kept, total_matches: data.total_matches - out.size },
-  });
-}
-
 /** Groups the lines by file, or returns only the files with `names_only`. */
-function plainOrGrouped(told: RenderInput<GrepArgs, GrepData>): string {
-  const { data, given, args, call } = told;
-  const { matches = [] } = data;
+function grepText(told: RenderInput<GrepArgs, GrepData>): string {
+  const { data, given, args, call, plain } = told;
+  const { matches } = data;
+  if (matches === undefined) return plain();
   if (given["names_only"] !== true || matches.length === 0) return geminiGrepText(told);
   const files = [...new Set(matches.map((match) => escapeControls(match.path)))];
   const whole = !data.truncated && data.complete;
@@ -198,6 +186,7 @@ export const geminiCli: Preset = definePreset({
         ...geminiIgnore.arrange(args, given),
         ...(given["exclude_pattern"] === undefined ? {} : { output: "content" }),
       }),
+      excludeLines: ({ exclude_pattern: pattern }) => (typeof pattern === "string" ? pattern : undefined),
       text: grepText,
     }),
     tool({

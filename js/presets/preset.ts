@@ -113,6 +113,8 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends ToolMapping<
   readonly arrange?: (args: Arguments, given: Arguments) => Arguments;
   /** The names of ignore files that are minded, given those of the workspace. */
   readonly ignoreFiles?: (files: readonly string[], given: Arguments) => readonly string[];
+  /** A regular expression: lines that match it are left out of what a search finds. */
+  readonly excludeLines?: (given: Arguments) => string | undefined;
   /** Another way, where the arguments mean something else. */
   readonly route?: (given: Arguments) => Route | undefined;
   /** A second attempt, where the first failed with this code. */
@@ -140,6 +142,8 @@ export interface CanonicalCall {
   /** True when the text is JSON. */
   readonly json?: boolean;
   ignoreFiles?(files: readonly string[]): readonly string[];
+  /** See `Call.excludeLines`. */
+  readonly excludeLines?: string | undefined;
   text?(data: unknown, args: object, call: Call): string;
   refuse?(error: FilewrightError, told: string): string;
 }

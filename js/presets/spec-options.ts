@@ -116,6 +116,7 @@ const TOOL_SPEC: Options<ToolSpec> = options<ToolSpec>(
     refuse: callback(),
     arrange: callback(),
     ignoreFiles: callback(),
+    excludeLines: callback(),
     route: callback(),
     instead: callback(),
     outputSchema: OBJECT_SCHEMA,

@@ -6,10 +6,17 @@
  * search in root 1. A cursor without such a mark continues in root 0, the working directory.
  */
 import { childOf } from "../backends/paths.ts";
-import { grepBackend } from "../backends/search/search.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type {
+  Counting,
+  FindQuery,
+  FindResult,
+  SearchCounts,
+  SearchQuery,
+  SearchResult,
+} from "../engine/search-types.ts";
 import { rankedGrep, type Rank } from "./grep/rank.ts";
+import { grepLines } from "./grep/search.ts";
 import { answerBytes } from "./lib/limits.ts";
 import { otherRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -114,11 +121,12 @@ export async function findInCovered(
 }
 
 /** A query of contents with its limits filled in. */
-export type CoveredQuery = SearchQuery & {
-  readonly maxResults: number;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-};
+export type CoveredQuery = SearchQuery &
+  Counting & {
+    readonly maxResults: number;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal | undefined;
+  };
 
 /**
  * Searches contents below the roots: absolute paths, those of the working directory first. A search by
@@ -134,7 +142,7 @@ export async function grepInCovered(
 ): Promise<SearchResult> {
   const search = (root: string, one: CoveredQuery): Promise<SearchResult> =>
     rank === "path"
-      ? grepBackend(call.fs, root, one)
+      ? grepLines(call.fs, root, one, call.excludeLines)
       : rankedGrep(call.fs, root, one, rank, answerBytes(call.limits));
   const began = performance.now();
   const begin = cursorIn(query.cursor);
@@ -148,7 +156,12 @@ export async function grepInCovered(
     const { cursor } = index === begin.index ? begin : {};
     const room = query.maxResults - given;
     const timeoutMs = Math.max(1, Math.ceil(query.timeoutMs - (performance.now() - began)));
-    const found = await search(path, { ...query, cursor, timeoutMs, maxResults: Math.max(1, room) });
+    const { onCounts } = query;
+    const found = await search(path, {
+      ...query,
+      ...{ cursor, timeoutMs, maxResults: Math.max(1, room) },
+      onCounts: onCounts && ((counts) => onCounts(withEarlier(counts, results))),
+    });
     if (room <= 0 && found.totalMatches > 0) {
       // The roots so far filled the page exactly, and this one has more; its one match belongs to the next page.
       next = rootCursor(index);
@@ -168,6 +181,14 @@ export async function grepInCovered(
     if (rank === "path" || found.incompleteReason === "timeout") break;
   }
   return merged(results, cut, rank === "path" ? next : undefined);
+}
+
+/** Returns what the search of a root counted, and those of the roots before it. */
+function withEarlier({ files, matches }: SearchCounts, earlier: readonly SearchResult[]): SearchCounts {
+  return {
+    files: earlier.reduce((sum, one) => sum + one.filesSearched + one.skippedBinary, files),
+    matches: earlier.reduce((sum, { totalMatches }) => sum + totalMatches, matches),
+  };
 }
 
 /** Returns the result with absolute paths; a root that is a file is its own match. */

@@ -3,7 +3,7 @@ import { childOf, isWithin, relativeTo } from "../backends/paths.ts";
 import { grepBackend } from "../backends/search/search.ts";
 import { encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type { SearchCounts, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { compile, object } from "./lib/schema.ts";
 import {
   choice,
@@ -19,6 +19,7 @@ import {
 import { closedRootsNote, coveredRoots, grepInCovered, rootCursor } from "./every-root.ts";
 import { rankedGrep } from "./grep/rank.ts";
 import { grepText, linesOf } from "./grep/text.ts";
+import { grepLines } from "./grep/search.ts";
 import { elsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
 import { excludeNotes, grepNotes, otherRoots, otherRootsNote } from "./render/left-out.ts";
@@ -192,13 +193,21 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   // Ranked, the best match may lie behind many others that the page has no room for.
   const maxTextBytes = args.rank === "path" ? answerBytes(call.limits) : MAX_RANKED_BYTES;
   const signalled = { ...query, maxTextBytes, signal: call.signal };
+  const { onProgress } = call;
+  const counted = {
+    ...signalled,
+    onCounts:
+      onProgress &&
+      (({ files, matches }: SearchCounts) =>
+        onProgress({ done: files, message: `${matches} match${matches === 1 ? "" : "es"}` })),
+  };
   const covered = await coveredRoots(args.path, call);
   const coversMore = covered.roots.length > 1;
   const found = coversMore
-    ? await grepInCovered(call, covered, signalled, args.rank)
+    ? await grepInCovered(call, covered, counted, args.rank)
     : args.rank === "path"
-      ? await grepBackend(call.fs, root, signalled)
-      : await rankedGrep(call.fs, root, signalled, args.rank, answerBytes(call.limits));
+      ? await grepLines(call.fs, root, counted, call.excludeLines)
+      : await rankedGrep(call.fs, root, counted, args.rank, answerBytes(call.limits));
   const shown = (path: string): string =>
     call.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
   const data = dataOf(found, args, shown);

@@ -101,6 +101,9 @@ test("the line about work under way names the command, and files where they are 
   expect(progressLine("grep", {}, 2100)).toBe("grep · 2 s");
   expect(progressLine("cat", { done: 16, total: 40 }, 400)).toBe("cat · 16 of 40 files");
   expect(progressLine("cat", { done: 16 }, 3000)).toBe("cat · 16 files · 3 s");
+  expect(progressLine("grep", { done: 16, message: "2 matches" }, 1000)).toBe(
+    "grep · 16 files · 2 matches · 1 s",
+  );
 });
 
 test("version is --version", async () => {

@@ -1,5 +1,5 @@
 /** At a real pseudo-terminal: the form for people without any option, and the pager. */
-import { writeFile } from "node:fs/promises";
+import { link, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasTerminal, type CliFixture, place } from "./running.ts";
@@ -46,5 +46,17 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     expect(output).toContain("line 60");
     expect(output).not.toContain("PAGED");
     expect(status).toBe(0);
+  });
+
+  test("a long search shows what it counted so far, and nothing of it stays", async () => {
+    const line = `${"lorem ipsum dolor ".repeat(5)}\n`;
+    await writeFile(join(at.root, "large-0.log"), `needle\n${line.repeat(220_000)}`);
+    for (let n = 1; n < 200; n++) await link(join(at.root, "large-0.log"), join(at.root, `large-${n}.log`));
+    // Each name is a file of its own to the search: 4 GB in all. It is interrupted once it has counted.
+    const args = ["grep", "-c", "-i", "(needle|[a-z]+zz?y) *$", "-g", "large-*"];
+    const { output } = await at.draw(args, { steps: [{ wait: " matches", send: "\u0003" }] });
+    const drawn = output.split("\r\u001b[K").map((one) => one.replaceAll("^C", ""));
+    expect(drawn.filter((one) => /^grep · \d+ files · \d+ matches/u.test(one))).not.toEqual([]);
+    expect(drawn.at(-1)).toMatch(/^(?!grep)/u);
   });
 });

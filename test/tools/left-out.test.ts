@@ -140,6 +140,40 @@ describe("the presets say it too", () => {
     const args = { pattern: "hit", exclude_pattern: "skip", names_only: true };
     expect((await ws.call("grep_search", args)).text).toBe("b.txt");
   });
+
+  test("gemini-cli: a page has as many lines as it may, whatever exclude_pattern leaves out before them", async () => {
+    const long = (word: string, count: number): string => `hit ${word} ${"x".repeat(400)}\n`.repeat(count);
+    const backend = new MemoryBackend({
+      "/w/a.txt": "hit skip\n".repeat(2500),
+      "/w/b.txt": long("skip", 1000),
+      "/w/c.txt": "hit one\nhit two\nhit three\n",
+      "/w/d.txt": "hit four\n",
+    });
+    await using ws = await openWorkspace({ backend, root: "/w", preset: "gemini-cli", guard: "off" });
+    const args = { pattern: "hit", exclude_pattern: "skip" };
+    const page = await ws.call("grep_search", { ...args, total_max_matches: 2 });
+    expect(page.data).toMatchObject({
+      matches: [
+        { path: "c.txt", line: 1 },
+        { path: "c.txt", line: 2 },
+      ],
+      truncated: true,
+      complete: false,
+      incomplete_reason: "max_results",
+    });
+    const all = await ws.call("grep_search", { ...args, total_max_matches: 4 });
+    expect(all.data).toMatchObject({
+      total_matches: 4,
+      files_with_matches: 2,
+      complete: true,
+      truncated: false,
+    });
+    const some = await ws.call("grep_search", { ...args, max_matches_per_file: 1 });
+    expect(some.data).toMatchObject({
+      matches: [{ text: "hit one" }, { text: "hit four" }],
+      incomplete_reason: "max_per_file",
+    });
+  });
 });
 
 /** A backend in memory in which one directory cannot be listed. */

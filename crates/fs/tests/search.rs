@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use filewright_core::Code;
 use filewright_core::pack::Packed;
@@ -431,6 +432,19 @@ fn a_cancelled_search_is_an_error() {
     let options = GrepOptions::from_json(r#"{"pattern":"hit"}"#).unwrap();
     let error = grep(&roots, &bytes(dir.path()), &options, &cancel).unwrap_err();
     assert_eq!(error.code, Code::Cancelled);
+}
+
+#[test]
+fn a_search_counts_files_and_matches_while_it_runs() {
+    let dir = forest();
+    let roots = roots_with(dir.path(), json!({}));
+    let options = GrepOptions::from_json(r#"{"pattern":"hit"}"#).unwrap();
+    let counts = Arc::clone(&options.progress);
+    let found = grep_at(&roots, &bytes(dir.path()), &json!({ "pattern": "hit" })).unwrap();
+    grep(&roots, &bytes(dir.path()), &options, &CancelToken::new()).unwrap();
+    assert!(found.total > 0);
+    let expected = ((found.searched + found.binary) as u64, found.total as u64);
+    assert_eq!((counts.files(), counts.matches()), expected);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;
 use filewright_fs::search::find::FindOptions;
 use filewright_fs::search::grep::GrepOptions;
+use filewright_fs::search::progress::Progress;
 use filewright_index::find_indexed;
 use filewright_index::grep_indexed;
 use filewright_index::{self as index, FuzzyOptions, Session, Status};
@@ -188,16 +189,17 @@ struct Call {
     cancel: Token,
 }
 
-pub struct GrepTask(Call);
+pub struct GrepTask(Call, Arc<Progress>);
 
 impl Task for GrepTask {
     type Output = Vec<Packed>;
     type JsValue = Vec<PackedBatch>;
 
     fn compute(&mut self) -> napi::Result<Vec<Packed>> {
-        let Call { session, path, options, cancel } = &self.0;
+        let Self(Call { session, path, options, cancel }, progress) = self;
         GrepOptions::from_json(options)
-            .and_then(|options| {
+            .and_then(|mut options| {
+                options.progress = Arc::clone(progress);
                 reading(&session.roots, &decode_name(path), |path| {
                     grep_indexed(session, path, &options, cancel)
                 })
@@ -242,8 +244,11 @@ impl NativeRoots {
         options: String,
         cancel: Option<&CancelToken>,
     ) -> OnPool<GrepTask> {
+        let progress = cancel.map(|cancel| Arc::clone(&cancel.1)).unwrap_or_default();
         let cancel = token(cancel);
-        self.on_lane(Lane::Scan, |session| GrepTask(Call { session, path, options, cancel }))
+        self.on_lane(Lane::Scan, |session| {
+            GrepTask(Call { session, path, options, cancel }, progress)
+        })
     }
 
     /// Finds entries below a directory by name.

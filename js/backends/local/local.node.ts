@@ -18,6 +18,7 @@ import type {
   FuzzyQuery,
   FuzzyResult,
   IndexStatus,
+  Counting,
   SearchQuery,
   SearchResult,
 } from "../../engine/search-types.ts";
@@ -339,7 +340,7 @@ export class LocalBackend implements FsBackend {
     return Object.freeze(paths.map((path) => childOf(root, path)));
   }
   /** Searches contents below a directory, or in a file. Paths in results are relative to it. */
-  async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
+  async grep(root: string, query: SearchQuery & Signalled & Counting): Promise<SearchResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
     const result = await withErrorPath(root, this.#search.grep(root, { ...query, index }));

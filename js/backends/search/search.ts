@@ -4,7 +4,7 @@
  */
 import { engine } from "../../engine/current.ts";
 import { fileTypeGlobs } from "../../engine/file-types.ts";
-import type { SearchQuery, SearchResult } from "../../engine/search.ts";
+import type { Counting, SearchQuery, SearchResult } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { failure } from "../failure.ts";
 import { contentsOf } from "./held.ts";
@@ -24,7 +24,7 @@ export type { SearchPlace } from "./search-walk.ts";
 export async function grepBackend(
   backend: FsBackend,
   root: string,
-  query: SearchQuery & Signalled,
+  query: SearchQuery & Signalled & Counting,
   place: SearchPlace = {},
 ): Promise<SearchResult> {
   if (backend.grep !== undefined) return backend.grep(root, query);

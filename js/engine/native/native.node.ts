@@ -9,11 +9,12 @@ import { createRequire } from "node:module";
 import { builtFile } from "../built-file.node.ts";
 import type { Binding } from "../engine.ts";
 import type { SandboxBinding } from "./sandbox.ts";
-import type { CancelToken, LocksBinding, RootsBinding } from "./roots.ts";
+import type { LocksBinding, RootsBinding } from "./roots.ts";
+import type { SearchToken } from "./tree-search.ts";
 
 /** The addon: the core's binding and the functions that need an operating system. */
 export interface NativeBinding extends Binding, SandboxBinding {
-  readonly CancelToken: new () => CancelToken;
+  readonly CancelToken: new () => SearchToken;
   /** Returns a new name for an entry that is set aside in its directory. */
   asideName(): string;
   /** Takes the JSON form of a policy. */

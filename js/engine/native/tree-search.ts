@@ -4,6 +4,7 @@ import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import { isAttributed, readLines, readMatch } from "../wire/hits.ts";
 import type {
+  Counting,
   FileCount,
   FindQuery,
   FindResult,
@@ -18,6 +19,11 @@ import type {
 } from "../search-types.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { Yielder } from "../yielder.ts";
+
+/** A cancel token that also counts what its search did so far: files, and matches in them. */
+export interface SearchToken extends CancelToken {
+  counted(): readonly number[];
+}
 
 /** The search functions of a native root set. */
 export interface NativeSearch {
@@ -40,7 +46,7 @@ interface PackedBatch extends Omit<Packed, "text"> {
 export interface TreeSearch {
   grep(
     path: string,
-    query: SearchQuery & { readonly signal?: AbortSignal | undefined },
+    query: SearchQuery & Counting & { readonly signal?: AbortSignal | undefined },
   ): Promise<SearchResult>;
   find(path: string, query: FindQuery & { readonly signal?: AbortSignal | undefined }): Promise<FindResult>;
   /** Builds the index of a directory now. */
@@ -56,11 +62,13 @@ export interface TreeSearch {
 }
 
 /** Wraps a native root set, given its engine's class of cancel tokens. */
-export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): TreeSearch {
+export function treeSearch(roots: NativeSearch, Cancel: new () => SearchToken): TreeSearch {
   return {
-    async grep(path, { signal, ...query }) {
+    async grep(path, { signal, onCounts, ...query }) {
       const options = JSON.stringify(grepOptions(query));
-      const packed = await cancellable(signal, Cancel, (token) => roots.grep(path, options, token));
+      const packed = await cancellable(signal, Cancel, (token) =>
+        counting(token, onCounts, roots.grep(path, options, token)),
+      );
       return query.maxTextBytes === undefined
         ? readSearch(packed, query)
         : readSlices(packed, query, new Yielder({ signal }));
@@ -93,6 +101,27 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
         return packed.nums.length === 0 ? undefined : readStatus(packed);
       }, translated),
   };
+}
+
+/** Milliseconds between two reports of what a search counted. */
+const COUNTS_MS = 100;
+
+/** Reports what the search with a token counted, until it ends. */
+async function counting<T>(
+  token: SearchToken | undefined,
+  onCounts: Counting["onCounts"],
+  search: Promise<T>,
+): Promise<T> {
+  if (token === undefined || onCounts === undefined) return search;
+  const timer = setInterval(() => {
+    const [files = 0, matches = 0] = token.counted();
+    onCounts({ files, matches });
+  }, COUNTS_MS);
+  try {
+    return await search;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Decodes the result of `pack` in `crates/node/src/search.rs`. */

@@ -124,6 +124,8 @@ export interface Call {
   readonly coversRoots: boolean;
   /** The names of ignore files for searches, lowest precedence first; undefined for the default ones. */
   readonly ignoreFiles: readonly string[] | undefined;
+  /** A regular expression: a search of contents leaves out lines that match it. */
+  readonly excludeLines?: string | undefined;
   /**
    * Returns true when an absolute path may be shown, such as the target of a link: it is neither
    * outside nor hidden by a rule.

@@ -5,6 +5,8 @@
 //! search that reached its limit skips everything that sorts after it, so its cost depends on the
 //! results and not on the size of the tree.
 
+use std::sync::Arc;
+
 use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
 use filewright_core::pattern::glob::{Case, Globs};
@@ -16,6 +18,7 @@ use crate::root::Roots;
 use crate::walk::options::{IndexMode, walk_options};
 use crate::walk::{StopSignal, WalkOptions, WalkRoot, walk};
 
+use super::progress::Progress;
 use super::searcher::Search;
 
 /// Larger files are skipped and counted. Bytes.
@@ -84,6 +87,8 @@ pub struct GrepOptions {
     /// A text that identifies the set of searched files, apart from contents: searches with equal
     /// texts can share a walk.
     pub(super) files_view: String,
+    /// Receives the counts while the search runs.
+    pub progress: Arc<Progress>,
 }
 
 impl GrepOptions {
@@ -137,6 +142,7 @@ impl GrepOptions {
                 "ignoreFiles",
                 "maxFileBytes",
             ]),
+            progress: Arc::default(),
         })
     }
 }

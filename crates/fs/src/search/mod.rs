@@ -3,6 +3,7 @@
 pub mod find;
 pub mod grep;
 pub mod mtimes;
+pub mod progress;
 mod results;
 pub mod searcher;
 pub mod shared_walk;

@@ -284,6 +284,7 @@ impl<'a> Search<'a> {
         }
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
+        self.options.progress.add(1, outcome.hits);
         // Another workspace may see a file that this one must not.
         local.found_nothing =
             !hidden && outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
@@ -300,6 +301,7 @@ impl<'a> Search<'a> {
         self.searched.fetch_add(texts, Ordering::Relaxed);
         self.binary.fetch_add(binaries, Ordering::Relaxed);
         self.large.fetch_add(large, Ordering::Relaxed);
+        self.options.progress.add(texts + binaries, 0);
     }
 
     /// Reports whether the search may end before all files were searched.
