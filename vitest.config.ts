@@ -1,6 +1,21 @@
 import { defineConfig } from "vitest/config";
 
 const slow = "test/**/*.slow.test.ts";
+/** Slow tests that need the machine to themselves: they make races, or measure memory or how long others wait. */
+const alone = [
+  "test/attack/crowd.slow.test.ts",
+  "test/attack/races-served.slow.test.ts",
+  "test/attack/races.slow.test.ts",
+  "test/backends/local.slow.test.ts",
+  "test/browser/workers.slow.test.ts",
+  "test/mcp/drain.slow.test.ts",
+  "test/requirements/002.slow.test.ts",
+  "test/workspace/close.slow.test.ts",
+];
+
+/** Against a hang, not a measure of time: other programs may keep the machine busy. */
+const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000 };
+const SLOW_TIMEOUTS = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 export default defineConfig({
   test: {
@@ -18,9 +33,20 @@ export default defineConfig({
       thresholds: { lines: 95 },
     },
     projects: [
-      { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: [slow], testTimeout: 60_000 } },
+      {
+        test: {
+          name: "fast",
+          include: ["test/**/*.test.ts"],
+          exclude: [slow],
+          // A process runs many files: most of a short file's time went into loading js/ once more.
+          // So a test puts back what it changes of the process.
+          isolate: false,
+          ...TIMEOUTS,
+        },
+      },
       // Real processes, races and big files: minutes, not seconds.
-      { test: { name: "slow", include: [slow], testTimeout: 120_000 } },
+      { test: { name: "slow", include: [slow], exclude: alone, ...SLOW_TIMEOUTS } },
+      { test: { name: "alone", include: alone, ...SLOW_TIMEOUTS } },
     ],
   },
 });

@@ -3,7 +3,7 @@
 //   npm run deep -- KIND [--seed N] [--count N] [--seconds N]
 //   npm run deep -- jsdiff COPY        a kind that needs something given
 //   npm run deep -- --list             lists the kinds with their usual counts
-//   npm run deep -- --share            runs a share of every kind with a new seed (CI does this)
+//   npm run deep -- KIND --share       the share of it that CI runs, with a new seed
 //
 // Every kind is one file in test/deep. A run prints its seed, so that a failure can be repeated.
 // The last line is `N passed, N failed`; `passed` counts kinds, not cases.
@@ -51,23 +51,10 @@ async function runKind(kind, { seed, count, seconds, operand }) {
   return failures.length === 0 && cases > 0;
 }
 
-/**
- * Runs a share of every kind that CI can run.
- *
- * @returns {Promise<{ passed: number, failed: number, skipped: number, why: string[] }>}
- */
-export async function deepShares() {
-  const why = [];
-  let passed = 0;
-  for (const kind of kinds()) {
-    const { share } = await load(kind);
-    if (share === 0) continue;
-    const seed = newSeed();
-    const ok = await runKind(kind, { seed, count: share, seconds: SHARE_SECONDS });
-    if (ok) passed += 1;
-    else why.push(`npm run deep -- ${kind} --seed ${seed} --count ${share}`);
-  }
-  return { passed, failed: why.length, skipped: 0, why };
+/** @returns {Promise<string[]>} the kinds of which CI runs a share */
+export async function sharedKinds() {
+  const loaded = await Promise.all(kinds().map(async (kind) => ({ kind, share: (await load(kind)).share })));
+  return loaded.filter(({ share }) => share > 0).map(({ kind }) => kind);
 }
 
 function wholeNumber(name, text) {
@@ -103,24 +90,19 @@ if (process.argv[1] === join(root, "scripts/deep.mjs")) {
       }
       return;
     }
-    if (values.share) {
-      const { passed, failed } = await deepShares();
-      if (failed > 0) process.exitCode = 1;
-      console.log(`${passed} passed, ${failed} failed`);
-      return;
-    }
     const [kind, operand, ...more] = positionals;
     if (kind === undefined) throw new BuildError(`name one kind: ${kinds().join(", ")}`);
-    const { count, takes } = await load(kind);
+    const { count, share, takes } = await load(kind);
     const given = operand === undefined ? more : [operand, ...more];
     if (given.length > (takes === undefined ? 0 : 1)) {
       throw new BuildError(`${kind} takes ${takes ?? "nothing"} besides options: ${given.join(" ")}`);
     }
+    const usual = values.share ? { count: share, seconds: SHARE_SECONDS } : { count, seconds: Infinity };
     const ok = await runKind(kind, {
       operand,
       seed: values.seed === undefined ? newSeed() : wholeNumber("seed", values.seed),
-      count: values.count === undefined ? count : wholeNumber("count", values.count),
-      seconds: values.seconds === undefined ? Infinity : wholeNumber("seconds", values.seconds),
+      count: values.count === undefined ? usual.count : wholeNumber("count", values.count),
+      seconds: values.seconds === undefined ? usual.seconds : wholeNumber("seconds", values.seconds),
     });
     if (!ok) process.exitCode = 1;
     console.log(`${ok ? 1 : 0} passed, ${ok ? 0 : 1} failed`);

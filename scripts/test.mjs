@@ -1,75 +1,80 @@
-// Every test there is, with nothing to set up first: builds what is missing or
-// stale, runs the suites one after another, and ends with one line that sums them.
+// The tests, with nothing to set up first: builds what is missing or stale, runs the suites, and
+// ends with one line that sums them. By itself those that take seconds, in TypeScript and in Rust.
 //
+//   --all     every suite there is; so does CI=true
 //   --check   also the checks of `npm run check`, counted like tests, and enough lines of js/ and
 //             of crates/core that a test runs (CI does this)
-//   --fast    only the suites that take seconds
 //   --fuzz    the fuzz targets as well: what they try differs from run to run, so
 //             a find is a task, not a reason to stop somebody else's change
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { buildNative, buildTypeScript } from "./build.mjs";
-import { buildWasm } from "./build-wasm.mjs";
-import { check } from "./check.mjs";
 import { countingCore, testsOf } from "./coverage-core.mjs";
-import { deepShares } from "./deep.mjs";
+import { sharedKinds } from "./deep.mjs";
 import { fuzz } from "./fuzz.mjs";
 import { bin, BuildError, has, main, root, run } from "./lib/run.mjs";
 import { cargoResults, lastResults, sum, vitestResults } from "./lib/results.mjs";
+import { runLogged, runStages } from "./lib/stages.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
 /** Lines are counted in the run that there is anyway; pages to look at are for `npm run coverage`. */
 const COVERED = ["--coverage", "--coverage.reporter=text-summary", "--coverage.reporter=json-summary"];
 const flag = (name) => process.argv.includes(name);
+const inCi = process.env.CI === "true";
 const reports = ".cache/test";
-
-/**
- * Begins with the WebAssembly modules while other things are built and checked: what is linked
- * on one processor leaves another idle. Whether it went well is asked when their turn comes.
- */
-async function wasmAhead() {
-  const log = openSync(join(root, reports, "wasm.log"), "w");
-  const script = join(root, "scripts/build-wasm.mjs");
-  await once(spawn(process.execPath, [script], { stdio: ["ignore", log, log] }), "exit");
-  process.stderr.write(readFileSync(join(root, reports, "wasm.log")));
-}
-
-/** The WebAssembly modules, or word for the tests that this machine has nothing to build them with. */
-async function wasm() {
-  try {
-    await begun;
-    await buildWasm();
-  } catch (error) {
-    if (!(error instanceof NoWasmToolchain) || process.env.CI === "true") throw error;
-    console.error(`note: the WebAssembly half is skipped: ${error.message}`);
-    process.env.FILEWRIGHT_PARITY = "skip";
-  }
-  return sum([]);
-}
+const processors = availableParallelism();
 
 /** Programs that tests use where they exist. In CI a test must not be skipped for want of one. */
 const PROGRAMS = ["bwrap", "diff", "fish", "git", "patch", "python3", "rg", "strace", "zsh"];
 
 /** In CI, a failure for each program that is missing. */
-function programs() {
-  const missing = process.env.CI === "true" ? PROGRAMS.filter((name) => !has(name)) : [];
+async function programs() {
+  const missing = inCi ? PROGRAMS.filter((name) => !has(name)) : [];
   const why = missing.map((name) => `${name} is missing; .ci/run has to install it`);
   return { passed: 0, failed: missing.length, skipped: 0, why };
 }
 
-function cargo() {
-  const crates = ["core", "fs", "index", "sandbox"];
-  const counting = countingCore(crates);
-  const { status, stdout } = run("cargo", testsOf(crates), {
-    env: counting?.env,
-    capture: "stdout",
-    check: false,
-  });
-  process.stdout.write(stdout);
-  const results = cargoResults(stdout, status);
+/** A program of a stage: its output is shown when it ends, so that those of two do not mix. */
+async function shown(name, command, args, env) {
+  const result = await runLogged(command, args, { log: `${reports}/${name}.log`, env });
+  process.stdout.write(result.output);
+  return result;
+}
+
+/** A script of ours that builds something. */
+async function built(name, ...args) {
+  const { status, output } = await shown(name, process.execPath, args);
+  const why = [output.slice(-2_000)];
+  return status === 0 ? sum([]) : { passed: 0, failed: 1, skipped: 0, why, status };
+}
+
+/** The WebAssembly modules, or word for the tests that this machine has nothing to build them with. */
+async function wasm() {
+  const result = await built("wasm", "scripts/build-wasm.mjs");
+  if (result.status !== NoWasmToolchain.STATUS || inCi) return result;
+  console.error("note: the WebAssembly half is skipped");
+  process.env.FILEWRIGHT_PARITY = "skip";
+  return sum([]);
+}
+
+/** A script of ours that ends with `N passed, N failed`. */
+async function counted(name, ...args) {
+  const { status, output } = await shown(name, process.execPath, args);
+  return lastResults(output, status);
+}
+
+const crates = ["core", "fs", "index", "sandbox"];
+const counting = countingCore(crates);
+
+/** Compiled while other stages leave a processor idle. Whether it went well, the tests say. */
+async function compileCargo() {
+  await shown("cargo-compile", "cargo", [...testsOf(crates), "--no-run"], counting?.env);
+  return sum([]);
+}
+
+async function cargo() {
+  const { status, output } = await shown("cargo", "cargo", testsOf(crates), counting?.env);
+  const results = cargoResults(output, status);
   if (counting === undefined)
     console.log("note: the core's lines are not counted: this compiler's LLVM tools are missing");
   if (counting === undefined || status !== 0 || !flag("--check")) return results;
@@ -79,86 +84,85 @@ function cargo() {
 }
 
 /** The state machines of the threads and locks in every order; skipped where the model cannot be had. */
-function loom() {
+async function loom() {
   const manifest = ["--quiet", "--manifest-path", "crates/fs/loom/Cargo.toml"];
   const env = { CARGO_TARGET_DIR: join(root, "target/loom") };
   if (run("cargo", ["fetch", ...manifest], { env, capture: true, check: false }).status !== 0) {
     console.log("orders of threads: skipped, loom cannot be had here");
     return { passed: 0, failed: 0, skipped: 1 };
   }
-  const { status, stdout } = run("cargo", ["test", ...manifest], { env, capture: "stdout", check: false });
-  process.stdout.write(stdout);
-  return cargoResults(stdout, status);
+  const { status, output } = await shown("loom", "cargo", ["test", ...manifest], env);
+  return cargoResults(output, status);
 }
 
 /**
  * A test that fails has failed: there is no second run, because what passes only then is a fault too.
  * @param {string[]} more options of this run
  */
-function vitest(project, ...more) {
+async function vitest(project, ...more) {
   const json = `${reports}/${project}.json`;
   rmSync(join(root, json), { force: true });
   const told = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
   const args = ["run", "--project", project, "--passWithNoTests", ...told, ...more];
-  const { status } = run(bin("vitest"), args, { check: false });
+  const { status } = await shown(project, bin("vitest"), args);
   if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
   return vitestResults(JSON.parse(readFileSync(join(root, json), "utf8")), status);
 }
 
-/** A kit of cases with a runner of its own: test/acceptance and test/scenarios. */
-function kit(name) {
-  const { status, stdout } = run(process.execPath, [`test/${name}/run.mjs`], {
-    capture: "stdout",
-    check: false,
-  });
-  process.stdout.write(stdout);
-  return lastResults(stdout, status);
-}
-
-const fast = [
-  ["programs for the tests", programs],
-  ...(flag("--check") ? [["checks", check]] : []),
-  ["native addon", () => built(buildNative())],
-  ["TypeScript", () => built(buildTypeScript())],
-  ["WebAssembly", wasm],
-  // Too few lines of js/ that are run are a failure as well.
-  // On every processor: vitest alone would leave one idle, half of a small machine. The slow
-  // tests have the machine to themselves, because races and memory are what they look at.
-  [
-    "fast tests",
-    () => vitest("fast", `--maxWorkers=${availableParallelism()}`, ...(flag("--check") ? COVERED : [])),
-  ],
+const builds = [
+  { name: "programs for the tests", body: programs },
+  { name: "native addon", body: () => built("addon", "scripts/build.mjs", "--native-only") },
+  { name: "TypeScript", body: () => built("typescript", "scripts/build.mjs", "--ts-only") },
+  { name: "WebAssembly", body: wasm },
+  { name: "compiling the cargo tests", body: compileCargo },
 ];
-const slow = [
-  ["cargo tests", cargo],
-  ["orders of threads", loom],
-  ...(flag("--fuzz") ? [["fuzz targets", () => fuzz(5)]] : []),
-  ["acceptance", () => kit("acceptance")],
-  ["scenarios", () => kit("scenarios")],
-  ["slow tests", () => vitest("slow", "--maxWorkers=1")],
-  ["shares of the deep checks, with new seeds", deepShares],
-];
-
-const built = async (building) => {
-  await building;
-  return sum([]);
+const checks = {
+  name: "checks",
+  needs: ["TypeScript"],
+  body: () => counted("checks", "scripts/check.mjs", "--built"),
 };
+const fast = [
+  // On every processor: vitest alone would leave one idle, half of a small machine.
+  // Too few lines of js/ that are run are a failure as well.
+  {
+    name: "fast tests",
+    alone: true,
+    body: () => vitest("fast", `--maxWorkers=${processors}`, ...(flag("--check") ? COVERED : [])),
+  },
+];
+const cargoTests = { name: "cargo tests", body: cargo };
+const slow = [
+  { name: "slow tests", body: () => vitest("slow", "--maxWorkers=1") },
+  cargoTests,
+  { name: "orders of threads", body: loom },
+  { name: "acceptance", body: () => counted("acceptance", "test/acceptance/run.mjs") },
+  { name: "scenarios", body: () => counted("scenarios", "test/scenarios/run.mjs") },
+  ...(await sharedKinds()).map((kind) => ({
+    name: `share of the deep check ${kind}`,
+    body: () => counted(`deep-${kind}`, "scripts/deep.mjs", kind, "--share"),
+  })),
+  ...(flag("--fuzz") ? [{ name: "fuzz targets", alone: true, body: async () => fuzz(5) }] : []),
+  // Races, and what is measured of memory and of the time of others.
+  { name: "slow tests by themselves", alone: true, body: () => vitest("alone", "--maxWorkers=1") },
+];
 
-/** A suite that could not even run counts as one failure; the others still run. */
-async function suite([name, body]) {
+/** A stage that could not even run counts as one failure; the others still run. */
+async function runStage({ name, body }) {
+  console.log(`begun: ${name}`);
   const started = performance.now();
   let result;
   try {
     result = await body();
   } catch (error) {
-    if (!(error instanceof BuildError)) throw error;
-    console.error(`error: ${error.message}`);
-    result = { passed: 0, failed: 1, skipped: 0, why: [error.message] };
+    const why = [error instanceof BuildError ? error.message : String(error?.stack ?? error)];
+    console.error(`error: ${why}`);
+    result = { passed: 0, failed: 1, skipped: 0, why };
   }
   const { passed, failed, skipped } = result;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  if (passed + failed + skipped > 0)
-    console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds} s)\n`);
+  const counts =
+    passed + failed + skipped > 0 ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "done";
+  console.log(`${name}: ${counts} (${seconds} s)\n`);
   return { name, ...result };
 }
 
@@ -169,11 +173,17 @@ function tell(results) {
   }
 }
 
-mkdirSync(join(root, reports), { recursive: true });
-const begun = wasmAhead();
 await main(async () => {
   const results = [];
-  for (const entry of flag("--fast") ? fast : [...fast, ...slow]) results.push(await suite(entry));
+  const wanted = [
+    ...builds,
+    ...(flag("--check") ? [checks] : []),
+    ...fast,
+    ...(flag("--all") || inCi ? slow : [cargoTests]),
+  ];
+  await runStages(wanted, processors, async (stage) => {
+    results.push(await runStage(stage));
+  });
   const { passed, failed, skipped } = sum(results);
   if (failed > 0 || passed === 0) process.exitCode = 1;
   tell(results);

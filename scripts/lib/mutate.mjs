@@ -91,8 +91,7 @@ function runTests(copy, file, pattern) {
   if (file.endsWith(".rs")) return runUnitTest(copy, file, pattern);
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
-  const project = file.endsWith(".slow.test.ts") ? "slow" : "fast";
-  const args = ["run", "--project", project, file, "-t", pattern, "--maxWorkers=1"];
+  const args = ["run", file, "-t", pattern, "--maxWorkers=1"];
   const child = spawnSync(
     process.execPath,
     [join(root, "node_modules/vitest/vitest.mjs"), ...args, "--reporter=json", `--outputFile=${report}`],

@@ -23,7 +23,16 @@ const remedies = {
 };
 
 /** A build that cannot go on; its message is meant to be the last thing printed. */
-export class BuildError extends Error {}
+export class BuildError extends Error {
+  /** What a script that ends with it exits with. */
+  status = 1;
+}
+
+/** @param {string} command a name on PATH or a path */
+export function missingTool(command) {
+  const name = command.split("/").at(-1);
+  return new BuildError(`${name} is missing; ${remedies[name] ?? `install ${name}`}`);
+}
 
 /** The path of a program that an npm package brings. */
 export const bin = (name) => `${root}node_modules/.bin/${name}`;
@@ -45,14 +54,11 @@ export function run(command, args, { env, capture = false, check = true } = {}) 
     maxBuffer: 256 << 20,
     shell: process.platform === "win32",
   });
-  const name = command.split("/").at(-1);
-  if (done.error?.code === "ENOENT") {
-    throw new BuildError(`${name} is missing; ${remedies[name] ?? `install ${name}`}`);
-  }
+  if (done.error?.code === "ENOENT") throw missingTool(command);
   if (done.error) throw done.error;
   if (check && done.status !== 0) {
     if (capture) process.stderr.write(done.stdout + done.stderr);
-    throw new BuildError(`${name} failed with status ${done.status ?? done.signal}`);
+    throw new BuildError(`${command.split("/").at(-1)} failed with status ${done.status ?? done.signal}`);
   }
   return { status: done.status ?? 1, stdout: done.stdout ?? "", stderr: done.stderr ?? "" };
 }
@@ -67,6 +73,6 @@ export async function main(body) {
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
     console.error(`error: ${error.message}`);
-    process.exitCode = 1;
+    process.exitCode = error.status;
   }
 }

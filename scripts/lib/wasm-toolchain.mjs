@@ -13,6 +13,10 @@ const target = "wasm32-unknown-unknown";
 
 /** No toolchain here can compile for WebAssembly: a matter of the machine, not of the code. */
 export class NoWasmToolchain extends BuildError {
+  /** Of no other failure of the build. */
+  static STATUS = 3;
+  status = NoWasmToolchain.STATUS;
+
   constructor(problem) {
     super(
       `${problem}\n  with rustup:         rustup target add ${target}\n` +
