@@ -16,6 +16,7 @@ export type { RankedPath, RankedPaths, RankOptions } from "./rank.ts";
 export type {
   CompiledQuery,
   ContentLimits,
+  Counting,
   FileCount,
   FindQuery,
   FindResult,
@@ -29,6 +30,7 @@ export type {
   IndexStatus,
   IndexUse,
   PathGlobs,
+  SearchCounts,
   SearchMatch,
   SearchQuery,
   SearchResult,
