@@ -1,5 +1,5 @@
 /** The approvals of a session: their scope, their expiry, and their revocation. */
-import type { Decision } from "../policy/rules.ts";
+import type { DecisionSource, Verdict } from "../policy/decide.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type Confirm, type ConfirmReply, denied, type Outcome, type Scope } from "./confirm.ts";
 
@@ -114,20 +114,33 @@ function labelOf(outcome: Outcome, tool: string, roots: readonly string[]): stri
   }
 }
 
-/**
- * Returns true when a call requires an approval. @throws FilewrightError APPROVAL_DENIED without
- * an approver
- */
-export function mustAsk(
-  decision: Decision,
-  confirm: Confirm | undefined,
-  approvals: Approvals,
-  tool: string,
-  roots: readonly string[],
-): boolean {
-  if (decision === "allow") return false;
-  if (decision === "deny") throw denied(`A rule forbids ${tool} here.`);
-  if (approvals.covers(tool, roots)) return false;
-  if (confirm === undefined) throw denied(`${tool} needs an approval here, and there is nobody to ask.`);
-  return true;
+/** The lasting approvals: one that covers the call answers the question of the sources before. */
+export function approvalsSource(approvals: Approvals, roots: readonly string[]): DecisionSource {
+  const name = "approvals";
+  return {
+    name,
+    decide: ({ tool }, before) =>
+      before?.decision === "ask" && approvals.covers(tool, roots)
+        ? { decision: "allow", source: name }
+        : undefined,
+  };
+}
+
+/** The refusal of a question that nobody can be asked. */
+export function approverSource(confirm: Confirm | undefined): DecisionSource {
+  const name = "approver";
+  return {
+    name,
+    decide({ tool }, before) {
+      if (before?.decision !== "ask" || confirm !== undefined) return undefined;
+      const reason = `${tool} needs an approval here, and there is nobody to ask.`;
+      return { decision: "deny", source: name, reason };
+    },
+  };
+}
+
+/** Returns true when a call needs an approval. @throws FilewrightError APPROVAL_DENIED for a denial */
+export function mustAsk(verdict: Verdict): boolean {
+  if (verdict.decision === "deny") throw denied(verdict.reason);
+  return verdict.decision === "ask";
 }

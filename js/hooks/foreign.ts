@@ -2,6 +2,7 @@
  * Applies hooks, rules and approvals to tools of other packages: a shell, another server's tools,
  * any object with a name and a function.
  */
+import { decide, defaultSource, rulesSource } from "../policy/decide.ts";
 import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../policy/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
@@ -18,7 +19,14 @@ import {
 } from "../schema/option.ts";
 import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-import { type Approvals, makeApprovals, mustAsk, scopesOf } from "./approvals.ts";
+import {
+  type Approvals,
+  approvalsSource,
+  approverSource,
+  makeApprovals,
+  mustAsk,
+  scopesOf,
+} from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
 import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
@@ -108,8 +116,16 @@ export function withHooks<T extends AnyTool>(
   const approvals = options.approvals ?? makeApprovals();
 
   const permit = async (args: Readonly<Record<string, unknown>>): Promise<void> => {
-    const decision = rules.forCall(name, args).decide([]) ?? (confirm === undefined ? "allow" : "ask");
-    if (!mustAsk(decision, confirm, approvals, name, []) || confirm === undefined) return;
+    const verdict = decide(
+      [
+        rulesSource(rules),
+        defaultSource(confirm === undefined ? undefined : "ask"),
+        approvalsSource(approvals, []),
+        approverSource(confirm),
+      ],
+      { tool: name, args, places: [], effects: [] },
+    );
+    if (!mustAsk(verdict) || confirm === undefined) return;
     notifySafely(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
     const reply = await askConfirm(
       confirm,

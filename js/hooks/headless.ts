@@ -1,8 +1,7 @@
 /**
- * An approver for unattended programs: rules answer, and questions without a matching rule are
+ * An approver for unattended programs: call rules answer, and a question without a matching rule is
  * refused. Nothing is allowed by default; allowing everything needs a rule too.
  */
-import { compileGlobs } from "../backends/search/globs.ts";
 import { isWithin } from "../backends/paths.ts";
 import {
   assertToolNames,
@@ -16,6 +15,8 @@ import {
   text,
 } from "../schema/option.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
+import { decide, defaultSource, rulesSource } from "../policy/decide.ts";
+import { compileRules } from "../policy/rules.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation } from "./confirm.ts";
 
@@ -23,7 +24,10 @@ import type { Confirmation } from "./confirm.ts";
 export interface HeadlessRule {
   /** A canonical tool name, one of `foreignTools`, or `*`. */
   readonly tool?: string;
-  /** A glob held against the absolute real paths of the call: `/repo/src/**`, or `*.md` for any directory. */
+  /**
+   * A glob held against the absolute real paths of the call, which covers what it matches and everything below:
+   * `/repo/src`, or `*.md` in any directory. Each path is decided by itself, and the strictest decision answers.
+   */
   readonly path?: string;
   /** Looks at the whole question. One that throws permits nothing. */
   readonly when?: (details: Confirmation) => boolean;
@@ -80,41 +84,29 @@ const gate = gateOf("headlessApprover", HEADLESS_OPTIONS);
  */
 export function headlessApprover(given: HeadlessOptions): Approver {
   const { rules = [], grant = [], foreignTools = [] } = gate(given);
-  assertToolNames("headlessApprover", "rules", rules, new Set([...TOOL_NAMES, ...foreignTools]));
-  const compiled = rules.map((rule) => ({
-    rule,
-    globs: rule.path === undefined ? undefined : compileGlobs([rule.path.replace(/^\/+/u, "/")]),
-  }));
+  const known = new Set([...TOOL_NAMES, ...foreignTools]);
+  assertToolNames("headlessApprover", "rules", rules, known);
+  const compiled = compileRules(
+    rules.map(({ when, ...rule }) => ({
+      ...rule,
+      // A test of the arguments gets the whole question.
+      ...(when === undefined ? {} : { args: (question: unknown) => when(question as Confirmation) }),
+    })),
+    undefined,
+    known,
+  );
+  const sources = [rulesSource(compiled), defaultSource("deny")];
   return Object.freeze({
     confirm(details: Confirmation) {
-      const paths = details.paths.length > 0 ? details.paths : [details.path];
-      for (const { rule, globs } of compiled) {
-        const permits = rule.decision === "allow";
-        if (rule.tool !== undefined && rule.tool !== "*" && rule.tool !== details.tool) continue;
-        if (globs !== undefined) {
-          const hit = (path: string): boolean => globs.matches(path.slice(1));
-          if (!(permits ? paths.every(hit) : paths.some(hit))) continue;
-        }
-        if (rule.when !== undefined && !holds(rule.when, details, !permits)) continue;
-        return permits
-          ? { outcome: "proceed_once" as const }
-          : { outcome: "cancel" as const, payload: { reason: "a rule forbids it" } };
-      }
-      return { outcome: "cancel" as const, payload: { reason: "no rule allows it" } };
+      const { tool, path, paths } = details;
+      // A tool of another package has no path.
+      const places = (paths.length > 0 ? paths : [path]).filter((one) => one !== "").map((one) => [one]);
+      const { decision, source } = decide(sources, { tool, args: details, places, effects: [] });
+      if (decision === "allow") return { outcome: "proceed_once" as const };
+      const reason = source === "default" ? "no rule allows it" : "a rule forbids it";
+      return { outcome: "cancel" as const, payload: { reason } };
     },
     ask: (_question: string, _options: readonly string[], { dir }: { readonly dir: string }) =>
       grant.some((one) => isWithin(dir, one.replace(/(?<=.)\/+$/u, ""))) ? "yes" : "no",
   });
-}
-
-function holds(
-  when: (details: Confirmation) => boolean,
-  details: Confirmation,
-  whenItThrows: boolean,
-): boolean {
-  try {
-    return when(details) === true;
-  } catch {
-    return whenItThrows;
-  }
 }

@@ -12,18 +12,16 @@ import { repositoriesOn } from "../backends/confined/repository.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { mustAsk } from "../hooks/approvals.ts";
-import type { Confirm } from "../hooks/confirm.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
 import { effectsOf, hashesOf } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
-import { planTold, type Ruled } from "./permit.ts";
-import { compare, type Evidence, type Reviewable, type Reviewed, review, rootsOf } from "./review.ts";
+import { approverOfChange, planTold, type Ruled } from "./permit.ts";
+import { compare, type Evidence, type Reviewable, type Reviewed, review } from "./review.ts";
 import type { Session } from "./session.ts";
-import { isDryRun, checkWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
+import { isDryRun, checkWritten, warningsOf, type WrittenKey } from "./written-places.ts";
 
 /** The number of locks that are released in one go. */
 const LOCKS_PER_CHECK = 64;
@@ -57,16 +55,15 @@ export async function change<Args extends object, Data, Todo>(
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
   const confirm = session.confirmFor(tool.name);
-  const byDefault = session.requireApproval || confirm !== undefined ? "ask" : "allow";
   const places = await askedPlaces;
-  const decision = withPlaces(ruled ?? byDefault, places, confirm);
-  const asked = mustAsk(decision, confirm, session.approvals, tool.name, rootsOf(call.locations));
+  const approver = approverOfChange(session, tool.name, call.locations, ruled, places);
+  const asked = approver !== undefined;
   let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
-  if (asked) {
+  if (approver !== undefined) {
     // A change that would be refused needs no approval.
     if (session.guard === "refuse") await assertSeen({ tool, args, uses, call }, plan);
     call.untimed?.();
-    reviewed = await review(session, { tool, args, uses, call }, plan, confirm as Confirm);
+    reviewed = await review(session, { tool, args, uses, call }, plan, approver);
     plan = reviewed.plan;
   }
   const { approval, revisions = [] } = reviewed ?? {};

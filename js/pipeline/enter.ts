@@ -3,11 +3,11 @@
  * directories are granted, and an approval is requested for reads that need one. The content that
  * the call is about is neither read nor changed here.
  */
-import { type Decision, decide, type Location, placeOf, policySource, rulesSource } from "../policy/index.ts";
+import { decide, type Location, placeOf, policySource, rulesSource, type Verdict } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { denied } from "../hooks/confirm.ts";
+import { mustAsk } from "../hooks/approvals.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/lib/names.ts";
@@ -25,7 +25,7 @@ import {
   readableRoots,
 } from "./paths/look-alikes.ts";
 import { assertPlainPaths, hasUnusual } from "./paths/path-forms.ts";
-import { permit, type Ruled } from "./permit.ts";
+import { permit, type Ruled, sourcesInForce } from "./permit.ts";
 import { reachOf } from "./reach.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -88,10 +88,10 @@ export async function enter(
     for (const [index, use] of uses.entries())
       await admit(session, tool.name, use, locations[index] as Location, began, options);
   }
-  if (tool.kind === "read" && ruled === "ask") await permit(session, tool, locations, options);
+  if (tool.kind === "read" && ruled.decision === "ask") await permit(session, tool, locations, options);
   const isKept =
     tool.kind === "change" &&
-    ruled === "ask" &&
+    ruled.decision === "ask" &&
     (await keepsFromReading(session, { tool: "read_file", args: {}, uses, locations, options, storage }));
   const seeing = seenBy(session, tool, args, locations, ruled);
   const view = (other?: FsBackend): FsBackend =>
@@ -134,12 +134,12 @@ function seenBy(
   tool: AnyTool,
   args: object,
   locations: readonly Location[],
-  ruled: Decision | undefined,
+  ruled: Verdict,
 ): Seeing {
   const rules = session.rules.forCall(tool.name, args);
   const mayAsk =
     tool.kind === "read" &&
-    ruled !== "ask" &&
+    ruled.decision !== "ask" &&
     rules.mayReach("/", ["ask"]) &&
     !session.approvals.covers(tool.name, rootsOf(locations));
   const approved: string[] = [];
@@ -213,15 +213,15 @@ interface Ruling {
 async function rule(
   session: Session,
   { tool, args, uses, locations, options, storage: fs = session.fs }: Ruling,
-): Promise<Decision | undefined> {
+): Promise<Verdict> {
   const { rules, resolver } = session;
   const { signal } = options;
   const facts = await reachOf({ fs, rules, tool, args, uses, locations, signal });
   const verdict = decide([policySource(resolver), rulesSource(rules)], facts);
   debug.policy?.(`${tool}: ${verdict.decision} by ${verdict.source}`);
   // The refusal comes before any read, so that it cannot reveal the content.
-  if (verdict.decision === "deny") throw denied(verdict.reason);
-  return verdict.source === "none" ? undefined : verdict.decision;
+  mustAsk(verdict);
+  return verdict;
 }
 
 /** Returns true when the rules deny reading a path that the call reaches, or require an approval for it. */
@@ -231,8 +231,7 @@ async function keepsFromReading(
 ): Promise<boolean> {
   const bare = uses.map(({ effects: _, ...use }) => use);
   const facts = await reachOf({ fs, rules, tool, args, uses: bare, locations, signal });
-  const decision = rulesSource(rules)(facts)?.decision;
-  return decision === "ask" || decision === "deny";
+  return decide([rulesSource(rules)], facts).decision !== "allow";
 }
 
 /** Ensures that a path is granted. @throws FilewrightError GRANT_DENIED and others */
@@ -282,7 +281,7 @@ function makeCall(
     async locate(typed, intent) {
       const at = session.resolver.resolve(typed, intent);
       const ruling = { tool: tool.name, args, uses: [], locations: [at], options, storage };
-      if ((await rule(session, ruling)) === "ask" && tool.kind === "read") {
+      if ((await rule(session, ruling)).decision === "ask" && tool.kind === "read") {
         await permit(session, tool, [at], options);
         seeing.approve((await placeOf(storage ?? session.fs, at, false)).slice(-1));
       }
@@ -298,6 +297,7 @@ function makeCall(
       : {}),
     found: session.resolver.resolve,
     grants: async () => (await session.permissions?.list()) ?? [],
+    decidedBy: () => sourcesInForce(session),
     display: session.resolver.display,
     access: session.access,
     names: meant?.names ?? OWN_NAMES,

@@ -2,21 +2,22 @@
  * Requests approvals for reads, and for changes that fail or are only tried, because their answers
  * reveal content.
  */
-import type { Decision, Location } from "../policy/index.ts";
+import { decide, type DecisionSource, defaultSource, type Location, type Verdict } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
-import { mustAsk, scopesOf } from "../hooks/approvals.ts";
-import { askConfirm, refusedBy } from "../hooks/confirm.ts";
+import { approvalsSource, approverSource, mustAsk, scopesOf } from "../hooks/approvals.ts";
+import { askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOf } from "../hooks/question.ts";
-import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
+import type { Call, ChangingTool, DecidingSource, Plan } from "../tools/lib/tool.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
+import { type AskedPlace, placesSource } from "./written-places.ts";
 
 /** The result of the rules for a call. */
 export interface Ruled {
-  /** The decision about a change. For a read, every required approval was already given. */
-  readonly ruled: Decision | undefined;
+  /** The decision of the policy and the rules. For a read, every required approval was already given. */
+  readonly ruled: Verdict;
   /**
    * True when a rule requires an approval for the change, and reading the path is denied or needs an
    * approval, too. Then neither a dry run nor a failure may reveal content before the approval.
@@ -53,6 +54,76 @@ export async function planTold<Args extends object, Data, Todo>(
   return plan;
 }
 
+/** A rule wants the call to be asked about. */
+const RULED_ASK: Verdict = {
+  decision: "ask",
+  source: "rules",
+  question: "A rule wants this to be asked about.",
+};
+
+/**
+ * Continues the decision about a call after the rules, and returns the approver to ask; undefined when the call
+ * needs no approval.
+ * @param ruled the decision of the policy and the rules
+ * @param between the sources between the rules and the approvals that last
+ * @throws FilewrightError APPROVAL_DENIED
+ */
+function approverOf(
+  session: Session,
+  tool: string,
+  locations: readonly Location[],
+  ruled: Verdict,
+  between: readonly DecisionSource[] = [],
+): Confirm | undefined {
+  const confirm = session.confirmFor(tool);
+  const sources = [
+    ...between,
+    approvalsSource(session.approvals, rootsOf(locations)),
+    approverSource(confirm),
+  ];
+  const verdict = decide(sources, { tool, args: {}, places: [], effects: [] }, ruled);
+  return mustAsk(verdict) ? confirm : undefined;
+}
+
+/**
+ * Returns the approver to ask about a change; undefined when it needs no approval.
+ * @param places the places that it writes and that need an approval
+ * @throws FilewrightError APPROVAL_DENIED
+ */
+export function approverOfChange(
+  session: Session,
+  tool: string,
+  locations: readonly Location[],
+  ruled: Verdict,
+  places: readonly AskedPlace[],
+): Confirm | undefined {
+  const confirm = session.confirmFor(tool);
+  const asks = session.requireApproval || confirm !== undefined;
+  return approverOf(session, tool, locations, ruled, [
+    defaultSource(asks ? "ask" : undefined),
+    placesSource(places, confirm),
+  ]);
+}
+
+/** Returns what decides about a change in this workspace, in its order, as `access_info` prints it. */
+export function sourcesInForce({
+  rules,
+  prompting,
+  requireApproval,
+  confirmFor,
+}: Session): readonly DecidingSource[] {
+  const isAsked = confirmFor("write_file") !== undefined;
+  const isApproved = requireApproval || isAsked;
+  return [
+    "policy",
+    ...(rules.isEmpty ? [] : (["rules"] as const)),
+    ...(prompting === undefined ? [] : (["grants"] as const)),
+    ...(isApproved ? (["default"] as const) : []),
+    ...(isAsked ? (["places"] as const) : []),
+    ...(isApproved || !rules.isEmpty ? (["approvals", "approver"] as const) : []),
+  ];
+}
+
 /**
  * Requests the approval of a read, or of an answer that reveals content. The caller checks that a rule
  * requires it.
@@ -64,9 +135,9 @@ export async function permit(
   { signal, agent = session.agent }: Partial<Pick<Call, "signal" | "agent">>,
 ): Promise<void> {
   const { approvals, notify } = session;
-  const confirm = session.confirmFor(tool.name);
   const roots = rootsOf(locations);
-  if (!mustAsk("ask", confirm, approvals, tool.name, roots) || confirm === undefined) return;
+  const confirm = approverOf(session, tool.name, locations, RULED_ASK);
+  if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
   notifySafely(notify, { type: "approval_asked", tool: tool.name, path, title });

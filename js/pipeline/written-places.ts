@@ -3,7 +3,7 @@
  * backend. Refuses places named by a repository below the roots, and returns those for which a row
  * requires an approval.
  */
-import type { Decision, PlaceRow } from "../policy/index.ts";
+import type { DecisionSource, PlaceRow } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
@@ -103,15 +103,18 @@ function namedPlace({ display }: Session["resolver"], path: string, place: strin
 }
 
 /**
- * Returns the decision on a change, including the rows that require an approval. A rule cannot override
- * them; only the host can except a place.
+ * The places that need an approval. A rule cannot override them; only the host can except a place. Where nobody
+ * can be asked, the answer warns instead.
  */
-export function withPlaces(
-  decision: Decision,
-  asked: readonly AskedPlace[],
-  confirm: Confirm | undefined,
-): Decision {
-  return decision === "allow" && confirm !== undefined && asked.length > 0 ? "ask" : decision;
+export function placesSource(asked: readonly AskedPlace[], confirm: Confirm | undefined): DecisionSource {
+  const name = "places";
+  return {
+    name,
+    decide({ tool }, before) {
+      if (confirm === undefined || asked.length === 0 || before?.decision === "ask") return undefined;
+      return { decision: "ask", source: name, question: `${tool} writes to a place that needs an approval.` };
+    },
+  };
 }
 
 /** Returns true for a call that only reports its effect. */

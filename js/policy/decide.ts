@@ -1,8 +1,10 @@
 /**
- * The decision about a call: allowed, denied, or to be asked about.
+ * The one decision about a call: allowed, denied, or to be asked about.
  *
- * Sources are evaluated in order, and the first with an opinion decides: the path policy, then the
- * call rules. The pipeline itself evaluates grants, stored approvals and the default.
+ * Sources are consulted in order. Each sees the decision of those before it, and leaves it or replaces it; a
+ * denial is final. The order is: the path policy, the call rules, the default, the places that need an approval,
+ * the approvals that last, and whether anybody can be asked. Grants of directories are requested between the
+ * rules and the default, because they concern single paths.
  *
  * A decision covers every path that a call names or reaches: the entries below a directory that it
  * deletes, moves or copies, their destinations, and its additional effects (a patch that deletes a
@@ -12,7 +14,14 @@ import type { Resolver } from "./resolve.ts";
 import { type CallRules, type Decision, type PathForms, type Rules, strictest } from "./rules.ts";
 
 /** The source of the decision. `none`: no source had an opinion. */
-export type DecisionSourceName = "policy" | "rules" | "none";
+export type DecisionSourceName =
+  | "policy"
+  | "rules"
+  | "default"
+  | "places"
+  | "approvals"
+  | "approver"
+  | "none";
 
 /** The decision about a call. */
 export type Verdict =
@@ -39,38 +48,74 @@ export interface CallFacts {
   readonly unchecked?: readonly string[];
 }
 
-/** One source of decisions; returns undefined without an opinion. */
-export type DecisionSource = (call: CallFacts) => Verdict | undefined;
-
-/** Decides about a call: the first source with an opinion wins. */
-export function decide(sources: readonly DecisionSource[], call: CallFacts): Verdict {
-  for (const source of sources) {
-    const verdict = source(call);
-    if (verdict !== undefined) return verdict;
-  }
-  return { decision: "allow", source: "none" };
+/** One source of decisions. */
+export interface DecisionSource {
+  readonly name: Exclude<DecisionSourceName, "none">;
+  /** Returns undefined to leave the decision of the sources before it. */
+  decide(call: CallFacts, before: Verdict | undefined): Verdict | undefined;
 }
+
+/**
+ * Decides about a call.
+ * @param before the decision of earlier sources, when the sources continue it
+ */
+export function decide(
+  sources: readonly DecisionSource[],
+  call: CallFacts,
+  before: Verdict = UNDECIDED,
+): Verdict {
+  let verdict = before;
+  for (const source of sources) {
+    if (verdict.decision === "deny") break;
+    verdict = source.decide(call, verdict.source === "none" ? undefined : verdict) ?? verdict;
+  }
+  return verdict;
+}
+
+const UNDECIDED: Verdict = { decision: "allow", source: "none" };
 
 /** The path policy: it denies paths outside the roots and denied ones, and allows nothing by itself. */
 export function policySource(resolver: Pick<Resolver, "mayRead">): DecisionSource {
-  return ({ unchecked = [] }) =>
-    unchecked.every(resolver.mayRead)
-      ? undefined
-      : { decision: "deny", source: "policy", reason: "It lies outside the allowed roots." };
+  const name = "policy";
+  return {
+    name,
+    decide: ({ unchecked = [] }) =>
+      unchecked.every(resolver.mayRead)
+        ? undefined
+        : { decision: "deny", source: name, reason: "It lies outside the allowed roots." },
+  };
 }
 
 /** The call rules for the call and its effects. */
 export function rulesSource(rules: Rules): DecisionSource {
-  return ({ tool, args, places, effects }) => {
-    const own = decideAll(rules.forCall(tool, args), places);
-    const besides = effects.map((effect) => rules.forCall(effect.tool, effect.args).decide(effect.place));
-    // An effect can restrict a call; only a rule about the call itself can allow it.
-    const decision = strictest([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
-    if (decision === undefined) return undefined;
-    if (decision === "deny") return { decision, source: "rules", reason: `A rule forbids ${tool} here.` };
-    if (decision === "ask")
-      return { decision, source: "rules", question: `A rule wants ${tool} to be asked about here.` };
-    return { decision, source: "rules" };
+  const name = "rules";
+  return {
+    name,
+    decide({ tool, args, places, effects }) {
+      const own = decideAll(rules.forCall(tool, args), places);
+      const besides = effects.map((effect) => rules.forCall(effect.tool, effect.args).decide(effect.place));
+      // An effect can restrict a call; only a rule about the call itself can allow it.
+      const decision = strictest([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
+      if (decision === undefined) return undefined;
+      if (decision === "deny") return { decision, source: name, reason: `A rule forbids ${tool} here.` };
+      if (decision === "ask")
+        return { decision, source: name, question: `A rule wants ${tool} to be asked about here.` };
+      return { decision, source: name };
+    },
+  };
+}
+
+/** The decision about a call that no source before decides; undefined allows it. */
+export function defaultSource(decision: "ask" | "deny" | undefined): DecisionSource {
+  const name = "default";
+  return {
+    name,
+    decide({ tool }, before) {
+      if (before !== undefined || decision === undefined) return undefined;
+      return decision === "ask"
+        ? { decision, source: name, question: `${tool} is asked about, because no rule decides.` }
+        : { decision, source: name, reason: `No rule allows ${tool} here.` };
+    },
   };
 }
 

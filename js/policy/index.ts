@@ -19,6 +19,7 @@ export {
 export {
   type CallFacts,
   decide,
+  defaultSource,
   type DecisionSource,
   type DecisionSourceName,
   type Effect,

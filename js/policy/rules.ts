@@ -78,6 +78,8 @@ export type PathForms = readonly string[];
 
 /** Compiled rules. */
 export interface Rules {
+  /** True without any rule. */
+  readonly isEmpty: boolean;
   /**
    * Returns the rules that apply to one call. Without `args` every restriction applies, and no
    * permission that tests them.
@@ -188,6 +190,7 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {
 function ruleLists(lists: readonly (readonly Compiled[])[]): Rules {
   const made: LinkedRules = {
     lists,
+    isEmpty: lists.every((list) => list.length === 0),
     forCall: (tool, args) => callRules(lists.map((list) => applying(list, tool, args))),
     with: (others) => ruleLists([...lists, ...(others as LinkedRules).lists]),
   };

@@ -2,7 +2,7 @@
 import { compile, object } from "./lib/schema.ts";
 import { choice, text, texts } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { AccessSummary, ReadingTool } from "./lib/tool.ts";
+import type { AccessSummary, DecidingSource, ReadingTool } from "./lib/tool.ts";
 
 /** `access_info` takes no arguments. */
 export type AccessInfoArgs = Readonly<Record<string, never>>;
@@ -27,6 +27,8 @@ export interface AccessInfoData {
   /** The access and the expiry of each grant. */
   readonly granted: readonly GrantedDirectory[];
   readonly read_only: boolean;
+  /** What decides about a change, in its order: a denial is final, and the last word of the others counts. */
+  readonly decided_by: readonly DecidingSource[];
   /** The restrictions that the operating system enforces in addition to Filewright's own checks. */
   readonly sandbox: {
     readonly fs: string;
@@ -72,6 +74,7 @@ const outputSchema = object(
       },
     },
     read_only: { type: "boolean", description: "Whether nothing may be changed." },
+    decided_by: texts("What decides about a change, in its order."),
     sandbox: {
       type: "object",
       description: "What the operating system enforces besides.",
@@ -97,8 +100,18 @@ const outputSchema = object(
       additionalProperties: false,
     },
   },
-  ["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "sandbox"],
+  ["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "decided_by", "sandbox"],
 );
+
+const DECIDING: Readonly<Record<DecidingSource, string>> = {
+  policy: "the path policy",
+  rules: "call rules",
+  grants: "granted directories",
+  default: "otherwise the reviewer is asked",
+  places: "places that always need an approval",
+  approvals: "approvals that last",
+  approver: "the reviewer",
+};
 
 function sandboxOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessInfoData["sandbox"] {
   if (commands === undefined) return { fs, net };
@@ -118,7 +131,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   parse: compile("access_info", inputSchema),
   paths: () => [],
-  async run(_args, { access, grants }) {
+  async run(_args, { access, grants, decidedBy }) {
     const granted = (await grants()).map(({ dir, access, expires }) =>
       expires === undefined ? { dir, access } : { dir, access, expires },
     );
@@ -131,6 +144,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
         grants: [...new Set(granted.map(({ dir }) => dir))],
         granted,
         read_only: access.readOnly,
+        decided_by: decidedBy(),
         sandbox: sandboxOf(access.sandbox),
       },
     };
@@ -150,6 +164,8 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
         `Granted: ${escapeControls(dir)} (${access === "write" ? "read and write" : "read"}${until})`,
       );
     }
+    if (data.decided_by.length > 1)
+      lines.push(`Decided in this order: ${data.decided_by.map((source) => DECIDING[source]).join(", ")}`);
     lines.push(`Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`);
     if (data.sandbox.commands !== undefined) {
       const { tier, files, network, policy, processes, limits } = data.sandbox.commands;

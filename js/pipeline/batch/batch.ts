@@ -15,14 +15,14 @@ import { trialOf } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import { failure } from "../answer.ts";
 import { BatchFailed } from "./failed.ts";
-import { admitted, type Operation, prepare, reviewerOf, single } from "./operations.ts";
+import { admitted, type Operation, prepare, single } from "./operations.ts";
 import { afterwards, inOrder, outcome } from "./outcomes.ts";
 import { asShown, ownVersionsOf, Trials } from "./trial.ts";
 import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "../change.ts";
 import type { CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, isUnseen } from "../guard.ts";
 import { effectsOf, hashesOf, type Trace } from "../observe.ts";
-import { permit, planTold } from "../permit.ts";
+import { approverOfChange, permit, planTold } from "../permit.ts";
 import type { ErrorData, ToolResult } from "../result.ts";
 import { compareVersions, type Reviewed, review } from "../review.ts";
 import type { Session } from "../session.ts";
@@ -69,7 +69,9 @@ export async function runBatch(
     const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
     const places = await checkWritten(session, await lockKeys(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
-    const reviewer = args.dry_run ? undefined : reviewerOf(session, operation, ruled, places);
+    const reviewer = args.dry_run
+      ? undefined
+      : approverOfChange(session, tool.name, operation.locations, ruled, places);
     let reviewed: Reviewed<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;

@@ -2,11 +2,9 @@
  * Prepares the operations of a batch: checks them, runs their hooks, applies the rules to their
  * paths, and finds their reviewers. Nothing is read or changed for the operations here.
  */
-import type { Decision, Location } from "../../policy/index.ts";
+import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { mustAsk } from "../../hooks/approvals.ts";
-import type { Confirm } from "../../hooks/confirm.ts";
 import { hooksFor, runBefore } from "../../hooks/run.ts";
 import { plainArguments } from "../../tools/lib/arguments.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
@@ -25,9 +23,7 @@ import {
 import { knownTool } from "../wording/known.ts";
 import type { Ruled } from "../permit.ts";
 import type { ToolResult } from "../result.ts";
-import { rootsOf } from "../review.ts";
 import type { Session } from "../session.ts";
-import { type AskedPlace, withPlaces } from "../written-places.ts";
 
 /** The result of trying an operation on the overlay. */
 export interface Trial {
@@ -176,22 +172,4 @@ export async function admitted(
     },
   };
   return { ruled, isKept };
-}
-
-/**
- * Returns the reviewer of a change; undefined when it needs no approval. @throws FilewrightError
- * APPROVAL_DENIED
- */
-export function reviewerOf(
-  session: Session,
-  { tool, locations }: Operation,
-  ruled: Decision | undefined,
-  places: readonly AskedPlace[],
-): Confirm | undefined {
-  const { requireApproval, approvals } = session;
-  const confirm = session.confirmFor(tool.name);
-  const byDefault = requireApproval || confirm !== undefined ? "ask" : "allow";
-  const decision = withPlaces(ruled ?? byDefault, places, confirm);
-  const asked = mustAsk(decision, confirm, approvals, tool.name, rootsOf(locations));
-  return asked ? confirm : undefined;
 }

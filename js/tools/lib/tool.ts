@@ -7,7 +7,7 @@
  * plan read is unchanged). `render` turns data into the text for the model and is the only part
  * that a preset replaces.
  */
-import type { Grant, Intent, Location } from "../../policy/index.ts";
+import type { DecisionSourceName, Grant, Intent, Location } from "../../policy/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
 import type { Durability, EntryType, FsBackend, MaybePromise } from "../../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../../engine/errors.ts";
@@ -68,6 +68,9 @@ export interface AccessSummary {
   };
 }
 
+/** A source of decisions about a change; see `policy/decide.ts`. `grants`: the directories that were granted. */
+export type DecidingSource = Exclude<DecisionSourceName, "none"> | "grants";
+
 /** The defaults of edits. */
 export interface EditDefaults {
   /** How strictly old text must match. */
@@ -107,6 +110,8 @@ export interface Call {
   found(path: string, intent: Intent): Location;
   /** Returns the granted directories that are in force. */
   grants(): Promise<readonly Grant[]>;
+  /** What decides about a change, in its order. */
+  decidedBy(): readonly DecidingSource[];
   /** Returns a path for data: relative to the cwd when inside it. Texts escape it first. */
   display(path: string): string;
   readonly access: AccessSummary;
