@@ -122,12 +122,12 @@ const checks = {
   body: () => counted("checks", "scripts/check.mjs", "--built"),
 };
 const fast = [
-  // On every processor: vitest alone would leave one idle, half of a small machine.
+  // One process more than processors, because tests of servers and terminals wait much of their time.
   // Too few lines of js/ that are run are a failure as well.
   {
     name: "fast tests",
     alone: true,
-    body: () => vitest("fast", `--maxWorkers=${processors}`, ...(flag("--check") ? COVERED : [])),
+    body: () => vitest("fast", `--maxWorkers=${processors + 1}`, ...(flag("--check") ? COVERED : [])),
   },
 ];
 const cargoTests = { name: "cargo tests", body: cargo };
