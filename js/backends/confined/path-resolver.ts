@@ -8,11 +8,10 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { resolveAlias } from "./aliases.ts";
 import type { FsBackend, FsStat } from "../backend.ts";
-import { failure } from "../failure.ts";
 import { realpathVia } from "../fallback/fallback.ts";
-import { MAX_LINKS } from "../fallback/links.ts";
+import { LinkWalk, type Step } from "../fallback/links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
-import { childOf, isLongName, isWithin, joinPath, normalise, parentOf } from "../paths.ts";
+import { childOf, isWithin, joinPath, normalise, parentOf } from "../paths.ts";
 import { placeRow } from "./places.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
 import { isRepositoryPart } from "./repository.ts";
@@ -114,49 +113,29 @@ async function follow(inner: FsBackend, path: string, how: FollowOptions): Promi
   if (await isReal(inner, path, how.last)) return path;
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
-  let real = "/";
-  /** The ending of the last link's target: `name/` must be a directory, and `name/.` must exist. */
-  let ending = "";
-  const pending = names(path);
-  for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
-    if (name === "..") {
-      real = normalise(`${real}/..`).path;
-      continue;
-    }
-    const at = childOf(real, name);
-    // A directory above a root is a real one, because the roots contain no links.
+  const walk = new LinkWalk(path, how.last === "follow");
+  const look = async (at: string): Promise<Step | null> => {
     if (!within(at, bounds)) {
-      if (bounds.some((root) => isWithin(root, at))) {
-        real = at;
-        continue;
-      }
+      // A directory above a root is a real one, because the roots contain no links.
+      if (bounds.some((root) => isWithin(root, at))) return DIRECTORY;
       throw how.refuse();
     }
-    if (bounds.includes(at) || (pending.length === 0 && how.last === "keep")) {
-      real = at;
-      continue;
-    }
+    if (bounds.includes(at) || (walk.isLast && how.last === "keep")) return DIRECTORY;
     const stat = await factsOrNull(inner, at);
-    if (stat?.type !== "symlink") {
-      real = at;
-      if (stat?.type === "dir") continue;
-      if (stat !== null && (pending.length > 0 || ending !== "")) throw failure("NOT_DIRECTORY", path);
-      // Missing: no link can follow, and the rest is text. `..` after a missing directory has no target.
-      if (pending.includes("..") || ending === "/.") throw failure("NOT_FOUND", path);
-      if (isLongName(name) || pending.some(isLongName)) throw failure("NAME_TOO_LONG", path);
-      real = normalise([at, ...pending.reverse()].join("/")).path;
-      break;
-    }
+    if (stat === null) return null;
+    if (stat.type !== "symlink") return { type: stat.type };
     if (how.links === "never") throw how.refuse();
-    if (++links > MAX_LINKS) throw failure("LOOP", path);
-    const target = await readLink.call(inner, at);
-    if (target.startsWith("/")) real = "/";
-    if (pending.length === 0 && ending !== "/.") ending = /\/\.?$/u.exec(target)?.[0] ?? ending;
-    pending.push(...names(target));
-  }
+    return { type: "symlink", target: await readLink.call(inner, at) };
+  };
+  for (let name = walk.next(); name !== undefined; name = walk.next())
+    walk.answer(await look(childOf(walk.real, name)));
+  const real = walk.resolved(true);
   if (!within(real, bounds)) throw how.refuse();
   return real;
 }
+
+/** The answer for an entry that is not looked at. */
+const DIRECTORY: Step = { type: "dir" };
 
 /**
  * Returns true when the inner backend finds no link in the path: one call instead of one for each
@@ -170,14 +149,6 @@ async function isReal(inner: FsBackend, path: string, last: FinalSymlink): Promi
     // A loop, or a link to another place: the walk name by name finds out which.
     return false;
   }
-}
-
-/** The names of a path, last one first. */
-function names(path: string): string[] {
-  return path
-    .split("/")
-    .filter((name) => name !== "" && name !== ".")
-    .reverse();
 }
 
 async function factsOrNull(inner: FsBackend, path: string): Promise<FsStat | null> {

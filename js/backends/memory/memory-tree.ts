@@ -1,13 +1,5 @@
-/**
- * The tree of a memory backend: nodes, and the walk from `/` to a node.
- *
- * The walk is POSIX path resolution: links are followed as they occur, `..` in a link's target is
- * the real parent, and forty links are the limit. `memory.ts` maps nodes to the backend's
- * interface.
- */
-import { failure } from "../failure.ts";
-import { MAX_LINKS } from "../fallback/links.ts";
-import { childOf, compareCodePoints, isLongName, sortCodePoints } from "../paths.ts";
+import { LinkWalk } from "../fallback/links.ts";
+import { childOf, compareCodePoints, sortCodePoints } from "../paths.ts";
 import { sortYielding, type Yielder } from "../../engine/yielder.ts";
 
 let stamps = 0;
@@ -122,63 +114,22 @@ function walkPlain(root: DirNode, path: string, follow: boolean): WalkResult | u
 }
 
 function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult {
-  let dirs: DirNode[] = [root];
-  let names: string[] = [];
-  const pending = split(path);
-  let links = 0;
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (name === "." || name === "") continue;
-    if (name === "..") {
-      if (dirs.length > 1) {
-        dirs.pop();
-        names.pop();
-      }
-      continue;
-    }
-    if (isLongName(name)) throw failure("NAME_TOO_LONG", path);
-    const dir = dirs[dirs.length - 1] as DirNode;
-    const node = dir.children.get(name);
-    const last = pending.length === 0;
-    if (node === undefined) {
-      for (const rest of pending) if (isLongName(rest)) throw failure("NAME_TOO_LONG", path);
-      return { dirs, real: `/${names.join("/")}`, name, node, beyond: pending.reverse() };
-    }
-    if (node.type === "symlink" && (!last || follow)) {
-      if (++links > MAX_LINKS) throw failure("LOOP", path);
-      if (node.target.startsWith("/")) {
-        dirs = [root];
-        names = [];
-      }
-      for (const part of split(node.target)) pending.push(part);
-      continue;
-    }
-    if (last) {
-      return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
-    }
-    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
-    dirs.push(node);
-    names.push(name);
+  const walk = new LinkWalk(path, follow);
+  const { names } = walk;
+  const dirs: DirNode[] = [root];
+  let node: Node | undefined;
+  for (let name = walk.next(); name !== undefined; name = walk.next()) {
+    // `..` and an absolute target lead back to a directory that was passed.
+    dirs.length = names.length + 1;
+    node = (dirs.at(-1) as DirNode).children.get(name);
+    walk.answer(node ?? null);
+    if (node?.type === "dir") dirs.push(node);
   }
-  // The path was `/`, or a link led to a directory by way of `.` or `..`.
-  const node = dirs[dirs.length - 1] as DirNode;
-  const name = names.pop() ?? "";
-  if (dirs.length > 1) dirs.pop();
-  return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
-}
-
-/**
- * The names of a path, last one first. A last `.` stays, and a last `/` as an empty name; both
- * require a directory before them.
- */
-function split(path: string): string[] {
-  const names: string[] = [];
-  const parts = path.split("/");
-  for (let i = parts.length - 1; i >= 0; i--) {
-    const part = parts[i] as string;
-    if (part !== "" && part !== ".") names.push(part);
-    else if (i > 0 && i === parts.length - 1) names.push(part);
-  }
-  return names;
+  // The path can end in a directory by way of `.` or `..`; then the last look was at another entry.
+  if (walk.beyond === undefined) node = dirs[names.length] ?? node;
+  dirs.length = Math.max(1, names.length);
+  const real = `/${names.slice(0, -1).join("/")}`;
+  return { dirs, real, name: names.at(-1) ?? "", node, beyond: walk.beyond ?? NO_NAMES };
 }
 
 /** Returns the directory that contains, or would contain, the entry of a walk. */

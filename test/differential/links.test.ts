@@ -1,0 +1,45 @@
+/**
+ * Paths with links: `LinkWalk` answers for memory, overlays, confined storages and `fromNodeFs`, and the native
+ * engine for the disk. Before it there were three walks; `links.jsonl` has what each answered then and answers now.
+ *
+ * Its first line has the seed and the digests of all answers. Then come the cases in which an answer changed or in
+ * which the storages without a policy disagree with the disk, and 500 more.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Answers, answersTo, linkCases, PATHS_PER_TREE, SEED, TREES } from "./links.ts";
+
+interface Row {
+  readonly row: number;
+  /** Absent where every answer is the same as before. */
+  readonly before?: Answers;
+  readonly now: Answers;
+}
+
+const [first, ...rest] = readFileSync(join(import.meta.dirname, "links.jsonl"), "utf8")
+  .trim()
+  .split("\n");
+const header = JSON.parse(first as string) as { readonly seed: number; readonly count: number };
+const rows = rest.map((line) => JSON.parse(line) as Row);
+
+test("recorded paths get the recorded answers", async () => {
+  expect(header).toMatchObject({ seed: SEED, count: TREES * PATHS_PER_TREE });
+  const cases = linkCases();
+  for (const { row, now } of rows) {
+    const { tree, paths } = cases[Math.floor(row / PATHS_PER_TREE)] as (typeof cases)[number];
+    const path = paths[row % PATHS_PER_TREE] as string;
+    const [answers] = await answersTo({ tree, paths: [path] });
+    expect(answers, `row ${row}: ${path} in ${JSON.stringify(tree)}`).toEqual(now);
+  }
+}, 120_000);
+
+test("a target that ends in `.` must exist, also before a slash, as the kernel has it", () => {
+  const [changed] = rows.filter(
+    ({ before, now }) =>
+      before?.["memory"] !== undefined && before["memory"] !== now["memory"] && now["disk"] === now["memory"],
+  );
+  expect(changed?.before).toMatchObject({ any: changed?.now["disk"] });
+  for (const name of ["overlay", "written", "nodeFs", "any"])
+    expect(changed?.now[name]).toBe(changed?.now["disk"]);
+});
