@@ -13,6 +13,7 @@ const steps = [
   ["arrows", process.execPath, "scripts/arrows.mjs"],
   ["unused files and exports", bin("knip"), "--no-progress"],
   ["dependencies", process.execPath, "scripts/deny.mjs"],
+  ["records of the engine", process.execPath, "scripts/wire.mjs", "--check"],
   [TYPES, bin("tsc"), "--noEmit", "-p", "."],
   ["types of the tests", bin("tsc"), "-p", "tsconfig.test.json"],
   ["rust format", "cargo", "fmt", "--all", "--check"],

@@ -16,10 +16,12 @@ import type {
   SearchQuery,
   SearchResult,
 } from "../engine/search-types.ts";
+import type { Durability, TreeCounts } from "../engine/wire/records.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { EntryType, FsEntry } from "./entry.ts";
 import type { TreePage, TreeRequest } from "./tree-page.ts";
 
+export type { Durability, TreeCounts } from "../engine/wire/records.ts";
 export type { EntryType, FsEntry } from "./entry.ts";
 
 /** A value, or a promise of it. */
@@ -59,9 +61,6 @@ export interface FsStat {
    */
   readonly fileId?: string;
 }
-
-/** How far a write is flushed: not at all, by an atomic replacement, or to the disk. */
-export type Durability = "none" | "atomic" | "durable";
 
 /** Preconditions and properties of a write. */
 export interface WriteOptions {
@@ -162,16 +161,6 @@ export interface VersionedBytes {
   readonly version: string;
   /** The facts of that version. */
   readonly stat: FsStat;
-}
-
-/** Counts of the entries that an operation on a whole tree affected. */
-export interface TreeCounts {
-  /** Everything that is not a directory. */
-  readonly files: number;
-  /** Including the top directory. */
-  readonly directories: number;
-  /** The sizes of the regular files. */
-  readonly bytes: number;
 }
 
 /** How to wait for a lock. */

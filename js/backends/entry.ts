@@ -1,7 +1,8 @@
 /** An entry of a directory, as a backend lists it. */
 
-/** The type of an entry. `other` is a FIFO, socket or device. */
-export type EntryType = "file" | "dir" | "symlink" | "other";
+import type { Kind } from "../engine/wire/records.ts";
+
+export type { Kind as EntryType } from "../engine/wire/records.ts";
 
 /** One entry of a directory. Frozen. */
 export interface FsEntry {
@@ -10,7 +11,7 @@ export interface FsEntry {
   /** The absolute path. */
   readonly path: string;
   /** The kind of entry. */
-  readonly type: EntryType;
+  readonly type: Kind;
   /** True for a directory. */
   readonly isDir: boolean;
   /** True for a regular file. */

@@ -6,6 +6,9 @@
  */
 
 import type { RankedPaths, RankOptions } from "./rank.ts";
+import type { FindTotals, IncompleteReason, SearchTotals } from "./wire/records.ts";
+
+export type { Freshness, IncompleteReason, IndexStatus } from "./wire/records.ts";
 
 /** A query for a text. */
 export interface TextQuery {
@@ -89,28 +92,6 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
 /** The use of an index by searches. */
 export type IndexUse = "auto" | "off" | "anywhere" | "strict";
 
-/**
- * How a search made sure that its view is current: `scan`, it read all files; `watch`, the system
- * reports every change; `sweep`, it compared the times of files.
- */
-export type Freshness = "scan" | "watch" | "sweep";
-
-/** The state of the index of a directory. */
-export interface IndexStatus {
-  /** The number of indexed files. */
-  readonly files: number;
-  /** The number of files that every search still reads. */
-  readonly unsigned: number;
-  /** Bytes of the files that were read for it. */
-  readonly corpusBytes: number;
-  /** Memory in use, in bytes. */
-  readonly memoryBytes: number;
-  /** The number of watched directories. */
-  readonly watches: number;
-  /** True when no work on it is pending. */
-  readonly ready: boolean;
-}
-
 /** One matching line. */
 export interface TextMatch {
   /** From 1. */
@@ -138,29 +119,12 @@ export interface SearchMatch extends TextMatch {
   readonly path: string;
 }
 
-/** The reason why a search is incomplete. */
-export type IncompleteReason = "max_results" | "max_per_file" | "timeout";
-
 /** The result of a search of contents. */
-export interface SearchResult {
+export interface SearchResult extends SearchTotals {
   /** Empty unless `output` is `content`. */
   readonly matches: readonly SearchMatch[];
   /** The files with hits and their numbers; for `content` too. */
   readonly counts: readonly FileCount[];
-  /** The number of matching lines. Exact when `complete`, otherwise a lower bound. */
-  readonly totalMatches: number;
-  readonly filesWithMatches: number;
-  readonly filesSearched: number;
-  readonly skippedBinary: number;
-  /** The number of files larger than `maxFileBytes`. */
-  readonly skippedLarge: number;
-  /** The number of entries that could not be read. */
-  readonly unreadable: number;
-  /** The number of files and whole directories excluded by ignore files. */
-  readonly ignored: number;
-  /** True when `maxResults` truncated the result. */
-  readonly truncated: boolean;
-  readonly fresh: Freshness;
   /** True when everything was searched to its end. */
   readonly complete: boolean;
   readonly incompleteReason?: IncompleteReason;
@@ -208,17 +172,8 @@ export interface FuzzyQuery extends RankOptions {
 export interface FuzzyResult extends RankedPaths {}
 
 /** The result of a search for names. */
-export interface FindResult {
+export interface FindResult extends FindTotals {
   readonly paths: readonly string[];
-  /** The number of all matches, before limit and cursor. Exact when `complete`. */
-  readonly total: number;
-  /** The number of matching entries excluded by ignore files. */
-  readonly ignored: number;
-  /** The number of entries that could not be read. */
-  readonly unreadable: number;
-  readonly truncated: boolean;
-  /** False when the time limit was reached. */
-  readonly complete: boolean;
   readonly nextCursor?: string;
 }
 

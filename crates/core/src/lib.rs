@@ -8,6 +8,7 @@
 //! memory and time.
 
 pub mod anchor;
+pub mod chars;
 pub mod diff;
 pub mod edit;
 pub mod encoding;
@@ -23,5 +24,6 @@ pub mod pattern;
 pub mod search;
 pub mod sniff;
 pub mod text;
+pub mod wire;
 
 pub use error::{Code, Error, Result};

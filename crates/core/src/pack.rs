@@ -2,12 +2,13 @@
 //!
 //! An object per match costs ten times the search. A [`Packed`] result is one array of numbers and
 //! one string, decoded by `js/engine/wire/unpack.ts`. Both bindings use it, so that there is one format.
+//! Records are encoded field by field as [`crate::wire`] declares them.
 //! Numbers are `f64` because sizes and offsets exceed 2^32; they are exact to 2^53.
 //!
 //! A string is stored as its length in UTF-16 units in `nums` and its characters appended to
 //! `text`, so that JavaScript slices without scanning.
 
-use crate::text::{count_bytes, count_chars};
+use crate::chars::utf16_len;
 
 /// One result: numbers and one concatenated string.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,28 +64,9 @@ impl Packed {
     }
 }
 
-/// Returns the length of `text` in UTF-16 units.
-pub fn utf16_len(text: &str) -> usize {
-    if text.is_ascii() {
-        return text.len();
-    }
-    // Every scalar value is one unit, except those of four bytes, which are two.
-    count_chars(text) + count_bytes(text.as_bytes(), |byte| byte >= 0xf0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lengths_are_utf16() {
-        for text in ["", "abc", "é", "漢", "😀", "a😀é漢z"] {
-            for text in [text.to_owned(), text.repeat(400)] {
-                assert_eq!(utf16_len(&text), text.encode_utf16().count(), "{text}");
-                assert_eq!(count_chars(&text), text.chars().count(), "{text}");
-            }
-        }
-    }
 
     #[test]
     fn strings_and_numbers_interleave() {

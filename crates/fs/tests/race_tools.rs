@@ -23,9 +23,10 @@ use std::time::Instant;
 
 use common::World;
 use filewright_core::Result;
+use filewright_core::page::PageRequest;
 use filewright_fs::cancel::CancelToken;
 use filewright_fs::confine::{Confinement, Enforced, Lane};
-use filewright_fs::read::page::inspect;
+use filewright_fs::read::page::read_page;
 use filewright_fs::root::Kernel;
 use filewright_fs::root::{Policy, ResolverChoice, Roots};
 use filewright_fs::search::find::{FindOptions, find};
@@ -71,9 +72,9 @@ const ROWS: &[Row] = &[
         rounds: 2,
         turn: |v, _| {
             let whole = v.roots.read(&v.at("d/s"), &Default::default(), &v.none);
-            let kind = inspect(&v.roots, &v.at("d/s"));
+            let page = read_page(&v.roots, &v.at("d/s"), &PageRequest::default(), &v.none);
             seen(whole, |content| assert_eq!(content.bytes, b"fine"))
-                + seen(kind, |(_, stat)| assert_eq!(stat.size, 4))
+                + seen(page, |found| assert_eq!(found.page.content, "fine"))
         },
     },
     Row {

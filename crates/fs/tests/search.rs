@@ -89,7 +89,10 @@ fn grep_at(roots: &Roots, path: &[u8], query: &Value) -> filewright_core::Result
     found.unreadable = head.num();
     found.ignored = head.num();
     found.truncated = head.num() == 1;
-    found.reason = head.num();
+    // How the search made sure that its view is current.
+    head.num();
+    // From 1, and 0 for none.
+    found.reason = head.num() + 1;
     let next = head.str();
     let line = head.num();
     found.next = next.map(|path| (path, line));
@@ -137,8 +140,8 @@ fn find_at(roots: &Roots, path: &[u8], query: &Value) -> filewright_core::Result
     let options = FindOptions::from_json(&query.to_string())?;
     let packed = find(roots, path, &options, &CancelToken::new())?;
     let mut from = Reader::new(&packed);
-    let (total, ignored, _, _) = (from.num(), from.num(), from.num(), from.num());
-    let (truncated, time) = (from.num() == 1, from.num());
+    let (total, ignored, _) = (from.num(), from.num(), from.num());
+    let (truncated, _, time) = (from.num() == 1, from.num(), from.num());
     let paths = (0..from.num()).map(|_| from.str().unwrap()).collect();
     Ok(Find { total, ignored, truncated, time, paths })
 }

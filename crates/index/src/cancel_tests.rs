@@ -120,6 +120,9 @@ fn memory_of_indexes_is_bounded_and_released() {
     assert_eq!(open(), [false, false, true], "never the one in use");
     let (_, path, session, index) = &made[2];
     dispose(session);
-    assert!(index.is_closed() && index.status() == Status { ready: false, ..Status::default() });
+    assert!(
+        index.is_closed()
+            && index.status() == IndexStatus { ready: false, ..IndexStatus::default() }
+    );
     assert_eq!(status(session, path).unwrap(), None);
 }

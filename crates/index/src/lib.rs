@@ -154,21 +154,23 @@ pub(crate) struct Index {
     files_since_save: AtomicUsize,
 }
 
-/// The reported state of an index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// The number of files in the tree.
-    pub files: u64,
-    /// The number of files that every query still reads.
-    pub unsigned: u64,
-    /// The total size of the indexed files in bytes.
-    pub corpus_bytes: u64,
-    /// The memory use in bytes.
-    pub memory_bytes: u64,
-    /// The number of watched directories.
-    pub watches: u64,
-    /// True if no indexing is running.
-    pub ready: bool,
+filewright_core::wire! {
+    /// The state of the index of a directory.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct IndexStatus {
+        /// The number of indexed files.
+        pub files: u64,
+        /// The number of files that every search still reads.
+        pub unsigned: u64,
+        /// Bytes of the files that were read for it.
+        pub corpus_bytes: u64,
+        /// Memory in use, in bytes.
+        pub memory_bytes: u64,
+        /// The number of watched directories.
+        pub watches: u64,
+        /// True when no work on it is pending.
+        pub ready: bool,
+    }
 }
 
 impl Index {
@@ -286,11 +288,11 @@ impl Index {
         *self.misses() = NegativeCache::default();
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> IndexStatus {
         let laid = self.paths.lock().map_or(0, |laid| laid.bytes());
         let misses = self.misses().bytes();
         let state = self.lock();
-        Status {
+        IndexStatus {
             files: state.tree.live_files as u64,
             unsigned: state.tree.dirty.len() as u64,
             corpus_bytes: self.corpus.load(Ordering::Relaxed),

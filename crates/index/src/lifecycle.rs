@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 use crate::Session;
 use crate::lookup::find;
 use crate::registry::REGISTRY;
-use crate::{Index, IndexStore, Key, MAX_INDEX_BYTES, Status, build::indexer, forget, path_of};
+use crate::{
+    Index, IndexStatus, IndexStore, Key, MAX_INDEX_BYTES, build::indexer, forget, path_of,
+};
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::root::is_within;
 use filewright_fs::walk::{StopSignal, WalkRoot};
@@ -43,7 +45,7 @@ pub fn warm(
     path: &[u8],
     respect_ignore: bool,
     cancel: &CancelToken,
-) -> filewright_core::Result<Status> {
+) -> filewright_core::Result<IndexStatus> {
     cancel.check()?;
     let names: Vec<String> =
         filewright_core::pattern::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
@@ -53,7 +55,7 @@ pub fn warm(
         return Ok(index.status());
     }
     let Some(index) = register(session, path_of(&walk_root.real), names) else {
-        return Ok(Status::default());
+        return Ok(IndexStatus::default());
     };
     index.is_indexing.store(true, Ordering::Release);
     index.requested.store(true, Ordering::Relaxed);
@@ -88,7 +90,7 @@ pub fn dispose(session: &Session) {
 ///
 /// # Errors
 /// Like [`Roots::open_dir`].
-pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<Status>> {
+pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<IndexStatus>> {
     let real = session.roots.open_dir(path)?.real;
     let indexes: Vec<Arc<Index>> = session.indexes.lock().clone();
     let of = indexes.iter().find(|index| is_within(&real, path_of(&index.key.real)));

@@ -27,15 +27,10 @@ thread_local! {
     pub(crate) static NO_WATCH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Splits the results; the number of [`Freshness`] is at a fixed position from the end of the head.
-fn split(results: Vec<Packed>) -> (Freshness, Vec<Packed>) {
-    let mut results = results;
-    let fresh = match results[0].nums.pop().unwrap() as u64 {
-        0 => Freshness::Scan,
-        1 => Freshness::Watch,
-        _ => Freshness::Sweep,
-    };
-    (fresh, results)
+/// Takes the [`Freshness`] out of the results: the last of the totals, which begin the head.
+fn split(mut results: Vec<Packed>) -> (Freshness, Vec<Packed>) {
+    let number = results[0].nums.remove(8);
+    (Freshness::ALL[number as usize], results)
 }
 
 pub(crate) fn session_of(dir: &Path, more: Value) -> Arc<Session> {

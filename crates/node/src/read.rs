@@ -7,9 +7,10 @@ use filewright_core::pack::Packed;
 use filewright_core::page::{PageRequest, page};
 use filewright_core::sniff;
 use filewright_core::text::path::decode_name;
+use filewright_core::wire::Wire;
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;
-use filewright_fs::read::page::{FilePage, inspect as inspect_file, read_page as read_file_page};
+use filewright_fs::read::page::read_page as read_file_page;
 use filewright_index::Session;
 use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array, Utf16String};
 use napi_derive::napi;
@@ -21,22 +22,13 @@ use crate::task::OnPool;
 
 #[napi]
 pub fn inspect(bytes: &[u8], name: String, complete: bool) -> napi::Result<PackedResult> {
-    guard(|| {
-        let mut packed = Packed::new();
-        sniff::inspect(bytes, &name, complete).pack(&mut packed);
-        Ok(packed)
-    })
-    .map(PackedResult::from)
+    guard(|| Ok(sniff::inspect(bytes, &name, complete).packed())).map(PackedResult::from)
 }
 
 #[napi]
 pub fn read_page(bytes: &[u8], name: String, request: String) -> napi::Result<PackedResult> {
-    guard(|| {
-        let mut packed = Packed::new();
-        page(bytes, &name, &PageRequest::from_json(&request)?)?.pack(&mut packed);
-        Ok(packed)
-    })
-    .map(PackedResult::from)
+    guard(|| Ok(page(bytes, &name, &PageRequest::from_json(&request)?)?.packed()))
+        .map(PackedResult::from)
 }
 
 pub struct PageTask {
@@ -50,10 +42,8 @@ impl Task for PageTask {
     type JsValue = PackedResult;
 
     fn compute(&mut self) -> napi::Result<Packed> {
-        let mut packed = Packed::new();
         let request = PageRequest::from_json(&self.request).map_err(to_napi)?;
-        page(&self.bytes, &self.name, &request).map_err(to_napi)?.pack(&mut packed);
-        Ok(packed)
+        Ok(page(&self.bytes, &self.name, &request).map_err(to_napi)?.packed())
     }
 
     fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
@@ -68,16 +58,7 @@ pub fn read_page_async(bytes: Uint8Array, name: String, request: String) -> Asyn
 
 #[napi]
 pub fn decode_bytes(bytes: &[u8], label: String) -> napi::Result<PackedResult> {
-    guard(|| {
-        let text = decode(bytes, &label)?;
-        let mut packed = Packed::new();
-        packed.str(&text.text);
-        packed.str(&text.encoding.name());
-        packed.flag(text.bom);
-        packed.flag(text.lossy);
-        Ok(packed)
-    })
-    .map(PackedResult::from)
+    guard(|| Ok(decode(bytes, &label)?.packed())).map(PackedResult::from)
 }
 
 #[napi]
@@ -104,42 +85,10 @@ impl Task for FilePageTask {
     fn compute(&mut self) -> napi::Result<Packed> {
         let request = PageRequest::from_json(&self.request).map_err(to_napi)?;
         let path = decode_name(&self.path);
-        let FilePage { page, stat, version } = reading(&self.session.roots, &path, |path| {
+        let page = reading(&self.session.roots, &path, |path| {
             read_file_page(&self.session.roots, path, &request, &self.cancel)
-        })
-        .map_err(to_napi)?;
-        let mut packed = Packed::new();
-        page.pack(&mut packed);
-        packed.str(&version);
-        packed.float(stat.mtime as f64 / 1e6);
-        packed.num(stat.mode.into());
-        Ok(packed)
-    }
-
-    fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
-        Ok(packed.into())
-    }
-}
-
-pub struct InspectTask {
-    session: Arc<Session>,
-    path: String,
-}
-
-impl Task for InspectTask {
-    type Output = Packed;
-    type JsValue = PackedResult;
-
-    fn compute(&mut self) -> napi::Result<Packed> {
-        let path = decode_name(&self.path);
-        let found =
-            reading(&self.session.roots, &path, |path| inspect_file(&self.session.roots, path));
-        let (found, stat) = found.map_err(to_napi)?;
-        let mut packed = Packed::new();
-        found.pack(&mut packed);
-        packed.num(stat.size);
-        packed.str(&stat.version().to_string());
-        Ok(packed)
+        });
+        Ok(page.map_err(to_napi)?.packed())
     }
 
     fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
@@ -149,7 +98,7 @@ impl Task for InspectTask {
 
 #[napi]
 impl NativeRoots {
-    /// A page of a file: `Page::pack`, then version, mtime (ms) and mode.
+    /// A page of a file: a `FilePage`.
     #[napi]
     pub fn read_page(
         &self,
@@ -159,11 +108,5 @@ impl NativeRoots {
     ) -> OnPool<FilePageTask> {
         let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
         self.on_lane(Lane::Quick, |session| FilePageTask { session, path, request, cancel })
-    }
-
-    /// The kind of a file, detected from its beginning: `Inspection::pack`, then size and version.
-    #[napi]
-    pub fn inspect(&self, path: String) -> OnPool<InspectTask> {
-        self.on_lane(Lane::Quick, |session| InspectTask { session, path })
     }
 }

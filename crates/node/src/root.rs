@@ -9,11 +9,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use filewright_core::pack::Packed;
 use filewright_core::pattern::policy::Intent;
 use filewright_core::text::path::{decode_name, encode_name};
+use filewright_core::wire::Wire;
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::{Confinement, Enforced, Lane};
 use filewright_fs::dir::stat::Version;
-use filewright_fs::read::path_stat::PathStat;
+use filewright_fs::read::path_stat;
 use filewright_fs::read::{Content, ReadOptions};
 use filewright_fs::root::{Kernel, Policy, Roots};
 use filewright_fs::walk::list::{ListOptions, Position};
@@ -24,7 +25,7 @@ use napi_derive::napi;
 
 use crate::cancel::CancelToken;
 use crate::convert::{Numbers, PackedResult, guard};
-use crate::root_pack::{pack_listing, pack_stat, pack_tree_page};
+use crate::root_pack::{EntryStat, FileHash, PathStat, pack_listing, pack_tree_page};
 use crate::task::{Job, OnPool};
 
 /// A set of roots. Other modules add their methods in their own files.
@@ -285,10 +286,10 @@ impl NativeRoots {
                 && let Ok(facts) = roots.stat(path)
                 && version.same_facts(&facts.stat)
             {
-                return Ok((None, pack_stat(&facts.stat)));
+                return Ok((None, EntryStat::from(&facts.stat).packed()));
             }
             let Content { bytes, stat } = roots.read(path, &options, &cancel)?;
-            Ok((Some(bytes), pack_stat(&stat)))
+            Ok((Some(bytes), EntryStat::from(&stat).packed()))
         };
         self.run(&path, work, |(bytes, facts)| ReadResult {
             bytes: bytes.map(Buffer::from),
@@ -303,9 +304,7 @@ impl NativeRoots {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let (hash, stat) = session.roots.hash(path, &cancel)?;
-            let mut packed = pack_stat(&stat);
-            packed.str(&hash);
-            Ok(packed)
+            Ok(FileHash { stat: (&stat).into(), hash }.packed())
         };
         self.scan(&path, work, PackedResult::from)
     }
@@ -388,9 +387,7 @@ fn given(number: f64) -> Option<u64> {
 }
 
 fn facts(roots: &Roots, path: &[u8], follow: bool) -> Result<Packed> {
-    let PathStat { stat, target, .. } =
+    let path_stat::PathStat { stat, target, .. } =
         if follow { roots.stat(path)? } else { roots.lstat(path)? };
-    let mut packed = pack_stat(&stat);
-    packed.opt_str(target.as_deref().map(encode_name).as_deref());
-    Ok(packed)
+    Ok(PathStat { stat: (&stat).into(), target: target.map(shown) }.packed())
 }

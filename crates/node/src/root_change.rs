@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use filewright_core::pack::Packed;
 use filewright_core::pattern::policy::Intent;
+use filewright_core::wire;
+use filewright_core::wire::Wire;
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;
@@ -20,16 +22,24 @@ use napi_derive::napi;
 use crate::cancel::CancelToken;
 use crate::convert::PackedResult;
 use crate::root::{NativeRoots, PackedJob, bytes_of, token};
-use crate::root_pack::{pack_counts, pack_written};
+use crate::root_pack::WrittenFile;
 use crate::task::{Job, OnPool};
 
-/// Bits of the `flags` of a write.
-const IF_ABSENT: u32 = 1;
-const CREATE_DIRS: u32 = 2;
-const APPEND: u32 = 4;
-const STRICT: u32 = 8;
-/// The additional bit of a move or copy; `CREATE_DIRS` and `STRICT` apply too.
-const OVERWRITE: u32 = 1;
+wire! {
+    /// Bits of the flags of a write, a move or a copy.
+    pub bits ChangeFlags {
+        /// Fail if the entry exists.
+        IF_ABSENT = 1,
+        /// Create the directories above the entry.
+        CREATE_DIRS = 2,
+        /// Add to the end of the file.
+        APPEND = 4,
+        /// Fail rather than lose metadata of a replaced file.
+        STRICT = 8,
+        /// Replace the target of a move or copy.
+        OVERWRITE = 16,
+    }
+}
 
 #[napi]
 impl NativeRoots {
@@ -118,7 +128,7 @@ impl NativeRoots {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let conditions = conditions(None, None, aside)?;
-            session.roots.remove_tree_if(path, &conditions, &cancel).map(pack_counts)
+            session.roots.remove_tree_if(path, &conditions, &cancel).map(|counts| counts.packed())
         };
         self.at(Lane::Scan, changed(&path), work, PackedResult::from)
     }
@@ -166,7 +176,7 @@ impl NativeRoots {
         let work = move |session: &Arc<Session>, from: &[u8]| {
             let conditions = conditions(if_version, None, aside)?;
             let written = session.roots.copy_file_if(from, &to, &options, &conditions, &cancel)?;
-            Ok(pack_written(&written))
+            Ok(WrittenFile::from(&written).packed())
         };
         self.at(Lane::Scan, asked, work, PackedResult::from)
     }
@@ -184,7 +194,7 @@ impl NativeRoots {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
         let work = move |session: &Arc<Session>, from: &[u8]| {
-            session.roots.copy_tree(from, &to, &options, &cancel).map(pack_counts)
+            session.roots.copy_tree(from, &to, &options, &cancel).map(|counts| counts.packed())
         };
         self.at(Lane::Scan, asked, work, PackedResult::from)
     }
@@ -226,15 +236,11 @@ fn between(from: &str, intent: Intent, to: &str) -> Vec<(Vec<u8>, Intent)> {
 }
 
 fn durability_of(number: u32) -> Durability {
-    match number {
-        0 => Durability::None,
-        2 => Durability::Durable,
-        _ => Durability::Atomic,
-    }
+    Durability::ALL.get(number as usize).copied().unwrap_or_default()
 }
 
 fn preserve_of(flags: u32) -> Preserve {
-    if flags & STRICT == 0 { Preserve::Possible } else { Preserve::Strict }
+    if flags & ChangeFlags::STRICT == 0 { Preserve::Possible } else { Preserve::Strict }
 }
 
 fn write_options(
@@ -245,8 +251,8 @@ fn write_options(
 ) -> Result<WriteOptions> {
     Ok(WriteOptions {
         if_version: version_of(if_version)?,
-        if_absent: flags & IF_ABSENT != 0,
-        create_dirs: flags & CREATE_DIRS != 0,
+        if_absent: flags & ChangeFlags::IF_ABSENT != 0,
+        create_dirs: flags & ChangeFlags::CREATE_DIRS != 0,
         mode: u32::try_from(mode).ok(),
         durability: durability_of(durability),
         preserve: preserve_of(flags),
@@ -282,8 +288,8 @@ pub fn aside_name() -> String {
 
 fn transfer_options(flags: u32, durability: u32) -> TransferOptions {
     TransferOptions {
-        overwrite: flags & OVERWRITE != 0,
-        create_dirs: flags & CREATE_DIRS != 0,
+        overwrite: flags & ChangeFlags::OVERWRITE != 0,
+        create_dirs: flags & ChangeFlags::CREATE_DIRS != 0,
         durability: durability_of(durability),
         preserve: preserve_of(flags),
     }
@@ -297,10 +303,10 @@ fn write(
     options: &WriteOptions,
     cancel: &Token,
 ) -> Result<Packed> {
-    let written = if flags & APPEND != 0 {
+    let written = if flags & ChangeFlags::APPEND != 0 {
         roots.append(path, bytes, options, cancel)?
     } else {
         roots.write(path, bytes, options, cancel)?
     };
-    Ok(pack_written(&written))
+    Ok(WrittenFile::from(&written).packed())
 }

@@ -1,88 +1,147 @@
-//! Encodes the results of the root set; `js/backends/local/local-unpack.ts` decodes them.
+//! The results of the root set as records for JavaScript.
+
+use std::borrow::Cow;
 
 use filewright_core::pack::Packed;
 use filewright_core::text::path::encode_name;
-use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::dir::tree::TreeCounts;
+use filewright_core::wire;
+use filewright_core::wire::Wire;
+use filewright_fs::dir::stat::{Kind, Stat, millis};
 use filewright_fs::walk::list::{DirEntry, DirPage};
 use filewright_fs::walk::list_tree::{TreeEntry, TreePage};
 use filewright_fs::write::Written;
 
-/// Milliseconds with fraction.
-fn millis(nanos: i64) -> f64 {
-    nanos.div_euclid(1_000_000) as f64 + nanos.rem_euclid(1_000_000) as f64 / 1e6
-}
-
-/// `kind size mode nlink mtime ctime atime birth(or NaN) version`.
-pub(crate) fn pack_stat(stat: &Stat) -> Packed {
-    let mut packed = Packed::new();
-    packed.num(stat.kind.number());
-    packed.num(stat.size);
-    packed.num(stat.mode.into());
-    packed.num(stat.nlink);
-    for time in [stat.mtime, stat.ctime, stat.atime] {
-        packed.float(millis(time));
+wire! {
+    /// The metadata of an entry. Times are milliseconds since 1970.
+    pub struct EntryStat {
+        pub kind: Kind,
+        pub size: u64,
+        pub mode: u32,
+        pub nlink: u64,
+        pub mtime: f64,
+        pub ctime: f64,
+        pub atime: f64,
+        pub birthtime: Option<f64>,
+        pub version: String,
     }
-    packed.float(stat.birth.map_or(f64::NAN, millis));
-    packed.str(&stat.version().to_string());
-    packed
 }
 
-/// The metadata, then `created other_names in_place`.
-pub(crate) fn pack_written(written: &Written) -> Packed {
-    let mut packed = pack_stat(&written.stat);
-    packed.flag(written.created);
-    packed.num(written.other_names);
-    packed.flag(written.in_place);
-    packed
+wire! {
+    /// The metadata of a path.
+    pub struct PathStat {
+        ..stat: EntryStat,
+        /// The target of a link.
+        pub target: Option<String>,
+    }
 }
 
-/// `files directories bytes`.
-pub(crate) fn pack_counts(counts: TreeCounts) -> Packed {
-    let mut packed = Packed::new();
-    packed.num(counts.files);
-    packed.num(counts.directories);
-    packed.num(counts.bytes);
-    packed
+wire! {
+    /// The hash of a file, with its metadata.
+    pub struct FileHash {
+        ..stat: EntryStat,
+        pub hash: String,
+    }
 }
 
-/// `kind size(or -1) mtime shown target?`.
+wire! {
+    /// A file that was written.
+    pub struct WrittenFile {
+        ..stat: EntryStat,
+        /// True when the file is new.
+        pub created: bool,
+        /// The number of other names that keep the old content.
+        pub other_names: u64,
+        /// True when the file was not replaced, but written over.
+        pub in_place: bool,
+    }
+}
+
+wire! {
+    /// What comes before the entries of a directory.
+    struct DirectoryHead {
+        pub total: u64,
+        /// True when more follows.
+        pub more: bool,
+        /// The number of entries that follow.
+        pub count: u64,
+    }
+}
+
+wire! {
+    /// What comes before the entries of a tree.
+    struct TreeHead {
+        pub total: u64,
+        /// The number of entries that follow.
+        pub count: u64,
+    }
+}
+
+wire! {
+    /// An entry of a directory or a tree.
+    struct ListedEntry<'a> {
+        pub kind: Kind,
+        /// With the time, if the metadata is wanted and can be read.
+        pub size: Option<u64>,
+        pub mtime: f64,
+        /// The path below the directory that is listed.
+        pub path: Cow<'a, str>,
+        /// The target of a link.
+        pub target: Option<Cow<'a, str>>,
+    }
+}
+
+impl From<&Stat> for EntryStat {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            kind: stat.kind,
+            size: stat.size,
+            mode: stat.mode,
+            nlink: stat.nlink,
+            mtime: millis(stat.mtime),
+            ctime: millis(stat.ctime),
+            atime: millis(stat.atime),
+            birthtime: stat.birth.map(millis),
+            version: stat.version().to_string(),
+        }
+    }
+}
+
+impl From<&Written> for WrittenFile {
+    fn from(Written { stat, created, other_names, in_place }: &Written) -> Self {
+        let (created, other_names, in_place) = (*created, *other_names, *in_place);
+        Self { stat: stat.into(), created, other_names, in_place }
+    }
+}
+
 fn pack_entry(
     packed: &mut Packed,
     kind: Kind,
     stat: Option<Stat>,
-    shown: &str,
+    path: Cow<'_, str>,
     target: Option<&[u8]>,
 ) {
-    packed.num(kind.number());
-    packed.opt(stat.map(|stat| stat.size));
-    packed.float(stat.map_or(0.0, |stat| millis(stat.mtime)));
-    packed.str(shown);
-    packed.opt_str(target.map(encode_name).as_deref());
+    let mtime = stat.map_or(0.0, |stat| millis(stat.mtime));
+    let target = target.map(encode_name);
+    ListedEntry { kind, size: stat.map(|stat| stat.size), mtime, path, target }.put(packed);
 }
 
-/// `total more count`, then for each entry `kind size(or -1) mtime name target?`.
+/// A [`DirectoryHead`] and the entries.
 pub(crate) fn pack_listing(listing: &DirPage) -> Packed {
-    let mut packed = Packed::new();
-    packed.num(listing.total);
-    packed.flag(listing.more);
-    packed.num(listing.entries.len() as u64);
-    for entry in &listing.entries {
-        let DirEntry { name, kind, stat, target } = entry;
-        pack_entry(&mut packed, *kind, *stat, &encode_name(name), target.as_deref());
+    let DirPage { total, more, entries, .. } = listing;
+    let head = DirectoryHead { total: *total, more: *more, count: entries.len() as u64 };
+    let mut packed = head.packed();
+    for DirEntry { name, kind, stat, target } in entries {
+        pack_entry(&mut packed, *kind, *stat, encode_name(name), target.as_deref());
     }
     packed
 }
 
-/// `total count`, then for each entry `kind size(or -1) mtime path target?`.
+/// A [`TreeHead`] and the entries.
 pub(crate) fn pack_tree_page(page: &TreePage) -> Packed {
-    let mut packed = Packed::new();
-    packed.num(page.total);
-    packed.num(page.entries.len() as u64);
-    for entry in &page.entries {
-        let TreeEntry { path, kind, stat, target } = entry;
+    let mut packed = TreeHead { total: page.total, count: page.entries.len() as u64 }.packed();
+    for TreeEntry { path, kind, stat, target } in &page.entries {
         let path = std::str::from_utf8(path).unwrap_or_default();
-        pack_entry(&mut packed, *kind, *stat, path, target.as_deref());
+        pack_entry(&mut packed, *kind, *stat, path.into(), target.as_deref());
     }
     packed
 }

@@ -1,9 +1,12 @@
 //! Bindings for commands under kernel restrictions.
 
 use filewright_core::pack::Packed;
+use filewright_core::wire;
+use filewright_core::wire::Wire;
 use filewright_core::{Code, Error};
 use filewright_sandbox::{Command, Limit, Probe, ScanSpec, Spec, Status, syscall_names};
 use napi_derive::napi;
+use std::borrow::Cow;
 
 use crate::cancel::CancelToken;
 use crate::convert::{PackedResult, guard};
@@ -76,9 +79,27 @@ pub fn sandbox_replace(root: String, path: String, text: String) -> OnPool<Job<(
     on_own_thread(move || place::replace(root, &path, &text), |()| ())
 }
 
-/// Runs a command. Resolves to its status (-1 for none), its signal (0 for none), whether it ran
-/// out of time and whether output was truncated; then its stdout and stderr with invalid UTF-8
-/// replaced, and the name of the limit that ended it.
+wire! {
+    /// The end of a command.
+    struct SandboxedCommand<'a> {
+        /// `None` if a signal ended it.
+        pub exit_code: Option<i64>,
+        /// The signal that ended it.
+        pub signal: Option<i64>,
+        /// True when it ran out of time.
+        pub timed_out: bool,
+        /// True when output was truncated.
+        pub truncated: bool,
+        /// The output, with invalid UTF-8 replaced.
+        pub stdout: Cow<'a, str>,
+        /// The error output, with invalid UTF-8 replaced.
+        pub stderr: Cow<'a, str>,
+        /// The limit that ended it.
+        pub exceeded: Option<Limit>,
+    }
+}
+
+/// Runs a command. Resolves to a `SandboxedCommand`.
 #[napi]
 pub fn sandbox_run(
     spec: String,
@@ -89,15 +110,16 @@ pub fn sandbox_run(
     let work = move || {
         let (spec, command) = (Spec::from_json(&spec)?, Command::from_json(&command)?);
         let outcome = filewright_sandbox::run(&spec, &command, &cancel)?;
-        let mut packed = Packed::default();
-        packed.float(f64::from(outcome.status.unwrap_or(-1)));
-        packed.float(f64::from(outcome.signal.unwrap_or(0)));
-        packed.flag(outcome.timed_out);
-        packed.flag(outcome.truncated);
-        packed.str(&String::from_utf8_lossy(&outcome.stdout));
-        packed.str(&String::from_utf8_lossy(&outcome.stderr));
-        packed.str(outcome.exceeded.map_or("", Limit::name));
-        Ok(packed)
+        let command = SandboxedCommand {
+            exit_code: outcome.status.map(i64::from),
+            signal: outcome.signal.map(i64::from),
+            timed_out: outcome.timed_out,
+            truncated: outcome.truncated,
+            stdout: String::from_utf8_lossy(&outcome.stdout),
+            stderr: String::from_utf8_lossy(&outcome.stderr),
+            exceeded: outcome.exceeded,
+        };
+        Ok(command.packed())
     };
     on_own_thread(work, PackedResult::from)
 }

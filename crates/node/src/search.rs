@@ -9,6 +9,7 @@ use filewright_core::pattern::glob::Globs;
 use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{MemoryIndex, Query, search_packed};
 use filewright_core::text::path::decode_name;
+use filewright_core::wire::Wire;
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;
 use filewright_fs::search::find::FindOptions;
@@ -16,7 +17,7 @@ use filewright_fs::search::grep::GrepOptions;
 use filewright_fs::search::progress::Progress;
 use filewright_index::find_indexed;
 use filewright_index::grep_indexed;
-use filewright_index::{self as index, FuzzyOptions, Session, Status};
+use filewright_index::{self as index, FuzzyOptions, Session};
 use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
 use napi_derive::napi;
 
@@ -289,7 +290,7 @@ impl NativeRoots {
     ) -> PackedJob {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
-            index::warm(session, path, respect_ignore, &cancel).map(|status| pack(&status))
+            index::warm(session, path, respect_ignore, &cancel).map(|status| status.packed())
         };
         self.scan(&path, work, PackedResult::from)
     }
@@ -316,20 +317,8 @@ impl NativeRoots {
     #[napi]
     pub fn index_status(&self, path: String) -> PackedJob {
         let work = |session: &Arc<Session>, path: &[u8]| {
-            Ok(index::status(session, path)?.map_or_else(Packed::new, |status| pack(&status)))
+            Ok(index::status(session, path)?.map_or_else(Packed::new, |status| status.packed()))
         };
         self.scan(&path, work, PackedResult::from)
     }
-}
-
-/// `files unsigned corpus_bytes memory_bytes watches ready`.
-fn pack(status: &Status) -> Packed {
-    let mut packed = Packed::new();
-    packed.num(status.files);
-    packed.num(status.unsigned);
-    packed.num(status.corpus_bytes);
-    packed.num(status.memory_bytes);
-    packed.num(status.watches);
-    packed.flag(status.ready);
-    packed
 }

@@ -96,22 +96,14 @@ pub struct ResourceLimits {
     pub cpu_seconds: u64,
 }
 
-/// The limit that ended a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// [`ResourceLimits::processes`].
-    Processes,
-    /// [`ResourceLimits::memory`].
-    Memory,
-}
-
-impl Limit {
-    /// Returns the name for results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Processes => "processes",
-            Self::Memory => "memory",
-        }
+filewright_core::wire! {
+    /// The limit that ended a command.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Limit {
+        /// Of the number of processes.
+        Processes = "processes",
+        /// Of the memory.
+        Memory = "memory",
     }
 }
 

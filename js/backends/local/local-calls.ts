@@ -1,11 +1,16 @@
 /** Helpers around the native calls of a local backend: error paths, flags, results. */
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
-import { DURABILITY, TRANSFER_FLAGS, WRITE_FLAGS } from "../../engine/native/roots.ts";
+import {
+  CHANGE_FLAGS,
+  DURABILITY_WORDS,
+  decodeTreeCounts,
+  decodeWrittenFile,
+} from "../../engine/wire/records.ts";
 import { type Packed, unpack } from "../../engine/wire/unpack.ts";
 import type { TreeCounts, WriteResult } from "../backend.ts";
 import { failure } from "../failure.ts";
 import type { LocalOptions, LocalTransferOptions, LocalWriteOptions } from "./local-options.ts";
-import { fileIdOf, statOf } from "./local-unpack.ts";
+import { fileIdOf } from "./local-unpack.ts";
 import { checkPath } from "../paths.ts";
 
 /** Returns true when a text can be a path. */
@@ -51,13 +56,9 @@ export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
 }
 
 /** Decodes the result of a write. */
-export function written(packed: Packed, path: string): WriteResult {
-  const reader = unpack(packed);
-  const { version } = statOf(reader, path);
-  const made = resultOf(version as string);
-  reader.flag(); // True when the file is new.
-  const otherNames = reader.num();
-  const inPlace = reader.flag();
+export function written(packed: Packed): WriteResult {
+  const { version, otherNames, inPlace } = decodeWrittenFile(unpack(packed));
+  const made = resultOf(version);
   if (otherNames === 0 && !inPlace) return made;
   return Object.freeze({
     ...made,
@@ -74,21 +75,20 @@ export function resultOf(version: string): WriteResult {
 /** Encodes the flags of a move or copy. */
 export function transferFlags(options: LocalTransferOptions, backend: LocalOptions): number {
   return (
-    (options.overwrite === true ? TRANSFER_FLAGS.overwrite : 0) |
-    (options.createDirs === true ? TRANSFER_FLAGS.createDirs : 0) |
-    (backend.preserve === "strict" ? TRANSFER_FLAGS.strict : 0)
+    (options.overwrite === true ? CHANGE_FLAGS.overwrite : 0) |
+    (options.createDirs === true ? CHANGE_FLAGS.createDirs : 0) |
+    (backend.preserve === "strict" ? CHANGE_FLAGS.strict : 0)
   );
 }
 
 /** Decodes the counts of an operation on a tree. */
 export function countsOf(packed: Packed): TreeCounts {
-  const { 0: files = 0, 1: directories = 0, 2: bytes = 0 } = packed.nums;
-  return Object.freeze({ files, directories, bytes });
+  return Object.freeze(decodeTreeCounts(unpack(packed)));
 }
 
 /** Returns the native number of a durability. */
 export function durabilityOf(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
-  return DURABILITY[call.durability ?? backend.durability ?? "atomic"];
+  return DURABILITY_WORDS.indexOf(call.durability ?? backend.durability ?? "atomic");
 }
 
 /** Checks permission bits. @throws INVALID_ARGUMENT */
@@ -115,9 +115,9 @@ export function nativeWriteOptions(
   const { ifVersion, ifAbsent, createDirs, append, mode } = options;
   if (mode !== undefined) checkMode(path, mode);
   const flags =
-    (ifAbsent === true ? WRITE_FLAGS.ifAbsent : 0) |
-    (createDirs === true ? WRITE_FLAGS.createDirs : 0) |
-    (append === true ? WRITE_FLAGS.append : 0) |
-    (backend.preserve === "strict" ? WRITE_FLAGS.strict : 0);
+    (ifAbsent === true ? CHANGE_FLAGS.ifAbsent : 0) |
+    (createDirs === true ? CHANGE_FLAGS.createDirs : 0) |
+    (append === true ? CHANGE_FLAGS.append : 0) |
+    (backend.preserve === "strict" ? CHANGE_FLAGS.strict : 0);
   return { ifVersion, flags, mode: mode ?? -1, durability: durabilityOf(options, backend) };
 }

@@ -1,24 +1,20 @@
-/** Decodes what `crates/node/src/root.rs` encodes. */
+/** Turns what crosses from the set of roots into the facts of the contract. */
 import { type Packed, type Unpacker, unpack } from "../../engine/wire/unpack.ts";
-import type { EntryType, FsEntry, FsStat } from "../backend.ts";
+import {
+  decodeDirectoryHead,
+  decodeListedEntry,
+  decodePathStat,
+  decodeTreeHead,
+  type EntryStat,
+} from "../../engine/wire/records.ts";
+import type { FsEntry, FsStat } from "../backend.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { TreePage } from "../tree-page.ts";
 import { ENTRIES_PER_CHECK, type Yielder } from "../../engine/yielder.ts";
 
-const ENTRY_TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
-
-/** Decodes the facts about a path, frozen; `target` follows them when `withTarget` is set. */
-export function statOf(packed: Unpacker, path: string, withTarget = false): FsStat {
-  const type = ENTRY_TYPES[packed.num()] as EntryType;
-  const size = packed.num();
-  const mode = packed.num();
-  const nlink = packed.num();
-  const mtime = packed.num();
-  const ctime = packed.num();
-  const atime = packed.num();
-  const birthtime = packed.num();
-  const version = packed.str();
-  const target = withTarget ? packed.optStr() : null;
+/** Makes the facts about a path, frozen. */
+export function statOf(found: EntryStat, path: string, target: string | null = null): FsStat {
+  const { kind: type, size, mtime, ctime, atime, birthtime, mode, nlink, version } = found;
   return Object.freeze({
     path: normalise(path).path,
     type,
@@ -28,13 +24,19 @@ export function statOf(packed: Unpacker, path: string, withTarget = false): FsSt
     mtime,
     ctime,
     atime,
-    ...(Number.isNaN(birthtime) ? {} : { birthtime }),
+    ...(birthtime === null ? {} : { birthtime }),
     mode,
     nlink,
     ...(target === null ? {} : { target }),
     version,
     fileId: fileIdOf(version),
   });
+}
+
+/** Decodes the facts about a path; with the target of a link when it was not followed. */
+export function pathStatOf(packed: Packed, path: string, followed: boolean): FsStat {
+  const found = decodePathStat(unpack(packed));
+  return statOf(found, path, followed ? null : found.target);
 }
 
 /** Returns device and inode: the first two fields of a version. */
@@ -75,26 +77,21 @@ function listingHead(
   packed: Packed,
 ): Omit<DirectoryPage, "entries"> & { readonly reader: Unpacker; readonly entries: FsEntry[] } {
   const reader = unpack(packed);
-  const total = reader.num();
-  const more = reader.flag();
-  return { reader, total, more, entries: new Array<FsEntry>(reader.num()) };
+  const { total, more, count } = decodeDirectoryHead(reader);
+  return { reader, total, more, entries: new Array<FsEntry>(count) };
 }
 
 /** Decodes a page of the tree below the directory `path`. */
 export function treePageOf(packed: Packed, path: string): TreePage {
   const reader = unpack(packed);
-  const total = reader.num();
-  const entries = Array.from({ length: reader.num() }, () => entryOf(reader, path));
+  const { total, count } = decodeTreeHead(reader);
+  const entries = Array.from({ length: count }, () => entryOf(reader, path));
   return Object.freeze({ entries: Object.freeze(entries), total });
 }
 
 /** Decodes an entry whose name is relative to the directory `path`. */
 function entryOf(reader: Unpacker, path: string): FsEntry {
-  const type = ENTRY_TYPES[reader.num()] as EntryType;
-  const size = reader.opt();
-  const mtime = reader.num();
-  const below = reader.str();
-  const target = reader.optStr();
+  const { kind: type, size, mtime, path: below, target } = decodeListedEntry(reader);
   // Assigns the optional fields, because spreading is slow: a listing has thousands of entries.
   const entry: { -readonly [K in keyof FsEntry]: FsEntry[K] } = {
     name: below.slice(below.lastIndexOf("/") + 1),

@@ -10,7 +10,8 @@ import { LOCAL_OPTIONS } from "./local-options.ts";
 import { debug } from "../../engine/debug.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
-import { type Page, type PageRequest, toFilePage } from "../../engine/read.ts";
+import type { Page, PageRequest } from "../../engine/read.ts";
+import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/wire/records.ts";
 import type { CancelToken, RootsBinding } from "../../engine/native/roots.ts";
 import type {
   FindQuery,
@@ -60,7 +61,7 @@ import type {
   LocalWriteOptions,
   Signalled,
 } from "./local-options.ts";
-import { listingOf, listingYielding, statOf, treePageOf } from "./local-unpack.ts";
+import { listingOf, listingYielding, pathStatOf, statOf, treePageOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { boundOutput } from "../sandbox/output-bound.ts";
 import { checkPath, childOf, nameOf, normalise, parentOf } from "../paths.ts";
@@ -156,11 +157,19 @@ export class LocalBackend implements FsBackend {
   }
   statSync(path: string): FsStat {
     checkPath(path);
-    return statOf(unpack(guard(path, () => this.#roots.statSync(path, true))), path);
+    return pathStatOf(
+      guard(path, () => this.#roots.statSync(path, true)),
+      path,
+      true,
+    );
   }
   lstatSync(path: string): FsStat {
     checkPath(path);
-    return statOf(unpack(guard(path, () => this.#roots.statSync(path, false))), path, true);
+    return pathStatOf(
+      guard(path, () => this.#roots.statSync(path, false)),
+      path,
+      false,
+    );
   }
   readBytesSync(path: string): Uint8Array {
     checkPath(path);
@@ -175,7 +184,6 @@ export class LocalBackend implements FsBackend {
     const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
     return written(
       guard(path, () => this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability)),
-      path,
     );
   }
   writeTextSync(
@@ -207,11 +215,11 @@ export class LocalBackend implements FsBackend {
   }
   async stat(path: string): Promise<FsStat> {
     checkPath(path);
-    return statOf(unpack(await withErrorPath(path, this.#roots.stat(path, true))), path);
+    return pathStatOf(await withErrorPath(path, this.#roots.stat(path, true)), path, true);
   }
   async lstat(path: string): Promise<FsStat> {
     checkPath(path);
-    return statOf(unpack(await withErrorPath(path, this.#roots.stat(path, false))), path, true);
+    return pathStatOf(await withErrorPath(path, this.#roots.stat(path, false)), path, false);
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
     return decodeText(await this.readBytes(path), options.encoding, path);
@@ -241,7 +249,7 @@ export class LocalBackend implements FsBackend {
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
     );
     if (content.bytes === undefined || content.bytes === null) return null;
-    const stat = statOf(unpack(content), path);
+    const stat = statOf(decodeEntryStat(unpack(content)), path);
     return Object.freeze({ bytes: content.bytes, version: stat.version as string, stat });
   }
   /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
@@ -253,9 +261,8 @@ export class LocalBackend implements FsBackend {
     const packed = await this.#cancellable(path, options.signal, (cancel) =>
       this.#roots.hashFile(path, cancel),
     );
-    const reader = unpack(packed);
-    const { version } = statOf(reader, path);
-    return Object.freeze({ hash: reader.str(), version: version as string });
+    const { hash, version } = decodeFileHash(unpack(packed));
+    return Object.freeze({ hash, version });
   }
   /** Returns a page of a text file of any size, in constant memory. */
   async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
@@ -264,7 +271,7 @@ export class LocalBackend implements FsBackend {
     const packed = await this.#cancellable(path, signal, (cancel) =>
       this.#roots.readPage(path, JSON.stringify(wanted), cancel),
     );
-    return Object.freeze(toFilePage(packed));
+    return Object.freeze(decodeFilePage(unpack(packed)));
   }
   async writeText(
     path: string,
@@ -279,7 +286,7 @@ export class LocalBackend implements FsBackend {
     const packed = await this.#cancellable(path, options.signal, (cancel) =>
       this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, asideOf(options), cancel),
     );
-    return written(packed, path);
+    return written(packed);
   }
   async delete(path: string, options: DeleteOptions = {}): Promise<void> {
     checkPath(path);
@@ -406,7 +413,7 @@ export class LocalBackend implements FsBackend {
     const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
       this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideOf(options), cancel),
     );
-    return written(packed, to);
+    return written(packed);
   }
   async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
     const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));

@@ -6,6 +6,7 @@ import { totalmem } from "node:os";
 import process from "node:process";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
+import { decodeSandboxedCommand } from "../../engine/wire/records.ts";
 import { unpack } from "../../engine/wire/unpack.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { list, type OptionalOption, text } from "../../schema/option.ts";
@@ -130,18 +131,9 @@ export async function runNative(
   const cancel = (): void => token?.cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    const packed = unpack(await native.sandboxRun(JSON.stringify(spec), command, token).catch(rethrow));
-    const [exitCode, ended] = [packed.num(), packed.num()];
-    const outcome = {
-      exitCode: exitCode < 0 ? null : exitCode,
-      signal: ended === 0 ? null : ended,
-      timedOut: packed.flag(),
-      truncated: packed.flag(),
-      stdout: packed.str(),
-      stderr: packed.str(),
-    };
-    const exceeded = packed.str();
-    return exceeded === "processes" || exceeded === "memory" ? { ...outcome, exceeded } : outcome;
+    const packed = await native.sandboxRun(JSON.stringify(spec), command, token).catch(rethrow);
+    const { exceeded, ...outcome } = decodeSandboxedCommand(unpack(packed));
+    return exceeded === null ? outcome : { ...outcome, exceeded };
   } finally {
     signal?.removeEventListener("abort", cancel);
   }

@@ -1,5 +1,6 @@
 /** The path rules of a policy: denied globs and protected names over real paths. */
 import { fromEngine } from "../errors.ts";
+import { PATH_FLAGS } from "../wire/records.ts";
 
 /** The input of compiled rules. All paths are absolute and resolved. */
 export interface RulesOptions {
@@ -104,14 +105,14 @@ function verdictOf(flags: number): PathVerdict {
     return number === 0 ? undefined : number - 1;
   };
   const verdict = Object.freeze({
-    denied: (flags & 1) !== 0,
-    protected: (flags & 2) !== 0,
-    guarded: (flags & 4) !== 0,
-    secret: (flags & 8) !== 0,
-    holds: (flags & 16) !== 0,
-    asks: (flags & 32) !== 0,
-    part: (flags & 64) !== 0,
-    opened: (flags & 128) !== 0,
+    denied: (flags & PATH_FLAGS.denied) !== 0,
+    protected: (flags & PATH_FLAGS.protected) !== 0,
+    guarded: (flags & PATH_FLAGS.guarded) !== 0,
+    secret: (flags & PATH_FLAGS.secret) !== 0,
+    holds: (flags & PATH_FLAGS.holds) !== 0,
+    asks: (flags & PATH_FLAGS.asks) !== 0,
+    part: (flags & PATH_FLAGS.part) !== 0,
+    opened: (flags & PATH_FLAGS.opened) !== 0,
     row: row(8),
     secretRow: row(20),
   });

@@ -17,29 +17,6 @@ interface PackedContent extends Packed {
   readonly bytes?: Uint8Array | null;
 }
 
-/** Bits of the flags of a write. */
-export const WRITE_FLAGS: Readonly<Record<"ifAbsent" | "createDirs" | "append" | "strict", number>> =
-  Object.freeze({
-    ifAbsent: 1,
-    createDirs: 2,
-    append: 4,
-    strict: 8,
-  });
-
-/** Bits of the flags of a move or copy. */
-export const TRANSFER_FLAGS: Readonly<Record<"overwrite" | "createDirs" | "strict", number>> = Object.freeze({
-  overwrite: 1,
-  createDirs: 2,
-  strict: 8,
-});
-
-/** The native numbers of durability. */
-export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>> = Object.freeze({
-  none: 0,
-  atomic: 1,
-  durable: 2,
-});
-
 /** A set of roots, as `crates/node/src/root.rs` exports it. */
 export interface RootsBinding extends NativeSearch, ReadRoots {
   capabilities(): string;

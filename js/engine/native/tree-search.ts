@@ -8,15 +8,14 @@ import type {
   FileCount,
   FindQuery,
   FindResult,
-  Freshness,
   FuzzyQuery,
   FuzzyResult,
-  IncompleteReason,
   IndexStatus,
   SearchMatch,
   SearchQuery,
   SearchResult,
 } from "../search-types.ts";
+import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../wire/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { Yielder } from "../yielder.ts";
 
@@ -93,12 +92,12 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => SearchToken): 
       return { files, total };
     },
     async warm(path, respectIgnore, signal) {
-      return readStatus(await cancellable(signal, Cancel, (token) => roots.warm(path, respectIgnore, token)));
+      return toStatus(await cancellable(signal, Cancel, (token) => roots.warm(path, respectIgnore, token)));
     },
     dispose: () => roots.disposeIndexes(),
     indexStatus: (path) =>
       roots.indexStatus(path).then((packed) => {
-        return packed.nums.length === 0 ? undefined : readStatus(packed);
+        return packed.nums.length === 0 ? undefined : toStatus(packed);
       }, translated),
   };
 }
@@ -124,17 +123,8 @@ async function counting<T>(
   }
 }
 
-/** Decodes the result of `pack` in `crates/node/src/search.rs`. */
-function readStatus(packed: Packed): IndexStatus {
-  const from = unpack(packed);
-  return Object.freeze({
-    files: from.num(),
-    unsigned: from.num(),
-    corpusBytes: from.num(),
-    memoryBytes: from.num(),
-    watches: from.num(),
-    ready: from.flag(),
-  });
+function toStatus(packed: Packed): IndexStatus {
+  return Object.freeze(decodeIndexStatus(unpack(packed)));
 }
 
 /** Converts a search's options to the engine's form. */
@@ -143,15 +133,6 @@ function grepOptions(query: SearchQuery): Record<string, unknown> {
   const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
   return { ...rest, types: fileTypeGlobs(fileTypes), fromPath: from?.path, fromLine: from?.number };
 }
-
-const REASONS: readonly (IncompleteReason | undefined)[] = [
-  undefined,
-  "max_results",
-  "max_per_file",
-  "timeout",
-];
-
-const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
 /** Decodes the result of `grep` in `crates/fs/src/search`, in slices that let other tasks run. @throws CANCELLED */
 async function readSlices(
@@ -191,34 +172,13 @@ function readHead(
   packed: Packed,
   query: SearchQuery,
 ): { readonly shape: HitShape; readonly result: Omit<SearchResult, "matches" | "counts"> } {
-  const head = unpack(packed);
-  const totalMatches = head.num();
-  const filesWithMatches = head.num();
-  const filesSearched = head.num();
-  const skippedBinary = head.num();
-  const skippedLarge = head.num();
-  const unreadable = head.num();
-  const ignored = head.num();
-  const truncated = head.flag();
-  const incompleteReason = REASONS[head.num()];
-  const nextPath = head.optStr();
-  const nextLine = head.num();
-  const context = head.flag();
-  const fresh = FRESH[head.num()] ?? "scan";
+  const { incompleteReason, nextPath, nextLine, context, ...totals } = decodeSearchHead(unpack(packed));
   const content = (query.output ?? "content") === "content";
   const shape = { content, context, attributed: isAttributed(query) };
   const result = {
-    totalMatches,
-    filesWithMatches,
-    filesSearched,
-    skippedBinary,
-    skippedLarge,
-    unreadable,
-    ignored,
-    truncated,
-    fresh,
-    complete: incompleteReason === undefined,
-    ...(incompleteReason !== undefined && { incompleteReason }),
+    ...totals,
+    complete: incompleteReason === null,
+    ...(incompleteReason !== null && { incompleteReason }),
     ...(nextPath !== null && { nextCursor: encodeCursor("grep", { path: nextPath, number: nextLine }) }),
   };
   return { shape, result };
@@ -320,31 +280,21 @@ function findOptions(query: FindQuery): { options: Record<string, unknown>; rece
 /** Decodes the result of `find` in `crates/fs/src/search/find.rs`. */
 function readFind(packed: Packed, recentFrom: number): FindResult {
   const from = unpack(packed);
-  const total = from.num();
-  const ignored = from.num();
-  const unreadable = from.num();
-  const complete = from.flag();
-  const truncated = from.flag();
-  const lastTime = from.num();
+  const { lastTime, ...totals } = decodeFindHead(from);
   // Tens of thousands of paths are decoded on first access.
   let found: readonly string[] | undefined;
   const all = (): readonly string[] => {
     found ??= readLines(from);
     return found;
   };
-  const last = truncated ? all().at(-1) : undefined;
+  const last = totals.truncated ? all().at(-1) : undefined;
   return {
     get paths() {
       return all();
     },
-    total,
-    ignored,
-    unreadable,
-    truncated,
-    complete,
-    ...(truncated &&
-      last !== undefined && {
-        nextCursor: encodeCursor("find", { path: last, number: lastTime, since: recentFrom }),
-      }),
+    ...totals,
+    ...(last !== undefined && {
+      nextCursor: encodeCursor("find", { path: last, number: lastTime, since: recentFrom }),
+    }),
   };
 }

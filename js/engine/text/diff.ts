@@ -6,6 +6,7 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../cancellable.ts";
+import { type Algorithm, ALGORITHM_WORDS, DIFF_FLAGS } from "../wire/records.ts";
 import { type Packed, type Unpacker, unpack } from "../wire/unpack.ts";
 import { withUtf8 } from "../wire/utf8.ts";
 
@@ -15,7 +16,7 @@ export interface DiffOptions {
    * `histogram` (default): readable, as `git diff --diff-algorithm=histogram`.
    * `myers`: git's default. `minimal`: the fewest changed lines.
    */
-  readonly algorithm?: DiffAlgorithm | undefined;
+  readonly algorithm?: Algorithm | undefined;
   /** Treat lines as equal that differ only in white space, CR included. Default false. */
   readonly ignoreWhitespace?: boolean | undefined;
   /** Unchanged lines around each change. Default 3. */
@@ -33,8 +34,7 @@ export interface DiffOptions {
   readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
 }
 
-/** The diff algorithms. */
-export type DiffAlgorithm = "histogram" | "myers" | "minimal";
+export type { Algorithm as DiffAlgorithm } from "../wire/records.ts";
 
 /** One hunk. Lines are 1-based; an empty side names the line before it. */
 export interface DiffHunk {
@@ -104,12 +104,7 @@ export interface DiffEngine {
   diffParts(before: string, after: string, unit?: "words" | "chars"): readonly DiffPart[];
 }
 
-const ALGORITHMS: Readonly<Record<string, number>> = { histogram: 0, myers: 1, minimal: 2 };
 const PART_FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
-const WHITESPACE = 4;
-const RAW = 8;
-const NO_OLD = 16;
-const NO_NEW = 32;
 const MAX = 0xffff_ffff;
 
 /** Wraps a binding. */
@@ -185,8 +180,8 @@ const DEFAULT_DIFF_ARGUMENTS: DiffArguments = Object.freeze({
 
 function toArguments(options: DiffOptions): DiffArguments {
   if (options === NO_OPTIONS) return DEFAULT_DIFF_ARGUMENTS;
-  const algorithm = ALGORITHMS[options.algorithm ?? "histogram"];
-  if (algorithm === undefined) {
+  const algorithm = ALGORITHM_WORDS.indexOf(options.algorithm ?? "histogram");
+  if (algorithm < 0) {
     throw new FilewrightError("INVALID_ARGUMENT", `unknown diff algorithm "${options.algorithm}"`, {
       hint: "use histogram, myers or minimal",
       details: { argument: "algorithm" },
@@ -196,10 +191,10 @@ function toArguments(options: DiffOptions): DiffArguments {
   return {
     flags:
       algorithm |
-      (options.ignoreWhitespace ? WHITESPACE : 0) |
-      (options.lineEnds === "raw" ? RAW : 0) |
-      (oldName === null ? NO_OLD : 0) |
-      (newName === null ? NO_NEW : 0),
+      (options.ignoreWhitespace ? DIFF_FLAGS.ignoreWhitespace : 0) |
+      (options.lineEnds === "raw" ? DIFF_FLAGS.raw : 0) |
+      (oldName === null ? DIFF_FLAGS.noOld : 0) |
+      (newName === null ? DIFF_FLAGS.noNew : 0),
     context: count("context", options.context ?? 3),
     oldName: oldName ?? undefined,
     newName: newName === oldName ? undefined : (newName ?? undefined),

@@ -7,6 +7,7 @@
 import { type DiffResult, readDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../cancellable.ts";
+import { type Applied, decodeApplied, type Tier } from "../wire/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/utf8.ts";
 
@@ -39,8 +40,7 @@ export interface EditInput {
   readonly nearLine?: number | undefined;
 }
 
-/** How loosely an edit may match, strictest first. */
-export type MatchMode = "exact" | "whitespace" | "fuzzy";
+export type { Tier as MatchMode } from "../wire/records.ts";
 
 /** How edits are applied. */
 export interface EditOptions {
@@ -49,7 +49,7 @@ export interface EditOptions {
    * `whitespace` (default): ignores indentation, trailing whitespace and empty lines at the edges.
    * `fuzzy`: also ignores small differences of wording.
    */
-  readonly match?: MatchMode | undefined;
+  readonly match?: Tier | undefined;
   /**
    * The minimum share (0 to 1) of a fuzzy old text that must match. It only raises the engine's
    * own minimum.
@@ -69,19 +69,9 @@ export interface EditOptions {
 }
 
 /** The result of one edit. Lines are 1-based, of the text the edit was applied to. */
-export interface AppliedEdit {
+export interface AppliedEdit extends Applied {
   /** Position in the list, from 0. */
   readonly index: number;
-  /** The number of matches: more than were replaced when one of them was chosen. */
-  readonly matches: number;
-  /** The match method. */
-  readonly tier: MatchMode;
-  readonly startLine: number;
-  readonly endLine: number;
-  /** The share of the old text that matched, 0 to 1. */
-  readonly score: number;
-  /** Repairs of the edit, such as removed `line numbers`. */
-  readonly repairs: readonly string[];
 }
 
 /** The result of a successful plan, apart from the new content. */
@@ -144,7 +134,6 @@ export interface EditEngine {
   ): Promise<BytesPlan>;
 }
 
-const TIERS: readonly MatchMode[] = ["exact", "whitespace", "fuzzy"];
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Wraps a binding. */
@@ -221,14 +210,7 @@ function toPlan(packed: PackedPlan): BytesPlan {
   const { bytes } = packed;
   const from = unpack(packed);
   const replacements = from.num();
-  const edits: AppliedEdit[] = [];
-  const count = from.num();
-  for (let index = 0; index < count; index++) {
-    const matches = from.num();
-    const tier = TIERS[from.num()] as MatchMode;
-    const [startLine, endLine, score] = [from.num(), from.num(), from.num()];
-    const repairs = from.str().split(", ").filter(Boolean);
-    edits.push({ index, matches, tier, startLine, endLine, score, repairs });
-  }
+  let index = 0;
+  const edits = from.list(() => ({ index: index++, ...decodeApplied(from) }));
   return { ok: true, bytes, replacements, edits, diff: readDiff(from) };
 }

@@ -12,7 +12,7 @@ export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
   /** On another thread; only in bindings with threads. */
   sha256Async?(bytes: Uint8Array): Promise<string>;
   /** Concatenates in memory of the binding; without it JavaScript concatenates. */
-  joined?(a: Uint8Array, b: Uint8Array): Uint8Array;
+  concat?(a: Uint8Array, b: Uint8Array): Uint8Array;
 }
 
 /** The engine in use, and the reason when it is not the native one. */
@@ -43,7 +43,7 @@ export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngi
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
     sha256Async: async (bytes: Uint8Array) => binding.sha256Async?.(bytes) ?? binding.sha256(bytes),
-    joined: (a: Uint8Array, b: Uint8Array) => binding.joined?.(a, b) ?? joined(a, b),
+    joined: (a: Uint8Array, b: Uint8Array) => binding.concat?.(a, b) ?? joined(a, b),
     ...diffEngine(binding),
     ...editEngine(binding),
     ...patchEngine(binding),

@@ -48,6 +48,12 @@ export class Unpacker {
     return value < 0 ? null : value;
   }
 
+  /** The same for a number that may be negative. */
+  optSigned(): number | null {
+    const value = this.num();
+    return Number.isNaN(value) ? null : value;
+  }
+
   /** Reads the next boolean. */
   flag(): boolean {
     return this.num() === 1;
@@ -62,6 +68,13 @@ export class Unpacker {
   optStr(): string | null {
     const length = this.num();
     return length < 0 ? null : this.#take(length);
+  }
+
+  /** Reads a number of items, and each of them. */
+  list<T>(item: () => T): T[] {
+    const items: T[] = [];
+    for (let left = this.num(); left > 0; left--) items.push(item());
+    return items;
   }
 
   #take(length: number): string {

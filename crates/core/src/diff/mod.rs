@@ -38,17 +38,19 @@ pub(crate) use pack::append;
 pub use pack::{DiffCall, diff_called, diff_packed};
 pub use unified::{DiffHeader, DisplayLimits, Unified};
 
-/// The algorithm that matches lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Rare lines first: readable diffs. Git calls it `histogram`.
-    #[default]
-    Histogram,
-    /// Myers with git's cost heuristics: git's default.
-    Myers,
-    /// Myers without heuristics: the fewest changed lines. Falls back to [`Algorithm::Myers`] for
-    /// inputs that would take too long.
-    Minimal,
+crate::wire! {
+    /// The algorithm that matches lines.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Algorithm {
+        /// Rare lines first: readable diffs. Git calls it `histogram`.
+        #[default]
+        Histogram = "histogram",
+        /// Myers with git's cost heuristics: git's default.
+        Myers = "myers",
+        /// Myers without heuristics: the fewest changed lines. Falls back to `myers` for inputs that
+        /// would take too long.
+        Minimal = "minimal",
+    }
 }
 
 /// Controls how lines are compared and matched.

@@ -8,11 +8,24 @@ use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
 use crate::text::path::decode_name;
 
+crate::wire! {
+    /// Bits of the flags of a diff, above the two that number the algorithm.
+    pub bits DiffFlags {
+        /// Ignore white space.
+        IGNORE_WHITESPACE = 4,
+        /// Print line endings unchanged.
+        RAW = 8,
+        /// There is no old file.
+        NO_OLD = 16,
+        /// There is no new file.
+        NO_NEW = 32,
+    }
+}
+
 /// The arguments that a binding passes besides the two texts.
 #[derive(Clone, Debug, Default)]
 pub struct DiffCall {
-    /// The algorithm (0 histogram, 1 Myers, 2 minimal), plus 4 to ignore white space, 8 to print
-    /// line endings unchanged, 16 for a missing old file and 32 for a missing new one.
+    /// The number of the algorithm, and [`DiffFlags`].
     pub flags: u32,
     /// The number of unchanged lines around each change.
     pub context: u32,
@@ -33,7 +46,7 @@ pub struct DiffCall {
 pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unified> {
     let options = DiffOptions {
         algorithm: algorithm(call.flags & 3)?,
-        ignore_whitespace: call.flags & 4 != 0,
+        ignore_whitespace: call.flags & DiffFlags::IGNORE_WHITESPACE != 0,
     };
     let name_before =
         call.name_before.as_deref().map_or(Cow::Borrowed("file".as_bytes()), decode_name);
@@ -41,11 +54,15 @@ pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unifi
     let format = Format {
         header: DiffHeader { before: Some(&name_before), after: Some(&name_after) },
         context: call.context,
-        line_ends: if call.flags & 8 != 0 { LineEndings::Raw } else { LineEndings::Shown },
+        line_ends: if call.flags & DiffFlags::RAW != 0 {
+            LineEndings::Raw
+        } else {
+            LineEndings::Shown
+        },
         limits: DisplayLimits { line: call.line_limit as usize, bytes: call.byte_limit as usize },
     };
-    let before = (call.flags & 16 == 0).then_some(before);
-    let after = (call.flags & 32 == 0).then_some(after);
+    let before = (call.flags & DiffFlags::NO_OLD == 0).then_some(before);
+    let after = (call.flags & DiffFlags::NO_NEW == 0).then_some(after);
     Ok(diff(before, after, &options, &format))
 }
 
@@ -68,14 +85,11 @@ pub(crate) fn append(packed: &mut Packed, unified: &Unified) {
 }
 
 fn algorithm(number: u32) -> Result<Algorithm> {
-    match number {
-        0 => Ok(Algorithm::Histogram),
-        1 => Ok(Algorithm::Myers),
-        2 => Ok(Algorithm::Minimal),
-        _ => Err(Error::new(Code::InvalidArgument, "unknown diff algorithm")
+    Algorithm::ALL.get(number as usize).copied().ok_or_else(|| {
+        Error::new(Code::InvalidArgument, "unknown diff algorithm")
             .hint("use histogram, myers or minimal")
-            .detail("argument", "algorithm")),
-    }
+            .detail("argument", "algorithm")
+    })
 }
 
 #[cfg(test)]

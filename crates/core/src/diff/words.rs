@@ -5,7 +5,8 @@
 //! tokenising.
 
 use super::changes_between;
-use crate::pack::{Packed, utf16_len};
+use crate::chars::utf16_len;
+use crate::pack::Packed;
 
 /// The unit of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use crate::diff::{DisplayLimits, append};
 use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
+use crate::wire::Wire;
 
 /// An encoded plan: the new text and the facts about it.
 #[derive(Clone, Debug)]
@@ -25,9 +26,7 @@ pub struct Planned {
 /// Plans edits given as JSON (`{edits: [{old | from, to?, insert?, new,
 /// replaceAll?, expected?, nearLine?}], match?, onMultiple?, label?, encoding?,
 /// threshold?, lineLimit?, byteLimit?}`). Gives
-/// the new text and, packed: replacements, the number of edits, for each its
-/// matches, tier (0 exact, 1 white space, 2 fuzzy), start line, end line, score
-/// and repairs (joined by `, `), then the diff.
+/// the new text and, packed: replacements, what each edit did, then the diff.
 ///
 /// # Errors
 /// As [`plan`]; `INVALID_ARGUMENT` where the JSON is not of this form.
@@ -36,15 +35,7 @@ pub fn plan_packed(text: &[u8], call: &str) -> Result<Planned> {
     let plan = plan(text, &edits, &options)?;
     let mut packed = Packed::new();
     packed.num(plan.replacements);
-    packed.num(plan.edits.len() as u64);
-    for edit in &plan.edits {
-        packed.num(edit.matches);
-        packed.num(edit.tier as u64);
-        packed.num(edit.start_line);
-        packed.num(edit.end_line);
-        packed.float(edit.score);
-        packed.str(&edit.repairs.join(", "));
-    }
+    plan.edits.put(&mut packed);
     append(&mut packed, &plan.diff);
     Ok(Planned { bytes: plan.bytes, head: plan.head, facts: packed })
 }

@@ -75,50 +75,43 @@ impl Default for EditOptions {
     }
 }
 
-/// The tier in which an edit matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// Equal bytes, ignoring only the kind of line endings.
-    Exact,
-    /// Differences in white space.
-    Whitespace,
-    /// Small differences in wording.
-    Fuzzy,
+crate::wire! {
+    /// How loosely an edit matched, strictest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Tier {
+        /// Equal bytes, ignoring only the kind of line endings.
+        Exact = "exact",
+        /// Differences in white space.
+        Whitespace = "whitespace",
+        /// Small differences in wording.
+        Fuzzy = "fuzzy",
+    }
 }
 
 impl Tier {
-    /// Returns `exact`, `whitespace` or `fuzzy`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Whitespace => "whitespace",
-            Self::Fuzzy => "fuzzy",
-        }
-    }
-
     /// Reports whether `strictness` allows this tier.
     pub(super) const fn fits(self, strictness: Strictness) -> bool {
         self as u8 <= strictness as u8
     }
 }
 
-/// The result of one edit. Lines are those of the text before the edit, 1-based, from the first
-/// replaced line to the last.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Applied {
-    /// The number of positions where the old text was found. Larger than the number of replacements
-    /// if one of several was chosen.
-    pub matches: u64,
-    /// The tier in which they matched.
-    pub tier: Tier,
-    /// The first replaced line.
-    pub start_line: u64,
-    /// The last replaced line.
-    pub end_line: u64,
-    /// The fraction of the old text that was found, 0 to 1.
-    pub score: f64,
-    /// The repairs applied to the edit, such as `line numbers`.
-    pub repairs: Vec<&'static str>,
+crate::wire! {
+    /// The result of one edit. Lines are 1-based, of the text the edit was applied to.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Applied {
+        /// The number of matches: more than were replaced when one of them was chosen.
+        pub matches: u64,
+        /// The match method.
+        pub tier: Tier,
+        /// The first replaced line.
+        pub start_line: u64,
+        /// The last replaced line.
+        pub end_line: u64,
+        /// The share of the old text that matched, 0 to 1.
+        pub score: f64,
+        /// Repairs of the edit, such as removed `line numbers`.
+        pub repairs: Vec<&'static str>,
+    }
 }
 
 /// The result of [`plan`].

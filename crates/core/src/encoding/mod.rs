@@ -34,6 +34,8 @@ pub(crate) use offset_map::trim;
 pub use utf16::Endian;
 
 use crate::error::{Code, Error, Result};
+use crate::pack::Packed;
+use crate::wire::Wire;
 
 /// A character encoding. It can be compared, copied and named; it has no other state.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -297,17 +299,26 @@ impl std::fmt::Debug for Encoding {
     }
 }
 
-/// A decoded text and its original encoding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text<'a> {
-    /// The text, without a byte order mark.
-    pub text: Cow<'a, str>,
-    /// The encoding of the bytes.
-    pub encoding: Encoding,
-    /// True if the bytes began with a byte order mark.
-    pub bom: bool,
-    /// True if U+FFFD stands for invalid bytes.
-    pub lossy: bool,
+/// By its name in lower case.
+impl Wire for Encoding {
+    fn put(&self, to: &mut Packed) {
+        to.str(&self.name());
+    }
+}
+
+crate::wire! {
+    /// A decoded file.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DecodedText<'a> {
+        /// The characters, without a byte order mark.
+        pub text: Cow<'a, str>,
+        /// The encoding of the bytes.
+        pub encoding: Encoding,
+        /// True when the bytes begin with a byte order mark.
+        pub bom: bool,
+        /// True when U+FFFD replaces invalid bytes.
+        pub lossy: bool,
+    }
 }
 
 /// Decodes a whole file: strictly in the encoding that `label` names, or with detection for `auto`.
@@ -315,7 +326,7 @@ pub struct Text<'a> {
 /// # Errors
 /// `INVALID_ARGUMENT` for an unknown label; `ENCODING_ERROR` for bytes that are invalid in the
 /// named encoding.
-pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<Text<'a>> {
+pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<DecodedText<'a>> {
     let auto = label == "auto";
     let (encoding, bom) = if auto {
         let found = detect(bytes, true);
@@ -327,7 +338,7 @@ pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<Text<'a>> {
     if lossy && !auto {
         return Err(encoding.decode_error(&bytes[bom..]));
     }
-    Ok(Text { text, encoding, bom: bom > 0, lossy })
+    Ok(DecodedText { text, encoding, bom: bom > 0, lossy })
 }
 
 /// Returns the encoding of a label for these bytes, and the length of its byte order mark.

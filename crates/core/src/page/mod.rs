@@ -20,7 +20,6 @@ pub use source::{CHUNK_BYTES, Slice, Source};
 
 use crate::encoding::{self, Encoding};
 use crate::error::{Code, Error, Result};
-use crate::pack::Packed;
 use crate::sniff::{self, FileKind, Sniffed};
 use crate::text::Eol;
 
@@ -33,72 +32,75 @@ const MIN_DEEP_BYTES: u64 = 16 << 20;
 /// The maximum number of bytes after a deep page that are counted to get the total (about 200 ms).
 const MAX_COUNTED_BEHIND: u64 = 1 << 30;
 
-/// One page. Lines are 1-based; `content` is UTF-8, whatever the encoding of the file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Page {
-    /// The window with its own line endings, without a byte order mark. Complete if it fits
-    /// `content_bytes`; otherwise long lines are truncated first (`cut_lines` lists them), then the
-    /// window ends earlier.
-    pub content: String,
-    /// The number of the first line. Negative, counted from the end, if the page was requested from
-    /// the end of a file that is too big to count now.
-    pub start_line: i64,
-    /// The number of the last line; `start_line - 1` if there is none.
-    pub end_line: i64,
-    /// The number of lines in the window.
-    pub lines_read: u64,
-    /// The number of lines in the file, if known.
-    pub total_lines: Option<u64>,
-    /// A lower bound of the number of lines in the file.
-    pub at_least_lines: u64,
-    /// The size of the file in bytes.
-    pub size: u64,
-    /// The offset of the window's first byte in the file.
-    pub start_byte: u64,
-    /// The encoding of the file.
-    pub encoding: Encoding,
-    /// The line endings of the whole file, if known.
-    pub eol: Option<Eol>,
-    /// True if the file begins with a byte order mark.
-    pub bom: bool,
-    /// True if the file continues after the window.
-    pub truncated: bool,
-    /// The first line of the next page; `None` at the end of the file.
-    pub next_start_line: Option<i64>,
-    /// The first byte of the next page, if the window ended inside a line.
-    pub next_start_byte: Option<u64>,
-    /// The number of lines in the window that are longer than `max_line_chars` code points.
-    pub long_lines: u64,
-    /// The first of them, with the byte from which each can be continued.
-    pub long: Vec<LongLine>,
-    /// The numbers of the lines that are truncated in `content`.
-    pub cut_lines: Vec<i64>,
-    /// The anchors if requested, six characters per line; `------` for a line that is too long to
-    /// hash.
-    pub anchors: Option<String>,
-    /// `sha256:…` of all bytes, if all were read.
-    pub hash: Option<String>,
-    /// The MIME type.
-    pub mime: &'static str,
-    /// True if the window contains U+FFFD for invalid bytes.
-    pub lossy: bool,
-    /// True if the window contains a NUL character.
-    pub nuls: bool,
-    /// True if the file changed while it was read.
-    pub changed: bool,
+crate::wire! {
+    /// Some lines of a file. Numbers are 1-based; sizes and offsets are bytes.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Page {
+        /// The lines as UTF-8 with their own line endings, without a byte order mark: complete while
+        /// they fit in `content_bytes`; beyond that long lines are truncated, then the page ends
+        /// earlier.
+        pub content: String,
+        /// The first line. Negative, counted from the end, when the end of a file was requested that
+        /// is too big to be counted at once.
+        pub start_line: i64,
+        /// The last line; `start_line - 1` for an empty page.
+        pub end_line: i64,
+        /// The number of lines in the page.
+        pub lines_read: u64,
+        /// The number of lines of the file; `None` while unknown.
+        pub total_lines: Option<u64>,
+        /// A lower bound of the number of lines of the file.
+        pub at_least_lines: u64,
+        /// The size of the file.
+        pub size: u64,
+        /// The offset of the first byte of the page.
+        pub start_byte: u64,
+        /// The encoding of the file.
+        pub encoding: Encoding,
+        /// The line endings of the whole file; `None` while unknown.
+        pub eol: Option<Eol>,
+        /// True when the file begins with a byte order mark.
+        pub bom: bool,
+        /// True when more follows the page.
+        pub truncated: bool,
+        /// The first line of the next page; `None` at the end of the file.
+        pub next_start_line: Option<i64>,
+        /// The first byte of the next page, when this one ends inside a line.
+        pub next_start_byte: Option<u64>,
+        /// The number of lines with more than `max_line_chars` code points.
+        pub long_lines: u64,
+        /// The first of them, with the offset of the rest of each.
+        pub long: Vec<LongLine>,
+        /// The lines that are truncated in `content`.
+        pub cut_lines: Vec<i64>,
+        /// Six characters for each line, if requested; `------` for a line that is too long, and for
+        /// its neighbours.
+        pub anchors: Option<String>,
+        /// `sha256:…` of all bytes; `None` when they were not all read.
+        pub hash: Option<String>,
+        /// The MIME type.
+        pub mime: &'static str,
+        /// True when U+FFFD in the content replaces invalid bytes.
+        pub lossy: bool,
+        /// True when the content contains a NUL character.
+        pub nuls: bool,
+        /// True when the file changed while it was read.
+        pub changed: bool,
+    }
 }
 
-/// A line that is longer than the displayed part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LongLine {
-    /// The number of the line.
-    pub line: i64,
-    /// The file offset of the first byte that is not shown. A page with this `start_byte` continues
-    /// the line.
-    pub rest_byte: u64,
-    /// The number of bytes from there to the end of the line; `None` if the end was not searched
-    /// for.
-    pub rest_bytes: Option<u64>,
+crate::wire! {
+    /// A line with more code points than are shown.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct LongLine {
+        /// The number of the line.
+        pub line: i64,
+        /// The offset of the first byte that is not shown: continue inside the line with it as
+        /// `start_byte`.
+        pub rest_byte: u64,
+        /// The number of bytes from there to the line's end; `None` when the end is unknown.
+        pub rest_bytes: Option<u64>,
+    }
 }
 
 /// The kind and the encoding of a file, which every page needs.
@@ -328,47 +330,6 @@ fn character_start(
     let continues = |at: usize| head.get(at).is_some_and(|&byte| (byte as i8) < -0x40);
     let steps = (0..=back).find(|&steps| !continues(back - steps));
     Ok(offset - steps.unwrap_or(0) as u64)
-}
-
-impl Page {
-    /// Encodes the page: `content, start_line, end_line, lines_read, total_lines?, at_least_lines,
-    /// size, start_byte, encoding, eol?, bom, truncated, next_start_line? (0 for none),
-    /// next_start_byte?, long_lines, long (count, then line, rest_byte and rest_bytes? each),
-    /// cut_lines (count, then each), anchors?, hash?, mime, lossy, nuls, changed`.
-    pub fn pack(&self, packed: &mut Packed) {
-        packed.str(&self.content);
-        packed.float(self.start_line as f64);
-        packed.float(self.end_line as f64);
-        packed.num(self.lines_read);
-        packed.opt(self.total_lines);
-        packed.num(self.at_least_lines);
-        packed.num(self.size);
-        packed.num(self.start_byte);
-        packed.str(&self.encoding.name());
-        packed.opt_str(self.eol.map(Eol::as_str));
-        packed.flag(self.bom);
-        packed.flag(self.truncated);
-        // Line numbers may be negative, but never 0, so 0 encodes "none".
-        packed.float(self.next_start_line.unwrap_or(0) as f64);
-        packed.opt(self.next_start_byte);
-        packed.num(self.long_lines);
-        packed.num(self.long.len() as u64);
-        for long in &self.long {
-            packed.float(long.line as f64);
-            packed.num(long.rest_byte);
-            packed.opt(long.rest_bytes);
-        }
-        packed.num(self.cut_lines.len() as u64);
-        for line in &self.cut_lines {
-            packed.float(*line as f64);
-        }
-        packed.opt_str(self.anchors.as_deref());
-        packed.opt_str(self.hash.as_deref());
-        packed.str(self.mime);
-        packed.flag(self.lossy);
-        packed.flag(self.nuls);
-        packed.flag(self.changed);
-    }
 }
 
 #[cfg(test)]

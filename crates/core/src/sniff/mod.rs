@@ -14,78 +14,66 @@ mod text_heuristic;
 mod types;
 
 use crate::encoding::{self, Encoding};
-use crate::pack::Packed;
 use crate::text::Eol;
 
 /// The number of bytes of a file that suffice to detect its kind.
 pub const SAMPLE: usize = 8 * 1024;
 
-/// The kinds of files that tools treat differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FileKind {
-    /// No bytes.
-    Empty,
-    /// Text in some encoding.
-    Text,
-    /// A raster image.
-    Image,
-    /// Scalable vector graphics: an image that is text.
-    Svg,
-    /// A PDF document.
-    Pdf,
-    /// An office document or book.
-    Document,
-    /// Audio.
-    Audio,
-    /// Video.
-    Video,
-    /// Several files in one, or one compressed file.
-    Archive,
-    /// A font.
-    Font,
-    /// Any other content that is not text: programs, databases, data.
-    Binary,
+crate::wire! {
+    /// The kinds of files that tools treat differently.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum FileKind {
+        /// No bytes.
+        Empty = "empty",
+        /// Text in some encoding.
+        Text = "text",
+        /// Scalable vector graphics: an image that is text.
+        Svg = "svg",
+        /// A raster image.
+        Image = "image",
+        /// A PDF document.
+        Pdf = "pdf",
+        /// An office document or book.
+        Document = "document",
+        /// Audio.
+        Audio = "audio",
+        /// Video.
+        Video = "video",
+        /// Several files in one, or one compressed file.
+        Archive = "archive",
+        /// A font.
+        Font = "font",
+        /// Any other content that is not text: programs, databases, data.
+        Binary = "binary",
+    }
 }
 
 impl FileKind {
-    /// Returns the name in lower case.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::Text => "text",
-            Self::Image => "image",
-            Self::Svg => "svg",
-            Self::Pdf => "pdf",
-            Self::Document => "document",
-            Self::Audio => "audio",
-            Self::Video => "video",
-            Self::Archive => "archive",
-            Self::Font => "font",
-            Self::Binary => "binary",
-        }
-    }
-
     /// Reports whether the content can be read line by line.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Empty | Self::Text | Self::Svg)
     }
 }
 
-/// The result of [`inspect`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inspection {
-    /// The kind.
-    pub kind: FileKind,
-    /// The MIME type, without parameters.
-    pub mime: &'static str,
-    /// The encoding, for text.
-    pub encoding: Option<Encoding>,
-    /// The line endings of the inspected bytes, for text.
-    pub eol: Option<Eol>,
-    /// True if the text begins with a byte order mark.
-    pub bom: bool,
-    /// Width and height in pixels, for images with a readable header.
-    pub size: Option<(u32, u32)>,
+crate::wire! {
+    /// The type of a file, detected from its content.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Inspection {
+        /// The kind.
+        pub kind: FileKind,
+        /// The MIME type, without parameters.
+        pub mime: &'static str,
+        /// For text, SVG and empty files: the encoding, in lower case.
+        pub encoding: Option<Encoding>,
+        /// For text: the line endings of the inspected bytes.
+        pub eol: Option<Eol>,
+        /// True when the text begins with a byte order mark.
+        pub bom: bool,
+        /// For images: the width in pixels, when the header states it.
+        pub width: Option<u32>,
+        /// For images: the height in pixels, when the header states it.
+        pub height: Option<u32>,
+    }
 }
 
 /// The result of [`sniff`], the cheap part of [`inspect`] for callers that only need the kind.
@@ -130,7 +118,8 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
 pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
     let Sniffed { kind, mime } = sniff(bytes, name, complete);
     let size = if kind == FileKind::Image { image::size(bytes) } else { None };
-    let mut found = Inspection { kind, mime, encoding: None, eol: None, bom: false, size };
+    let (width, height) = size.unzip();
+    let mut found = Inspection { kind, mime, encoding: None, eol: None, bom: false, width, height };
     if kind.is_text() {
         let detection = encoding::detect(bytes, complete);
         let body = &bytes[detection.bom..];
@@ -144,19 +133,6 @@ pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
         });
     }
     found
-}
-
-impl Inspection {
-    /// Encodes the inspection: `kind, mime, encoding?, eol?, bom, width?, height?`.
-    pub fn pack(&self, packed: &mut Packed) {
-        packed.str(self.kind.as_str());
-        packed.str(self.mime);
-        packed.opt_str(self.encoding.map(Encoding::name).as_deref());
-        packed.opt_str(self.eol.map(Eol::as_str));
-        packed.flag(self.bom);
-        packed.opt(self.size.map(|(width, _)| width.into()));
-        packed.opt(self.size.map(|(_, height)| height.into()));
-    }
 }
 
 #[cfg(test)]

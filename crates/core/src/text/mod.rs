@@ -9,22 +9,25 @@ pub mod path;
 pub mod unicode_normalize;
 pub mod windows_names;
 
+pub use crate::chars::count_chars;
 use memchr::{memchr, memchr_iter, memrchr};
 
 /// The UTF-8 byte order mark.
 pub const BOM_UTF8: &[u8] = b"\xef\xbb\xbf";
 
-/// The kind of line endings in a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Eol {
-    /// No line has a line ending.
-    None,
-    /// All line endings are LF.
-    Lf,
-    /// All line endings are CRLF.
-    CrLf,
-    /// Both occur.
-    Mixed,
+crate::wire! {
+    /// The line endings of a text.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Eol {
+        /// No line has a line ending.
+        None = "none",
+        /// All line endings are LF.
+        Lf = "lf",
+        /// All line endings are CRLF.
+        CrLf = "crlf",
+        /// Both occur.
+        Mixed = "mixed",
+    }
 }
 
 impl Eol {
@@ -62,16 +65,6 @@ impl Eol {
             }
         }
         Self::of(lines - crlf, crlf)
-    }
-
-    /// Returns `none`, `lf`, `crlf` or `mixed`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Lf => "lf",
-            Self::CrLf => "crlf",
-            Self::Mixed => "mixed",
-        }
     }
 }
 
@@ -159,20 +152,6 @@ pub fn line_at(text: &[u8], offset: usize) -> u64 {
 /// Returns the offset of the line that contains the byte at `offset`.
 pub fn line_begin(text: &[u8], offset: usize) -> usize {
     memrchr(b'\n', &text[..offset.min(text.len())]).map_or(0, |lf| lf + 1)
-}
-
-/// Counts the Unicode code points in UTF-8 text.
-pub fn count_chars(text: &str) -> usize {
-    // Counts the bytes that are not continuation bytes.
-    count_bytes(text.as_bytes(), |byte| byte as i8 >= -0x40)
-}
-
-/// Counts the bytes that satisfy a predicate. Counts in groups whose count fits into a byte,
-/// because a processor adds many bytes at once.
-pub(crate) fn count_bytes(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    const BYTES_PER_GROUP: usize = 192;
-    let of_some = |some: &[u8]| some.iter().map(|&byte| u8::from(is(byte))).sum::<u8>();
-    bytes.chunks(BYTES_PER_GROUP).map(|some| usize::from(of_some(some))).sum()
 }
 
 /// Returns the longest prefix of `text` with at most `max` code points.

@@ -10,28 +10,18 @@ use rustix::io::Errno;
 
 use crate::dir::errno::os;
 
-/// The type of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Dir,
-    /// A symbolic link.
-    Symlink,
-    /// A FIFO, socket or device.
-    Other,
-}
-
-impl Kind {
-    /// Returns the number that represents the type in JavaScript.
-    pub fn number(self) -> u64 {
-        match self {
-            Kind::File => 0,
-            Kind::Dir => 1,
-            Kind::Symlink => 2,
-            Kind::Other => 3,
-        }
+filewright_core::wire! {
+    /// The type of an entry.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Kind {
+        /// A regular file.
+        File = "file",
+        /// A directory.
+        Dir = "dir",
+        /// A symbolic link.
+        Symlink = "symlink",
+        /// A FIFO, socket or device.
+        Other = "other",
     }
 }
 
@@ -77,6 +67,11 @@ pub struct Stat {
 
 fn nanos(seconds: i64, nanoseconds: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+}
+
+/// Returns a time in milliseconds with a fraction, as JavaScript has it.
+pub fn millis(nanos: i64) -> f64 {
+    nanos.div_euclid(1_000_000) as f64 + nanos.rem_euclid(1_000_000) as f64 / 1e6
 }
 
 impl Stat {

@@ -21,15 +21,17 @@ use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
 use crate::dir::{for_each_name, open_entries};
 
-/// The number of entries that an operation on a tree affected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TreeCounts {
-    /// The number of entries that are not directories.
-    pub files: u64,
-    /// The number of directories, including the top.
-    pub directories: u64,
-    /// The total size of the regular files in bytes.
-    pub bytes: u64,
+filewright_core::wire! {
+    /// The entries that an operation on a tree affected.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct TreeCounts {
+        /// Everything that is not a directory.
+        pub files: u64,
+        /// Including the top directory.
+        pub directories: u64,
+        /// The sizes of the regular files.
+        pub bytes: u64,
+    }
 }
 
 impl TreeCounts {

@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
+use filewright_core::wire;
+use filewright_core::wire::Wire;
 
 use super::mtimes;
 use crate::cancel::{CancelToken, Deadline};
@@ -105,11 +107,37 @@ impl FindOptions {
     }
 }
 
+wire! {
+    /// The numbers of a search for names.
+    #[derive(Clone, Debug)]
+    pub struct FindTotals {
+        /// The number of all matches, before limit and cursor. Exact when `complete`.
+        pub total: u64,
+        /// The number of matching entries excluded by ignore files.
+        pub ignored: u64,
+        /// The number of entries that could not be read.
+        pub unreadable: u64,
+        /// True when more follows.
+        pub truncated: bool,
+        /// False when the time limit was reached.
+        pub complete: bool,
+    }
+}
+
+wire! {
+    /// What comes before the paths of a search for names.
+    #[derive(Clone, Debug)]
+    pub struct FindHead {
+        ..totals: FindTotals,
+        /// The time of the last path in milliseconds since 1970; -1 without one.
+        pub last_time: f64,
+    }
+}
+
 /// Finds entries below a directory. Paths in results are relative to it, as shown, without a final
 /// slash.
 ///
-/// The result is `total ignored unreadable complete truncated`, the time of the last path in ms (-1
-/// without one), the number of paths, and the paths.
+/// The result is a [`FindHead`], the number of paths, and the paths.
 ///
 /// # Errors
 /// Errors of opening the directory; `CANCELLED`.
@@ -311,13 +339,14 @@ impl<'a> FindPage<'a> {
 
     /// Encodes the page for JavaScript; see [`find`].
     pub fn pack(self, total: usize, summary: &Summary) -> Packed {
-        let mut head = Packed::new();
-        head.num(total as u64);
-        head.num(summary.ignored);
-        head.num(summary.unreadable);
-        head.flag(summary.stopped_at.is_none());
-        head.flag(self.left_over);
-        head.float(self.last_time);
+        let totals = FindTotals {
+            total: total as u64,
+            ignored: summary.ignored,
+            unreadable: summary.unreadable,
+            truncated: self.left_over,
+            complete: summary.stopped_at.is_none(),
+        };
+        let mut head = FindHead { totals, last_time: self.last_time }.packed();
         head.num(self.taken as u64);
         let mut packed = self.paths;
         // Moved, not copied, because there may be a hundred thousand entries.
@@ -345,7 +374,7 @@ impl<'a> FindPage<'a> {
             return;
         }
         self.taken += 1;
-        let length = if ascii { path.len() } else { filewright_core::pack::utf16_len(path) };
+        let length = if ascii { path.len() } else { filewright_core::chars::utf16_len(path) };
         self.paths.num(length as u64);
         self.paths.text.push_str(path);
     }
@@ -366,7 +395,7 @@ impl<'a> FindPage<'a> {
         let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
         let (prefix, name) = (text(&group.prefix), text(name));
         let length =
-            filewright_core::pack::utf16_len(prefix) + filewright_core::pack::utf16_len(name);
+            filewright_core::chars::utf16_len(prefix) + filewright_core::chars::utf16_len(name);
         self.paths.num(length as u64);
         self.paths.text.push_str(prefix);
         self.paths.text.push_str(name);

@@ -11,6 +11,7 @@ use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
 use filewright_core::pattern::glob::{Case, Globs};
 use filewright_core::search::{Limits, OutputMode, Query};
+use filewright_core::wire;
 use filewright_core::{Code, Result};
 
 use crate::cancel::{CancelToken, Deadline};
@@ -35,28 +36,30 @@ pub enum Output {
     Count,
 }
 
-/// The reason why a search is incomplete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The search is complete.
-    None = 0,
-    /// `max_results` was reached and there are more.
-    MaxResults = 1,
-    /// Some file has more hits than `max_per_file`.
-    MaxPerFile = 2,
-    /// The time limit was reached.
-    Timeout = 3,
+wire! {
+    /// The reason why a search is incomplete.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum IncompleteReason {
+        /// There are more than `maxResults`.
+        MaxResults = "max_results",
+        /// Some file has more hits than `maxPerFile`.
+        MaxPerFile = "max_per_file",
+        /// The time limit was reached.
+        Timeout = "timeout",
+    }
 }
 
-/// The way in which a search knows that it used the current state of every file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freshness {
-    /// It read all of them.
-    Scan = 0,
-    /// The kernel reports every change.
-    Watch = 1,
-    /// The metadata of some or all files was checked for changes.
-    Sweep = 2,
+wire! {
+    /// The way in which a search made sure that its view is current.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Freshness {
+        /// It read all files.
+        Scan = "scan",
+        /// The system reports every change.
+        Watch = "watch",
+        /// It compared the times of files.
+        Sweep = "sweep",
+    }
 }
 
 /// The parsed options of a search.
@@ -151,10 +154,7 @@ impl GrepOptions {
 /// files say, and its path in the results is empty. Paths in results are relative to `path`, as
 /// shown.
 ///
-/// The first packed result is the head: `total_matches files_with_matches files_searched
-/// skipped_binary skipped_large unreadable ignored truncated reason`, then the position to continue
-/// from as `path? line`, then whether hits have context, then the number of [`Freshness`]. Each
-/// further one is `files` and per file `path hits`, with [`Output::Content`] followed by the hits
+/// The first packed result is a [`SearchHead`](super::results::SearchHead). Each further one is `files` and per file `path hits`, with [`Output::Content`] followed by the hits
 /// as written by [`pack_hit`]. Hits beyond `maxTextBytes` are omitted: the last file then has fewer
 /// hits than its count, and the position to continue from is after the last of them.
 ///

@@ -1,8 +1,10 @@
 //! The results of a search, and their encoding for JavaScript.
 
 use filewright_core::pack::Packed;
+use filewright_core::wire;
+use filewright_core::wire::Wire;
 
-use super::grep::{Freshness, Output, Reason};
+use super::grep::{Freshness, IncompleteReason, Output};
 use super::searcher::Search;
 
 /// The maximum size of one batch for JavaScript. Bytes of text.
@@ -12,6 +14,47 @@ const BATCH_TEXT_BYTES: usize = 1 << 20;
 const MIN_MOVED_BYTES: usize = 64 << 10;
 /// The number of values before the hits: the length of the path, and the number of hits.
 const NUMS_BEFORE_HITS: usize = 2;
+
+wire! {
+    /// The numbers of a search of contents.
+    #[derive(Clone, Debug)]
+    pub struct SearchTotals {
+        /// The number of matching lines. Exact when the search is complete, otherwise a lower bound.
+        pub total_matches: u64,
+        /// The number of files with hits.
+        pub files_with_matches: u64,
+        /// The number of files that were searched.
+        pub files_searched: u64,
+        /// The number of binary files.
+        pub skipped_binary: u64,
+        /// The number of files larger than `maxFileBytes`.
+        pub skipped_large: u64,
+        /// The number of entries that could not be read.
+        pub unreadable: u64,
+        /// The number of files and whole directories excluded by ignore files.
+        pub ignored: u64,
+        /// True when `maxResults` truncated the result.
+        pub truncated: bool,
+        /// How the search made sure that its view is current.
+        pub fresh: Freshness,
+    }
+}
+
+wire! {
+    /// What comes before the hits of a search.
+    #[derive(Clone, Debug)]
+    pub struct SearchHead {
+        ..totals: SearchTotals,
+        /// The reason why the search is incomplete; `None` when it is complete.
+        pub incomplete_reason: Option<IncompleteReason>,
+        /// The path to continue from; `None` when nothing follows.
+        pub next_path: Option<String>,
+        /// The line of that path to continue after.
+        pub next_line: u64,
+        /// True when hits come with the lines around them.
+        pub context: bool,
+    }
+}
 
 /// The hits of one file.
 pub(super) struct FileMatches {
@@ -59,13 +102,13 @@ impl Search<'_> {
         let options = self.options;
         let mut found = std::mem::take(&mut *self.found());
         found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let mut reason = Reason::None;
+        let mut reason = None;
         let mut next: Option<(Box<[u8]>, u64)> = None;
         if found.iter().any(|file| file.more) && options.max_per_file {
-            reason = Reason::MaxPerFile;
+            reason = Some(IncompleteReason::MaxPerFile);
         }
         if let Some(stopped_at) = stopped_at {
-            reason = Reason::Timeout;
+            reason = Some(IncompleteReason::Timeout);
             // Files that sort before it are complete; the file itself may be incomplete.
             found.retain(|file| *file.path <= *stopped_at);
             let line = match found.last() {
@@ -84,7 +127,7 @@ impl Search<'_> {
                 continue;
             }
             truncated = true;
-            reason = Reason::MaxResults;
+            reason = Some(IncompleteReason::MaxResults);
             let keep = left as usize;
             next = if keep > 0 {
                 let file = &mut found[index];
@@ -107,21 +150,25 @@ impl Search<'_> {
             truncated = true;
             next = Some(place);
         }
-        let mut head = Packed::new();
-        head.num(total);
-        head.num(files);
-        head.num(self.searched.into_inner());
-        head.num(self.binary.into_inner());
-        head.num(self.large.into_inner());
-        head.num(unreadable + self.unreadable.into_inner());
-        head.num(ignored);
-        head.flag(truncated);
-        head.num(reason as u64);
-        head.opt_str(next.as_ref().map(|(path, _)| text(path)));
-        head.num(next.as_ref().map_or(0, |(_, line)| *line));
-        head.flag(options.limits.has_context());
-        head.num(fresh as u64);
-        let mut results = vec![head];
+        let totals = SearchTotals {
+            total_matches: total,
+            files_with_matches: files,
+            files_searched: self.searched.into_inner(),
+            skipped_binary: self.binary.into_inner(),
+            skipped_large: self.large.into_inner(),
+            unreadable: unreadable + self.unreadable.into_inner(),
+            ignored,
+            truncated,
+            fresh,
+        };
+        let head = SearchHead {
+            totals,
+            incomplete_reason: reason,
+            next_path: next.as_ref().map(|(path, _)| text(path).to_owned()),
+            next_line: next.as_ref().map_or(0, |(_, line)| *line),
+            context: options.limits.has_context(),
+        };
+        let mut results = vec![head.packed()];
         pack(found, &mut results);
         results
     }

@@ -53,16 +53,18 @@ use crate::root::{
 use crate::write::aside::{check_aside, conflict};
 use replacement::{Attempt, Replacement};
 
-/// The durability of a write; see the module header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// No guarantee after a power failure.
-    None,
-    /// Old or new content after a power failure, as far as the file system orders its writes.
-    #[default]
-    Atomic,
-    /// New content after a power failure, once the call has returned.
-    Durable,
+filewright_core::wire! {
+    /// How far a write is flushed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Durability {
+        /// No guarantee after a power failure.
+        None = "none",
+        /// Old or new content after a power failure, as far as the file system orders its writes.
+        #[default]
+        Atomic = "atomic",
+        /// New content after a power failure, once the call has returned.
+        Durable = "durable",
+    }
 }
 
 /// The policy if a write cannot preserve all metadata of the old file.

@@ -79,7 +79,7 @@ impl DirPath {
             let mut found =
                 grep_indexed(&session, &self.path, &options, &CancelToken::new()).unwrap();
             let mut scan = grep(&session.roots, &self.path, &options, &CancelToken::new()).unwrap();
-            let fresh = (found[0].nums.pop(), scan[0].nums.pop());
+            let fresh = (found[0].nums.remove(8), scan[0].nums.remove(8));
             assert_ne!(fresh.0, fresh.1, "{note}: {query} was answered by a scan");
             assert_eq!(found, scan, "{note}: {query}");
         }

@@ -87,6 +87,28 @@ pub struct PathRules {
     roots: Vec<Vec<u8>>,
 }
 
+crate::wire! {
+    /// Bits of the decisions on a path.
+    pub bits PathFlags {
+        /// A deny glob matches the path or a directory above it.
+        DENIED = 1,
+        /// A protected place, or below one: not writable.
+        PROTECTED = 2,
+        /// It must not be moved, replaced or deleted as a whole either.
+        GUARDED = 4,
+        /// Its content must not be read, nor moved to a readable path.
+        SECRET = 8,
+        /// A protected place is below it, so that it must not be moved or deleted.
+        HOLDS = 16,
+        /// A write requires an approval.
+        ASKS = 32,
+        /// It is part of a git repository, if a directory above it has the other marks of one.
+        PART = 64,
+        /// The host allows reading its content, whatever it contains.
+        OPENED = 128,
+    }
+}
+
 impl PathRules {
     /// Returns rules that forbid nothing.
     pub fn none() -> Self {
@@ -138,12 +160,9 @@ impl PathRules {
         self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Itself))
     }
 
-    /// Returns all decisions on a path as bits, so that a binding needs one call: 1 for
-    /// [`PathRules::denied`], 2 for [`PathRules::protected`], 4 for [`PathRules::is_or_contains_protected`], 8
-    /// for [`PathRules::secret`], 16 when [`PathRules::holds`] for the last name, 32 when a write needs an
-    /// approval, 64 when the path may be part of a repository ([`RepositoryParts`]), 128 when the
-    /// host made it readable whatever it contains. Bits 8 to 19 hold the index of the protecting
-    /// row plus one, bits 20 and up that of the secret row plus one.
+    /// Returns all decisions on a path as [`PathFlags`], so that a binding needs one call. Bits 8 to
+    /// 19 hold the index of the protecting row plus one, bits 20 and up that of the secret row plus
+    /// one.
     pub fn flags(&self, path: &[u8]) -> u32 {
         let matched_rules = if self.protect || self.secrets {
             self.matched_rules(path)
@@ -155,14 +174,18 @@ impl PathRules {
         let protected = self.protect && matched_rules.refused().is_some();
         let name = last_name(path);
         let row = |row: Option<u16>| row.map_or(0, |row| u32::from(row) + 1);
-        u32::from(self.denied(path))
-            | u32::from(protected) << 1
-            | u32::from(protected || self.may_contain_protected(name)) << 2
-            | u32::from(secret.is_some()) << 3
-            | u32::from(self.holds(path, name)) << 4
-            | u32::from(!protected && written.is_some()) << 5
-            | u32::from(self.protect && RepositoryParts::new(path).next().is_some()) << 6
-            | u32::from(self.secrets && matched_rules.is_opened()) << 7
+        [
+            (PathFlags::DENIED, self.denied(path)),
+            (PathFlags::PROTECTED, protected),
+            (PathFlags::GUARDED, protected || self.may_contain_protected(name)),
+            (PathFlags::SECRET, secret.is_some()),
+            (PathFlags::HOLDS, self.holds(path, name)),
+            (PathFlags::ASKS, !protected && written.is_some()),
+            (PathFlags::PART, self.protect && RepositoryParts::new(path).next().is_some()),
+            (PathFlags::OPENED, self.secrets && matched_rules.is_opened()),
+        ]
+        .into_iter()
+        .fold(0, |flags, (bit, applies)| flags | if applies { bit } else { 0 })
             | row(written) << 8
             | row(secret) << 20
     }

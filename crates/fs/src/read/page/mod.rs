@@ -14,12 +14,12 @@ use filewright_core::Result;
 use filewright_core::encoding::{self, Encoding};
 use filewright_core::page::{self, Facts, Page, PageRequest, Source};
 use filewright_core::pattern::policy::Intent;
-use filewright_core::sniff::{self, Inspection};
+use filewright_core::wire;
 use rustix::fd::AsFd;
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::os;
-use crate::dir::stat::Stat;
+use crate::dir::stat::{Stat, Version, millis};
 use crate::root::Roots;
 use chunked_file::ChunkedFile;
 
@@ -32,15 +32,25 @@ const DETECTION_BYTES: usize = 64 * 1024;
 /// The maximum number of times that a small file is read again because it changed.
 const MAX_READ_ATTEMPTS: u32 = 3;
 
-/// A page and the file it was read from.
-#[derive(Clone, Debug)]
-pub struct FilePage {
-    /// The page.
-    pub page: Page,
-    /// The metadata of the file, from before the first byte was read.
-    pub stat: Stat,
-    /// The version of the file, with the content hash if the whole file was read.
-    pub version: String,
+wire! {
+    /// A page of a file on disk.
+    #[derive(Clone, Debug)]
+    pub struct FilePage {
+        ..page: Page,
+        /// The version of the file from before the first byte was read, with the hash of the content
+        /// if all of it was read.
+        pub version: String,
+        /// When the file last changed, in milliseconds since 1970.
+        pub mtime: f64,
+        /// Permission bits.
+        pub mode: u32,
+    }
+}
+
+impl FilePage {
+    fn new(page: Page, stat: &Stat, version: &Version) -> Self {
+        Self { page, version: version.to_string(), mtime: millis(stat.mtime), mode: stat.mode }
+    }
 }
 
 /// Returns a page of the file at `path`.
@@ -56,20 +66,6 @@ pub fn read_page(
     let file = roots.open_file(path, Intent::Read)?;
     let name = String::from_utf8_lossy(path);
     page_of(&file.fd, file.stat, &name, request, cancel)
-}
-
-/// Detects the kind of the file at `path` by its beginning; returns the metadata too.
-///
-/// # Errors
-/// Errors of [`Roots::open_file`], and I/O errors.
-pub fn inspect(roots: &Roots, path: &[u8]) -> Result<(Inspection, Stat)> {
-    let file = roots.open_file(path, Intent::Read)?;
-    let cancel = CancelToken::new();
-    let mut pieces = ChunkedFile::new(&file.fd, file.stat.size.max(1), &cancel);
-    let head = pieces.chunk(0, DETECTION_BYTES)?;
-    let head = &head[..head.len().min(DETECTION_BYTES)];
-    let complete = head.len() as u64 >= file.stat.size;
-    Ok((sniff::inspect(head, &String::from_utf8_lossy(path), complete), file.stat))
 }
 
 /// Returns a page of an open file.
@@ -109,7 +105,7 @@ fn small(
         let mut page = page::page(&bytes, name, request)?;
         page.changed = changed;
         let version = stat.version().with_hash(page.hash.as_deref().unwrap_or_default());
-        return Ok(FilePage { page, stat, version: version.to_string() });
+        return Ok(FilePage::new(page, &stat, &version));
     }
 }
 
@@ -140,7 +136,7 @@ fn big(
     if !page.changed {
         cache::keep(&fd, &stat, index);
     }
-    Ok(FilePage { page, stat, version: stat.version().to_string() })
+    Ok(FilePage::new(page, &stat, &stat.version()))
 }
 
 fn encoding_of_window(pieces: &mut ChunkedFile<'_>, start: u64) -> Result<Encoding> {

@@ -1,0 +1,196 @@
+// Writes js/engine/wire/records.ts: the TypeScript of what the Rust crates declare in `wire! { … }`, with the doc
+// comments and the decoders; see crates/core/src/wire.rs.
+//
+//   node scripts/wire.mjs           writes the file
+//   node scripts/wire.mjs --check   fails where the file is not what would be written
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { BuildError, main, root } from "./lib/run.mjs";
+
+const FILE = "js/engine/wire/records.ts";
+const LINE_WIDTH = 110;
+
+const camel = (name) => name.toLowerCase().replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
+const screaming = (name) => name.replaceAll(/(?<=[a-z])[A-Z]/gu, "_$&").toUpperCase();
+
+/** Types that are one number or one string: the type in TypeScript, and the method that reads it, also where it may be missing. */
+const SCALARS = new Map(
+  Object.entries({
+    u32: ["number", "num", "opt"],
+    u64: ["number", "num", "opt"],
+    i64: ["number", "num", "optSigned"],
+    f64: ["number", "num", "optSigned"],
+    bool: ["boolean", "flag"],
+    str: ["string", "str", "optStr"],
+    String: ["string", "str", "optStr"],
+    Encoding: ["string", "str", "optStr"],
+  }),
+);
+
+const DOC = /^\/\/\/ ?(?<text>.*)$/u;
+const OPENING = /^(?:pub(?:\(crate\))? )?(?<kind>struct|enum|bits) (?<name>\w+)(?:<'\w+>)? \{$/u;
+/** A line of a declaration, by its kind. */
+const MEMBERS = {
+  struct: /^(?<base>\.\.)?(?:pub(?:\(crate\))? )?(?<name>\w+): (?<type>.+),$/u,
+  enum: /^\w+ = "(?<word>\w+)",$/u,
+  bits: /^(?<name>[A-Z0-9_]+) = (?<value>\d+),$/u,
+};
+
+/** Reads the declarations of one file. @throws BuildError where a line is not of the form that is known */
+function declarationsIn(file) {
+  const found = [];
+  let current;
+  let doc = [];
+  const lines = readFileSync(join(root, file), "utf8").split("\n");
+  for (const [index, line] of lines.entries()) {
+    if (current === undefined) {
+      // Indented declarations are those of tests and examples.
+      if (/^(?:crate::|filewright_core::)?wire! \{$/u.test(line)) current = { file, members: [] };
+      continue;
+    }
+    const text = line.trim();
+    if (line === "}") {
+      found.push(current);
+      current = undefined;
+      continue;
+    }
+    if (text === "" || text === "}" || text.startsWith("#[")) continue;
+    const words = DOC.exec(text)?.groups;
+    if (words !== undefined) {
+      doc.push(words.text);
+      continue;
+    }
+    const opening = current.kind === undefined ? OPENING.exec(text)?.groups : undefined;
+    const member = MEMBERS[current.kind]?.exec(text)?.groups;
+    if (opening !== undefined) Object.assign(current, opening, { doc });
+    else if (member !== undefined) current.members.push({ ...member, doc });
+    else throw new BuildError(`${file}:${index + 1}: wire! does not know this line: ${text}`);
+    doc = [];
+  }
+  return found;
+}
+
+/** The type of a field without references and lifetimes: its name, and what it wraps. */
+function parseType(text) {
+  const plain = text.replace(/^&(?:'\w+ )?/u, "").replaceAll(/'\w+, |<'\w+>/gu, "");
+  const [, wrapper, inner] = /^(\w+)<(.+)>$/u.exec(plain) ?? [];
+  if (wrapper === "Cow") return parseType(inner);
+  return wrapper === undefined ? { name: plain } : { name: wrapper, inner: parseType(inner) };
+}
+
+/** Everything that is declared, as TypeScript. */
+export function records() {
+  const files = readdirSync(join(root, "crates"), { recursive: true })
+    .filter((path) => path.endsWith(".rs"))
+    .map((path) => `crates/${path.replaceAll("\\", "/")}`)
+    .sort();
+  const all = files.flatMap(declarationsIn);
+  const byName = new Map(all.map((one) => [one.name, one]));
+  if (byName.size !== all.length) throw new BuildError("wire! declares a name twice");
+
+  const known = (name, file) => {
+    const scalar = SCALARS.get(name);
+    const declared = byName.get(name);
+    if (scalar === undefined && declared === undefined)
+      throw new BuildError(`${file}: wire! does not know the type ${name}`);
+    return { scalar, declared };
+  };
+  const typeOf = ({ name, inner }, file) => {
+    if (name === "Option") return `${typeOf(inner, file)} | null`;
+    if (name === "Vec") return `readonly ${typeOf(inner, file)}[]`;
+    return known(name, file).scalar?.[0] ?? name;
+  };
+  const readerOf = ({ name, inner }, file) => {
+    if (name === "Vec") return `from.list(() => ${readerOf(inner, file).replace(/^\{/u, "({")})`;
+    if (name === "Option") {
+      const { scalar, declared } = known(inner.name, file);
+      if (scalar?.[2] !== undefined) return `from.${scalar[2]}()`;
+      if (declared?.kind === "enum") return `${screaming(inner.name)}_WORDS[from.num()] ?? null`;
+      throw new BuildError(`${file}: wire! cannot read Option<${inner.name}>`);
+    }
+    const { scalar, declared } = known(name, file);
+    if (scalar !== undefined) return `from.${scalar[1]}()`;
+    return declared.kind === "enum"
+      ? `${screaming(name)}_WORDS[from.num()] as ${name}`
+      : `decode${name}(from)`;
+  };
+  /** The fields of a record in their order on the wire, with those of the record that it continues. */
+  const fieldsOf = ({ members, file }) =>
+    members.flatMap((member) =>
+      member.base === undefined ? [{ ...member, file }] : fieldsOf(byName.get(member.type)),
+    );
+
+  const printed = {
+    struct(record) {
+      const base = record.members.find(({ base }) => base !== undefined);
+      const fields = record.members
+        .filter((member) => member !== base)
+        .map(
+          ({ name, type, doc }) =>
+            `${comment(doc, "  ")}  readonly ${camel(name)}: ${typeOf(parseType(type), record.file)};\n`,
+        );
+      const read = fieldsOf(record).map(
+        ({ name, type, file }) => `    ${camel(name)}: ${readerOf(parseType(type), file)},\n`,
+      );
+      const continued = base === undefined ? "" : ` extends ${base.type}`;
+      return `${comment(record.doc)}export interface ${record.name}${continued} {\n${fields.join("")}}
+
+/** Decodes {@link ${record.name}}. */
+export function decode${record.name}(from: Unpacker): ${record.name} {
+  return {\n${read.join("")}  };\n}\n`;
+    },
+    enum({ name, doc, members }) {
+      const words = members.map(({ word }) => `"${word}"`);
+      const table = `export const ${screaming(name)}_WORDS: readonly ${name}[] = `;
+      const means = members.map(({ word, doc }) => `- \`${word}\`: ${doc.join(" ")}`);
+      return `${comment([...doc, "", ...means])}${choice(`export type ${name} =`, words)}
+/** The words by their numbers. */
+${list(table, words)}`;
+    },
+    bits({ name, doc, members }) {
+      const bits = members.map((bit) => `${comment(bit.doc, "  ")}  ${camel(bit.name)}: ${bit.value},\n`);
+      return `${comment(doc)}export const ${screaming(name)} = {\n${bits.join("")}} as const;\n`;
+    },
+  };
+  return `/**
+ * What crosses from the engine, with its decoders.
+ *
+ * Written by \`npm run wire\` from the declarations in the Rust crates; not to be edited.
+ */
+import type { Unpacker } from "./unpack.ts";
+
+${all.map((one) => printed[one.kind](one)).join("\n")}`;
+}
+
+function choice(head, words) {
+  const line = `${head} ${words.join(" | ")};\n`;
+  return line.length <= LINE_WIDTH ? line : `${head}\n${words.map((word) => `  | ${word}`).join("\n")};\n`;
+}
+
+function list(head, items) {
+  const line = `${head}[${items.join(", ")}];\n`;
+  return line.length <= LINE_WIDTH ? line : `${head}[\n${items.map((item) => `  ${item},\n`).join("")}];\n`;
+}
+
+/** A doc comment of Rust as one of TypeScript: names in camel case, and `null` for `None`. */
+function comment(doc, indent = "") {
+  if (doc.length === 0) return "";
+  const lines = doc.map((line) =>
+    line
+      .replaceAll(/\[(`[^`]+`)\](?:\([^)]*\))?/gu, "$1")
+      .replaceAll("`None`", "null")
+      .replaceAll(/`[^`]+`/gu, (code) => code.replaceAll(/[a-z]+(?:_[a-z]+)+/gu, camel)),
+  );
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd().concat("\n")).join("")}${indent} */\n`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(() => {
+    const text = records();
+    if (!process.argv.includes("--check")) writeFileSync(join(root, FILE), text);
+    else if (readFileSync(join(root, FILE), "utf8") !== text)
+      throw new BuildError(`${FILE} is stale; run: npm run wire`);
+  });
+}
