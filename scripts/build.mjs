@@ -5,12 +5,12 @@
 //   --native-only, --ts-only   one half
 //   --release                  the addon as it is published (fat LTO)
 //   --force                    build even what is fresh
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { platform } from "./lib/platform.mjs";
 import { bin, main, root, run } from "./lib/run.mjs";
-import { whenStale } from "./lib/stale.mjs";
+import { fingerprint, whenStale } from "./lib/stale.mjs";
 
 const rust = [
   "Cargo.toml",
@@ -18,23 +18,45 @@ const rust = [
   ...["core", "fs", "index", "sandbox", "node"].map((crate) => `crates/${crate}`),
 ];
 
-/** The native addon, into dist/native. */
+/** The declarations of the addon. */
+const DECLARATIONS = join(root, "js/engine/native/binding.ts");
+
+const addon = (profile) => ({
+  stamp: "dist/native/.stamp",
+  outputs: [`dist/native/filewright.${platform()}.node`],
+  inputs: rust,
+  settings: [profile],
+});
+
+/** The native addon, into dist/native, and its declarations, into js. */
 export function buildNative({ release = false, force = false } = {}) {
   const profile = release ? "release" : "dev-native";
-  const what = {
-    stamp: "dist/native/.stamp",
-    outputs: [`dist/native/filewright.${platform()}.node`],
-    inputs: rust,
-    settings: [profile],
-    force,
-  };
-  return whenStale(what, () => {
+  return whenStale({ ...addon(profile), force }, () => {
     run("cargo", ["--version"], { capture: true });
     console.error(`building the native addon (${profile})`);
     const napi = ["build", "--platform", "--profile", profile, "--manifest-path", "crates/node/Cargo.toml"];
     const into = ["--package-json-path", "package.json", "--output-dir", "dist/native", "--no-js"];
     run(bin("napi"), [...napi, ...into, "--dts", "binding.d.ts"]);
+    const text = declarations();
+    if (readFileSync(DECLARATIONS, "utf8") !== text) writeFileSync(DECLARATIONS, text);
   });
+}
+
+/** What the addon declares, as the TypeScript imports it. */
+function declarations() {
+  const printed = readFileSync(join(root, "dist/native/binding.d.ts"), "utf8");
+  const body = printed.slice(printed.indexOf("/**", printed.indexOf("eslint-disable")));
+  return `// What the native addon exports, as napi declares it; written by \`npm run build\`, not to be edited.
+
+${body.replaceAll(/\bBuffer\b/gu, "Uint8Array").replaceAll(/ \| undefined \| null(?=>)/gu, " | null")}`;
+}
+
+/** @returns {boolean} whether the declarations are those of the addon that was built, as far as it is of these sources */
+export function declarationsAreFresh() {
+  const { stamp, inputs, settings } = addon("dev-native");
+  const path = join(root, stamp);
+  const isBuilt = existsSync(path) && readFileSync(path, "utf8") === fingerprint(inputs, ...settings);
+  return !isBuilt || readFileSync(DECLARATIONS, "utf8") === declarations();
 }
 
 /** The TypeScript, into dist. */

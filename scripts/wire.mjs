@@ -2,10 +2,12 @@
 // comments and the decoders; see crates/core/src/wire.rs.
 //
 //   node scripts/wire.mjs           writes the file
-//   node scripts/wire.mjs --check   fails where the file is not what would be written
+//   node scripts/wire.mjs --check   fails where the file is not what would be written, or the declarations of the addon
+//                                   are not those of the one that was built
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { declarationsAreFresh } from "./build.mjs";
 import { BuildError, main, root } from "./lib/run.mjs";
 
 const FILE = "js/engine/wire/records.ts";
@@ -192,5 +194,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     if (!process.argv.includes("--check")) writeFileSync(join(root, FILE), text);
     else if (readFileSync(join(root, FILE), "utf8") !== text)
       throw new BuildError(`${FILE} is stale; run: npm run wire`);
+    else if (!declarationsAreFresh())
+      throw new BuildError("js/engine/native/binding.ts is stale; run: npm run build -- --force");
   });
 }

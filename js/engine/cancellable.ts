@@ -1,16 +1,14 @@
 /** Calls of the engine that a signal ends. */
 import { checkAborted, fromEngine } from "./errors.ts";
+import type { CancelToken } from "./native/binding.ts";
 
-/** The native engine's cancel token. */
-export interface CancelToken {
-  cancel(): void;
-}
+export type { CancelToken } from "./native/binding.ts";
 
 /**
  * Runs a call that changes nothing and that a signal may cancel; its errors become `FilewrightError`s.
  * It ends with the signal: the engine looks at its token only between directories or blocks, and stops there.
  */
-export async function cancellable<T, Token extends CancelToken>(
+export async function cancellable<T, Token extends Pick<CancelToken, "cancel">>(
   signal: AbortSignal | undefined,
   Cancel: new () => Token,
   call: (token: Token | undefined) => Promise<T>,

@@ -157,8 +157,3 @@ function called<T>(call: () => T): T {
     throw fromEngine(error);
   }
 }
-
-/** The addon's functions on roots for this area. Paths are in the engine's form. */
-export interface ReadRoots {
-  readPage(path: string, request: string, cancel?: { cancel(): void } | undefined): Promise<Packed>;
-}

@@ -4,23 +4,18 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromEngine } from "../../js/engine/errors.ts";
 import { readPage } from "../../js/engine/index.node.ts";
-import { loadNative } from "../../js/engine/native/native.node.ts";
-import type { Page, PageRequest, ReadRoots } from "../../js/engine/read.ts";
+import { loadNative, type NativeBinding } from "../../js/engine/native/native.node.ts";
+import type { Page, PageRequest } from "../../js/engine/read.ts";
 import { decodeFilePage } from "../../js/engine/wire/records.ts";
 import { unpack } from "../../js/engine/wire/unpack.ts";
 
-interface Addon {
-  readonly NativeRoots: new (policy: string) => ReadRoots;
-  readonly CancelToken: new () => { cancel(): void };
-}
-
 const native = loadNative();
-const addon = "binding" in native ? (native.binding as unknown as Addon) : undefined;
+const addon = "binding" in native ? native.binding : undefined;
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "read-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 describe.skipIf(addon === undefined)("pages of files", () => {
-  const { NativeRoots, CancelToken } = addon as Addon;
+  const { NativeRoots, CancelToken } = addon as NativeBinding;
   const roots = new NativeRoots(JSON.stringify({ cwd: dir, read: [dir], write: [dir] }));
   const read = async (name: string, request: PageRequest = {}): Promise<Page> => {
     try {

@@ -4,10 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
 use filewright_core::hash::{HashCheckpoints, Hasher};
-use napi::bindgen_prelude::{AsyncTask, External, Task, Uint8Array};
+use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Uint8Array};
+use napi::{ValueType, sys};
 use napi_derive::napi;
 
 use crate::convert::guard;
+use crate::task::Promise;
 
 #[napi]
 pub fn sha256(bytes: &[u8]) -> napi::Result<String> {
@@ -37,32 +39,40 @@ pub fn hash_while<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<HashCh
     })
 }
 
-pub struct HashTask {
-    bytes: Uint8Array,
-    begun: HashState,
+/// A [`HashState`] that JavaScript passes on and does not see.
+pub struct StartedHash(pub HashState);
+
+impl TypeName for StartedHash {
+    fn type_name() -> &'static str {
+        "External"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::External
+    }
 }
 
-impl Task for HashTask {
-    type Output = String;
-    type JsValue = String;
-
-    fn compute(&mut self) -> napi::Result<String> {
-        guard(|| {
-            let (mut hasher, hashed) = std::mem::take(&mut self.begun);
-            hasher.update(self.bytes.get(hashed..).unwrap_or_default());
-            Ok(hasher.finish())
-        })
+impl ToNapiValue for StartedHash {
+    /// # Safety
+    /// As for the trait: `raw` must be the environment of the current call.
+    unsafe fn to_napi_value(raw: sys::napi_env, begun: Self) -> napi::Result<sys::napi_value> {
+        // SAFETY: `raw` is guaranteed by the caller.
+        unsafe { External::to_napi_value(raw, External::new(begun.0)) }
     }
+}
 
-    fn resolve(&mut self, _env: napi::Env, hash: String) -> napi::Result<String> {
-        Ok(hash)
-    }
+fn finish(bytes: Uint8Array, begun: HashState) -> Promise<String> {
+    Promise::on_node_thread(move || {
+        let (mut hasher, hashed) = begun.clone();
+        hasher.update(bytes.get(hashed..).unwrap_or_default());
+        Ok(hasher.finish())
+    })
 }
 
 /// For large contents: hashing a gigabyte takes a second.
 #[napi]
-pub fn sha256_async(bytes: Uint8Array) -> AsyncTask<HashTask> {
-    AsyncTask::new(HashTask { bytes, begun: HashState::default() })
+pub fn sha256_async(bytes: Uint8Array) -> Promise<String> {
+    finish(bytes, HashState::default())
 }
 
 /// The same, continuing a hash that a plan started.
@@ -70,6 +80,6 @@ pub fn sha256_async(bytes: Uint8Array) -> AsyncTask<HashTask> {
 pub fn sha256_from(
     bytes: Uint8Array,
     #[napi(ts_arg_type = "object")] begun: &External<HashState>,
-) -> AsyncTask<HashTask> {
-    AsyncTask::new(HashTask { bytes, begun: (**begun).clone() })
+) -> Promise<String> {
+    finish(bytes, (**begun).clone())
 }

@@ -2,18 +2,19 @@
 
 use filewright_core::merge3::{MergeCall, merge3_packed};
 use filewright_core::patch::{PatchedFiles, apply_packed, parse_packed};
-use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array};
+use napi::bindgen_prelude::{Buffer, Uint8Array};
 use napi_derive::napi;
 
-use crate::convert::{guard, to_napi};
+use crate::convert::guard;
 use crate::edit::PlanResult;
+use crate::task::Promise;
 
 #[napi]
 pub fn parse_patch(text: String, call: String) -> napi::Result<String> {
     guard(|| parse_packed(&text, &call))
 }
 
-#[napi(object)]
+#[napi(object, object_from_js = false)]
 pub struct PatchResult {
     pub facts: String,
     pub contents: Vec<Buffer>,
@@ -40,36 +41,19 @@ pub fn apply_patch(
     guard(|| apply_packed(names, owned(&contents), &text, &call)).map(PatchResult::from)
 }
 
-pub struct PatchTask {
-    names: Vec<String>,
-    contents: Vec<Option<Vec<u8>>>,
-    text: String,
-    call: String,
-}
-
-impl Task for PatchTask {
-    type Output = PatchedFiles;
-    type JsValue = PatchResult;
-
-    fn compute(&mut self) -> napi::Result<PatchedFiles> {
-        let (names, contents) =
-            (std::mem::take(&mut self.names), std::mem::take(&mut self.contents));
-        apply_packed(names, contents, &self.text, &self.call).map_err(to_napi)
-    }
-
-    fn resolve(&mut self, _env: napi::Env, patched: PatchedFiles) -> napi::Result<PatchResult> {
-        Ok(patched.into())
-    }
-}
-
 #[napi]
 pub fn apply_patch_async(
     names: Vec<String>,
     contents: Vec<Option<Uint8Array>>,
     text: String,
     call: String,
-) -> AsyncTask<PatchTask> {
-    AsyncTask::new(PatchTask { names, contents: owned(&contents), text, call })
+) -> Promise<PatchResult> {
+    // Computed once, so the arguments may be taken.
+    let mut arguments = (names, owned(&contents));
+    Promise::on_node_thread(move || {
+        let (names, contents) = std::mem::take(&mut arguments);
+        apply_packed(names, contents, &text, &call)
+    })
 }
 
 #[napi]

@@ -13,7 +13,7 @@ use filewright_core::wire::Wire;
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::{Confinement, Enforced, Lane};
-use filewright_fs::dir::stat::Version;
+use filewright_fs::dir::stat::{Stat, Version};
 use filewright_fs::read::path_stat;
 use filewright_fs::read::{Content, ReadOptions};
 use filewright_fs::root::{Kernel, Policy, Roots};
@@ -26,7 +26,7 @@ use napi_derive::napi;
 use crate::cancel::CancelToken;
 use crate::convert::{Numbers, PackedResult, guard};
 use crate::root_pack::{EntryStat, FileHash, PathStat, pack_listing, pack_tree_page};
-use crate::task::{Job, OnPool};
+use crate::task::{Promise, Value};
 
 /// A set of roots. Other modules add their methods in their own files.
 #[napi]
@@ -52,8 +52,12 @@ pub struct ReadResult {
     pub text: String,
 }
 
-pub(crate) type PackedJob = OnPool<Job<Packed, PackedResult>>;
-type ReadJob = OnPool<Job<(Option<Vec<u8>>, Packed), ReadResult>>;
+impl ReadResult {
+    fn new(bytes: Option<Vec<u8>>, stat: &Stat) -> Self {
+        let Packed { nums, text } = EntryStat::from(stat).packed();
+        Self { bytes: bytes.map(Buffer::from), nums: nums.into(), text }
+    }
+}
 
 fn closed() -> Error {
     Error::new(Code::UnsupportedOperation, "the storage is closed").hint("open it again")
@@ -132,60 +136,41 @@ impl NativeRoots {
     }
 
     /// Runs quick work that reads at a path.
-    pub(crate) fn run<T: Send + 'static, J>(
+    pub(crate) fn run<T: Into<J>, J: Value>(
         &self,
         path: &str,
         work: impl FnOnce(&Roots, &[u8]) -> Result<T> + Send + 'static,
-        wrap: fn(T) -> J,
-    ) -> OnPool<Job<T, J>>
-    where
-        J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
-    {
+    ) -> Promise<J> {
         let asked = vec![(bytes_of(path), Intent::Read)];
-        self.at(Lane::Quick, asked, move |session, path| work(&session.roots, path), wrap)
+        self.at(Lane::Quick, asked, move |session, path| work(&session.roots, path))
     }
 
     /// Runs work that walks a tree, or reads a whole file of any size.
-    pub(crate) fn scan<T: Send + 'static, J>(
+    pub(crate) fn scan<T: Into<J>, J: Value>(
         &self,
         path: &str,
         work: impl FnOnce(&Arc<Session>, &[u8]) -> Result<T> + Send + 'static,
-        wrap: fn(T) -> J,
-    ) -> OnPool<Job<T, J>>
-    where
-        J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
-    {
-        self.at(Lane::Scan, vec![(bytes_of(path), Intent::Read)], work, wrap)
+    ) -> Promise<J> {
+        self.at(Lane::Scan, vec![(bytes_of(path), Intent::Read)], work)
     }
 
     /// Runs work on the first of the paths. A refusal names the layer that it came from, determined
     /// by the access that the work needs to all of the paths.
-    pub(crate) fn at<T: Send + 'static, J>(
+    pub(crate) fn at<T: Into<J>, J: Value>(
         &self,
         lane: Lane,
         asked: Vec<(Vec<u8>, Intent)>,
         work: impl FnOnce(&Arc<Session>, &[u8]) -> Result<T> + Send + 'static,
-        wrap: fn(T) -> J,
-    ) -> OnPool<Job<T, J>>
-    where
-        J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
-    {
-        let told = move |session: Arc<Session>| {
+    ) -> Promise<J> {
+        let Open { session, confinement, .. } = match self.open() {
+            Ok(open) => open,
+            Err(closed) => return Promise::Refused(closed),
+        };
+        Promise::in_lane(Arc::clone(&confinement.pool), lane, move || {
             let asked: Vec<_> = asked.iter().map(|(path, intent)| (&path[..], *intent)).collect();
             let path = asked.first().map_or(&b""[..], |(path, _)| path);
             session.roots.tell_layer(&asked, work(&session, path))
-        };
-        self.on_lane(lane, |session| Job::new(move || told(session), wrap))
-    }
-
-    /// Computes the task that `make` creates from the roots on a thread of a lane.
-    pub(crate) fn on_lane<K>(&self, lane: Lane, make: impl FnOnce(Arc<Session>) -> K) -> OnPool<K> {
-        match self.open() {
-            Ok(Open { session, confinement, .. }) => {
-                OnPool::Task { task: make(session), pool: Arc::clone(&confinement.pool), lane }
-            }
-            Err(closed) => OnPool::Refused(closed),
-        }
+        })
     }
 
     fn holding(open: Open) -> Self {
@@ -226,8 +211,8 @@ impl NativeRoots {
     }
 
     #[napi]
-    pub fn exists(&self, path: String) -> OnPool<Job<bool, bool>> {
-        self.run(&path, |roots, path| Ok(roots.exists(path)), |exists| exists)
+    pub fn exists(&self, path: String) -> Promise<bool> {
+        self.run(&path, |roots, path| Ok(roots.exists(path)))
     }
 
     #[napi]
@@ -236,8 +221,8 @@ impl NativeRoots {
     }
 
     #[napi]
-    pub fn stat(&self, path: String, follow: bool) -> PackedJob {
-        self.run(&path, move |roots, path| facts(roots, path, follow), PackedResult::from)
+    pub fn stat(&self, path: String, follow: bool) -> Promise<PackedResult> {
+        self.run(&path, move |roots, path| facts(roots, path, follow))
     }
 
     #[napi]
@@ -248,11 +233,11 @@ impl NativeRoots {
 
     /// The whole file.
     #[napi]
-    pub fn read_bytes(&self, path: String) -> OnPool<Job<Vec<u8>, Buffer>> {
+    pub fn read_bytes(&self, path: String) -> Promise<Buffer> {
         let work = |roots: &Roots, path: &[u8]| {
             roots.read(path, &ReadOptions::default(), &Token::new()).map(|content| content.bytes)
         };
-        self.run(&path, work, Buffer::from)
+        self.run(&path, work)
     }
 
     #[napi]
@@ -274,7 +259,7 @@ impl NativeRoots {
         max_bytes: f64,
         if_none_match: Option<String>,
         cancel: Option<&CancelToken>,
-    ) -> ReadJob {
+    ) -> Promise<ReadResult> {
         let options = ReadOptions {
             start: given(start).unwrap_or(0),
             end: given(end),
@@ -286,27 +271,23 @@ impl NativeRoots {
                 && let Ok(facts) = roots.stat(path)
                 && version.same_facts(&facts.stat)
             {
-                return Ok((None, EntryStat::from(&facts.stat).packed()));
+                return Ok(ReadResult::new(None, &facts.stat));
             }
             let Content { bytes, stat } = roots.read(path, &options, &cancel)?;
-            Ok((Some(bytes), EntryStat::from(&stat).packed()))
+            Ok(ReadResult::new(Some(bytes), &stat))
         };
-        self.run(&path, work, |(bytes, facts)| ReadResult {
-            bytes: bytes.map(Buffer::from),
-            nums: facts.nums.into(),
-            text: facts.text,
-        })
+        self.run(&path, work)
     }
 
     /// `sha256:` and 64 digits, with the metadata of that content.
     #[napi]
-    pub fn hash_file(&self, path: String, cancel: Option<&CancelToken>) -> PackedJob {
+    pub fn hash_file(&self, path: String, cancel: Option<&CancelToken>) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let (hash, stat) = session.roots.hash(path, &cancel)?;
             Ok(FileHash { stat: (&stat).into(), hash }.packed())
         };
-        self.scan(&path, work, PackedResult::from)
+        self.scan(&path, work)
     }
 
     /// One page of a directory; a negative limit means no limit. `after` is the name of the last
@@ -320,7 +301,7 @@ impl NativeRoots {
         after: Option<String>,
         after_dir: bool,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let after = after.map(|name| Position { not_dir: !after_dir, name: bytes_of(&name) });
         let limit = given(limit).map(|limit| limit as usize);
@@ -328,7 +309,7 @@ impl NativeRoots {
         let work = move |roots: &Roots, path: &[u8]| {
             roots.list(path, &options, &cancel).map(|listing| pack_listing(&listing))
         };
-        self.run(&path, work, PackedResult::from)
+        self.run(&path, work)
     }
 
     #[napi]
@@ -347,37 +328,28 @@ impl NativeRoots {
         path: String,
         options: String,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let options = TreeOptions::from_json(&options)?;
             list_tree(session, path, &options, &cancel).map(|page| pack_tree_page(&page))
         };
-        self.scan(&path, work, PackedResult::from)
+        self.scan(&path, work)
     }
 
     #[napi]
-    pub fn read_link(&self, path: String) -> OnPool<Job<Vec<u8>, String>> {
-        self.run(&path, |roots, path| roots.read_link(path), shown)
+    pub fn read_link(&self, path: String) -> Promise<String> {
+        self.run(&path, |roots, path| roots.read_link(path).map(shown))
     }
 
     #[napi]
-    pub fn realpath(&self, path: String) -> OnPool<Job<Vec<u8>, String>> {
-        self.run(&path, |roots, path| roots.realpath(path), shown)
+    pub fn realpath(&self, path: String) -> Promise<String> {
+        self.run(&path, |roots, path| roots.realpath(path).map(shown))
     }
 }
 
 fn shown(name: Vec<u8>) -> String {
     encode_name(&name).into_owned()
-}
-
-/// Runs work that reads at a path; a refusal names the layer that it came from.
-pub(crate) fn reading<T>(
-    roots: &Roots,
-    path: &[u8],
-    work: impl FnOnce(&[u8]) -> Result<T>,
-) -> Result<T> {
-    roots.tell_layer(&[(path, Intent::Read)], work(path))
 }
 
 /// Converts a number from JavaScript; negative and NaN mean "not given".

@@ -21,9 +21,9 @@ use napi_derive::napi;
 
 use crate::cancel::CancelToken;
 use crate::convert::PackedResult;
-use crate::root::{NativeRoots, PackedJob, bytes_of, token};
+use crate::root::{NativeRoots, bytes_of, token};
 use crate::root_pack::WrittenFile;
-use crate::task::{Job, OnPool};
+use crate::task::Promise;
 
 wire! {
     /// Bits of the flags of a write, a move or a copy.
@@ -55,14 +55,14 @@ impl NativeRoots {
         durability: u32,
         aside: Option<String>,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let mut options = write_options(if_version, flags, mode, durability)?;
             options.aside = aside.map(String::into_bytes);
             write(&session.roots, path, &bytes, flags, &options, &cancel)
         };
-        self.at(Lane::Quick, changed(&path), work, PackedResult::from)
+        self.at(Lane::Quick, changed(&path), work)
     }
 
     #[napi]
@@ -84,14 +84,11 @@ impl NativeRoots {
 
     /// Resolves to whether the directory was created, and did not exist already.
     #[napi]
-    pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> OnPool<Job<bool, bool>> {
+    pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> Promise<bool> {
         let options = MkdirOptions { parents, exist_ok };
-        self.at(
-            Lane::Quick,
-            changed(&path),
-            move |session, path| session.roots.mkdir(path, &options),
-            |made| made,
-        )
+        self.at(Lane::Quick, changed(&path), move |session, path| {
+            session.roots.mkdir(path, &options)
+        })
     }
 
     #[napi]
@@ -106,11 +103,11 @@ impl NativeRoots {
         path: String,
         if_version: Option<String>,
         aside: Option<String>,
-    ) -> OnPool<Job<(), ()>> {
+    ) -> Promise<()> {
         let work = move |session: &Arc<Session>, path: &[u8]| {
             session.roots.delete_if(path, &conditions(if_version, None, aside)?)
         };
-        self.at(Lane::Quick, changed(&path), work, |()| ())
+        self.at(Lane::Quick, changed(&path), work)
     }
 
     #[napi]
@@ -124,13 +121,13 @@ impl NativeRoots {
         path: String,
         aside: Option<String>,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let conditions = conditions(None, None, aside)?;
             session.roots.remove_tree_if(path, &conditions, &cancel).map(|counts| counts.packed())
         };
-        self.at(Lane::Scan, changed(&path), work, PackedResult::from)
+        self.at(Lane::Scan, changed(&path), work)
     }
 
     /// The version of the entry under its new name, if it is known.
@@ -146,7 +143,7 @@ impl NativeRoots {
         if_target: Option<String>,
         aside: Option<String>,
         cancel: Option<&CancelToken>,
-    ) -> OnPool<Job<Option<String>, Option<String>>> {
+    ) -> Promise<Option<String>> {
         let asked = between(&from, Intent::Write, &to);
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
@@ -155,7 +152,7 @@ impl NativeRoots {
             let version = session.roots.rename_if(from, &to, &options, &conditions, &cancel)?;
             Ok(version.map(|version| version.to_string()))
         };
-        self.at(Lane::Quick, asked, work, |version| version)
+        self.at(Lane::Quick, asked, work)
     }
 
     #[napi]
@@ -169,7 +166,7 @@ impl NativeRoots {
         if_version: Option<String>,
         aside: Option<String>,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let asked = between(&from, Intent::Read, &to);
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
@@ -178,7 +175,7 @@ impl NativeRoots {
             let written = session.roots.copy_file_if(from, &to, &options, &conditions, &cancel)?;
             Ok(WrittenFile::from(&written).packed())
         };
-        self.at(Lane::Scan, asked, work, PackedResult::from)
+        self.at(Lane::Scan, asked, work)
     }
 
     #[napi]
@@ -189,40 +186,32 @@ impl NativeRoots {
         flags: u32,
         durability: u32,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let asked = between(&from, Intent::Read, &to);
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
         let work = move |session: &Arc<Session>, from: &[u8]| {
             session.roots.copy_tree(from, &to, &options, &cancel).map(|counts| counts.packed())
         };
-        self.at(Lane::Scan, asked, work, PackedResult::from)
+        self.at(Lane::Scan, asked, work)
     }
 
     #[napi]
-    pub fn chmod(&self, path: String, mode: u32) -> OnPool<Job<(), ()>> {
-        self.at(
-            Lane::Quick,
-            changed(&path),
-            move |session, path| session.roots.chmod(path, mode),
-            |()| (),
-        )
+    pub fn chmod(&self, path: String, mode: u32) -> Promise<()> {
+        self.at(Lane::Quick, changed(&path), move |session, path| session.roots.chmod(path, mode))
     }
 
     #[napi]
-    pub fn sweep(&self, path: String) -> OnPool<Job<(), ()>> {
-        self.at(Lane::Quick, changed(&path), |session, path| session.roots.sweep(path), |()| ())
+    pub fn sweep(&self, path: String) -> Promise<()> {
+        self.at(Lane::Quick, changed(&path), |session, path| session.roots.sweep(path))
     }
 
     #[napi]
-    pub fn symlink(&self, target: String, path: String) -> OnPool<Job<(), ()>> {
+    pub fn symlink(&self, target: String, path: String) -> Promise<()> {
         let target = bytes_of(&target);
-        self.at(
-            Lane::Quick,
-            changed(&path),
-            move |session, path| session.roots.symlink(&target, path),
-            |()| (),
-        )
+        self.at(Lane::Quick, changed(&path), move |session, path| {
+            session.roots.symlink(&target, path)
+        })
     }
 }
 /// Returns a path of a change, as [`NativeRoots::at`] takes it.

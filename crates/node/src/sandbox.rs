@@ -1,6 +1,5 @@
 //! Bindings for commands under kernel restrictions.
 
-use filewright_core::pack::Packed;
 use filewright_core::wire;
 use filewright_core::wire::Wire;
 use filewright_core::{Code, Error};
@@ -11,7 +10,7 @@ use std::borrow::Cow;
 use crate::cancel::CancelToken;
 use crate::convert::{PackedResult, guard};
 use crate::root::token;
-use crate::task::{Job, OnPool, on_own_thread};
+use crate::task::Promise;
 
 /// The restrictions that would apply to a command: whether files, network, signals and forks are
 /// restricted, and the version of Landlock.
@@ -33,11 +32,7 @@ pub fn sandbox_syscalls() -> Vec<&'static str> {
 
 /// Attempts an operation under the restrictions: the name of the error, or nothing.
 #[napi]
-pub fn sandbox_probe(
-    spec: String,
-    kind: String,
-    path: Option<String>,
-) -> OnPool<Job<Option<String>, Option<String>>> {
+pub fn sandbox_probe(spec: String, kind: String, path: Option<String>) -> Promise<Option<String>> {
     let work = move || {
         let what = match (kind.as_str(), path) {
             ("write", Some(path)) => Probe::Write(path),
@@ -47,36 +42,32 @@ pub fn sandbox_probe(
         };
         filewright_sandbox::probe(&Spec::from_json(&spec)?, &what)
     };
-    on_own_thread(work, |name| name)
+    Promise::on_own_thread(work)
 }
 
 /// Finds the files that a command may not see or change: JSON.
 #[napi]
-pub fn sandbox_scan(spec: String) -> OnPool<Job<String, String>> {
-    on_own_thread(move || filewright_sandbox::scan(&ScanSpec::from_json(&spec)?), |found| found)
+pub fn sandbox_scan(spec: String) -> Promise<String> {
+    Promise::on_own_thread(move || filewright_sandbox::scan(&ScanSpec::from_json(&spec)?))
 }
 
 /// Removes an entry that a command created, below a root; `path` in hexadecimal.
 #[napi]
-pub fn sandbox_remove(root: String, path: String) -> OnPool<Job<(), ()>> {
-    on_own_thread(move || place::remove(root, &path), |()| ())
+pub fn sandbox_remove(root: String, path: String) -> Promise<()> {
+    Promise::on_own_thread(move || place::remove(root, &path))
 }
 
 /// The text of a regular file of at most so many bytes; empty for any other entry, and nothing
 /// without an entry.
 #[napi]
-pub fn sandbox_read(
-    root: String,
-    path: String,
-    most: u32,
-) -> OnPool<Job<Option<String>, Option<String>>> {
-    on_own_thread(move || place::read(root, &path, most), |text| text)
+pub fn sandbox_read(root: String, path: String, most: u32) -> Promise<Option<String>> {
+    Promise::on_own_thread(move || place::read(root, &path, most))
 }
 
 /// Replaces whatever entry exists by a file with this text.
 #[napi]
-pub fn sandbox_replace(root: String, path: String, text: String) -> OnPool<Job<(), ()>> {
-    on_own_thread(move || place::replace(root, &path, &text), |()| ())
+pub fn sandbox_replace(root: String, path: String, text: String) -> Promise<()> {
+    Promise::on_own_thread(move || place::replace(root, &path, &text))
 }
 
 wire! {
@@ -105,7 +96,7 @@ pub fn sandbox_run(
     spec: String,
     command: String,
     cancel: Option<&CancelToken>,
-) -> OnPool<Job<Packed, PackedResult>> {
+) -> Promise<PackedResult> {
     let cancel = token(cancel);
     let work = move || {
         let (spec, command) = (Spec::from_json(&spec)?, Command::from_json(&command)?);
@@ -121,7 +112,7 @@ pub fn sandbox_run(
         };
         Ok(command.packed())
     };
-    on_own_thread(work, PackedResult::from)
+    Promise::on_own_thread(work)
 }
 
 /// Operations on entries that commands created; only supported on Linux.

@@ -8,23 +8,19 @@ use filewright_core::pack::Packed;
 use filewright_core::pattern::glob::Globs;
 use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{MemoryIndex, Query, search_packed};
-use filewright_core::text::path::decode_name;
 use filewright_core::wire::Wire;
-use filewright_fs::cancel::CancelToken as Token;
-use filewright_fs::confine::Lane;
 use filewright_fs::search::find::FindOptions;
 use filewright_fs::search::grep::GrepOptions;
-use filewright_fs::search::progress::Progress;
 use filewright_index::find_indexed;
 use filewright_index::grep_indexed;
 use filewright_index::{self as index, FuzzyOptions, Session};
-use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::cancel::CancelToken;
-use crate::convert::{PackedBatch, PackedResult, guard, to_napi};
-use crate::root::{NativeRoots, PackedJob, bytes_of, reading, token};
-use crate::task::OnPool;
+use crate::convert::{PackedBatch, PackedResult, guard};
+use crate::root::{NativeRoots, bytes_of, token};
+use crate::task::Promise;
 
 /// A compiled query.
 #[napi]
@@ -51,30 +47,11 @@ impl SearchQuery {
         content: Uint8Array,
         limits: String,
         cancel: Option<&CancelToken>,
-    ) -> AsyncTask<SearchTask> {
+    ) -> Promise<PackedResult> {
         let (query, cancel) = (self.query.clone(), token(cancel));
-        AsyncTask::new(SearchTask { query, content, limits, cancel })
-    }
-}
-
-pub struct SearchTask {
-    query: Query,
-    content: Uint8Array,
-    limits: String,
-    cancel: Token,
-}
-
-impl Task for SearchTask {
-    type Output = Packed;
-    type JsValue = PackedResult;
-
-    fn compute(&mut self) -> napi::Result<Packed> {
-        let Self { query, content, limits, cancel } = self;
-        guard(|| search_packed(query, content, limits, &|| cancel.is_cancelled()))
-    }
-
-    fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
-        Ok(packed.into())
+        Promise::on_node_thread(move || {
+            search_packed(&query, &content, &limits, &|| cancel.is_cancelled())
+        })
     }
 }
 
@@ -182,59 +159,6 @@ impl IgnoreStack {
     }
 }
 
-/// The arguments that both kinds of search need.
-struct Call {
-    session: Arc<Session>,
-    path: String,
-    options: String,
-    cancel: Token,
-}
-
-pub struct GrepTask(Call, Arc<Progress>);
-
-impl Task for GrepTask {
-    type Output = Vec<Packed>;
-    type JsValue = Vec<PackedBatch>;
-
-    fn compute(&mut self) -> napi::Result<Vec<Packed>> {
-        let Self(Call { session, path, options, cancel }, progress) = self;
-        GrepOptions::from_json(options)
-            .and_then(|mut options| {
-                options.progress = Arc::clone(progress);
-                reading(&session.roots, &decode_name(path), |path| {
-                    grep_indexed(session, path, &options, cancel)
-                })
-            })
-            .map_err(to_napi)
-    }
-
-    fn resolve(&mut self, _env: napi::Env, results: Vec<Packed>) -> napi::Result<Self::JsValue> {
-        Ok(results.into_iter().map(PackedBatch::from).collect())
-    }
-}
-
-pub struct FindTask(Call);
-
-impl Task for FindTask {
-    type Output = Packed;
-    type JsValue = PackedResult;
-
-    fn compute(&mut self) -> napi::Result<Packed> {
-        let Call { session, path, options, cancel } = &self.0;
-        FindOptions::from_json(options)
-            .and_then(|options| {
-                reading(&session.roots, &decode_name(path), |path| {
-                    find_indexed(session, path, &options, cancel)
-                })
-            })
-            .map_err(to_napi)
-    }
-
-    fn resolve(&mut self, _env: napi::Env, result: Packed) -> napi::Result<PackedResult> {
-        Ok(result.into())
-    }
-}
-
 #[napi]
 impl NativeRoots {
     /// Searches contents below a path.
@@ -244,11 +168,14 @@ impl NativeRoots {
         path: String,
         options: String,
         cancel: Option<&CancelToken>,
-    ) -> OnPool<GrepTask> {
+    ) -> Promise<Vec<PackedBatch>> {
         let progress = cancel.map(|cancel| Arc::clone(&cancel.1)).unwrap_or_default();
         let cancel = token(cancel);
-        self.on_lane(Lane::Scan, |session| {
-            GrepTask(Call { session, path, options, cancel }, progress)
+        self.scan(&path, move |session, path| {
+            let mut options = GrepOptions::from_json(&options)?;
+            options.progress = progress;
+            let results = grep_indexed(session, path, &options, &cancel)?;
+            Ok(results.into_iter().map(PackedBatch::from).collect::<Vec<_>>())
         })
     }
 
@@ -259,9 +186,11 @@ impl NativeRoots {
         path: String,
         options: String,
         cancel: Option<&CancelToken>,
-    ) -> OnPool<FindTask> {
+    ) -> Promise<PackedResult> {
         let cancel = token(cancel);
-        self.on_lane(Lane::Scan, |session| FindTask(Call { session, path, options, cancel }))
+        self.scan(&path, move |session, path| {
+            find_indexed(session, path, &FindOptions::from_json(&options)?, &cancel)
+        })
     }
 
     /// Finds files below a directory by a fuzzy match of their paths.
@@ -271,13 +200,13 @@ impl NativeRoots {
         path: String,
         options: String,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let options = FuzzyOptions::from_json(&options)?;
             index::find_files(session, path, &options, &cancel)
         };
-        self.scan(&path, work, PackedResult::from)
+        self.scan(&path, work)
     }
 
     /// Builds the index of a directory now.
@@ -287,12 +216,12 @@ impl NativeRoots {
         path: String,
         respect_ignore: bool,
         cancel: Option<&CancelToken>,
-    ) -> PackedJob {
+    ) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             index::warm(session, path, respect_ignore, &cancel).map(|status| status.packed())
         };
-        self.scan(&path, work, PackedResult::from)
+        self.scan(&path, work)
     }
 
     /// Sets the state directory for saved indexes. Must be called before threads are restricted.
@@ -315,10 +244,10 @@ impl NativeRoots {
 
     /// The status of the index that contains a path; no numbers without an index.
     #[napi]
-    pub fn index_status(&self, path: String) -> PackedJob {
+    pub fn index_status(&self, path: String) -> Promise<PackedResult> {
         let work = |session: &Arc<Session>, path: &[u8]| {
             Ok(index::status(session, path)?.map_or_else(Packed::new, |status| status.packed()))
         };
-        self.scan(&path, work, PackedResult::from)
+        self.scan(&path, work)
     }
 }

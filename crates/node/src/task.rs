@@ -1,65 +1,78 @@
-//! Work off the event loop: one generic task instead of one per function.
+//! Work off the event loop: the promise of a value that another thread computes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use filewright_core::{Error, Result};
 use filewright_fs::confine::{Lane, Pool};
-use napi::bindgen_prelude::{ToNapiValue, TypeName};
+use napi::bindgen_prelude::{AsyncTask, ToNapiValue, TypeName};
 use napi::{Env, Task, ValueType, sys};
 
 use crate::convert::{guard, panicked, to_napi};
-use crate::promise::{Deferred, promise};
+use crate::promise::promise;
 
-/// Work, and the conversion of its result to a JavaScript value.
-pub struct Job<T, J> {
-    work: Option<Box<dyn FnOnce() -> Result<T> + Send>>,
-    wrap: fn(T) -> J,
-}
+type Work<J> = Box<dyn FnOnce() -> napi::Result<J> + Send>;
 
-impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Task for Job<T, J> {
-    type Output = T;
-    type JsValue = J;
-
-    fn compute(&mut self) -> napi::Result<T> {
-        // A task is computed once, so the work is present.
-        match self.work.take() {
-            Some(work) => guard(work),
-            None => Err(napi::Error::from_status(napi::Status::GenericFailure)),
-        }
-    }
-
-    fn resolve(&mut self, _env: Env, output: T) -> napi::Result<J> {
-        Ok((self.wrap)(output))
-    }
-}
-
-/// A task for the threads of a set of roots; becomes a promise when it is returned to JavaScript.
-pub enum OnPool<K> {
+/// The value of some work, or its error. napi declares it as `Promise` of the value because of its
+/// name.
+pub enum Promise<J: Value> {
     /// Computed by a thread of a lane.
-    Task { task: K, pool: Arc<Pool>, lane: Lane },
+    Lane { work: Work<J>, pool: Arc<Pool>, lane: Lane },
     /// Computed by a separate thread.
-    Apart(K),
+    OwnThread(Work<J>),
+    /// Computed by a thread of Node.
+    NodeThread(AsyncTask<NodeTask<J>>),
     /// Not computed: the promise is rejected.
     Refused(Error),
 }
 
-/// Runs work of any duration on a separate thread.
-pub fn on_own_thread<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-    wrap: fn(T) -> J,
-) -> OnPool<Job<T, J>> {
-    OnPool::Apart(Job::new(work, wrap))
-}
+/// A value that a thread may create and the event loop converts.
+pub trait Value: ToNapiValue + TypeName + Send + 'static {}
 
-impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Job<T, J> {
-    /// Creates a job from the work and the conversion of its result on the event loop.
-    pub fn new(work: impl FnOnce() -> Result<T> + Send + 'static, wrap: fn(T) -> J) -> Self {
-        Self { work: Some(Box::new(work)), wrap }
+impl<J: ToNapiValue + TypeName + Send + 'static> Value for J {}
+
+impl<J: Value> Promise<J> {
+    /// Work for the threads of a set of roots.
+    pub fn in_lane<T: Into<J>>(
+        pool: Arc<Pool>,
+        lane: Lane,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Self {
+        Self::Lane { work: Box::new(|| guard(work).map(Into::into)), pool, lane }
+    }
+
+    /// Work of any duration.
+    pub fn on_own_thread<T: Into<J>>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
+        Self::OwnThread(Box::new(|| guard(work).map(Into::into)))
+    }
+
+    /// Work on contents, which are released on the event loop afterwards.
+    pub fn on_node_thread<T: Into<J>>(
+        mut work: impl FnMut() -> Result<T> + Send + 'static,
+    ) -> Self {
+        Self::NodeThread(AsyncTask::new(NodeTask(Box::new(move || {
+            guard(&mut work).map(Into::into)
+        }))))
     }
 }
 
-impl<K> TypeName for OnPool<K> {
+/// Work for a thread of Node.
+pub struct NodeTask<J>(Box<dyn FnMut() -> napi::Result<J> + Send>);
+
+impl<J: Value> Task for NodeTask<J> {
+    type Output = J;
+    type JsValue = J;
+
+    fn compute(&mut self) -> napi::Result<J> {
+        (self.0)()
+    }
+
+    fn resolve(&mut self, _env: Env, value: J) -> napi::Result<J> {
+        Ok(value)
+    }
+}
+
+impl<J: Value> TypeName for Promise<J> {
     fn type_name() -> &'static str {
         "Promise"
     }
@@ -69,34 +82,29 @@ impl<K> TypeName for OnPool<K> {
     }
 }
 
-impl<K> ToNapiValue for OnPool<K>
-where
-    K: Task + Send + 'static,
-    K::JsValue: ToNapiValue + 'static,
-{
+impl<J: Value> ToNapiValue for Promise<J> {
     /// # Safety
     /// As for the trait: `raw` must be the environment of the current call.
     unsafe fn to_napi_value(raw: sys::napi_env, pending: Self) -> napi::Result<sys::napi_value> {
+        if let Self::NodeThread(task) = pending {
+            // SAFETY: `raw` is guaranteed by the caller.
+            return unsafe { AsyncTask::to_napi_value(raw, task) };
+        }
         let (deferred, promise) = promise(&Env::from_raw(raw))?;
+        let settling = |work: Work<J>| {
+            move || {
+                // A panic becomes an error, because otherwise the caller would wait forever.
+                let value = catch_unwind(AssertUnwindSafe(work));
+                let value = value.unwrap_or_else(|_| Err(panicked()));
+                deferred.settle(move |_| value);
+            }
+        };
         match pending {
-            Self::Task { task, pool, lane } => pool.submit(lane, computing(task, deferred)),
-            Self::Apart(task) => drop(std::thread::spawn(computing(task, deferred))),
-            Self::Refused(error) => deferred.settle(move |_| Err::<(), _>(to_napi(error))),
+            Self::Lane { work, pool, lane } => pool.submit(lane, settling(work)),
+            Self::OwnThread(work) => drop(std::thread::spawn(settling(work))),
+            Self::NodeThread(_) => {}
+            Self::Refused(error) => settling(Box::new(|| Err(to_napi(error))))(),
         }
         Ok(promise)
-    }
-}
-
-/// Returns the job of a thread that computes a task and settles its promise.
-fn computing<K>(mut task: K, deferred: Deferred) -> impl FnOnce() + Send + 'static
-where
-    K: Task + Send + 'static,
-    K::JsValue: ToNapiValue + 'static,
-{
-    move || {
-        // A panic becomes an error, because otherwise the caller would wait forever.
-        let output = catch_unwind(AssertUnwindSafe(|| task.compute()));
-        let output = output.unwrap_or_else(|_| Err(panicked()));
-        deferred.settle(move |env| task.resolve(env, output?));
     }
 }

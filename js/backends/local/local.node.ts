@@ -12,7 +12,7 @@ import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
 import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/wire/records.ts";
-import type { CancelToken, RootsBinding } from "../../engine/native/roots.ts";
+import type { CancelToken, NativeRoots } from "../../engine/native/binding.ts";
 import type {
   FindQuery,
   FindResult,
@@ -85,7 +85,7 @@ const gate = gateOf("LocalBackend", LOCAL_OPTIONS);
  */
 export class LocalBackend implements FsBackend {
   readonly #native: NativeBinding;
-  readonly #roots: RootsBinding;
+  readonly #roots: NativeRoots;
   readonly #search: TreeSearch;
   readonly #options: LocalOptions;
 
@@ -99,7 +99,7 @@ export class LocalBackend implements FsBackend {
    * @throws UNSUPPORTED_PLATFORM where the native addon does not load; INVALID_ARGUMENT and others
    * for an invalid policy
    */
-  constructor(given: LocalOptions = {}, roots?: RootsBinding) {
+  constructor(given: LocalOptions = {}, roots?: NativeRoots) {
     const options = gate(given);
     const loaded = loadNative();
     if (!("binding" in loaded)) {
@@ -511,7 +511,7 @@ function asideOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
 
 const UNRESTRICTED_POLICY = { cwd: "/", read: null, write: null };
 
-function rootsOf(native: NativeBinding, options: LocalOptions): RootsBinding {
+function rootsOf(native: NativeBinding, options: LocalOptions): NativeRoots {
   const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
   const policy = JSON.stringify({
     ...(options.policy ?? UNRESTRICTED_POLICY),

@@ -5,7 +5,7 @@
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
-import type { LocksBinding, NativeLock } from "../../engine/native/roots.ts";
+import type { NativeLock, NativeLocks } from "../../engine/native/binding.ts";
 import type { LockHandle } from "../backend.ts";
 import { checkSignal, failure } from "../failure.ts";
 import { guard } from "./local-calls.ts";
@@ -13,7 +13,7 @@ import { guard } from "./local-calls.ts";
 /** The longest pause between two tries, in milliseconds. */
 const MAX_PAUSE_MS = 20;
 
-const opened = new Map<string, LocksBinding>();
+const opened = new Map<string, NativeLocks>();
 
 /** Returns the default directory of private files: the user's state directory. */
 export function defaultStateDir(): string {
@@ -61,7 +61,7 @@ export function tryLock(stateDir: string, name: string): LockHandle | null {
   return lock === null ? null : handleOf(lock);
 }
 
-function locksIn(native: NativeBinding, stateDir: string, path: string): LocksBinding {
+function locksIn(native: NativeBinding, stateDir: string, path: string): NativeLocks {
   const known = opened.get(stateDir);
   if (known !== undefined) return known;
   const locks = guard(path, () => new native.NativeLocks(stateDir));

@@ -7,25 +7,10 @@
  */
 import { createRequire } from "node:module";
 import { builtFile } from "../built-file.node.ts";
-import type { Binding } from "../engine.ts";
-import type { SandboxBinding } from "./sandbox.ts";
-import type { LocksBinding, RootsBinding } from "./roots.ts";
-import type { SearchToken } from "./tree-search.ts";
+import type * as addon from "./binding.ts";
 
 /** The addon: the core's binding and the functions that need an operating system. */
-export interface NativeBinding extends Binding, SandboxBinding {
-  readonly CancelToken: new () => SearchToken;
-  /** Returns a new name for an entry that is set aside in its directory. */
-  asideName(): string;
-  /** Takes the JSON form of a policy. */
-  readonly NativeRoots: new (
-    policy: string,
-  ) => RootsBinding;
-  /** Takes a state directory. */
-  readonly NativeLocks: new (
-    stateDir: string,
-  ) => LocksBinding;
-}
+export type NativeBinding = typeof addon;
 
 const require = createRequire(import.meta.url);
 const ABIS: Readonly<Record<string, readonly string[]>> = { linux: ["-gnu", "-musl"], win32: ["-msvc"] };

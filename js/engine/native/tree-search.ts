@@ -1,7 +1,8 @@
 /** Searches of a tree on disk, by the native engine: on other threads, in parallel, cancellable. */
-import { type CancelToken, cancellable, translated } from "../cancellable.ts";
+import { cancellable, translated } from "../cancellable.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
+import type { CancelToken, NativeRoots, PackedBatch } from "./binding.ts";
 import { isAttributed, readLines, readMatch } from "../wire/hits.ts";
 import type {
   Counting,
@@ -18,28 +19,6 @@ import type {
 import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../wire/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { Yielder } from "../yielder.ts";
-
-/** A cancel token that also counts what its search did so far: files, and matches in them. */
-export interface SearchToken extends CancelToken {
-  counted(): readonly number[];
-}
-
-/** The search functions of a native root set. */
-export interface NativeSearch {
-  grep(path: string, options: string, cancel?: CancelToken): Promise<PackedBatch[]>;
-  find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
-  warm(path: string, respectIgnore: boolean, cancel?: CancelToken): Promise<Packed>;
-  /** Saves indexes in a state directory, for later processes. */
-  keepIndexes(stateDir: string): void;
-  disposeIndexes(): void;
-  indexStatus(path: string): Promise<Packed>;
-  findFiles(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
-}
-
-/** A {@link Packed} result whose text, where it is long, is still UTF-8. */
-interface PackedBatch extends Omit<Packed, "text"> {
-  readonly text: string | Uint8Array;
-}
 
 /** Searches of a tree on disk. Paths are absolute. */
 export interface TreeSearch {
@@ -61,7 +40,7 @@ export interface TreeSearch {
 }
 
 /** Wraps a native root set, given its engine's class of cancel tokens. */
-export function treeSearch(roots: NativeSearch, Cancel: new () => SearchToken): TreeSearch {
+export function treeSearch(roots: NativeRoots, Cancel: new () => CancelToken): TreeSearch {
   return {
     async grep(path, { signal, onCounts, ...query }) {
       const options = JSON.stringify(grepOptions(query));
@@ -107,7 +86,7 @@ const COUNTS_MS = 100;
 
 /** Reports what the search with a token counted, until it ends. */
 async function counting<T>(
-  token: SearchToken | undefined,
+  token: CancelToken | undefined,
   onCounts: Counting["onCounts"],
   search: Promise<T>,
 ): Promise<T> {
