@@ -11,7 +11,7 @@ import { failure } from "../failure.ts";
 import { childOf, isLongName, normalise } from "../paths.ts";
 
 /** The maximum number of links that one resolution follows, as on Linux. One more is LOOP. */
-export const MAX_LINKS = 40;
+const MAX_LINKS = 40;
 
 /** The entry at a path: a link with its target, or any other type. */
 export type Step =
