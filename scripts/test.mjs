@@ -137,7 +137,7 @@ const slow = [
   { name: "orders of threads", body: loom },
   { name: "acceptance", body: () => counted("acceptance", "test/acceptance/run.mjs") },
   { name: "scenarios", body: () => counted("scenarios", "test/scenarios/run.mjs") },
-  ...(await sharedKinds()).map((kind) => ({
+  ...sharedKinds().map((kind) => ({
     name: `share of the deep check ${kind}`,
     body: () => counted(`deep-${kind}`, "scripts/deep.mjs", kind, "--share"),
   })),
