@@ -19,7 +19,7 @@ const rust = [
 ];
 
 /** The declarations of the addon. */
-const DECLARATIONS = join(root, "js/engine/native/binding.ts");
+const DECLARATIONS = join(root, "js/engine/generated/binding.ts");
 
 const addon = (profile) => ({
   stamp: "dist/native/.stamp",

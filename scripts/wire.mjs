@@ -1,4 +1,4 @@
-// Writes js/engine/wire/records.ts: the TypeScript of what the Rust crates declare in `wire! { … }`, with the doc
+// Writes js/engine/generated/records.ts: the TypeScript of what the Rust crates declare in `wire! { … }`, with the doc
 // comments and the decoders; see crates/core/src/wire.rs.
 //
 //   node scripts/wire.mjs           writes the file
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { declarationsAreFresh } from "./build.mjs";
 import { BuildError, main, root } from "./lib/run.mjs";
 
-const FILE = "js/engine/wire/records.ts";
+const FILE = "js/engine/generated/records.ts";
 const LINE_WIDTH = 110;
 
 const camel = (name) => name.toLowerCase().replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
@@ -160,7 +160,7 @@ ${list(table, words)}`;
  *
  * Written by \`npm run wire\` from the declarations in the Rust crates; not to be edited.
  */
-import type { Unpacker } from "./unpack.ts";
+import type { Unpacker } from "../wire/unpack.ts";
 
 ${all.map((one) => printed[one.kind](one)).join("\n")}`;
 }
@@ -195,6 +195,6 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     else if (readFileSync(join(root, FILE), "utf8") !== text)
       throw new BuildError(`${FILE} is stale; run: npm run wire`);
     else if (!declarationsAreFresh())
-      throw new BuildError("js/engine/native/binding.ts is stale; run: npm run build -- --force");
+      throw new BuildError("js/engine/generated/binding.ts is stale; run: npm run build -- --force");
   });
 }

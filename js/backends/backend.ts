@@ -16,12 +16,12 @@ import type {
   SearchQuery,
   SearchResult,
 } from "../engine/search-types.ts";
-import type { Durability, TreeCounts } from "../engine/wire/records.ts";
+import type { Durability, TreeCounts } from "../engine/generated/records.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { EntryType, FsEntry } from "./entry.ts";
 import type { TreePage, TreeRequest } from "./tree-page.ts";
 
-export type { Durability, TreeCounts } from "../engine/wire/records.ts";
+export type { Durability, TreeCounts } from "../engine/generated/records.ts";
 export type { EntryType, FsEntry } from "./entry.ts";
 
 /** A value, or a promise of it. */

@@ -1,8 +1,8 @@
 /** An entry of a directory, as a backend lists it. */
 
-import type { Kind } from "../engine/wire/records.ts";
+import type { Kind } from "../engine/generated/records.ts";
 
-export type { Kind as EntryType } from "../engine/wire/records.ts";
+export type { Kind as EntryType } from "../engine/generated/records.ts";
 
 /** One entry of a directory. Frozen. */
 export interface FsEntry {

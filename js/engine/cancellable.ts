@@ -1,8 +1,8 @@
 /** Calls of the engine that a signal ends. */
 import { checkAborted, fromEngine } from "./errors.ts";
-import type { CancelToken } from "./native/binding.ts";
+import type { CancelToken } from "./generated/binding.ts";
 
-export type { CancelToken } from "./native/binding.ts";
+export type { CancelToken } from "./generated/binding.ts";
 
 /**
  * Runs a call that changes nothing and that a signal may cancel; its errors become `FilewrightError`s.

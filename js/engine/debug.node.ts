@@ -2,7 +2,7 @@
 import { DEBUG_AREAS, type DebugArea, debug } from "./debug.ts";
 import { escapeControls } from "./escape.ts";
 
-const KNOWN = Object.keys(DEBUG_AREAS) as readonly DebugArea[];
+const ALL_AREAS = Object.keys(DEBUG_AREAS) as readonly DebugArea[];
 
 /** Prints one line with the milliseconds since the process began. */
 function print(area: string, line: string): void {
@@ -17,9 +17,9 @@ function print(area: string, line: string): void {
 function enableDebug(list: string): void {
   for (const name of list.split(",").map((part) => part.trim())) {
     if (name === "") continue;
-    const areas = name === "all" ? KNOWN : KNOWN.filter((area) => area === name);
+    const areas = name === "all" ? ALL_AREAS : ALL_AREAS.filter((area) => area === name);
     if (areas.length === 0)
-      print("debug", `FILEWRIGHT_DEBUG: there is no area '${name}'; known: all, ${KNOWN.join(", ")}`);
+      print("debug", `FILEWRIGHT_DEBUG: there is no area '${name}'; known: all, ${ALL_AREAS.join(", ")}`);
     for (const area of areas) debug[area] = (line) => print(area, line);
   }
 }

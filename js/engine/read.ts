@@ -13,10 +13,10 @@ import {
   decodePage,
   type Inspection,
   type Page as PageRecord,
-} from "./wire/records.ts";
+} from "./generated/records.ts";
 import { type Packed, unpack } from "./wire/unpack.ts";
 
-export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./wire/records.ts";
+export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
 
 /** Context of the bytes to inspect. */
 export interface InspectOptions {

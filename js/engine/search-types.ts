@@ -6,9 +6,9 @@
  */
 
 import type { RankedPaths, RankOptions } from "./rank.ts";
-import type { FindTotals, IncompleteReason, SearchTotals } from "./wire/records.ts";
+import type { FindTotals, IncompleteReason, SearchTotals } from "./generated/records.ts";
 
-export type { Freshness, IncompleteReason, IndexStatus } from "./wire/records.ts";
+export type { Freshness, IncompleteReason, IndexStatus } from "./generated/records.ts";
 
 /** A query for a text. */
 export interface TextQuery {

@@ -8,11 +8,10 @@
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { gateOf, type Options, options, reader, text } from "../schema/option.ts";
-import type { Approver } from "./approver.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";
 import { fromJson, answerHttp } from "./approval-queue-http.ts";
 import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
-import { CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
+import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
 
 /** One end of a WebSocket, or of another text channel. */

@@ -6,6 +6,7 @@
  */
 import type { MaybePromise } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { AskGrant } from "../policy/index.ts";
 import {
   anyText,
   choice,
@@ -212,4 +213,18 @@ export function refusedBy({ payload }: ConfirmReply): FilewrightError {
       ? "The reviewer refused the call."
       : `The reviewer refused the call: ${reason}${/[.?!]$/u.test(reason) ? "" : "."}`,
   );
+}
+
+/**
+ * Answers both kinds of questions.
+ *
+ * @example
+ * const { confirm, ask } = terminalApprover();
+ * const ws = await openWorkspace({ root: ".", confirm, permissions: { mode: "prompt", ask } });
+ */
+export interface Approver {
+  /** Answers questions about changes. */
+  readonly confirm: Confirm;
+  /** Answers questions about directories. */
+  readonly ask: AskGrant;
 }

@@ -17,8 +17,7 @@ import {
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { decide, defaultSource, rulesSource } from "../policy/decide.ts";
 import { compileRules } from "../policy/rules.ts";
-import type { Approver } from "./approver.ts";
-import type { Confirmation } from "./confirm.ts";
+import type { Approver, Confirmation } from "./confirm.ts";
 
 /** One rule of a headless approver. Every given condition must be met. */
 export interface HeadlessRule {

@@ -4,7 +4,6 @@
  */
 export * from "./approval-hook.ts";
 export * from "./approvals.ts";
-export * from "./approver.ts";
 export * from "./approvers.ts";
 export * from "./audit.ts";
 export * from "./confirm.ts";

@@ -5,8 +5,7 @@
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { callback, gateOf, instance, type Options, required } from "../schema/option.ts";
 import { escapeHtml } from "../tools/render/diff_html.ts";
-import type { Approver } from "./approver.ts";
-import type { Confirmation, ConfirmReply } from "./confirm.ts";
+import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
 import { printable, questionLines, type ShownQuestion } from "./question.ts";
 import { choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
 

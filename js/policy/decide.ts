@@ -2,9 +2,9 @@
  * The one decision about a call: allowed, denied, or to be asked about.
  *
  * Sources are consulted in order. Each sees the decision of those before it, and leaves it or replaces it; a
- * denial is final. The order is: the path policy, the call rules, the default, the places that need an approval,
- * the approvals that last, and whether anybody can be asked. Grants of directories are requested between the
- * rules and the default, because they concern single paths.
+ * denial is final. The callers pass them in this order: the path policy, the call rules, the default, the places
+ * that need an approval, the approvals that last, and whether anybody can be asked. Grants of directories are
+ * requested between the rules and the default, so a call is decided in two steps; `before` carries the first on.
  *
  * A decision covers every path that a call names or reaches: the entries below a directory that it
  * deletes, moves or copies, their destinations, and its additional effects (a patch that deletes a
@@ -13,7 +13,7 @@
 import type { Resolver } from "./resolve.ts";
 import { type CallRules, type Decision, type PathForms, type Rules, strictest } from "./rules.ts";
 
-/** The source of the decision. `none`: no source had an opinion. */
+/** The source of the decision. `none`: no source decided, so the call is allowed. */
 export type DecisionSourceName =
   | "policy"
   | "rules"
@@ -44,7 +44,7 @@ export interface CallFacts {
   /** Every path that it names or reaches. */
   readonly places: readonly PathForms[];
   readonly effects: readonly Effect[];
-  /** Those of `places` that are no locations yet: the path policy has not checked them. */
+  /** Paths that were not resolved to locations, which checks them; the path policy checks these here. */
   readonly unchecked?: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export interface DecisionSource {
 export function decide(
   sources: readonly DecisionSource[],
   call: CallFacts,
-  before: Verdict = UNDECIDED,
+  before: Verdict = ALLOWED_BY_NO_SOURCE,
 ): Verdict {
   let verdict = before;
   for (const source of sources) {
@@ -72,9 +72,9 @@ export function decide(
   return verdict;
 }
 
-const UNDECIDED: Verdict = { decision: "allow", source: "none" };
+const ALLOWED_BY_NO_SOURCE: Verdict = { decision: "allow", source: "none" };
 
-/** The path policy: it denies paths outside the roots and denied ones, and allows nothing by itself. */
+/** The path policy. It denies a call with an unchecked path outside the roots or on the deny list. */
 export function policySource(resolver: Pick<Resolver, "mayRead">): DecisionSource {
   const name = "policy";
   return {
@@ -105,7 +105,7 @@ export function rulesSource(rules: Rules): DecisionSource {
   };
 }
 
-/** The decision about a call that no source before decides; undefined allows it. */
+/** The decision about a call that no source before decides; undefined leaves it to the sources after. */
 export function defaultSource(decision: "ask" | "deny" | undefined): DecisionSource {
   const name = "default";
   return {

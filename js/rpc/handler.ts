@@ -4,8 +4,9 @@
  * the same process.
  *
  * The SDK parses each message twice and checks it against schemas that it builds first. This takes most of the
- * start time and half of the time of a short call. So a server with the SDK behind it answers here what has the
- * plain form, and leaves the rest. A server without the SDK refuses the rest.
+ * start time and half of the time of a short call. So a server with the SDK behind it answers here the requests
+ * that use nothing but parameters which this handler knows, and broken messages; it leaves the others to the SDK.
+ * A server without the SDK answers METHOD_NOT_FOUND to unknown methods, and ignores unknown parameters.
  */
 import {
   errorReply,
@@ -23,8 +24,8 @@ import {
 import { nearest } from "../schema/nearest.ts";
 
 /**
- * The revisions that `initialize` can agree on, newest first: the first one answers a client that names an
- * unknown one. Later revisions have no handshake; each request names its revision.
+ * The revisions that `initialize` can agree on, newest first. A client that asks for another one is offered the
+ * first. Later revisions have no handshake; each request names its revision.
  */
 export const REVISIONS: readonly [latest: string, ...older: string[]] = [
   "2025-11-25",
@@ -34,7 +35,7 @@ export const REVISIONS: readonly [latest: string, ...older: string[]] = [
   "2024-10-07",
 ];
 
-/** A call of a tool whose arguments are not checked. */
+/** A request to call a tool. Its arguments are an object that is not checked against the schema of the tool yet. */
 interface ToolCall {
   readonly name: string;
   readonly args: JsonObject;
@@ -46,9 +47,9 @@ interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-/** The methods that are answered here. An error that is thrown is the answer, with its `code` if it has one. */
+/** The methods that are answered here. A thrown error becomes the error of the reply, with its `code` if that is an integer. */
 export interface Methods {
-  /** Returns the answer to a handshake without its revision. */
+  /** Returns the result of a handshake but for its `protocolVersion`. */
   readonly initialize?: ((params: JsonObject) => object) | undefined;
   readonly ping?: (() => object) | undefined;
   readonly "tools/list"?: (() => Promise<object>) | undefined;
@@ -63,7 +64,7 @@ export class UnknownTool extends Error {
 
   constructor(name: string, known: readonly string[]) {
     const close = nearest(name, known);
-    const hint = close === undefined ? "tools/list names them" : `did you mean ${close}?`;
+    const hint = close === undefined ? "call tools/list for the names" : `did you mean ${close}?`;
     super(`Unknown tool: ${name.slice(0, 80)}; ${hint}`);
   }
 }
@@ -71,8 +72,8 @@ export class UnknownTool extends Error {
 /** Answers messages. */
 export interface MessageHandler {
   /**
-   * Returns the answer to a message. The answer itself is undefined for a message that gets none, such as a
-   * cancelled call. Returns undefined at once for a message that the SDK must answer.
+   * Handles a message and returns a promise of its reply; the promise of undefined for a message that gets no
+   * reply, such as a cancelled call. Returns undefined, no promise, for a message that the SDK must handle.
    */
   handle(message: unknown): Promise<Reply | undefined> | undefined;
   /** Cancels all running calls. */
@@ -81,7 +82,7 @@ export interface MessageHandler {
 
 /**
  * Creates a handler.
- * @param rest `leave`: the SDK answers what is not plain; `refuse`: nothing stands behind this handler
+ * @param rest `leave`: the SDK handles the other messages; `refuse`: there is no SDK
  */
 export function makeMessageHandler(methods: Methods, rest: "leave" | "refuse"): MessageHandler {
   const running = new Set<{ readonly id: Id; readonly abort: AbortController }>();

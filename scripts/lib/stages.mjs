@@ -1,5 +1,5 @@
-// The stages of a test run: which begins when, and where its output goes. As many run at once as
-// there are processors, because most of them keep one busy and leave the others idle.
+// The stages of a test run: which begins when, and a program with its output in a file. As many
+// stages run at once as there are processors, because most of them use a single one.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
@@ -7,9 +7,10 @@ import { dirname, join } from "node:path";
 import { BuildError, missingTool, root } from "./run.mjs";
 
 /**
- * `needs` names stages that have to end first, well or not. A stage that is `alone` begins when all
- * before it have ended, and none after it begins before it has: it measures time or memory, or keeps
- * every processor busy itself.
+ * `needs` names earlier stages of the list that have to end first, passed or failed; one that is not
+ * in the list, because this run leaves it out, is not waited for. A stage that is
+ * `alone` runs with no other, between those before and after it in the list: it measures time or
+ * memory, or keeps every processor busy itself.
  * @typedef {{
  *   name: string,
  *   needs?: readonly string[],
@@ -23,11 +24,11 @@ import { BuildError, missingTool, root } from "./run.mjs";
  *
  * @param {readonly Stage[]} stages in their order of precedence
  * @param {number} processors how many may run at once
- * @param {(stage: Stage) => Promise<void>} runStage must not be rejected
+ * @param {(stage: Stage) => Promise<void>} runStage runs the `body`; its promise never rejects
  */
 export async function runStages(stages, processors, runStage) {
   const waiting = [...stages];
-  const pending = new Set(stages.map(({ name }) => name));
+  const unfinished = new Set(stages.map(({ name }) => name));
   const running = new Set();
   let isAlone = false;
   const begin = (stage) => {
@@ -35,22 +36,22 @@ export async function runStages(stages, processors, runStage) {
     isAlone = stage.alone === true;
     const ended = runStage(stage).then(() => {
       running.delete(ended);
-      pending.delete(stage.name);
+      unfinished.delete(stage.name);
     });
     running.add(ended);
   };
-  while (pending.size > 0) {
+  while (unfinished.size > 0) {
     for (const stage of [...waiting]) {
       if (running.size > 0 && (isAlone || stage.alone || running.size >= processors)) break;
-      if (!(stage.needs ?? []).some((name) => pending.has(name))) begin(stage);
+      if (!(stage.needs ?? []).some((name) => unfinished.has(name))) begin(stage);
     }
-    if (running.size === 0) throw new BuildError(`stages wait for each other: ${[...pending].join(", ")}`);
+    if (running.size === 0) throw new BuildError(`stages wait for each other: ${[...unfinished].join(", ")}`);
     await Promise.race(running);
   }
 }
 
 /**
- * Runs a program in the checkout beside others, with its output in a file.
+ * Runs a program in the checkout without blocking this process, with its output in a file.
  *
  * @param {string} command a name on PATH or a path
  * @param {readonly string[]} args

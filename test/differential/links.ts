@@ -115,7 +115,7 @@ const WALKERS: Readonly<Record<string, (memory: MemoryBackend, root: string) => 
         if (type === "dir") {
           await overlay.mkdir(path, { existOk: true });
           await copy(path);
-        } else if (type === "symlink") await overlay.symlink(await memory.readLink(path), path);
+        } else if (type === "symlink") await overlay.symlink?.(await memory.readLink(path), path);
         else await overlay.writeText(path, "");
       }
     };

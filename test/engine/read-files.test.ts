@@ -6,7 +6,7 @@ import { fromEngine } from "../../js/engine/errors.ts";
 import { readPage } from "../../js/engine/index.node.ts";
 import { loadNative, type NativeBinding } from "../../js/engine/native/native.node.ts";
 import type { Page, PageRequest } from "../../js/engine/read.ts";
-import { decodeFilePage } from "../../js/engine/wire/records.ts";
+import { decodeFilePage } from "../../js/engine/generated/records.ts";
 import { unpack } from "../../js/engine/wire/unpack.ts";
 
 const native = loadNative();

@@ -1,7 +1,7 @@
 //! Records, words and bits that cross to JavaScript, each declared once.
 //!
 //! A declaration in [`wire!`](crate::wire!) is the Rust type and its encoding. `scripts/wire.mjs`
-//! reads the same declarations and writes `js/engine/wire/records.ts`: the TypeScript type with the
+//! reads the same declarations and writes `js/engine/generated/records.ts`: the TypeScript type with the
 //! doc comments, and its decoder. Fields cross in the order in which they are declared, so a new
 //! field is one line in the declaration.
 //!
@@ -14,7 +14,8 @@ use crate::pack::Packed;
 
 /// A value that can be appended to a [`Packed`] result.
 pub trait Wire {
-    /// The number that stands for `None`: one that no value of this type begins with.
+    /// The number that stands for `None`: one that no value of this type may begin with. So a record
+    /// whose first field can be -1 or absent must not be optional.
     const NONE: f64 = -1.0;
 
     /// Appends the value.
@@ -169,7 +170,7 @@ macro_rules! wire {
 
         impl $name {
             /// All values by their index.
-            #[allow(dead_code)] // not every enum crosses to Rust
+            #[allow(dead_code)] // only some enums are read back from an index
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Returns the word for the value in JavaScript and in messages.
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_number_is_none_that_occurs() {
+    fn a_missing_number_differs_from_every_finite_value() {
         let whole = |time, last| {
             let base = Base { line: 1, name: "" };
             Whole { base, sizes: Vec::new(), time, last }.packed().nums

@@ -3,7 +3,7 @@
  * `..` in a target lexically, another never returns from a loop. So they are never passed a path
  * that contains a link.
  */
-import { resolveLinks, type Step } from "../../backends/fallback/links.ts";
+import { resolveLinks, type FoundEntry } from "../../backends/fallback/links.ts";
 import type { NodeFsPromises, NodeStats } from "./shape.ts";
 import { codeOf } from "./errors.ts";
 
@@ -27,7 +27,7 @@ export interface RealOptions {
 export async function realOf(host: NodeFsPromises, path: string, options: RealOptions): Promise<string> {
   const { lstat, readlink } = host;
   if (lstat === undefined || readlink === undefined) return path;
-  const look = async (at: string): Promise<Step | null> => {
+  const look = async (at: string): Promise<FoundEntry | null> => {
     const stats = await lstat.call(host, at).catch((error: unknown) => {
       if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
       throw error;

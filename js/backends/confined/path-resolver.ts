@@ -9,7 +9,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { resolveAlias } from "./aliases.ts";
 import type { FsBackend, FsStat } from "../backend.ts";
 import { realpathVia } from "../fallback/fallback.ts";
-import { LinkWalk, type Step } from "../fallback/links.ts";
+import { LinkWalk, type FoundEntry } from "../fallback/links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
 import { childOf, isWithin, joinPath, normalise, parentOf } from "../paths.ts";
 import { placeRow } from "./places.ts";
@@ -114,7 +114,7 @@ async function follow(inner: FsBackend, path: string, how: FollowOptions): Promi
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
   const walk = new LinkWalk(path, how.last === "follow");
-  const look = async (at: string): Promise<Step | null> => {
+  const look = async (at: string): Promise<FoundEntry | null> => {
     if (!within(at, bounds)) {
       // A directory above a root is a real one, because the roots contain no links.
       if (bounds.some((root) => isWithin(root, at))) return DIRECTORY;
@@ -128,14 +128,14 @@ async function follow(inner: FsBackend, path: string, how: FollowOptions): Promi
     return { type: "symlink", target: await readLink.call(inner, at) };
   };
   for (let name = walk.next(); name !== undefined; name = walk.next())
-    walk.answer(await look(childOf(walk.real, name)));
+    walk.found(await look(childOf(walk.reached, name)));
   const real = walk.resolved(true);
   if (!within(real, bounds)) throw how.refuse();
   return real;
 }
 
 /** The answer for an entry that is not looked at. */
-const DIRECTORY: Step = { type: "dir" };
+const DIRECTORY: FoundEntry = { type: "dir" };
 
 /**
  * Returns true when the inner backend finds no link in the path: one call instead of one for each

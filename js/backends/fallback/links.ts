@@ -1,11 +1,12 @@
 /**
  * Path resolution as POSIX defines it, for storages that do not resolve links themselves. The only
- * walk over links in TypeScript; on a disk the native engine walks descriptors.
+ * walk over links in TypeScript; on a disk the native engine resolves with open directories.
  *
- * `LinkWalk` does no I/O: it names the next entry to look at, and is told what is there. So one walk
- * serves a storage in memory, one that is asked over promises, and a policy that refuses some looks.
- * It looks at every directory it passes, so a name after a file is NOT_DIRECTORY and `..` after a
- * missing name is NOT_FOUND, as the kernel answers; text alone would resolve both to some other file.
+ * `LinkWalk` does no I/O: it names the next entry to look up, and is told what is there. So one walk
+ * serves a storage in memory, one that answers with promises, and a policy that denies some
+ * look-ups. It looks at every directory it passes, so a name after a file is NOT_DIRECTORY and `..`
+ * after a missing name is NOT_FOUND, as the kernel answers; lexical normalisation would resolve both
+ * to some other file.
  */
 import { failure } from "../failure.ts";
 import { childOf, isLongName, normalise } from "../paths.ts";
@@ -13,49 +14,53 @@ import { childOf, isLongName, normalise } from "../paths.ts";
 /** The maximum number of links that one resolution follows, as on Linux. One more is LOOP. */
 const MAX_LINKS = 40;
 
-/** The entry at a path: a link with its target, or any other type. */
-export type Step =
+/** An entry that was looked up: a link with its target, or any other type. */
+export type FoundEntry =
   | { readonly type: "symlink"; readonly target: string }
   | { readonly type: "dir" | "file" | "other" };
 
 /**
- * The state of resolving one absolute path.
+ * The state of resolving one absolute path, which may contain `.`, `..` and a final slash.
  *
  * @example
  * const walk = new LinkWalk(path, true);
- * for (let name = walk.next(); name !== undefined; name = walk.next()) walk.answer(look(walk.at(name)));
+ * for (let name = walk.next(); name !== undefined; name = walk.next())
+ *   walk.found(lookUp(childOf(walk.reached, name)));
  */
 export class LinkWalk {
-  /** The names of the real directory that was reached. */
+  /** The names resolved so far; at the end also the last entry, or the first missing name. */
   readonly names: string[] = [];
   /** The names after the missing one, in order; undefined while nothing is missing. */
   beyond: readonly string[] | undefined;
-  /** The name that is looked at, or at which the walk ended. */
+  /** The name that {@link next} returned last. */
   #name = "";
   #links = 0;
   readonly #path: string;
   readonly #follow: boolean;
-  /** The last name first. */
+  /** The names that are not resolved yet, the last name first. */
   readonly #pending: string[];
 
-  /** `follow`: a link in the last place is followed. */
+  /**
+   * `follow`: a link in the last place is followed. A final slash or `.` after it follows it in any
+   * case.
+   */
   constructor(path: string, follow: boolean) {
     this.#path = path;
     this.#follow = follow;
     this.#pending = namesOf(path);
   }
 
-  /** The real path that was reached; the names after a missing one are left out. */
-  get real(): string {
+  /** The path of {@link names}. */
+  get reached(): string {
     return `/${this.names.join("/")}`;
   }
 
-  /** True when no name follows the one that is looked at. */
+  /** True when nothing follows the name that is looked up, not even a final slash or `.`. */
   get isLast(): boolean {
     return this.#pending.length === 0;
   }
 
-  /** Returns the next name to look up in {@link real}; undefined at the end. */
+  /** Returns the next name to look up in {@link reached}, a directory; undefined at the end. */
   next(): string | undefined {
     if (this.beyond !== undefined) return undefined;
     for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
@@ -72,40 +77,48 @@ export class LinkWalk {
    * Continues with the entry that has the name; null where nothing has it. @throws FilewrightError
    * LOOP, NOT_DIRECTORY, NAME_TOO_LONG
    */
-  answer(step: Step | null): void {
+  found(entry: FoundEntry | null): void {
     if (isLongName(this.#name)) throw failure("NAME_TOO_LONG", this.#path);
-    if (step === null) {
+    if (entry === null) {
       this.names.push(this.#name);
-      const beyond = this.#pending.reverse();
-      // What ends in `.` must exist; a slash after it demands no more.
-      while (beyond.at(-1) === "" && beyond.at(-2) === ".") beyond.pop();
-      this.beyond = beyond;
-      // `..` after a missing name is NOT_FOUND, whatever follows.
-      if (!beyond.includes("..") && beyond.some(isLongName)) throw failure("NAME_TOO_LONG", this.#path);
-    } else if (step.type === "symlink" && (!this.isLast || this.#follow)) {
+      this.beyond = remaining(this.#pending);
+      // With `..` after it the path is NOT_FOUND, which `resolved` throws.
+      if (!this.beyond.includes("..") && this.beyond.some(isLongName))
+        throw failure("NAME_TOO_LONG", this.#path);
+    } else if (entry.type === "symlink" && (!this.isLast || this.#follow)) {
       this.#links += 1;
       if (this.#links > MAX_LINKS) throw failure("LOOP", this.#path);
-      if (step.target.startsWith("/")) this.names.length = 0;
-      this.#pending.push(...namesOf(step.target));
+      if (entry.target.startsWith("/")) this.names.length = 0;
+      this.#pending.push(...namesOf(entry.target));
     } else {
-      if (!this.isLast && step.type !== "dir") throw failure("NOT_DIRECTORY", this.#path);
+      if (!this.isLast && entry.type !== "dir") throw failure("NOT_DIRECTORY", this.#path);
       this.names.push(this.#name);
     }
   }
 
   /**
-   * Returns the real path, the missing names at its end included. `keepMissingDirectory` keeps a
-   * missing end with a slash (`gone/`) too. @throws FilewrightError NOT_FOUND for `..` or `.` after a
-   * missing name
+   * Returns the resolved path, the missing names at its end included. `keepMissingDirectory` keeps a
+   * missing end with a slash (`gone/`) too. @throws FilewrightError NOT_FOUND for `..` or a final `.`
+   * after a missing name, and for a final slash unless it is kept
    */
   resolved(keepMissingDirectory: boolean): string {
     const { beyond } = this;
-    if (beyond === undefined || beyond.length === 0) return this.real;
+    if (beyond === undefined || beyond.length === 0) return this.reached;
     const ending = beyond.at(-1);
     const mustExist = ending === "." || (ending === "" && !keepMissingDirectory);
     if (beyond.includes("..") || mustExist) throw failure("NOT_FOUND", this.#path);
-    return normalise([this.real, ...beyond].join("/")).path;
+    return normalise([this.reached, ...beyond].join("/")).path;
   }
+}
+
+/**
+ * The pending names in order. The `.` at the end of a link's target can have the final slashes of
+ * other targets after it; these are left out, because `.` demands more than they do.
+ */
+function remaining(pending: readonly string[]): readonly string[] {
+  const names = pending.toReversed();
+  const last = names.findLastIndex((name) => name !== "");
+  return names[last] === "." ? names.slice(0, last + 1) : names;
 }
 
 /** How a path is resolved. */
@@ -116,7 +129,7 @@ export interface Resolution {
    * Returns the entry at a path whose parent is a real directory, or null where nothing exists.
    * `isLast`: no name follows.
    */
-  look(path: string, isLast: boolean): Promise<Step | null>;
+  look(path: string, isLast: boolean): Promise<FoundEntry | null>;
   /**
    * Keeps the missing end of a path that ends in a slash (`gone/`); default: such a path is
    * NOT_FOUND.
@@ -125,16 +138,16 @@ export interface Resolution {
 }
 
 /**
- * Resolves the links of a normalised absolute path. Missing names at its end are kept.
+ * Resolves the links of an absolute path. Missing names at its end are kept.
  *
- * @throws FilewrightError NOT_DIRECTORY, NOT_FOUND (`..` after a missing name), LOOP, NAME_TOO_LONG
+ * @throws FilewrightError NOT_DIRECTORY, LOOP, NAME_TOO_LONG, NOT_FOUND as {@link LinkWalk.resolved}
  */
 export async function resolveLinks(path: string, resolution: Resolution): Promise<string> {
   const { follow, look, keepMissingDirectory = false } = resolution;
   const walk = new LinkWalk(path, follow);
   for (let name = walk.next(); name !== undefined; name = walk.next()) {
-    // No storage has to be asked for a name that none can have.
-    walk.answer(isLongName(name) ? null : await look(childOf(walk.real, name), walk.isLast));
+    // No storage is asked for a name that none can have; `found` throws for it.
+    walk.found(isLongName(name) ? null : await look(childOf(walk.reached, name), walk.isLast));
   }
   return walk.resolved(keepMissingDirectory);
 }

@@ -5,7 +5,7 @@ import {
   DURABILITY_WORDS,
   decodeTreeCounts,
   decodeWrittenFile,
-} from "../../engine/wire/records.ts";
+} from "../../engine/generated/records.ts";
 import { type Packed, unpack } from "../../engine/wire/unpack.ts";
 import type { TreeCounts, WriteResult } from "../backend.ts";
 import { failure } from "../failure.ts";

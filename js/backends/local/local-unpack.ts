@@ -6,7 +6,7 @@ import {
   decodePathStat,
   decodeTreeHead,
   type EntryStat,
-} from "../../engine/wire/records.ts";
+} from "../../engine/generated/records.ts";
 import type { FsEntry, FsStat } from "../backend.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { TreePage } from "../tree-page.ts";

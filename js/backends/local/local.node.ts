@@ -11,8 +11,8 @@ import { debug } from "../../engine/debug.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
-import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/wire/records.ts";
-import type { CancelToken, NativeRoots } from "../../engine/native/binding.ts";
+import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/generated/records.ts";
+import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
 import type {
   FindQuery,
   FindResult,

@@ -87,7 +87,7 @@ export function walk(root: DirNode, path: string, follow: boolean): WalkResult {
   return walkPlain(root, path, follow) ?? walkFollowing(root, path, follow);
 }
 
-const NO_NAMES: readonly string[] = Object.freeze([]);
+const NOTHING_BEYOND: readonly string[] = Object.freeze([]);
 
 /**
  * The fast path of {@link walk}: every name exists and no link is on the way. Undefined for any
@@ -104,7 +104,7 @@ function walkPlain(root: DirNode, path: string, follow: boolean): WalkResult | u
     if (node === undefined) return undefined;
     if (to < 0) {
       if (follow && node.type === "symlink") return undefined;
-      return { dirs, real: from === 1 ? "/" : path.slice(0, from - 1), name, node, beyond: NO_NAMES };
+      return { dirs, real: from === 1 ? "/" : path.slice(0, from - 1), name, node, beyond: NOTHING_BEYOND };
     }
     if (node.type !== "dir") return undefined;
     dirs.push(node);
@@ -122,14 +122,14 @@ function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult
     // `..` and an absolute target lead back to a directory that was passed.
     dirs.length = names.length + 1;
     node = (dirs.at(-1) as DirNode).children.get(name);
-    walk.answer(node ?? null);
+    walk.found(node ?? null);
     if (node?.type === "dir") dirs.push(node);
   }
   // The path can end in a directory by way of `.` or `..`; then the last look was at another entry.
   if (walk.beyond === undefined) node = dirs[names.length] ?? node;
   dirs.length = Math.max(1, names.length);
   const real = `/${names.slice(0, -1).join("/")}`;
-  return { dirs, real, name: names.at(-1) ?? "", node, beyond: walk.beyond ?? NO_NAMES };
+  return { dirs, real, name: names.at(-1) ?? "", node, beyond: walk.beyond ?? NOTHING_BEYOND };
 }
 
 /** Returns the directory that contains, or would contain, the entry of a walk. */

@@ -8,7 +8,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
 import { failure } from "../failure.ts";
 import { lstatOrNull, lstatVia } from "../fallback/fallback.ts";
-import { resolveLinks, type Step } from "../fallback/links.ts";
+import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
 
@@ -177,7 +177,7 @@ export class OverlayLayer {
         if (below !== undefined && (below === path || this.upper.size === 0)) return below;
       }
     }
-    const look = (at: string, isLast: boolean): Promise<Step | null> => this.#step(at, isLast);
+    const look = (at: string, isLast: boolean): Promise<FoundEntry | null> => this.#step(at, isLast);
     return resolveLinks(path, { follow, look, keepMissingDirectory });
   }
 
@@ -210,7 +210,7 @@ export class OverlayLayer {
   }
 
   /** Returns the entry at a path. Directories above a root may not be read; they are no links. */
-  async #step(at: string, isLast: boolean): Promise<Step | null> {
+  async #step(at: string, isLast: boolean): Promise<FoundEntry | null> {
     try {
       const stat = await this.at(at);
       if (stat === null) return null;

@@ -1,6 +1,6 @@
 /** The path rules of a policy: denied globs and protected names over real paths. */
 import { fromEngine } from "../errors.ts";
-import { PATH_FLAGS } from "../wire/records.ts";
+import { PATH_FLAGS } from "../generated/records.ts";
 
 /** The input of compiled rules. All paths are absolute and resolved. */
 export interface RulesOptions {

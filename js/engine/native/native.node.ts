@@ -7,7 +7,7 @@
  */
 import { createRequire } from "node:module";
 import { builtFile } from "../built-file.node.ts";
-import type * as addon from "./binding.ts";
+import type * as addon from "../generated/binding.ts";
 
 /** The addon: the core's binding and the functions that need an operating system. */
 export type NativeBinding = typeof addon;

@@ -2,7 +2,7 @@
 import { cancellable, translated } from "../cancellable.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
-import type { CancelToken, NativeRoots, PackedBatch } from "./binding.ts";
+import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";
 import { isAttributed, readLines, readMatch } from "../wire/hits.ts";
 import type {
   Counting,
@@ -16,7 +16,7 @@ import type {
   SearchQuery,
   SearchResult,
 } from "../search-types.ts";
-import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../wire/records.ts";
+import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../generated/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { Yielder } from "../yielder.ts";
 

@@ -6,7 +6,7 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../cancellable.ts";
-import { type Algorithm, ALGORITHM_WORDS, DIFF_FLAGS } from "../wire/records.ts";
+import { type Algorithm, ALGORITHM_WORDS, DIFF_FLAGS } from "../generated/records.ts";
 import { type Packed, type Unpacker, unpack } from "../wire/unpack.ts";
 import { withUtf8 } from "../wire/utf8.ts";
 
@@ -34,7 +34,7 @@ export interface DiffOptions {
   readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
 }
 
-export type { Algorithm as DiffAlgorithm } from "../wire/records.ts";
+export type { Algorithm as DiffAlgorithm } from "../generated/records.ts";
 
 /** One hunk. Lines are 1-based; an empty side names the line before it. */
 export interface DiffHunk {

@@ -7,7 +7,7 @@
 import { type DiffResult, readDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../cancellable.ts";
-import { type Applied, decodeApplied, type Tier } from "../wire/records.ts";
+import { type Applied, decodeApplied, type Tier } from "../generated/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/utf8.ts";
 
@@ -40,7 +40,7 @@ export interface EditInput {
   readonly nearLine?: number | undefined;
 }
 
-export type { Tier as MatchMode } from "../wire/records.ts";
+export type { Tier as MatchMode } from "../generated/records.ts";
 
 /** How edits are applied. */
 export interface EditOptions {

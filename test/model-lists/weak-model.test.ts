@@ -5,7 +5,7 @@
  * the next call follows.
  */
 import { expect, test } from "vitest";
-import { place, type Seed } from "./harness.ts";
+import { place, type Seed } from "../tools/harness.ts";
 
 const LINES = Array.from({ length: 40 }, (_, n) => `const line${n + 1} = ${n + 1};`).join("\n");
 const SEED: Seed = {

@@ -3,7 +3,7 @@
  *
  * Written by `npm run wire` from the declarations in the Rust crates; not to be edited.
  */
-import type { Unpacker } from "./unpack.ts";
+import type { Unpacker } from "../wire/unpack.ts";
 
 /**
  * The algorithm that matches lines.
