@@ -11,6 +11,7 @@ const alone = [
   "test/mcp/drain.slow.test.ts",
   "test/requirements/002.slow.test.ts",
   "test/workspace/close.slow.test.ts",
+  "test/workspace/recovery.slow.test.ts",
 ];
 
 /** Against a hang, not a measure of time: other programs may keep the machine busy. */

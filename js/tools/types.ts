@@ -56,6 +56,7 @@ export type {
   WriteFileData,
 } from "./index.ts";
 export type { Limits } from "./lib/limits.ts";
+export type { DecidingSource } from "./lib/tool.ts";
 export type { Rank } from "./grep/rank.ts";
 export type { ListedEntry } from "./render/listing.ts";
 export type { ReadOne } from "./read_many_files.ts";
