@@ -1,7 +1,8 @@
 /** The person at the terminal as an approver: `--ask` for each change, `--ask-dirs` for each directory. */
 import process from "node:process";
 import type { Approver, Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
-import { terminalApprover, type WorkspaceOptions } from "../index.node.ts";
+import { terminalApprover } from "../hooks/terminal.node.ts";
+import type { WorkspaceOptions } from "../workspace/entry.node.ts";
 import type { Parsed } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
 import { grantsFileOf } from "./commands/grants.ts";

@@ -1,7 +1,8 @@
 /** Runs one command: from a command line to an exit status. */
 import { resolve } from "node:path";
 import process from "node:process";
-import { auditFile, openWorkspace } from "../index.node.ts";
+import { auditFile } from "../hooks/audit-file.node.ts";
+import { openWorkspace } from "../workspace/entry.node.ts";
 import { packageVersion } from "../mcp/command.ts";
 import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.ts";
 import { assertRoot } from "./input.ts";

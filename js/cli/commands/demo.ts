@@ -8,7 +8,8 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FilewrightError, openWorkspace, type ToolResult, type Workspace } from "../../index.node.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { openWorkspace, type ToolResult, type Workspace } from "../../workspace/entry.node.ts";
 import { EXIT } from "../exit-status.ts";
 import { colourDiff, print, printError } from "../output.ts";
 import { styled } from "../person/style.ts";
