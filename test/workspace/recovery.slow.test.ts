@@ -169,7 +169,12 @@ describe.skipIf(!strace)("kill -9 at every system call that changes a file", () 
     expect(after).not.toBe(before);
     let cut = 0;
     let killed = 0;
-    for (const n of tried) {
+    const cuts = !calls.startsWith("unlinkat");
+    // A call is counted for each thread, and which thread makes it differs from run to run. Where no
+    // round met the middle of the batch, the same calls are tried again.
+    const rounds = Array.from({ length: 8 }, () => tried).flat();
+    for (const [round, n] of rounds.entries()) {
+      if (round >= tried.length && (cut > 0 || !cuts)) break;
       seed();
       if (!(await killAt(calls, n))) killed++;
       const found = await reopen();
@@ -179,6 +184,6 @@ describe.skipIf(!strace)("kill -9 at every system call that changes a file", () 
       if (now !== after) expect(now, `call ${n}`).toBe(before);
     }
     expect(killed, "nothing was killed").toBeGreaterThan(0);
-    if (!calls.startsWith("unlinkat")) expect(cut, "nothing was cut").toBeGreaterThan(0);
+    if (cuts) expect(cut, "nothing was cut").toBeGreaterThan(0);
   });
 });
