@@ -158,14 +158,21 @@ describe("inside", () => {
     }
   });
 
-  it("a copied tree keeps its links, but not those that lead out", async () => {
+  it("a copied tree keeps its links, also those that lead out, which are refused when they are followed", async () => {
     const { inner, backend } = make();
     await backend.mkdir("/ws/s");
     await backend.symlink?.("x", "/ws/s/in");
     await backend.writeText("/ws/s/x", "1");
     await inner.symlink("/out/secret.txt", "/ws/s/out");
-    expect(await copyTreeVia(backend, "/ws/s", "/ws/t")).toEqual({ files: 2, directories: 1, bytes: 1 });
-    expect((await backend.listDir("/ws/t")).map((e) => e.name)).toEqual(["in", "x"]);
+    expect(await copyTreeVia(backend, "/ws/s", "/ws/t")).toEqual({ files: 3, directories: 1, bytes: 1 });
+    expect((await backend.listDir("/ws/t")).map((e) => e.name)).toEqual(["in", "out", "x"]);
+    await expect(async () => backend.readText("/ws/t/out")).rejects.toMatchObject({
+      code: "OUTSIDE_ALLOWED",
+    });
+    // As on a disk, where a copied link can lead out from its new place alone.
+    await backend.symlink?.("..", "/ws/s/up");
+    expect(await copyTreeVia(backend, "/ws/s/up", "/ws/up")).toMatchObject({ files: 1 });
+    await expect(async () => backend.listDir("/ws/up")).rejects.toMatchObject({ code: "OUTSIDE_ALLOWED" });
   });
 
   it("the inner backend gets real paths and nothing else", async () => {

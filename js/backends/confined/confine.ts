@@ -102,6 +102,14 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     });
   };
 
+  // A copied link keeps its target, also one that leads outside from its new place, as on a disk: such
+  // a link is refused when it is followed.
+  const copiedLink = (target: string, path: string): Promise<void> =>
+    at(path, "write", "keep", async (real, resolver) => {
+      checkLinkName(real, path, resolver);
+      await symlinkVia(inner, target, real);
+    });
+
   const backend: { -readonly [K in keyof FsBackend]: FsBackend[K] } = {
     exists: async (path) => {
       try {
@@ -195,6 +203,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       const within: FsBackend = {
         ...backend,
         copyFile: (file, there, how) => copyFile(file, there, how, true),
+        ...(inner.symlink !== undefined && { symlink: copiedLink }),
       };
       return copyTree(within, from, to, options);
     },
