@@ -42,7 +42,7 @@ export function buildNative({ release = false, force = false } = {}) {
   });
 }
 
-/** What the addon declares, as the TypeScript imports it. */
+/** The declarations of the addon, as the TypeScript imports them. */
 function declarations() {
   const printed = readFileSync(join(root, "dist/native/binding.d.ts"), "utf8");
   const body = printed.slice(printed.indexOf("/**", printed.indexOf("eslint-disable")));

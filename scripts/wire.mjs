@@ -156,7 +156,7 @@ ${list(table, words)}`;
     },
   };
   return `/**
- * What crosses from the engine, with its decoders.
+ * The records that the engine sends, with their decoders.
  *
  * Written by \`npm run wire\` from the declarations in the Rust crates; not to be edited.
  */

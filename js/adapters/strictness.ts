@@ -20,7 +20,7 @@ export function strictOrNot(schema: ObjectSchema, wanted: boolean): Chosen {
     : { schema, strict: false };
 }
 
-/** What Anthropic takes at most in all strict tools of one request. */
+/** Anthropic's limits for all strict tools of one request. */
 const ANTHROPIC_LIMITS = { tools: 20, optional: 24, unions: 16 } as const;
 
 /**

@@ -18,7 +18,7 @@ export interface ShownProgress {
 interface Counts {
   readonly done?: number;
   readonly total?: number | undefined;
-  /** What else is counted, such as the matches found. */
+  /** A further count, such as that of the matches found. */
   readonly message?: string | undefined;
 }
 

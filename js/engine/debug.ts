@@ -1,7 +1,6 @@
 /**
- * Lines about what happens inside, for whoever looks for a fault. Every area is off, and costs one
- * look-up, until an entry switches it on: on Node by `FILEWRIGHT_DEBUG`. A line names tools, paths,
- * codes and times, never contents.
+ * Diagnostic lines by area. An area is off, and costs one look-up of a property, until it is switched
+ * on: on Node by `FILEWRIGHT_DEBUG=call,search`. No line has contents of files.
  *
  * @example debug.search?.(`${root}: ${files} files`); // the text is only made where the area is on
  */
@@ -12,12 +11,12 @@ export const DEBUG_AREAS = {
   engine: "which engine is used, and why",
   lock: "how long a change waited for its locks",
   policy: "each decision and the source that made it",
-  recovery: "what was rolled back, left or ignored at opening",
-  search: "how a search knew that its view was current, and how many files it read",
+  recovery: "what was rolled back, ignored or in conflict when a workspace was opened",
+  search: "how a search made sure that its index was current, and how many files it read",
 } as const;
 
 /** An area of debug lines. */
 export type DebugArea = keyof typeof DEBUG_AREAS;
 
-/** The function that takes the lines of an area; absent where the area is off. */
+/** The functions that take the lines of the areas that are on. */
 export const debug: { [Area in DebugArea]?: (line: string) => void } = {};

@@ -187,7 +187,7 @@ export interface TextHits {
   readonly more: boolean;
 }
 
-/** What a search did so far. */
+/** The counts of a search so far. */
 export interface SearchCounts {
   /** The files searched. */
   readonly files: number;

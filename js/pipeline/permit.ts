@@ -64,6 +64,7 @@ const RULED_ASK: Verdict = {
 /**
  * Continues the decision about a call after the rules, and returns the approver to ask; undefined when the call
  * needs no approval.
+ * @param confirm the approver of the tool
  * @param ruled the decision of the policy and the rules
  * @param between the sources between the rules and the approvals that last
  * @throws FilewrightError APPROVAL_DENIED
@@ -72,10 +73,10 @@ function approverOf(
   session: Session,
   tool: string,
   locations: readonly Location[],
+  confirm: Confirm | undefined,
   ruled: Verdict,
   between: readonly DecisionSource[] = [],
 ): Confirm | undefined {
-  const confirm = session.confirmFor(tool);
   const sources = [
     ...between,
     approvalsSource(session.approvals, rootsOf(locations)),
@@ -99,7 +100,7 @@ export function approverOfChange(
 ): Confirm | undefined {
   const confirm = session.confirmFor(tool);
   const asks = session.requireApproval || confirm !== undefined;
-  return approverOf(session, tool, locations, ruled, [
+  return approverOf(session, tool, locations, confirm, ruled, [
     defaultSource(asks ? "ask" : undefined),
     placesSource(places, confirm),
   ]);
@@ -136,7 +137,7 @@ export async function permit(
 ): Promise<void> {
   const { approvals, notify } = session;
   const roots = rootsOf(locations);
-  const confirm = approverOf(session, tool.name, locations, RULED_ASK);
+  const confirm = approverOf(session, tool.name, locations, session.confirmFor(tool.name), RULED_ASK);
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];

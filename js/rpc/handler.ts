@@ -14,13 +14,13 @@ import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
   isId,
-  isObject,
   type JsonObject,
   METHOD_NOT_FOUND,
   parseMessage,
   type Reply,
   type RequestMessage,
 } from "./message.ts";
+import { isPlain } from "../schema/check.ts";
 import { nearest } from "../schema/nearest.ts";
 
 /**
@@ -190,12 +190,12 @@ const CLIENT_CAPABILITIES = ["elicitation", "experimental", "extensions", "roots
 function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: JsonObject): Checked {
   const { protocolVersion, capabilities, clientInfo } = params;
   if (typeof protocolVersion !== "string") return { invalid: "protocolVersion must be a text" };
-  if (!isObject(capabilities)) return { invalid: "capabilities must be an object" };
+  if (!isPlain(capabilities)) return { invalid: "capabilities must be an object" };
   for (const name of CLIENT_CAPABILITIES)
-    if (capabilities[name] !== undefined && !isObject(capabilities[name]))
+    if (capabilities[name] !== undefined && !isPlain(capabilities[name]))
       return { invalid: `the capability ${name} must be an object` };
   if (
-    !isObject(clientInfo) ||
+    !isPlain(clientInfo) ||
     typeof clientInfo["name"] !== "string" ||
     typeof clientInfo["version"] !== "string"
   )
@@ -207,16 +207,16 @@ function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: 
     }),
     isPlain:
       hasOnly(params, ["protocolVersion", "capabilities", "clientInfo"]) &&
-      Object.values(capabilities).every(isObject),
+      Object.values(capabilities).every(isPlain),
   };
 }
 
 function checkCall(callTool: NonNullable<Methods["tools/call"]>, params: JsonObject): Checked {
   const { name, arguments: args = NO_PARAMS, _meta, task } = params;
   if (typeof name !== "string") return { invalid: "name must be a text" };
-  if (!isObject(args)) return { invalid: "arguments must be an object" };
-  if (task !== undefined && !isObject(task)) return { invalid: "task must be an object" };
-  const meta = isObject(_meta) ? _meta : NO_PARAMS;
+  if (!isPlain(args)) return { invalid: "arguments must be an object" };
+  if (task !== undefined && !isPlain(task)) return { invalid: "task must be an object" };
+  const meta = isPlain(_meta) ? _meta : NO_PARAMS;
   const { progressToken } = meta;
   return {
     run: (signal) =>

@@ -27,7 +27,7 @@ export interface AccessInfoData {
   /** The access and the expiry of each grant. */
   readonly granted: readonly GrantedDirectory[];
   readonly read_only: boolean;
-  /** What decides about a change, in its order: a denial is final, and the last word of the others counts. */
+  /** The sources that decide about a change, in their order: a denial is final, and the last word of the others counts. */
   readonly decided_by: readonly DecidingSource[];
   /** The restrictions that the operating system enforces in addition to Filewright's own checks. */
   readonly sandbox: {

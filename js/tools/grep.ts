@@ -20,6 +20,7 @@ import { closedRootsNote, coveredRoots, grepInCovered, rootCursor } from "./ever
 import { rankedGrep } from "./grep/rank.ts";
 import { grepText, linesOf } from "./grep/text.ts";
 import { grepLines } from "./grep/search.ts";
+import { plural } from "./lib/text.ts";
 import { elsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
 import { excludeNotes, grepNotes, otherRoots, otherRootsNote } from "./render/left-out.ts";
@@ -199,7 +200,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     onCounts:
       onProgress &&
       (({ files, matches }: SearchCounts) =>
-        onProgress({ done: files, message: `${matches} match${matches === 1 ? "" : "es"}` })),
+        onProgress({ done: files, message: plural(matches, "match", "matches") })),
   };
   const covered = await coveredRoots(args.path, call);
   const coversMore = covered.roots.length > 1;

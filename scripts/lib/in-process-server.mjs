@@ -1,5 +1,5 @@
-// The server for hosts in the same process, with its messages carried over standard input and output, so that a
-// judge in another process can drive it.
+// Serves a directory by the MCP server for hosts in the same process, with its messages carried over standard
+// input and output, so that the checker of conformance in another process can drive it.
 import { createInterface } from "node:readline";
 import { toClaudeAgentServer } from "../../dist/adapters/claude-agent.js";
 import { openWorkspace } from "../../dist/index.node.js";

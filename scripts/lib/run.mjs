@@ -24,7 +24,7 @@ const remedies = {
 
 /** A build that cannot go on; its message is meant to be the last thing printed. */
 export class BuildError extends Error {
-  /** What a script that ends with it exits with. */
+  /** The exit status of a script that ends with it. */
   status = 1;
 }
 

@@ -1,4 +1,4 @@
-// The stages of a test run: which begins when, and a program with its output in a file. As many
+// Schedules the stages of a test run, and runs programs with their output in files. At most as many
 // stages run at once as there are processors, because most of them use a single one.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ import { BuildError, missingTool, root } from "./run.mjs";
  *
  * @param {readonly Stage[]} stages in their order of precedence
  * @param {number} processors how many may run at once
- * @param {(stage: Stage) => Promise<void>} runStage runs the `body`; its promise never rejects
+ * @param {(stage: Stage) => Promise<void>} runStage has to run `body`, and must not reject
  */
 export async function runStages(stages, processors, runStage) {
   const waiting = [...stages];

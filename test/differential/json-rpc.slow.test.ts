@@ -1,4 +1,4 @@
-/** All recorded messages over all transports. With `FILEWRIGHT_RECORD=1` their answers are recorded anew. */
+/** All recorded messages over all transports. With `FILEWRIGHT_RECORD=1` their answers are recorded again. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { messages } from "./json-rpc.ts";

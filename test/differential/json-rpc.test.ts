@@ -1,4 +1,7 @@
-/** The three transports share one handler of JSON-RPC: what each answers, and where they differed before. */
+/**
+ * The three transports share one handler of JSON-RPC. Each is held to recorded answers, also to messages on which
+ * the transports differed when each had a handler of its own.
+ */
 import { describe, expect, test } from "vitest";
 import { COUNT, messages, SEED } from "./json-rpc.ts";
 import { digestOf, readRecording, TRANSPORTS, type Transport } from "./record.ts";
@@ -6,7 +9,7 @@ import { type Answering, essence, OPEN } from "./transports.ts";
 
 const { header, disagreements, rows } = readRecording();
 
-/** Returns what an answering transport answers, as recordings have it. */
+/** Sends a text to an open server. Returns its answers in the short form of recordings; empty for none. */
 async function answersTo({ ask }: Answering, text: string): Promise<string> {
   return (await ask(text)).map(essence).join(" & ");
 }
@@ -72,7 +75,7 @@ describe.for(TRANSPORTS)("over %s", (transport) => {
     ["a tool that throws is an internal error", call("throw"), "5 error -32603"],
     ["a tool that fails is a result", call("fail"), '5 failed [{"type":"text","text":"Error: NOT_FOUND"}]'],
     [
-      "a call with what only the SDK knows is answered",
+      "a call with an unknown parameter is answered",
       call("echo", { more: 1 }),
       '5 done [{"type":"text","text":"{}"}]',
     ],
@@ -127,7 +130,7 @@ test.for(["stdio", "inProcess"] as const)("a broken response over %s gets no ans
   expect(await answersTo(server, '{"jsonrpc":"2.0","id":{},"error":7}')).toBe("");
 });
 
-/** What one transport has and another has not. */
+/** Methods that not all transports answer alike, with those that do. */
 const OWN: ReadonlyMap<unknown, readonly Transport[]> = new Map(
   Object.entries<readonly Transport[]>({
     // No session over HTTP keeps a level, and a host in the process has no client to log to.
@@ -147,7 +150,7 @@ test("the transports answer recorded messages alike, apart from what only some o
   ]) {
     if (!text.startsWith("{") || !isJson(text)) continue;
     const { method, result, error } = JSON.parse(text) as Record<string, unknown>;
-    // Over HTTP even a broken response is a request, which must have an answer.
+    // A response of the client is left out: over HTTP its POST must get an answer, over the others it gets none.
     if (method === undefined && (result !== undefined || error !== undefined)) continue;
     const isRefused = now.inProcess.endsWith("-32600");
     const among = isRefused ? TRANSPORTS : (OWN.get(method) ?? TRANSPORTS);

@@ -1,6 +1,7 @@
 /**
- * Every argument that a preset declares has an effect: another value makes another canonical call, or is refused;
- * the few that only a text depends on are shown by two calls with different texts.
+ * Every argument that a preset declares has an effect: setting it, another value, or leaving out an optional one
+ * makes another canonical call, or is refused. The few on which only the text of the answer depends are shown by a
+ * call with and one without, whose texts differ.
  */
 import { describe, expect, test } from "vitest";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";
@@ -10,7 +11,7 @@ import { open } from "./harness.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** One of several values that a schema allows. */
+/** A value of a schema; `which` (0 to 2) gives different ones where there are several. A string is a path. */
 function sample(schema: Schema, which: number): unknown {
   const type = [schema.type].flat().find((one) => one !== "null");
   if (schema.enum !== undefined) return schema.enum[which % schema.enum.length];
@@ -35,9 +36,9 @@ const samples = (
   which: number,
 ): Args => Object.fromEntries(names.map((name) => [name, sample(properties[name] as Schema, which)]));
 
-/** The canonical call that a call becomes, or the reason why it is refused. */
+/** The canonical call that a call becomes, with the filters of the preset, or the reason why it is refused. */
 function becomes(tool: PresetTool, given: Args): string {
-  // The paths of notes begin with /memories.
+  // The paths of the memory tool begin with /memories.
   const args =
     tool.name === "memory" ? JSON.parse(JSON.stringify(given).replaceAll("/w/", "/memories/")) : given;
   try {
@@ -66,8 +67,9 @@ function hasEffect(tool: PresetTool, name: string): boolean {
   const schema = tool.inputSchema.properties[name] as Schema;
   return callsOf(tool).some(({ [name]: given, ...others }) => {
     const values = given === undefined ? [] : [{ ...others, [name]: given }];
+    // Leaving out a required argument is refused whatever its value does.
     const forms = [
-      others,
+      ...(tool.inputSchema.required.includes(name) ? [] : [others]),
       ...values,
       ...[0, 1, 2].map((which) => ({ ...others, [name]: sample(schema, which) })),
     ];

@@ -121,7 +121,7 @@ impl<T: Wire> Wire for Vec<T> {
 /// filewright_core::wire! {
 ///     /// A road.
 ///     pub struct Road {
-///         /// The side to drive on; `None` where nobody drives.
+///         /// The side to drive on; `None` where there is none.
 ///         pub side: Option<Side>,
 ///         /// Metres.
 ///         pub length: u64,

@@ -57,7 +57,7 @@ wire! {
 }
 
 wire! {
-    /// What comes before the entries of a directory.
+    /// The head of a listing; the entries follow it.
     struct DirectoryHead {
         pub total: u64,
         /// True when more follows.
@@ -68,7 +68,7 @@ wire! {
 }
 
 wire! {
-    /// What comes before the entries of a tree.
+    /// The head of a page of a tree; the entries follow it.
     struct TreeHead {
         pub total: u64,
         /// The number of entries that follow.

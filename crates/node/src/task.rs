@@ -11,15 +11,15 @@ use napi::{Env, Task, ValueType, sys};
 use crate::convert::{guard, panicked, to_napi};
 use crate::promise::promise;
 
-type Work<J> = Box<dyn FnOnce() -> napi::Result<J> + Send>;
+type Computation<J> = Box<dyn FnOnce() -> napi::Result<J> + Send>;
 
 /// The value of some work, or its error. napi declares it as `Promise` of the value because of its
 /// name.
 pub enum Promise<J: Value> {
     /// Computed by a thread of a lane.
-    Lane { work: Work<J>, pool: Arc<Pool>, lane: Lane },
+    Lane { work: Computation<J>, pool: Arc<Pool>, lane: Lane },
     /// Computed by a separate thread.
-    OwnThread(Work<J>),
+    OwnThread(Computation<J>),
     /// Computed by a thread of Node.
     NodeThread(AsyncTask<NodeTask<J>>),
     /// Not computed: the promise is rejected.
@@ -91,7 +91,7 @@ impl<J: Value> ToNapiValue for Promise<J> {
             return unsafe { AsyncTask::to_napi_value(raw, task) };
         }
         let (deferred, promise) = promise(&Env::from_raw(raw))?;
-        let settling = |work: Work<J>| {
+        let settling = |work: Computation<J>| {
             move || {
                 // A panic becomes an error, because otherwise the caller would wait forever.
                 let value = catch_unwind(AssertUnwindSafe(work));

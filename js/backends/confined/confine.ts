@@ -102,11 +102,12 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     });
   };
 
-  // A copied link keeps its target, also one that leads outside from its new place, as on a disk: such
-  // a link is refused when it is followed.
-  const copiedLink = (target: string, path: string): Promise<void> =>
+  const makeLink = (target: string, path: string, mayLeadOut: boolean): Promise<void> =>
     at(path, "write", "keep", async (real, resolver) => {
+      if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
       checkLinkName(real, path, resolver);
+      await inner.stat(parentOf(real));
+      if (!mayLeadOut) resolver.checkLinkTarget(real, target);
       await symlinkVia(inner, target, real);
     });
 
@@ -203,7 +204,9 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       const within: FsBackend = {
         ...backend,
         copyFile: (file, there, how) => copyFile(file, there, how, true),
-        ...(inner.symlink !== undefined && { symlink: copiedLink }),
+        // A copied link keeps its target, also one that leads outside from its new place, as on a disk: such
+        // a link is refused when it is followed.
+        ...(inner.symlink !== undefined && { symlink: (target, link) => makeLink(target, link, true) }),
       };
       return copyTree(within, from, to, options);
     },
@@ -235,15 +238,8 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     backend.readLink = (path) => at(path, "read", "keep", (real) => readLinkVia(inner, real));
   }
   if (inner.symlink !== undefined) {
-    backend.symlink = (target, path) =>
-      at(path, "write", "keep", async (real, resolver) => {
-        if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
-        checkLinkName(real, path, resolver);
-        await inner.stat(parentOf(real));
-        // A link that leads out is refused when it is created, not when it is followed.
-        if (policy.followSymlinks !== "any") resolver.checkLinkTarget(real, target);
-        await symlinkVia(inner, target, real);
-      });
+    // A link that leads out is refused when it is created, not when it is followed.
+    backend.symlink = (target, path) => makeLink(target, path, policy.followSymlinks === "any");
   }
   const held = contentsOf(inner);
   if (held !== undefined) {

@@ -1,3 +1,7 @@
+/**
+ * The tree of a memory backend: nodes, and the walk from `/` to a node. `memory.ts` maps nodes to the
+ * backend's interface.
+ */
 import { LinkWalk } from "../fallback/links.ts";
 import { childOf, compareCodePoints, sortCodePoints } from "../paths.ts";
 import { sortYielding, type Yielder } from "../../engine/yielder.ts";

@@ -1,5 +1,5 @@
 /**
- * What crosses from the engine, with its decoders.
+ * The records that the engine sends, with their decoders.
  *
  * Written by `npm run wire` from the declarations in the Rust crates; not to be edited.
  */
@@ -411,7 +411,7 @@ export function decodeFindTotals(from: Unpacker): FindTotals {
   };
 }
 
-/** What comes before the paths of a search for names. */
+/** The head of the result of a search for names; the paths follow it. */
 export interface FindHead extends FindTotals {
   /** The time of the last path in milliseconds since 1970; -1 without one. */
   readonly lastTime: number;
@@ -494,7 +494,7 @@ export function decodeSearchTotals(from: Unpacker): SearchTotals {
   };
 }
 
-/** What comes before the hits of a search. */
+/** The head of the result of a search; the hits follow it. */
 export interface SearchHead extends SearchTotals {
   /** The reason why the search is incomplete; null when it is complete. */
   readonly incompleteReason: IncompleteReason | null;
@@ -678,7 +678,7 @@ export function decodeWrittenFile(from: Unpacker): WrittenFile {
   };
 }
 
-/** What comes before the entries of a directory. */
+/** The head of a listing; the entries follow it. */
 export interface DirectoryHead {
   readonly total: number;
   /** True when more follows. */
@@ -696,7 +696,7 @@ export function decodeDirectoryHead(from: Unpacker): DirectoryHead {
   };
 }
 
-/** What comes before the entries of a tree. */
+/** The head of a page of a tree; the entries follow it. */
 export interface TreeHead {
   readonly total: number;
   /** The number of entries that follow. */

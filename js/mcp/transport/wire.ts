@@ -5,7 +5,8 @@
  * messages. Standard output carries only protocol messages.
  */
 import type { Readable, Writable } from "node:stream";
-import { isObject, type JsonObject, notJson, parseMessage } from "../../rpc/message.ts";
+import { type JsonObject, notJson, parseMessage } from "../../rpc/message.ts";
+import { isPlain } from "../../schema/check.ts";
 
 /** Both directions of a connection. */
 export interface Wire {
@@ -48,7 +49,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
     }
     if (text === "" || text === "\r") return;
     const message = parsed(text);
-    if (isObject(message)) {
+    if (isPlain(message)) {
       wire.onmessage(message);
       return;
     }

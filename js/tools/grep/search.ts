@@ -21,7 +21,7 @@ export async function grepLines(
 ): Promise<SearchResult> {
   if (excludeLines === undefined) return grepBackend(fs, root, query);
   const began = performance.now();
-  const kept = new Kept(query);
+  const included = new IncludedMatches(query);
   let [searched, binary, pages] = [0, 0, 0];
   let { cursor } = query;
   for (;;) {
@@ -35,16 +35,17 @@ export async function grepLines(
     searched += page.filesSearched;
     binary += page.skippedBinary;
     pages += 1;
-    kept.add(page.matches, excludeLines);
-    const isLast = kept.isFull || page.nextCursor === undefined || page.incompleteReason === "timeout";
+    included.add(page.matches, excludeLines);
+    const isLast = included.isFull || page.nextCursor === undefined || page.incompleteReason === "timeout";
     // Each page begins in the file that the one before ended in.
-    if (isLast) return kept.result({ ...page, filesSearched: searched - (pages - 1), skippedBinary: binary });
+    if (isLast)
+      return included.result({ ...page, filesSearched: searched - (pages - 1), skippedBinary: binary });
     cursor = page.nextCursor;
   }
 }
 
 /** The matches that are given, as many as the query has room for. */
-class Kept {
+class IncludedMatches {
   readonly #matches: SearchMatch[] = [];
   readonly #perFile = new Map<string, number>();
   readonly #query: Query;

@@ -110,7 +110,7 @@ export interface Call {
   found(path: string, intent: Intent): Location;
   /** Returns the granted directories that are in force. */
   grants(): Promise<readonly Grant[]>;
-  /** What decides about a change, in its order. */
+  /** Returns the sources that decide about a change, in their order. */
   decidedBy(): readonly DecidingSource[];
   /** Returns a path for data: relative to the cwd when inside it. Texts escape it first. */
   display(path: string): string;

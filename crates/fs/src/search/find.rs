@@ -125,7 +125,7 @@ wire! {
 }
 
 wire! {
-    /// What comes before the paths of a search for names.
+    /// The head of the result of a search for names; the paths follow it.
     #[derive(Clone, Debug)]
     pub struct FindHead {
         ..totals: FindTotals,

@@ -1,8 +1,8 @@
-//! Counts of a running search, for a person who waits for it.
+//! Counts of a running search, to show while it runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a search did so far. Any thread may read it while the search runs.
+/// The counts of a search so far. Any thread may read it while the search runs.
 #[derive(Debug, Default)]
 pub struct Progress {
     files: AtomicU64,

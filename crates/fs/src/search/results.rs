@@ -41,7 +41,7 @@ wire! {
 }
 
 wire! {
-    /// What comes before the hits of a search.
+    /// The head of the result of a search; the hits follow it.
     #[derive(Clone, Debug)]
     pub struct SearchHead {
         ..totals: SearchTotals,
