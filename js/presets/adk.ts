@@ -3,11 +3,11 @@ import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { chosenAmong } from "../tools/edit_file.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text, texts } from "../tools/lib/shared.ts";
-import { definePreset, param, tool } from "./define.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import type { Preset } from "./preset.ts";
 
 /** Allowed directories are required and absolute; edits use the first of several matches. */
-export const adk: Preset = definePreset({
+export const adk: Preset = buildPreset({
   name: "adk",
   about: "the Agent Development Kit's proposal for file tools",
   fixedText: true,

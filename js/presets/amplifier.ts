@@ -2,7 +2,7 @@
 import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, route, tool } from "./define.ts";
+import { buildPreset, param, route, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { foundTimes, headed } from "./texts.ts";
 
@@ -29,7 +29,7 @@ function refuse(side: "read" | "write") {
 }
 
 /** Reads everywhere, writes below the working directory; `cat -n` numbers, exact edits. */
-export const amplifier: Preset = definePreset({
+export const amplifier: Preset = buildPreset({
   name: "amplifier",
   about: "Amplifier",
   fixedText: true,

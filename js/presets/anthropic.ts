@@ -1,7 +1,7 @@
 /** Preset `anthropic`: the text editor and memory tools that Anthropic's API defines. */
 import { choice, integer, text } from "../tools/lib/shared.ts";
 import type { Arguments, Schema } from "../tools/lib/schema.ts";
-import { definePreset, param, tool } from "./define.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import { editorRoute, memoryRoute, viewInstead } from "./anthropic-commands.ts";
 import type { Param, Preset, ToolSpec } from "./preset.ts";
 
@@ -48,7 +48,7 @@ function commanded(
 }
 
 /** One tool for editing, one for notes; each takes a command. */
-export const anthropic: Preset = definePreset({
+export const anthropic: Preset = buildPreset({
   name: "anthropic",
   about: "the text editor and memory tools of Anthropic's API",
   tools: [

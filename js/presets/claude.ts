@@ -3,7 +3,7 @@ import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object } from "../tools/lib/schema.ts";
 import { choice, flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, tool } from "./define.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import type { Param, Preset, Refused, RenderInput } from "./preset.ts";
 import { rowsOf } from "../tools/grep/text.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";
@@ -75,7 +75,7 @@ function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>)
 }
 
 /** The parameter names of Claude Code. */
-export const claude: Preset = definePreset({
+export const claude: Preset = buildPreset({
   name: "claude",
   about: "Claude Code",
   guard: "refuse",

@@ -1,7 +1,7 @@
 /** Preset `codex`: `apply_patch` in the form of OpenAI's coding models, and reading tools. */
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, tool } from "./define.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { absoluteIn, headed } from "./texts.ts";
 
@@ -58,7 +58,7 @@ const MARKS = { create: "A", copy: "A", delete: "D", update: "M", rename: "M" } 
 const offset = (what: string): ReturnType<typeof integer> => integer(what, { default: 1, minimum: 1 });
 
 /** Patches in the `*** Begin Patch` form; lines and entries numbered from 1. */
-export const codex: Preset = definePreset({
+export const codex: Preset = buildPreset({
   name: "codex",
   about: "OpenAI's Codex",
   guard: "refuse",

@@ -47,12 +47,28 @@ const gate = gateOf("definePreset", PRESET_SPEC_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT naming the invalid part
  */
 export function definePreset(given: PresetSpec): Preset {
-  const preset = gate(given);
+  const preset = buildPreset(gate(given));
+  // Makes the tools, so that a schema that cannot be compiled is an error of the definition.
+  void preset.tools;
+  return preset;
+}
+
+/**
+ * Builds a preset of this package. Its tools are checked and made when they are first asked for,
+ * because a process uses one preset of many, and each start would pay for all of them.
+ */
+export function buildPreset(preset: PresetSpec): Preset {
   const called = (of: string): string | undefined => preset.tools.find((spec) => spec.of === of)?.name;
+  let tools: readonly PresetTool[] | undefined;
   return Object.freeze({
     name: preset.name,
     about: preset.about,
-    tools: Object.freeze(preset.tools.map((spec) => makeTool(spec, called, preset.fixedText === true))),
+    get tools(): readonly PresetTool[] {
+      tools ??= Object.freeze(
+        gate(preset).tools.map((spec) => makeTool(spec, called, preset.fixedText === true)),
+      );
+      return tools;
+    },
     limits: Object.freeze(preset.limits ?? {}),
     access: Object.freeze(preset.access ?? {}),
     guard: preset.guard ?? (preset.fixedText === true ? "off" : "warn"),

@@ -4,7 +4,7 @@ import { closing as grepClosing } from "../tools/grep/text.ts";
 import { readText } from "../tools/read_file.ts";
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, tool } from "./define.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { foundTimes } from "./texts.ts";
 
@@ -13,7 +13,7 @@ function outside({ code, path: shown }: Refused): string | undefined {
 }
 
 /** Exact edits, plain line numbers from an offset that counts from 0, short lists. */
-export const fluent: Preset = definePreset({
+export const fluent: Preset = buildPreset({
   name: "fluent",
   about: "adk-fluent",
   fixedText: true,

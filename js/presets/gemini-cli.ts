@@ -4,7 +4,7 @@ import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, route, tool, wrongArgument } from "./define.ts";
+import { buildPreset, param, route, tool, wrongArgument } from "./define.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
 import { geminiIgnore } from "./gemini-ignore.ts";
 import type { Preset, Refused, RenderInput } from "./preset.ts";
@@ -63,7 +63,7 @@ function grepText(told: RenderInput<GrepArgs, GrepData>): string {
 }
 
 /** Paths relative or absolute, lines from 1, replacements of one place or of all. */
-export const geminiCli: Preset = definePreset({
+export const geminiCli: Preset = buildPreset({
   name: "gemini-cli",
   about: "Gemini CLI today",
   guard: "refuse",

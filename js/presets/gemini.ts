@@ -4,7 +4,7 @@ import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, integer, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, route, tool } from "./define.ts";
+import { buildPreset, param, route, tool } from "./define.ts";
 import { geminiIgnore } from "./gemini-ignore.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
 import type { Param, Preset, Refused } from "./preset.ts";
@@ -41,7 +41,7 @@ function refuseReplace({ code, told, error }: Refused): string | undefined {
 }
 
 /** Absolute paths, offsets from 0, literal replacements that are counted, searches in any letter case. */
-export const gemini: Preset = definePreset({
+export const gemini: Preset = buildPreset({
   name: "gemini",
   about: "Gemini CLI, first generation",
   fixedText: true,

@@ -2,7 +2,7 @@
 import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text } from "../tools/lib/shared.ts";
-import { definePreset, param, tool } from "./define.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { foundTimes, headed } from "./texts.ts";
 
@@ -28,7 +28,7 @@ const OLD_TEXT = text("The text to replace; it must occur exactly once.", { minL
 const NEW_TEXT = text("The text to put there; left out, the old text is deleted.", { default: "" });
 
 /** Raw texts, JSON listings, `ok` for what succeeded; directories are asked for. */
-export const go: Preset = definePreset({
+export const go: Preset = buildPreset({
   name: "go",
   about: "a Go filesystem toolbox",
   fixedText: true,

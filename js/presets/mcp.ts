@@ -2,7 +2,7 @@
 import { choice, flag, text } from "../tools/lib/shared.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, tool, wrongArgument } from "./define.ts";
+import { buildPreset, param, tool, wrongArgument } from "./define.ts";
 import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./mcp-texts.ts";
 import type { Param, Preset, Refused, ToolSpec } from "./preset.ts";
 import { absoluteIn, headed } from "./texts.ts";
@@ -55,7 +55,7 @@ const exclude = param("exclude", {
 });
 
 /** The names, parameters and texts of the official filesystem server. */
-export const mcp: Preset = definePreset({
+export const mcp: Preset = buildPreset({
   name: "mcp",
   about: "the Model Context Protocol's filesystem server",
   tools: [

@@ -2,7 +2,7 @@
 import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { definePreset, param, tool } from "./define.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { headed } from "./texts.ts";
 
@@ -19,7 +19,7 @@ function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb:
 }
 
 /** Text only, raw lines, exact updates that count their matches, literal searches. */
-export const tinyagent: Preset = definePreset({
+export const tinyagent: Preset = buildPreset({
   name: "tinyagent",
   about: "TinyAgent",
   fixedText: true,

@@ -50,7 +50,9 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
     );
   const { foreignTools: foreign = [] } = rest;
   assertRules(ENTRY, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
-  assertToolNames(ENTRY, "hooks", rest.hooks ?? [], namesForHooks(rest.preset, foreign));
+  const { hooks = [] } = rest;
+  // The names make the tools of every preset, which a workspace without hooks does not need.
+  if (hooks.length > 0) assertToolNames(ENTRY, "hooks", hooks, namesForHooks(rest.preset, foreign));
   const all = roots ?? (root === undefined ? undefined : [root]);
   return {
     ...rest,
