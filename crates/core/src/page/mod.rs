@@ -9,6 +9,7 @@
 //! was read, so that the first page of a big file never waits. A page deep in a file has already
 //! counted many lines, and counts the rest too.
 
+mod anchors;
 mod index;
 mod request;
 mod source;
@@ -215,7 +216,7 @@ pub fn page_of(
     {
         *first = None;
     }
-    let anchors = window::anchors(source, facts, &window, previous)?;
+    let anchors = anchors::of_window(source, facts, &window, previous)?;
     if window.lossy && request.encoding != "auto" && !request.force_text {
         return Err(facts.encoding.decode_error(b""));
     }

@@ -1,5 +1,6 @@
 //! The source of a page's bytes.
 
+use crate::encoding::Encoding;
 use crate::error::Result;
 
 /// The default chunk size of a file in bytes. A chunk of this size stays in the processor's cache
@@ -40,4 +41,35 @@ impl Source for Slice<'_> {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         Ok(self.0.get(offset..).unwrap_or_default())
     }
+}
+
+/// Returns the bytes of a range; fewer if the source became shorter.
+pub(super) fn take(source: &mut impl Source, offset: u64, length: u64) -> Result<Vec<u8>> {
+    let length = length as usize;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        let left = length - bytes.len();
+        let chunk = source.chunk(offset + bytes.len() as u64, left)?;
+        if chunk.is_empty() {
+            break;
+        }
+        bytes.extend_from_slice(&chunk[..chunk.len().min(left)]);
+    }
+    Ok(bytes)
+}
+
+/// Returns the escape sequence in effect at `offset`, for the one stateful encoding.
+pub(super) fn shift_state(
+    source: &mut impl Source,
+    encoding: Encoding,
+    offset: u64,
+) -> Result<Vec<u8>> {
+    const BACK: u64 = 4096;
+    if !encoding.is_stateful() || offset == 0 {
+        return Ok(Vec::new());
+    }
+    let from = offset.saturating_sub(BACK);
+    let length = (offset - from) as usize;
+    let before = source.chunk(from, length)?;
+    Ok(encoding.shift_state(&before[..before.len().min(length)]).to_vec())
 }

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use super::index::line_ends;
 use super::request::PageRequest;
-use super::source::{CHUNK_BYTES, Source};
+use super::source::{CHUNK_BYTES, Source, shift_state, take};
 use super::{Facts, LongLine};
-use crate::anchor::{Repeated, anchors_between, line_hash, line_hashes};
+use crate::anchor::line_hash;
 use crate::encoding::{Encoding, Unit};
 use crate::error::Result;
 use crate::text::{count_chars, cut_chars};
@@ -59,69 +59,6 @@ impl Window {
     pub fn next_start_line(&self) -> Option<i64> {
         (self.truncated && self.next_start_byte.is_none()).then(|| self.end_line() + 1)
     }
-}
-
-/// The maximum length of the line before or after a page that is read to compute an anchor, in
-/// bytes. Next to a longer line, no anchor is given.
-const MAX_NEIGHBOUR: usize = 1 << 20;
-
-/// Returns the anchors of a window's lines. `previous` is the start of the line before it: `None`
-/// if unknown, `Some(None)` if there is no line.
-pub(super) fn anchors(
-    source: &mut impl Source,
-    facts: &Facts,
-    window: &Window,
-    previous: Option<Option<u64>>,
-) -> Result<Option<String>> {
-    let Some(hashes) = &window.hashes else { return Ok(None) };
-    let before = match previous {
-        None | Some(None) => previous.map(|_| None),
-        Some(Some(at)) => neighbour(source, facts.encoding, at)?.map(Some),
-    };
-    let after = match window.end_byte {
-        None => None,
-        Some(end) if end >= source.size() => Some(None),
-        Some(end) => neighbour(source, facts.encoding, end)?.map(Some),
-    };
-    let repeated = repeated(source, facts)?;
-    Ok(Some(anchors_between(before, hashes, after, &repeated)))
-}
-
-/// Up to this file size, repeated lines are counted.
-const MAX_COUNTED_BYTES: u64 = 4 << 20;
-
-/// Collects the lines and neighbourhoods that occur more than once in a file.
-fn repeated(source: &mut impl Source, facts: &Facts) -> Result<Repeated> {
-    let (origin, size) = (facts.bom as u64, source.size());
-    if size > MAX_COUNTED_BYTES {
-        return Ok(Repeated::unknown());
-    }
-    let bytes = take(source, origin, size.saturating_sub(origin))?;
-    let text = facts.encoding.decode(&bytes).text;
-    Ok(Repeated::among(&line_hashes(&text)))
-}
-
-/// Returns the hash of the line that begins at a byte, or `None` if it is too long.
-fn neighbour(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Option<u64>> {
-    let unit = encoding.unit();
-    let shift = shift_state(source, encoding, at)?;
-    let mut length = 0;
-    loop {
-        let chunk = source.chunk(at + length as u64, CHUNK_BYTES)?;
-        let end = line_ends(chunk, unit).next();
-        length += end.unwrap_or(chunk.len());
-        if length > MAX_NEIGHBOUR {
-            return Ok(None);
-        }
-        if end.is_some() || chunk.is_empty() {
-            break;
-        }
-    }
-    let bytes = take(source, at, length as u64)?;
-    let (line, _) = split_end(&bytes, unit);
-    // Two escape sequences in a row would be an error.
-    let shift = if line.first() == shift.first() { &[][..] } else { &shift };
-    Ok(Some(line_hash(encoding.decode(&[shift, line].concat()).text.as_bytes())))
 }
 
 /// Reads the window that begins at byte `offset`, in line `line`.
@@ -194,33 +131,6 @@ fn measure(
         }
         length += chunk.len() as u64;
     }
-}
-
-/// Returns the bytes of a range; fewer if the source became shorter.
-fn take(source: &mut impl Source, offset: u64, length: u64) -> Result<Vec<u8>> {
-    let length = length as usize;
-    let mut bytes = Vec::with_capacity(length);
-    while bytes.len() < length {
-        let left = length - bytes.len();
-        let chunk = source.chunk(offset + bytes.len() as u64, left)?;
-        if chunk.is_empty() {
-            break;
-        }
-        bytes.extend_from_slice(&chunk[..chunk.len().min(left)]);
-    }
-    Ok(bytes)
-}
-
-/// Returns the escape sequence in effect at `offset`, for the one stateful encoding.
-fn shift_state(source: &mut impl Source, encoding: Encoding, offset: u64) -> Result<Vec<u8>> {
-    const BACK: u64 = 4096;
-    if !encoding.is_stateful() || offset == 0 {
-        return Ok(Vec::new());
-    }
-    let from = offset.saturating_sub(BACK);
-    let length = (offset - from) as usize;
-    let before = source.chunk(from, length)?;
-    Ok(encoding.shift_state(&before[..before.len().min(length)]).to_vec())
 }
 
 /// The result of adding a line to the window.
@@ -509,7 +419,7 @@ fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<Length> 
 }
 
 /// Splits off the line ending and names it.
-fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
+pub(super) fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
     match unit {
         Unit::Byte => {
             let (text, end) = crate::text::split_end(line);

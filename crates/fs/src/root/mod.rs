@@ -13,6 +13,7 @@
 //! Rights and rules are checked on the real path, which contains no link. A path outside is refused
 //! with the same message whether or not it exists, and nothing outside is accessed to find out.
 
+mod absolute;
 mod components;
 mod created_dirs;
 mod open;
@@ -27,19 +28,18 @@ use std::os::fd::OwnedFd;
 use std::sync::RwLock;
 
 use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, Stack};
-use filewright_core::pattern::policy::{
-    Intent, PathCursor, PathRules, RulesConfig, SECRET_HEAD_BYTES, Verdict, holds_secret,
-    may_hold_secret,
-};
+use filewright_core::pattern::policy::{Intent, PathCursor, PathRules, RulesConfig, Verdict};
 use filewright_core::{Code, Error, Result};
 
+pub use absolute::is_within;
 pub use open::{AskedName, OpenDir, OpenFile};
 pub use policy::{Follow, Kernel, Policy, ResolverChoice};
 pub use renew::Renewed;
 pub use resolver::Resolver;
 
+pub(crate) use absolute::{absolute_of, parent_of, push_name};
 pub(crate) use created_dirs::CreatedDirs;
-pub(crate) use open::{MAX_PATH_ATTEMPTS, open_regular};
+pub(crate) use open::{MAX_PATH_ATTEMPTS, is_secret_content, open_regular};
 pub(crate) use repository::marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
@@ -418,30 +418,6 @@ impl Roots {
     }
 }
 
-/// The number of bytes that are checked before more of a file is read.
-const GLANCE_BYTES: usize = 64;
-
-/// Reports whether an open file is a secret by its content. For most files, the first bytes decide.
-pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
-    let mut glance = [0; GLANCE_BYTES];
-    let Ok(read) = rustix::io::pread(fd, &mut glance, 0) else { return false };
-    if !may_hold_secret(&glance[..read]) {
-        return false;
-    }
-    if read < GLANCE_BYTES {
-        return holds_secret(&glance[..read]);
-    }
-    let mut head = Vec::with_capacity(SECRET_HEAD_BYTES);
-    while head.len() < SECRET_HEAD_BYTES {
-        let at = head.len() as u64;
-        match rustix::io::pread(fd, rustix::buffer::spare_capacity(&mut head), at) {
-            Ok(0) | Err(_) => break,
-            Ok(_) => {}
-        }
-    }
-    holds_secret(&head)
-}
-
 /// Returns the refusal of a path outside, which names the missing right.
 pub(crate) fn outside_for(intent: Intent) -> Error {
     match intent {
@@ -450,34 +426,4 @@ pub(crate) fn outside_for(intent: Intent) -> Error {
             Error::new(Code::OutsideAllowed, "outside the roots that allow write access")
         }
     }
-}
-
-/// Reports whether `path` is `base` or lies below it. Both are absolute and normalised.
-pub fn is_within(path: &[u8], base: &[u8]) -> bool {
-    base == b"/" || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-}
-
-/// Returns the parent directory of a path; `/` for `/`.
-pub(crate) fn parent_of(path: &[u8]) -> &[u8] {
-    match memchr::memrchr(b'/', path) {
-        Some(cut) if cut > 0 => &path[..cut],
-        _ => b"/",
-    }
-}
-
-/// Appends a name to an absolute path.
-pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
-    if path.last() != Some(&b'/') {
-        path.push(b'/');
-    }
-    path.extend_from_slice(name);
-}
-
-/// Joins names to an absolute path.
-pub(crate) fn absolute_of(names: &[&[u8]]) -> Vec<u8> {
-    let mut path = b"/".to_vec();
-    for name in names {
-        push_name(&mut path, name);
-    }
-    path
 }

@@ -3,7 +3,9 @@
 use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
-use filewright_core::pattern::policy::{Intent, PathRules};
+use filewright_core::pattern::policy::{
+    Intent, PathRules, SECRET_HEAD_BYTES, holds_secret, may_hold_secret,
+};
 use filewright_core::text::path::components;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -142,4 +144,28 @@ pub(crate) fn open_regular(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd,
     };
     let stat = Stat::of(&fd).map_err(os)?;
     Ok((stat.kind == Kind::File).then_some((fd, stat)))
+}
+
+/// The number of bytes that are checked before more of a file is read.
+const GLANCE_BYTES: usize = 64;
+
+/// Reports whether an open file is a secret by its content. For most files, the first bytes decide.
+pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
+    let mut glance = [0; GLANCE_BYTES];
+    let Ok(read) = rustix::io::pread(fd, &mut glance, 0) else { return false };
+    if !may_hold_secret(&glance[..read]) {
+        return false;
+    }
+    if read < GLANCE_BYTES {
+        return holds_secret(&glance[..read]);
+    }
+    let mut head = Vec::with_capacity(SECRET_HEAD_BYTES);
+    while head.len() < SECRET_HEAD_BYTES {
+        let at = head.len() as u64;
+        match rustix::io::pread(fd, rustix::buffer::spare_capacity(&mut head), at) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+    holds_secret(&head)
 }

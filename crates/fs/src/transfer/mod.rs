@@ -8,13 +8,13 @@
 mod copying;
 mod merge;
 pub mod mutate;
+mod renaming;
 mod whole_tree;
 
 use std::os::fd::AsFd;
 
 use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
-use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
@@ -22,20 +22,17 @@ use crate::dir::errno::{not_regular, os, protected, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::tree::TreeCounts;
-use crate::dir::unlink;
 use crate::root::{
     CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, is_within,
     open_regular,
 };
-use crate::write::aside::{
-    Conditions, Taken, check_aside, check_empty, conflict, link_aside, no_aside, replace_exact,
-    same_content, set_aside,
-};
+use crate::write::aside::{Conditions, Taken, check_aside, conflict, no_aside, replace_exact};
 use crate::write::{
-    Durability, OldFile, Preserve, Temp, WriteOptions, Written, may_write, place_new, same_file,
+    Durability, OldFile, Preserve, Temp, WriteOptions, Written, may_write, same_file,
     sync_directory,
 };
 use copying::{CopyMode, Copying};
+use renaming::{give_target_back, moved_version, rename_new, take_target};
 
 /// Controls how an entry is moved or copied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -402,54 +399,6 @@ impl Roots {
             Err(Errno::EXIST | Errno::ISDIR) => Ok(None),
             Err(errno) => Err(os(errno)),
         }
-    }
-}
-
-/// Returns the version of the moved entry, if it is still the entry at its new name.
-fn moved_version(target: &ResolvedEntry<'_>, name: &[u8], moved: &Stat) -> Option<Version> {
-    let now = Stat::at(&target.dir, name).ok()?;
-    same_content(&now, moved).then(|| now.version())
-}
-
-/// Moves aside the entry that a move will replace. A file keeps its name until it is replaced.
-fn take_target(target: &ResolvedEntry<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Result<Taken> {
-    if old.kind != Kind::Dir {
-        return link_aside(&target.dir, name, old, aside);
-    }
-    check_empty(&target.dir, name)?;
-    set_aside(&target.dir, name, old, aside)
-}
-
-/// Reverts [`take_target`] for a move that failed.
-fn give_target_back(
-    target: &ResolvedEntry<'_>,
-    name: &[u8],
-    old: &Stat,
-    aside: &[u8],
-) -> Result<()> {
-    if old.kind == Kind::Dir {
-        return place_new(&target.dir, aside, name).map_err(os);
-    }
-    unlink(&target.dir, aside).map_err(os)
-}
-
-/// Renames unless the new name exists (`EXIST`).
-fn rename_new(
-    from: impl AsFd,
-    name: &[u8],
-    to: impl AsFd,
-    new_name: &[u8],
-) -> rustix::io::Result<()> {
-    match rustix::fs::renameat_with(&from, name, &to, new_name, RenameFlags::NOREPLACE) {
-        // Old file systems return these errors for every flag. For a directory into itself, the
-        // plain call returns the error too.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-        result => return result,
-    }
-    match Stat::at(&to, new_name) {
-        Ok(_) => Err(Errno::EXIST),
-        Err(Errno::NOENT) => rustix::fs::renameat(&from, name, &to, new_name),
-        Err(errno) => Err(errno),
     }
 }
 
