@@ -30,11 +30,15 @@ describe("the guides' examples", () => {
       "agents.md",
       "backends.md",
       "browsers.md",
+      "bundling.md",
+      "ci.md",
       "deployment.md",
+      "fleets.md",
       "hooks.md",
       "migrating.md",
       "presets.md",
       "security.md",
+      "undo-and-audit.md",
     ]);
   });
 
