@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { buildSync } from "esbuild";
 import { describe, expect, test } from "vitest";
 
 // The examples, which people copy, run to their end and print the expected text. Those
@@ -21,13 +23,24 @@ const SAYS: Readonly<Record<string, readonly string[]>> = {
   "mcp-client.mjs": ["offers 13 tools", "What lies outside is refused."],
   "object-storage.mjs": [" cases of the contract, 0 failed", "21 lines after 20 writers", "10 found by grep"],
   "sandboxed-command.mjs": process.platform === "linux" ? ["outside: nothing arrived"] : ["no commands here"],
+  "several-agents.ts": [
+    "reviewer's tools: Read Glob Grep",
+    "writer: done, fixer: CONFLICT changed_since_read",
+    "reviewer: LIMIT_EXCEEDED after 2 calls",
+    "changes by: fixer, writer",
+  ],
+  "undo-and-audit.mjs": [
+    "too early: CONFLICT",
+    "after both: export const retries = 3;",
+    "log: write_file OUTSIDE_ALLOWED",
+  ],
 };
 const WITH_SDKS = ["ai-sdk-agent.mjs", "deepagents-backend.mjs"];
 const PARTS = ["needs.mjs", "object-store.mjs"];
 
 describe("examples", () => {
   test("all of them are run", () => {
-    const files = readdirSync(folder).filter((name) => name.endsWith(".mjs"));
+    const files = readdirSync(folder).filter((name) => /\.(?:mjs|ts)$/u.test(name));
     expect(files.sort()).toEqual([...Object.keys(SAYS), ...WITH_SDKS, ...PARTS].sort());
   });
 
@@ -47,8 +60,25 @@ describe("examples", () => {
     expect(status).toBe(1);
   });
 
+  test("those in TypeScript have no errors of types", () => {
+    const files = Object.keys(SAYS).filter((name) => name.endsWith(".ts"));
+    const options =
+      "--noEmit --ignoreConfig --strict --skipLibCheck --types node --target es2023 --module nodenext";
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [
+        fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url)),
+        ...options.split(" "),
+        ...files.map((name) => `examples/${name}`),
+      ],
+      { cwd: new URL("../..", import.meta.url), encoding: "utf8" },
+    );
+    expect(stdout).toBe("");
+    expect(status).toBe(0);
+  });
+
   test.for(Object.entries(SAYS))("%s", ([name, lines]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [`examples/${name}`], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [runnable(name)], {
       cwd: new URL("../..", import.meta.url),
       encoding: "utf8",
       timeout: 110_000,
@@ -57,3 +87,16 @@ describe("examples", () => {
     for (const line of lines) expect(stdout).toContain(line);
   });
 });
+
+/** Returns the path of a program that the oldest supported Node runs: one in TypeScript is compiled first. */
+function runnable(name: string): string {
+  if (!name.endsWith(".ts")) return `examples/${name}`;
+  const outfile = fileURLToPath(new URL(`../../.cache/examples/${name}.mjs`, import.meta.url));
+  buildSync({
+    entryPoints: [fileURLToPath(new URL(name, folder))],
+    outfile,
+    format: "esm",
+    logLevel: "error",
+  });
+  return outfile;
+}
