@@ -4,7 +4,7 @@ import { gateOf } from "../schema/option.ts";
 import { type Aliases, plainArguments } from "../tools/lib/arguments.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
 import type { Names } from "../tools/lib/names.ts";
-import { withHint } from "../tools/edit_file.ts";
+import { withHint } from "../tools/edit/arguments.ts";
 import { type Arguments, compile, isPlain, object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call, Tool } from "../tools/lib/tool.ts";

@@ -23,7 +23,8 @@
  * Nothing is converted.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { type Check, compileCheck, Problem } from "./check.ts";
+import { type Check, compileCheck } from "./check.ts";
+import { Problem } from "./problem.ts";
 import type { HostSchema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 

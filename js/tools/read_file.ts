@@ -7,7 +7,7 @@ import type { NonText } from "../readers/index.ts";
 import { withContentsDigit } from "./lib/anchors.ts";
 import { readPage, assertFile } from "./lib/contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./render/image.ts";
-import { END_OF_FILE, type LineRange } from "./lib/line-ranges.ts";
+import { linesSeen } from "./lib/line-ranges.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/rendered.ts";
 import { type Arguments, compile, object } from "./lib/schema.ts";
@@ -297,7 +297,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
     const details = { size, limit: call.limits.svgBytes, mime };
     throw refuse("TOO_LARGE", at, { details, hint: "force_text: true shows pages of it all the same" });
   }
-  call.seen.note(at.path, page.version, page.hash, linesSeen(page, args));
+  call.seen.note(at.path, page.version, page.hash, linesSeen(page, args.start_byte));
   const contents = contentsOf(page);
   if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
   return { data: dataOf(page, call.display(at.path)) };
@@ -306,22 +306,6 @@ async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
 /** Returns the identity of the contents of a page's file, for its anchors. */
 function contentsOf({ hash, version }: Page): string | undefined {
   return hash ?? version;
-}
-
-/** Returns the lines that a page shows in full; undefined when that is every line of the file. */
-function linesSeen(page: Page, { start_byte }: Args): readonly LineRange[] | undefined {
-  if (page.linesRead === 0) return page.size === 0 ? undefined : [];
-  const inLine = start_byte !== undefined && start_byte > 0;
-  const first = inLine ? page.startLine + 1 : page.startLine;
-  const last = page.truncated ? (page.nextStartByte === null ? page.endLine : page.endLine - 1) : END_OF_FILE;
-  if (page.cutLines.length === 0) return first <= 1 && last === END_OF_FILE ? undefined : [[first, last]];
-  const whole: LineRange[] = [];
-  let next = first;
-  for (const cut of page.cutLines) {
-    if (cut > next) whole.push([next, cut - 1]);
-    next = Math.max(next, cut + 1);
-  }
-  return [...whole, [next, last]];
 }
 
 const SVG = "image/svg+xml";

@@ -6,9 +6,27 @@ import { untilAborted } from "../engine/cancellable.ts";
 import { engine } from "../engine/current.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { type Names, where } from "./lib/names.ts";
-import { findOmissions, findOmissionsYielding, omissionError, omissionWarnings } from "./lib/omission.ts";
-import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./lib/overwrite.ts";
+import { bytesOf } from "../readers/base64.ts";
+import { where } from "./lib/names.ts";
+import {
+  findOmissions,
+  findOmissionsYielding,
+  omissionError,
+  omissionWarnings,
+  wholeContentRemedy,
+} from "./lib/omission.ts";
+import {
+  dominantEol,
+  formOf,
+  isUtf8,
+  keptForm,
+  linesOf,
+  shrunk,
+  type TextForm,
+  textOf,
+  withEol,
+  writeWarnings,
+} from "./lib/overwrite.ts";
 import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./lib/contents.ts";
 import { diffOf } from "./render/difference.ts";
 import { pastedWarning } from "./lib/pasted.ts";
@@ -260,7 +278,7 @@ async function planned(
   const given = encoded.bytes;
   const bytes = args.append && before !== null ? engine().joined(before, given) : given;
   const text = isText ? args.content : given;
-  const lines = yielder === undefined ? lineCount(text) : await countLinesYielding(text, yielder);
+  const lines = yielder === undefined ? countLines(text) : await countLinesYielding(text, yielder);
   const replaces = exists && !args.append;
   const left =
     replaces && isText && !args.whole_file && revised === undefined && before !== null
@@ -269,7 +287,7 @@ async function planned(
         : await findOmissionsYielding(() => textOf(before, form), args.content, yielder)
       : [];
   if (left.length > 0 && call.refusesOmissions) {
-    throw omissionError("write_file", "content", left, remedyFor(call.names));
+    throw omissionError("write_file", "content", left, wholeContentRemedy(call.names));
   }
   const shrinks =
     replaces && bytes.length < found.size
@@ -305,18 +323,6 @@ async function planned(
   return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
 }
 
-function remedyFor(names: Names): string {
-  const edit = where(
-    names.tool("edit_file"),
-    (tool) => `, or change only the lines that change with ${tool}`,
-  );
-  const whole = where(
-    names.argument("whole_file"),
-    (name) => `; set ${name}: true if the file is to hold exactly this`,
-  );
-  return `Nothing was written: send the whole content${edit}${whole}.`;
-}
-
 /** The size above which a content is encoded, counted and hashed in slices, or on another thread. */
 const MIN_SLICED_BYTES = 1024 * 1024;
 
@@ -325,22 +331,6 @@ function hashOf(bytes: Uint8Array, { signal }: Call): string | Promise<string> {
   return bytes.length > MIN_SLICED_BYTES
     ? untilAborted(signal, engine().sha256Async(bytes))
     : engine().sha256(bytes);
-}
-
-/** Returns the number of lines of a file. */
-function linesOf(
-  bytes: Uint8Array,
-  form: TextForm | undefined,
-  yielder: Yielder | undefined,
-): number | Promise<number> {
-  const text =
-    form === undefined || isUtf8(form.encoding) ? bytes : engine().decodeText(bytes, form.encoding).text;
-  return yielder === undefined ? lineCount(text) : countLinesYielding(text, yielder);
-}
-
-/** Returns the text of a file; empty for other content. */
-function textOf(bytes: Uint8Array, form: TextForm | undefined): string {
-  return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
 }
 
 /** Returns true for text of a size worth comparing. */
@@ -439,40 +429,13 @@ function lineEnds(
   return mayKeep && form?.eol === "crlf" && isLf ? "crlf" : "as_is";
 }
 
-function withEol(content: string, eol: "lf" | "crlf"): string {
-  return content.replace(/\r?\n/gu, eol === "lf" ? "\n" : "\r\n");
-}
-
-/** Returns the line ending of most lines of the file. */
-function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
-  let crlf = 0;
-  let lf = 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
-    if (bytes[at - 1] === 13) crlf += 1;
-    else lf += 1;
-  }
-  return crlf > lf ? "crlf" : "lf";
-}
-
-/** Returns the number of lines of a text, or of bytes of UTF-8. */
-function lineCount(bytes: string | Uint8Array): number {
-  if (typeof bytes === "string") return countLines(bytes);
-  let lines = bytes.length > 0 && bytes[bytes.length - 1] !== 10 ? 1 : 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
-  return lines;
-}
-
 function fromBase64(given: string): Uint8Array {
-  let binary: string;
   try {
-    binary = atob(given);
+    return bytesOf(given);
   } catch {
     throw new FilewrightError("INVALID_ARGUMENT", "Invalid argument 'content': it is not base64.", {
       complete: true,
       details: { argument: "content" },
     });
   }
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-  return bytes;
 }

@@ -1,4 +1,5 @@
 /** Ranges of lines: those of a file that an agent has seen, and their positions after a change. */
+import type { Page } from "../../engine/read.ts";
 import type { DiffHunk } from "../../engine/text/diff.ts";
 
 /** First and last line, 1-based. */
@@ -62,4 +63,20 @@ export function afterChange(ranges: readonly LineRange[], hunks: readonly DiffHu
   }
   keep(next, END_OF_FILE, shift);
   return joinRanges(after);
+}
+
+/** Returns the lines that a page shows in full; undefined when that is every line of the file. */
+export function linesSeen(page: Page, start_byte: number | undefined): readonly LineRange[] | undefined {
+  if (page.linesRead === 0) return page.size === 0 ? undefined : [];
+  const inLine = start_byte !== undefined && start_byte > 0;
+  const first = inLine ? page.startLine + 1 : page.startLine;
+  const last = page.truncated ? (page.nextStartByte === null ? page.endLine : page.endLine - 1) : END_OF_FILE;
+  if (page.cutLines.length === 0) return first <= 1 && last === END_OF_FILE ? undefined : [[first, last]];
+  const whole: LineRange[] = [];
+  let next = first;
+  for (const cut of page.cutLines) {
+    if (cut > next) whole.push([next, cut - 1]);
+    next = Math.max(next, cut + 1);
+  }
+  return [...whole, [next, last]];
 }

@@ -9,6 +9,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Yielder } from "../../engine/yielder.ts";
+import { type Names, where } from "./names.ts";
 
 /** A line that stands for lines of the old content. */
 export interface Omission {
@@ -265,3 +266,16 @@ export function omissionWarnings(omissions: readonly Omission[]): readonly strin
 }
 
 const MAX_REPORTED = 5;
+
+/** Returns what to do instead of writing a content that leaves lines out. */
+export function wholeContentRemedy(names: Names): string {
+  const edit = where(
+    names.tool("edit_file"),
+    (tool) => `, or change only the lines that change with ${tool}`,
+  );
+  const whole = where(
+    names.argument("whole_file"),
+    (name) => `; set ${name}: true if the file is to hold exactly this`,
+  );
+  return `Nothing was written: send the whole content${edit}${whole}.`;
+}

@@ -3,7 +3,8 @@ import type { WriteResult } from "../../backends/backend.ts";
 import { engine } from "../../engine/current.ts";
 import type { Eol } from "../../engine/read.ts";
 import { isTextKind } from "./contents.ts";
-import { plural } from "./text.ts";
+import type { Yielder } from "../../engine/yielder.ts";
+import { countLines, countLinesYielding, plural } from "./text.ts";
 
 /** The form of a text file: the properties of its bytes other than the text. */
 export interface TextForm {
@@ -69,4 +70,36 @@ export function writeWarnings({ inPlace, otherNames }: WriteResult, name?: strin
       } the old content`,
     );
   return warnings;
+}
+
+/** Returns the text with all its line endings as one. */
+export function withEol(content: string, eol: "lf" | "crlf"): string {
+  return content.replace(/\r?\n/gu, eol === "lf" ? "\n" : "\r\n");
+}
+
+/** Returns the line ending of most lines of the file. */
+export function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
+  let crlf = 0;
+  let lf = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
+    if (bytes[at - 1] === 13) crlf += 1;
+    else lf += 1;
+  }
+  return crlf > lf ? "crlf" : "lf";
+}
+
+/** Returns the text of a file; empty for other content. */
+export function textOf(bytes: Uint8Array, form: TextForm | undefined): string {
+  return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
+}
+
+/** Returns the number of lines of a file. */
+export function linesOf(
+  bytes: Uint8Array,
+  form: TextForm | undefined,
+  yielder: Yielder | undefined,
+): number | Promise<number> {
+  const text =
+    form === undefined || isUtf8(form.encoding) ? bytes : engine().decodeText(bytes, form.encoding).text;
+  return yielder === undefined ? countLines(text) : countLinesYielding(text, yielder);
 }

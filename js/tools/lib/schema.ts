@@ -5,7 +5,8 @@
  * documented arguments are the enforced ones. Schemas are compiled once, when a tool's module
  * loads; a check allocates one object for the call.
  */
-import { type Arguments, compileCheck, Problem } from "../../schema/check.ts";
+import { type Arguments, compileCheck } from "../../schema/check.ts";
+import { Problem } from "../../schema/problem.ts";
 import type { ObjectSchema } from "../../schema/json-schema.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { suggestArgument } from "../../schema/argument-hints.ts";

@@ -60,21 +60,23 @@ export function cutToBytes(text: string, limit: number): string {
   return text.slice(0, at);
 }
 
-/**
- * Returns the number of lines of a text: only LF (with or without CR) ends one, and a final one
- * begins no further line.
- */
-export function countLines(text: string): number {
-  if (text.length === 0) return 0;
-  let lines = text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
-  return lines;
-}
-
 /** Text, or bytes of UTF-8, in which lines are counted. */
 type Lines<Break> = { readonly length: number; indexOf(found: Break, from: number): number };
 
-/** The same as {@link countLines} for text or bytes, in slices that let other tasks run. @throws CANCELLED */
+/**
+ * Returns the number of lines of a text, or of bytes of UTF-8: only LF (with or without CR) ends
+ * one, and a final one begins no further line.
+ */
+export function countLines(text: string | Uint8Array): number {
+  if (text.length === 0) return 0;
+  const lines: Lines<never> = text;
+  const lineBreak = (typeof text === "string" ? "\n" : 10) as never;
+  let count = text.at(-1) === lineBreak ? 0 : 1;
+  for (let at = lines.indexOf(lineBreak, 0); at >= 0; at = lines.indexOf(lineBreak, at + 1)) count += 1;
+  return count;
+}
+
+/** The same as {@link countLines}, in slices that let other tasks run. @throws CANCELLED */
 export async function countLinesYielding(text: string | Uint8Array, yielder: Yielder): Promise<number> {
   if (text.length === 0) return 0;
   const lines: Lines<never> = text;
