@@ -6,7 +6,7 @@ import type { DiffHunk } from "../../engine/text/diff.ts";
 export type LineRange = readonly [first: number, last: number];
 
 /** The last line of a range that reaches the end of the file, whatever its length. */
-export const END_OF_FILE: number = Number.MAX_SAFE_INTEGER;
+const END_OF_FILE: number = Number.MAX_SAFE_INTEGER;
 
 /** Sorts ranges and merges those that overlap or touch. */
 export function joinRanges(ranges: readonly LineRange[]): readonly LineRange[] {
