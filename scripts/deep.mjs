@@ -2,7 +2,7 @@
 //
 //   npm run deep -- KIND [--seed N] [--count N] [--seconds N]
 //   npm run deep -- jsdiff COPY        a kind that needs something given
-//   npm run deep -- --list             lists the kinds with their usual counts
+//   npm run deep -- --list             lists the kinds with their usual counts; so does --help
 //   npm run deep -- KIND --share       the share of it that CI runs, with a new seed
 //
 // Every kind is one file in test/deep. A run prints its seed, so that a failure can be repeated.
@@ -13,6 +13,8 @@ import { parseArgs } from "node:util";
 import { newSeed, SHARE_SECONDS } from "./lib/deep-kind.mjs";
 import { BuildError, main, root } from "./lib/run.mjs";
 
+const USAGE = `npm run deep -- KIND [--seed N] [--count N] [--seconds N] [--share]
+Kinds, with their usual number of cases:`;
 const folder = join(root, "test/deep");
 
 /** @returns {string[]} the names of all kinds */
@@ -80,6 +82,7 @@ function parse() {
         count: { type: "string" },
         seconds: { type: "string" },
         list: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
         share: { type: "boolean" },
       },
     });
@@ -91,7 +94,8 @@ function parse() {
 if (process.argv[1] === join(root, "scripts/deep.mjs")) {
   await main(async () => {
     const { values, positionals } = parse();
-    if (values.list) {
+    if (values.help) console.log(USAGE);
+    if (values.list || values.help) {
       for (const kind of kinds()) {
         const { description, count } = await load(kind);
         console.log(`${kind.padEnd(12)} ${String(count).padStart(8)}  ${description}`);
