@@ -10,7 +10,7 @@
  */
 import { callback, gateOf } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
-import { type GeminiSchema, geminiSchema } from "./gemini-schema.ts";
+import { type GeminiSchema, geminiSchema } from "./schemas.ts";
 import { type ApprovingOptions, approvalPredicate, selectTools, APPROVING_OPTIONS } from "./offer.ts";
 import { mediaOf } from "./outcome.ts";
 

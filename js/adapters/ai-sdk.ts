@@ -19,10 +19,9 @@ import {
   PRESET_CHOICE,
 } from "./offer.ts";
 import { mediaOf, succeed } from "./outcome.ts";
-import { type StandardSchema, standardSchema } from "./standard-schema.ts";
-import { strictOrNot } from "./strictness.ts";
+import { type StandardSchema, standardSchema, strictOrNot } from "./schemas.ts";
 
-export type { StandardIssue, StandardSchema } from "./standard-schema.ts";
+export type { StandardIssue, StandardSchema } from "./schemas.ts";
 export type { AdapterOptions, ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 export { ToolFailure } from "./outcome.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "./offer.ts";
 import { type AnthropicBlock, toAnthropicContent } from "./content.ts";
 import { bareText, ToolFailure } from "./outcome.ts";
-import { strictWithinLimits } from "./strictness.ts";
+import { strictWithinLimits } from "./schemas.ts";
 
 export type { AnthropicBlock, AnthropicMediaType, TextPart } from "./content.ts";
 export type { CallerOptions } from "./offer.ts";

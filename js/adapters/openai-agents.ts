@@ -21,8 +21,8 @@ import {
   type CallerOptions,
 } from "./offer.ts";
 import { argumentsOf, mediaOf } from "./outcome.ts";
-import { strictOrNot } from "./strictness.ts";
-import { addPatch, updatePatch } from "./v4a.ts";
+import { strictOrNot } from "./schemas.ts";
+import { parsePatch } from "../engine/functions.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
@@ -168,4 +168,37 @@ export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAI
     updateFile: ({ path, diff, moveTo }) => patched(updatePatch(path, diff, moveTo)),
     deleteFile: ({ path }) => run("delete", { path }),
   };
+}
+
+/**
+ * Returns the `*** Begin Patch` form of a diff that creates one file; undefined for hunks that contain
+ * more, such as a section for another file: the approved operation named one path.
+ */
+function addPatch(path: string, diff: string): string | undefined {
+  return wrap([`*** Add File: ${path}`], "create", diff);
+}
+
+/** The same for a diff that changes one file, and may move it. */
+function updatePatch(path: string, diff: string, moveTo?: string): string | undefined {
+  const head = [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`])];
+  return wrap(head, moveTo === undefined ? "update" : "rename", diff);
+}
+
+function wrap(head: readonly string[], operation: string, diff: string): string | undefined {
+  if (head.some((line) => /[\r\n]/u.test(line))) return undefined;
+  const patch = ["*** Begin Patch", ...head, diff.replace(/\n$/u, ""), "*** End Patch", ""].join("\n");
+  return saysMore(patch, operation) ? undefined : patch;
+}
+
+/**
+ * Returns true when a patch does more than one thing to one file. An unreadable patch returns
+ * false, because applying it reports the error.
+ */
+function saysMore(patch: string, operation: string): boolean {
+  try {
+    const { files } = parsePatch(patch);
+    return files.length !== 1 || files[0]?.operation !== operation;
+  } catch {
+    return false;
+  }
 }

@@ -11,7 +11,7 @@ import {
   toAnthropicTextEditor,
 } from "../../js/adapters/anthropic.ts";
 import { toAllowedTools, toClaudeAgentServer } from "../../js/adapters/claude-agent.ts";
-import { geminiSchema } from "../../js/adapters/gemini-schema.ts";
+import { geminiSchema } from "../../js/adapters/schemas.ts";
 import { toGeminiTool } from "../../js/adapters/gemini.ts";
 import type { InProcessServer, InProcessTransport } from "../../js/adapters/in-process-mcp.ts";
 import { type LangChainFields, toInterruptOn, toLangChain } from "../../js/adapters/langchain.ts";

@@ -14,7 +14,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { toAnthropicRunnable } from "../../js/adapters/anthropic.ts";
-import { geminiSchema, type GeminiSchema } from "../../js/adapters/gemini-schema.ts";
+import { geminiSchema, type GeminiSchema } from "../../js/adapters/schemas.ts";
 import { leanPreset } from "../../js/mcp/lean-preset.ts";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";

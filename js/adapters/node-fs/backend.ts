@@ -27,9 +27,15 @@ import {
 } from "../../backends/paths.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
 import { gateOf, instance, required } from "../../schema/option.ts";
-import { codeOf, translated } from "./errors.ts";
-import { realOf, type RealOptions } from "./links.ts";
-import type { NodeFs, NodeFsPromises, NodeStats } from "./shape.ts";
+import {
+  codeOf,
+  translated,
+  realOf,
+  type RealOptions,
+  type NodeFs,
+  type NodeFsPromises,
+  type NodeStats,
+} from "./host.ts";
 
 export type { NodeFs, NodeFsPromises, NodeStats };
 
