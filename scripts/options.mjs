@@ -167,7 +167,7 @@ async function print() {
   const more = [...shared.values()].map((schema) => `### ${schema.title}\n${rowsOf(all, schema)}`);
   return [
     "# Options",
-    'Printed by `npm run options` from the tables that check them; not to be edited. An unknown option, a wrong type or a value that is not listed is INVALID_ARGUMENT, which names where it stands and the nearest valid name. Nothing is converted: `"true"` is not `true`.',
+    'Printed by `npm run options` from the tables that check them; not to be edited. An unknown option, a wrong type or a value that is not listed is INVALID_ARGUMENT, and the message names its place and the nearest valid name. Nothing is converted: `"true"` is not `true`.',
     ...entries,
     "## Objects in options",
     ...more,

@@ -100,7 +100,7 @@ export interface AmplifierConfig {
   readonly denied_write_paths?: readonly string[] | undefined;
   /** Ask before each change; `options` must have `confirm` then. Default false. */
   readonly require_approval?: boolean | undefined;
-  /** Tell `tool:pre` and `tool:post` of each call, for a loop that does not. Default false. */
+  /** Emit `tool:pre` and `tool:post` for each call, for a loop that does not. Default false. */
   readonly tool_events?: boolean | undefined;
   /** Only these tools. Default: all. */
   readonly include?: readonly string[] | undefined;
@@ -108,7 +108,10 @@ export interface AmplifierConfig {
   readonly exclude?: readonly string[] | undefined;
   /** Further options of `openWorkspace`, such as `confirm` or `backend`. */
   readonly options?: Omit<WorkspaceOptions, "root" | "roots" | "access" | "preset"> | undefined;
-  /** A workspace of the host instead: it stays open. Its own options hold, so no other key goes with it but `include` and `exclude`. */
+  /**
+   * A workspace of the host instead; it stays open. Its own options apply, so only `include` and
+   * `exclude` may be given with it.
+   */
   readonly workspace?: Workspace | undefined;
 }
 

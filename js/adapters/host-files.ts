@@ -20,7 +20,7 @@ import { type ToolResult, toolsFor, type Workspace } from "../workspace/index.ts
 export interface HostOptions {
   /** The name of the caller. Each caller has its own record of reads and its own lines in logs. */
   readonly agent?: string | undefined;
-  /** Cancels the calls that run: a signal, or what gives that of the run at hand. */
+  /** Cancels running calls: a signal, or a function that returns the signal of the current run. */
   readonly signal?: AbortSignal | (() => AbortSignal | undefined) | undefined;
 }
 

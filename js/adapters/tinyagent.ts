@@ -57,7 +57,7 @@ export interface TinyAgent {
 
 /** The options of {@link toTinyAgentHooks}. */
 export interface TinyAgentHookOptions {
-  /** Whose names the tools and arguments have in what callbacks are told. Default `tinyagent`. */
+  /** The preset whose names of tools and arguments callbacks get. Default `tinyagent`. */
   readonly preset?: PresetName | Preset | undefined;
   /** Receives the error that a callback threw at `tool_end`, which is otherwise ignored. */
   readonly onError?: ((error: unknown) => void) | undefined;

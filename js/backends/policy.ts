@@ -20,9 +20,9 @@ export interface SandboxPolicy {
   readonly read: readonly string[] | null;
   /** Directories or single files that may be changed. */
   readonly write: readonly string[];
-  /** Globs relative to `cwd`; what they match is out of bounds, roots or not. */
+  /** Globs relative to `cwd`; matches are refused, even in a root. */
   readonly deny: readonly string[];
-  /** Refuse writes to protected places: what other programs run or obey, as git's hooks. */
+  /** Refuse writes to protected places: files that other programs run or read as configuration, such as git's hooks. */
   readonly protect: boolean;
   /** `grant`: the content of secrets (`.env`, keys, tokens) is not read unless it was granted. Default `allow`. */
   readonly secrets?: "grant" | "allow" | undefined;

@@ -10,7 +10,10 @@ export interface ApprovalServerOptions {
   readonly port?: number | undefined;
   /** Default `127.0.0.1`. */
   readonly host?: string | undefined;
-  /** Names under which the server is reached, without ports, besides `host` and those of loopback. */
+  /**
+   * Further names under which the server is reached, without ports, in addition to `host` and the names
+   * of loopback.
+   */
   readonly hosts?: readonly string[] | undefined;
   /** Origins of pages that may answer, such as `https://app.example`. Default: none but the server's own. */
   readonly origins?: readonly string[] | undefined;

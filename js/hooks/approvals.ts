@@ -27,11 +27,11 @@ export interface Approval {
 export interface Approvals {
   /** Returns true when a lasting approval covers a tool on paths below these roots. */
   covers(tool: string, roots: readonly string[]): boolean;
-  /** Keeps an answer that lasts; undefined for one that does not. */
+  /** Stores a lasting answer; returns undefined for any other. */
   remember(reply: ConfirmReply, tool: string, roots: readonly string[]): Approval | undefined;
   /** The approvals in force. */
   list(): readonly Approval[];
-  /** Takes one back, for calls that begin from now on. */
+  /** Revokes one, for later calls. */
   revoke(id: string): boolean;
 }
 

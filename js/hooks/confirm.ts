@@ -41,13 +41,13 @@ export interface ConfirmPayload {
   readonly newContent?: string;
   /** With `modify_with_editor`: write it without asking again. */
   readonly final?: boolean;
-  /** When an outcome that lasts ends; default: when the workspace is closed. */
+  /** The end of a lasting outcome; default: when the workspace is closed. */
   readonly expires?: Date;
   /** The person who decided. */
   readonly by?: string;
   /** The reason of a refusal, for the model. */
   readonly reason?: string;
-  /** The `digest` of the question that was shown; another one than the question's refuses. */
+  /** The `digest` of the answered question; an answer with another digest is a refusal. */
   readonly digest?: string;
 }
 

@@ -24,11 +24,11 @@ export interface HeadlessRule {
   /** A canonical tool name, one of `foreignTools`, or `*`. */
   readonly tool?: string;
   /**
-   * A glob held against the absolute real paths of the call, which covers what it matches and everything below:
-   * `/repo/src`, or `*.md` in any directory. Each path is decided by itself, and the strictest decision answers.
+   * A glob for the absolute real paths of the call. A match covers everything below it: `/repo/src`, or
+   * `*.md` in any directory. Each path is decided separately; the strictest decision is the answer.
    */
   readonly path?: string;
-  /** Looks at the whole question. One that throws permits nothing. */
+  /** Tests the whole question. If it throws, the rule permits nothing. */
   readonly when?: (details: Confirmation) => boolean;
   /** The answer to a question that matches. */
   readonly decision: "allow" | "deny";

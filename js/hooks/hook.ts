@@ -80,7 +80,7 @@ export interface BeforeReply {
   readonly proceed?: boolean;
   /** Merged over the arguments by key; null removes a key. Checked again. */
   readonly modified_args?: Readonly<Record<string, unknown>> | null;
-  /** The text for the model; only with `proceed: false`. What is no text is shown as JSON. */
+  /** The text for the model; only with `proceed: false`. Other values are shown as JSON. */
   readonly alternative_response?: unknown;
   /** Rejects the call's promise with exactly this. */
   readonly raise_exception?: unknown;
@@ -111,19 +111,19 @@ export interface AfterReply {
   /** The text for the model. */
   readonly text?: string;
   /**
-   * The text for people. Where only the text for the model is replaced, people are shown that one, and where only the
-   * data is, no difference: what a hook takes out must not stay in what people are shown.
+   * The text for people. If the hook replaces only the text for the model, people see that text; if it
+   * replaces only the data, people see no diff. So nothing that a hook removes stays visible to people.
    */
   readonly display?: string;
   /** The data of the result. */
   readonly data?: unknown;
-  /** Of a result that is passed on; not looked at, as is all that follows. */
+  /** Part of a result that is returned unchanged; ignored, like the following keys. */
   readonly ok?: unknown;
-  /** Of a result that is passed on; not looked at. */
+  /** Part of a result that is returned unchanged; ignored. */
   readonly error?: unknown;
-  /** Of a result that is passed on; not looked at. */
+  /** Part of a result that is returned unchanged; ignored. */
   readonly content?: unknown;
-  /** Of a result that is passed on; not looked at. */
+  /** Part of a result that is returned unchanged; ignored. */
   readonly meta?: unknown;
 }
 
@@ -147,7 +147,7 @@ export interface Hook {
   readonly stage: "before" | "after";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
-  /** Called with what is known of the call; what it returns is acted on. */
+  /** Called with the facts about the call; its answer decides. */
   run(context: HookContext): unknown;
 }
 

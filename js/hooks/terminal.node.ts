@@ -23,9 +23,9 @@ export interface TerminalOptions {
   readonly input?: ReadStream | undefined;
   /** Default: standard error, so that standard output stays the program's. */
   readonly output?: WriteStream | undefined;
-  /** Default: the process's. `VISUAL`, `EDITOR`, `NO_COLOR`, `FORCE_COLOR` and `TERM` are looked at. */
+  /** Default: the process's. `VISUAL`, `EDITOR`, `NO_COLOR`, `FORCE_COLOR` and `TERM` are used. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** How long keys are thrown away before a question, in milliseconds. Default 100. */
+  /** How long keys are ignored before a question, in milliseconds. Default 100. */
   readonly settleMs?: number | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface HttpLimits {
   readonly allBodiesBytes: number;
   /** Requests that are answered at the same time, event streams included. Beyond it 503. */
   readonly requests: number;
-  /** Of these, MCP requests: the rest is left to those who answer approvals. Beyond it 503. */
+  /** The maximum number of MCP requests among these; the rest is reserved for approvals. Beyond it 503. */
   readonly calls: number;
   /** Open connections. Beyond it the oldest one that waits for a request is closed. */
   readonly connections: number;

@@ -38,9 +38,9 @@ interface ServerSettings {
   readonly structured?: Structured | undefined;
   /** Ask the client's user before every change. Default false. */
   readonly ask?: boolean | undefined;
-  /** How long calls that run may go on once the server ends. Seconds, default 10. */
+  /** How long running calls may continue after the server was told to end. Seconds, default 10. */
   readonly graceSeconds?: number | undefined;
-  /** Where each call is written down, one JSON object a line. Default: nowhere. */
+  /** The file for the audit log: one JSON object per line for each call. Default: none. */
   readonly audit?: string | undefined;
   /** The least urgent messages on standard error. Default `info`. */
   readonly logLevel?: LogLevel | undefined;

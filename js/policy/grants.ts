@@ -25,13 +25,13 @@ export type GrantAccess = "read" | "write";
 
 /** One directory that a person allowed. Keys are those of the grants file. */
 export interface Grant {
-  /** Absolute; everything below it is meant too. */
+  /** Absolute; the grant covers everything below it. */
   readonly dir: string;
   /** The permitted access: `write` includes reading. */
   readonly access: GrantAccess;
   /** When it was given: ISO 8601, UTC. */
   readonly granted_at: string;
-  /** When it ends: ISO 8601. Without it the grant stays until it is revoked. */
+  /** The time at which it ends, in ISO 8601. Default: it lasts until it is revoked. */
   readonly expires?: string;
   /** The person who gave it. */
   readonly by?: string;
@@ -63,11 +63,11 @@ export function givenGrant(grant: Grant): Grant {
 
 /** Stores grants. Several processes may share a store. */
 export interface GrantStore {
-  /** Every grant, those that have ended included. Asked on each call, so it must be quick. */
+  /** Returns every grant, including expired ones. Called for each call, so it must be fast. */
   list(): MaybePromise<readonly Grant[]>;
   /** Stores a grant and keeps those that other processes have stored meanwhile. */
   add(grant: Grant): MaybePromise<void>;
-  /** Forgets every grant of exactly this directory; false where there was none. */
+  /** Removes every grant of exactly this directory; false if there was none. */
   remove(dir: string): MaybePromise<boolean>;
 }
 

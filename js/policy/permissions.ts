@@ -61,7 +61,7 @@ export interface GrantReply {
   readonly access?: GrantAccess | undefined;
   /** When the grant ends. Default: never. */
   readonly expires?: Date | undefined;
-  /** False: until the workspace is closed, and not written down. Default true. */
+  /** False: the grant lasts until the workspace is closed and is not stored. Default true. */
   readonly remember?: boolean | undefined;
   /** The person who answered. */
   readonly by?: string | undefined;
@@ -100,7 +100,7 @@ export type GrantEvent =
 
 /** How permissions are made. */
 export interface PermissionSetup {
-  /** `prompt`: directories must be granted. `off`: they need not be. */
+  /** `prompt`: directories must be granted. `off`: no grants are needed. */
   readonly mode: "off" | "prompt";
   /** Where grants are kept. */
   readonly store: GrantStore;

@@ -29,9 +29,12 @@ export type SandboxPolicy = Policy;
 export interface PolicyOptions {
   /** The base of relative paths and globs; default: the factory's root. */
   readonly cwd?: string | undefined;
-  /** Globs relative to `cwd`; what they match is out of bounds. */
+  /** Globs relative to `cwd`; matches are refused. */
   readonly deny?: readonly string[] | undefined;
-  /** Refuse writes to protected places: what other programs run or obey, as git's hooks. Default false. */
+  /**
+   * Refuse writes to protected places: files that other programs run or read as configuration, such as
+   * git's hooks. Default false.
+   */
   readonly protect?: boolean | undefined;
   /** `grant`: keep the content of secrets (`.env`, keys, tokens) from being read. Default `allow`. */
   readonly secrets?: "grant" | "allow" | undefined;

@@ -38,16 +38,16 @@ export type Decision = "allow" | "deny" | "ask";
 
 /** One rule. Every given condition must be met. */
 export interface Rule {
-  /** A canonical tool name, or `*`. A rule on `delete` or `move` holds for whatever deletes or moves. */
+  /** A canonical tool name, or `*`. A rule on `delete` or `move` applies to every tool that deletes or moves. */
   readonly tool?: string;
   /**
-   * A glob relative to the cwd, or absolute: what it matches is covered with everything
-   * below it. Without a slash, or beginning with `**`, it holds at any depth below every root.
+   * A glob relative to the cwd, or absolute. A match covers everything below it. Without a slash, or
+   * beginning with `**`, it matches at any depth below every root.
    */
   readonly path?: string;
   /**
-   * Arguments that must have exactly these values, or a test of them. A test that
-   * throws holds for a restriction and not for a permission.
+   * Arguments that must have exactly these values, or a test of them. A test that throws counts as a
+   * match for `deny` and `ask`, and not for `allow`.
    */
   readonly args?: Readonly<Record<string, unknown>> | ((args: Readonly<Record<string, unknown>>) => boolean);
   /** The decision about a call that matches: `allow`, `deny`, or `ask` the reviewer. */

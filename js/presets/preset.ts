@@ -34,11 +34,11 @@ export interface PresetHost {
 export interface Param {
   /** The JSON Schema of its values. */
   readonly schema: Schema;
-  /** Our argument; null where the preset itself deals with it. */
+  /** Our argument; null if the preset handles it itself. */
   readonly to: string | null;
   /** Its value as ours. */
   readonly convert?: (value: never) => unknown;
-  /** Our number as theirs: the other way round. */
+  /** Converts our number to theirs. */
   readonly back?: (value: number) => number;
   /** Keys of the objects in a list: theirs → ours. */
   readonly keys?: Readonly<Record<string, string>>;
@@ -103,7 +103,7 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends ToolMapping<
   readonly fixed?: Arguments;
   /** Further spellings: alias → parameter. */
   readonly aliases?: Aliases;
-  /** Names of our arguments that no parameter stands for: ours → theirs. */
+  /** Names for our arguments that have no parameter: ours → theirs. */
   readonly called?: Aliases;
   /** Parameters that must be absolute paths. */
   readonly absolute?: readonly string[];
@@ -111,13 +111,13 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends ToolMapping<
   readonly home?: readonly string[];
   /** Our arguments completed from several of theirs. @throws FilewrightError INVALID_ARGUMENT */
   readonly arrange?: (args: Arguments, given: Arguments) => Arguments;
-  /** The names of ignore files that are minded, given those of the workspace. */
+  /** The names of ignore files that are respected, given those of the workspace. */
   readonly ignoreFiles?: (files: readonly string[], given: Arguments) => readonly string[];
   /** A regular expression: lines that match it are left out of what a search finds. */
   readonly excludeLines?: (given: Arguments) => string | undefined;
-  /** Another way, where the arguments mean something else. */
+  /** Another call for arguments with another meaning. */
   readonly route?: (given: Arguments) => Route | undefined;
-  /** A second attempt, where the first failed with this code. */
+  /** A second call if the first failed with this code. */
   readonly instead?: (code: Code, given: Arguments) => Route | undefined;
   /** The schema of structured answers, where it differs from ours. */
   readonly outputSchema?: ObjectSchema;
@@ -219,7 +219,7 @@ export interface PresetSpec {
   readonly limits?: Partial<Limits> | undefined;
   /** The access of a workspace where the host sets none. */
   readonly access?: PresetAccess | undefined;
-  /** Texts have a fixed form: what an answer says besides stands in its data alone. Default false. */
+  /** Texts have a fixed form: further information of an answer is only in its data. Default false. */
   readonly fixedText?: boolean | undefined;
   /** The `guard` of a workspace where the host sets none. Default `warn`, or `off` with `fixedText`. */
   readonly guard?: GuardLevel | undefined;

@@ -124,9 +124,8 @@ export interface Reader {
   /** MIME types: exact, or all of a family as in `audio/*`. */
   readonly mimes: readonly string[];
   /**
-   * True when the same bytes with the same options always give the same rendering: the rendering
-   * of a whole file is then cached and reused while the file has the same content. Default
-   * false.
+   * True if the same bytes with the same options always give the same rendering. The rendering of a
+   * whole file is then cached and reused while the file has the same content. Default false.
    */
   readonly reusable?: boolean;
   /** @throws FilewrightError UNSUPPORTED_FORMAT, TOO_LARGE, INVALID_ARGUMENT, CANCELLED */

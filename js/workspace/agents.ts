@@ -46,8 +46,8 @@ export interface AgentOptions {
   /** Where it may read and write, inside what the workspace may. Relative entries are relative to the cwd. */
   readonly access?: Pick<AccessOptions, "read" | "write" | "deny" | "readOnly"> | undefined;
   /**
-   * Directories are granted to this agent alone, in a store of its own. Where the
-   * workspace asks for directories this holds without being said.
+   * Directories are granted to this agent only, in its own store. If the workspace asks for directories,
+   * this is the default.
    */
   readonly permissions?:
     | {

@@ -43,7 +43,7 @@ export type MentionResolver = (
 
 /** The options of {@link resolveMentions}: those of the calls that read, and the resolvers. */
 export interface MentionOptions extends CallOptions {
-  /** Asked in turn; the first path is taken. Default: a mention is a path. */
+  /** Called in order; the first returned path is used. Default: a mention is a path. */
   readonly resolvers?: readonly MentionResolver[] | undefined;
 }
 

@@ -39,20 +39,26 @@ export interface AccessOptions {
   readonly read?: readonly string[] | null | undefined;
   /** Paths that may be changed, instead of the roots. */
   readonly write?: readonly string[] | undefined;
-  /** Globs relative to the cwd: out of bounds, roots or not. */
+  /** Globs relative to the cwd: matches are refused, even in a root. */
   readonly deny?: readonly string[] | undefined;
-  /** Refuse changes of protected places: what other programs run or obey, as git's hooks. Default true. */
+  /**
+   * Refuse changes of protected places: files that other programs run or read as configuration, such as
+   * git's hooks. Default true.
+   */
   readonly protect?: boolean | undefined;
   /** Changes to the table of protected and secret places, row by row. Default: none. */
   readonly places?: PlacesOptions | undefined;
   /**
-   * `grant`, the default: the content of secrets (`.env`, keys, tokens) is read only where the user has granted
-   * that very file; searches leave it out. `allow`: they are files like others.
+   * `grant`, the default: the content of a secret (`.env`, keys, tokens) is read only if the user has
+   * granted that file; searches leave it out. `allow`: secrets are treated like other files.
    */
   readonly secrets?: "grant" | "allow" | undefined;
   /** Refuse every change. */
   readonly readOnly?: boolean | undefined;
-  /** Links that lead out of the roots: refused (`inside`), all links refused (`never`), followed (`any`). Default `inside`. */
+  /**
+   * Links that lead out of the roots: refused (`inside`), all links refused (`never`), followed (`any`).
+   * Default `inside`.
+   */
   readonly followSymlinks?: FollowSymlinks | undefined;
 }
 
@@ -91,18 +97,21 @@ export interface WorkspaceOptions {
   readonly requireApproval?: boolean | undefined;
   /** Receives questions, answers, grants and refusals; see `WorkspaceEvent`. Not waited for. */
   readonly notify?: Notify | undefined;
-  /** How much a call may read, hold and say. */
+  /** Limits of a call: bytes that it may read, hold and return, and times. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Render further kinds of files, or known ones otherwise; the first that knows a kind wins over ours. */
+  /**
+   * Render further kinds of files, or known kinds in another way. The first that supports a kind is
+   * used, before the built-in ones.
+   */
   readonly readers?: readonly Reader[] | undefined;
   /**
-   * The names of ignore files that searches mind, lowest precedence first; `.gitignore` comes first where it is
-   * named. Default `.gitignore .ignore .agentignore`.
+   * The names of ignore files that searches respect, lowest precedence first; `.gitignore` comes first
+   * if it is listed. Default `.gitignore .ignore .agentignore`.
    */
   readonly ignoreFiles?: readonly string[] | undefined;
-  /** How edits are made where a call does not say. */
+  /** Defaults for the arguments of edits. */
   readonly edit?: Partial<EditDefaults> | undefined;
-  /** How hard writes are pushed to the disk. Default `atomic`. */
+  /** Whether writes are atomic, and flushed to the disk. Default `atomic`. */
   readonly durability?: Durability | undefined;
   /**
    * How a write, copy or move on the local disk treats owner, extended attributes and hard links that it cannot
@@ -121,8 +130,9 @@ export interface WorkspaceOptions {
    */
   readonly index?: "auto" | "off" | "anywhere" | "strict" | undefined;
   /**
-   * How many calls run at once, those of agents included; others wait in their order and say so in `meta.queued_ms`.
-   * A call that waits for a person's answer keeps its place. Default: no limit, but for calls that walk a tree.
+   * The number of calls that run at once, including those of agents. Others wait in order;
+   * `meta.queued_ms` has the time. A call that waits for a person's answer counts. Default: no limit,
+   * except for calls that walk a tree.
    */
   readonly concurrency?: number | undefined;
   /**

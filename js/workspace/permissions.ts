@@ -16,11 +16,11 @@ import type { Prompting } from "../pipeline/session.ts";
 export interface PermissionOptions {
   /** `prompt`: a directory is used when it was granted, or when `ask` grants it. Default `off`. */
   readonly mode?: "off" | "prompt" | undefined;
-  /** Where grants are written down: a file outside every root. Default: nowhere, until the workspace is closed. */
+  /** The file that stores grants, outside every root. Default: none; grants last until the workspace is closed. */
   readonly grantsFile?: string | undefined;
-  /** Another place to keep grants, instead of a file. */
+  /** Another store of grants, instead of a file. */
   readonly store?: GrantStore | undefined;
-  /** Asked where a directory was not granted. Without it such directories are refused. */
+  /** Called for a directory that is not granted. Without it such directories are refused. */
   readonly ask?: AskGrant | undefined;
   /** The clock that ends grants, in milliseconds since 1970. */
   readonly now?: (() => number) | undefined;

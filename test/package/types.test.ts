@@ -247,7 +247,7 @@ describe("an editor", () => {
       import openWorkspace",
         },
         "option": {
-          "text": "How much a call may read, hold and say.",
+          "text": "Limits of a call: bytes that it may read, hold and return, and times.",
           "type": "(property) WorkspaceOptions.limits?: Partial<Limits> | undefined",
         },
       }

@@ -45,15 +45,15 @@ export interface PlaceRow {
  * @example { allow: [".vscode/settings.json"], refuse: ["deploy/prod"], secret: ["*.token"] }
  */
 export interface PlacesOptions {
-  /** Tools write these without being asked. Each must lie in a row that refuses or asks. Default: none. */
+  /** Tools write these without a question. Each must be in a row that refuses or asks. Default: none. */
   readonly allow?: readonly string[] | undefined;
-  /** A person is asked before tools write these, also where the table refuses. Default: none. */
+  /** A person is asked before tools write these, even if the table refuses them. Default: none. */
   readonly ask?: readonly string[] | undefined;
   /** Tools never write these. Default: none. */
   readonly refuse?: readonly string[] | undefined;
   /** The content of these is not read without a grant. Default: none. */
   readonly secret?: readonly string[] | undefined;
-  /** The content of these is read, whatever it is. Each must lie in a row of secrets. Default: none. */
+  /** The content of these is read like that of other files. Each must be in a row of secrets. Default: none. */
   readonly readable?: readonly string[] | undefined;
 }
 

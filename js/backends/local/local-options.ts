@@ -10,12 +10,12 @@ export interface LocalOptions {
   /** The paths that may be read and changed; default: all. Enforced natively. */
   readonly policy?: SandboxPolicy | undefined;
   /**
-   * Where lock files are kept; default: the user's state directory. Share it between processes. Where it is
-   * given, indexes of large trees, and those made by `warm`, are kept there too: the next process is warm after one
-   * look at each file.
+   * The directory of lock files; default: the user's state directory. Share it between processes. If it
+   * is given, indexes of large trees, and those made by `warm`, are saved there, too: the next process
+   * only checks each file.
    */
   readonly stateDir?: string | undefined;
-  /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
+  /** Whether writes are atomic, and flushed to the disk, unless a call sets it; default `atomic`. */
   readonly durability?: Durability | undefined;
   /**
    * How a write, copy or move treats owner, extended attributes and hard links that it cannot preserve: `possible`

@@ -5,9 +5,9 @@ import { COMMAND_LIMITS, type CommandLimits } from "./sandbox.ts";
 /** How a workspace runs commands. */
 export interface CommandOptions {
   /**
-   * On Linux. `strict`, the default: bubblewrap, where everything that the workspace denies,
-   * protects and keeps secret holds for commands too. `fast`: Landlock and seccomp, where that
-   * does not hold inside the writable roots, so that it takes `degrade: "allow"`.
+   * On Linux. `strict`, the default: bubblewrap, which enforces the denied, protected and secret paths
+   * of the workspace in commands, too. `fast`: Landlock and seccomp, which do not enforce them inside
+   * the writable roots; it needs `degrade: "allow"`.
    */
   readonly tier?: "strict" | "fast" | undefined;
   /** Let commands use the network. Default false. */
@@ -21,8 +21,8 @@ export interface CommandOptions {
   /** The resource limits of one command. */
   readonly limits?: CommandLimits | undefined;
   /**
-   * `allow`: the next best sandbox, down to none, where the one asked for is missing, and
-   * commands although the policy does not hold for them. The status tells. Default `refuse`.
+   * `allow`: if the requested sandbox is missing, use a weaker one, or none, even if it does not enforce
+   * the policy. The status reports it. Default `refuse`.
    */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** The bubblewrap program. Default `bwrap`. */

@@ -56,15 +56,14 @@ export interface SandboxOptions {
   /** Let them use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
-   * System calls that commands are refused (EPERM) besides those that the sandbox always
-   * refuses, by name, such as `ptrace` or `mount`. A call that has several names has to be
-   * forbidden by each: `rename`, `renameat`, `renameat2`. Names that only another processor
-   * has are accepted. Linux alone. Default none.
+   * Names of further system calls that fail with EPERM in commands, such as `ptrace` or `mount`; some
+   * always fail. If a system call has several names, list each: `rename`, `renameat`, `renameat2`. Names
+   * of other processors are accepted. Linux alone. Default none.
    */
   readonly forbiddenSyscalls?: readonly string[] | undefined;
   /** The resource limits of a command. On macOS only time and output are bounded. */
   readonly limits?: CommandLimits | undefined;
-  /** `allow`: less, down to nothing, where what was asked for is not to be had. Default `refuse`. */
+  /** `allow`: if the requested sandbox is not available, use a weaker one, or none. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** Runs commands on another machine or in a container. */
   readonly remote?: SandboxProvider | undefined;

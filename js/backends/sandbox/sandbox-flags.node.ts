@@ -13,7 +13,7 @@ export interface SandboxFlags {
   readonly fullDiskReadAccess?: boolean | undefined;
   /** Let them change everything. Default false. */
   readonly fullDiskWriteAccess?: boolean | undefined;
-  /** Paths that they may change besides the working directory; relative to it. Default: none. */
+  /** Paths that they may change in addition to the working directory; relative to it. Default: none. */
   readonly writableRoots?: readonly string[] | undefined;
 }
 

@@ -57,17 +57,16 @@ export interface LinuxSandboxOptions {
   /** Let them use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
-   * System calls that commands are refused (EPERM) besides those that the sandbox always
-   * refuses, by name, such as `ptrace` or `mount`. A call that has several names has to be
-   * forbidden by each: `rename`, `renameat`, `renameat2`. Names that only another processor
-   * has are accepted. Default none.
+   * Names of further system calls that fail with EPERM in commands, such as `ptrace` or `mount`; some
+   * always fail. If a system call has several names, list each: `rename`, `renameat`, `renameat2`. Names
+   * of other processors are accepted. Default none.
    */
   readonly forbiddenSyscalls?: readonly string[] | undefined;
   /** The resource limits of a command. */
   readonly limits?: CommandLimits | undefined;
   /**
-   * `allow`: run commands also where the kernel cannot restrict them, and in workspaces that
-   * deny, protect or keep secrets, which this tier cannot hold. The status tells. Default `refuse`.
+   * `allow`: run commands even if the kernel cannot restrict them, and in workspaces whose denied,
+   * protected and secret paths this tier cannot enforce. The status reports it. Default `refuse`.
    */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** `ignore`: behave as on a kernel without Landlock, for tests. */

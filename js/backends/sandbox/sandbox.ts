@@ -39,9 +39,9 @@ export interface CommandLimits {
   /** Processes and threads at one time. Default 2,048. */
   readonly processes?: number | undefined;
   /**
-   * Bytes of memory of all its processes together, but for pages shared with files, counted
-   * every 20 ms; one process cannot have more than twice that. Default half of what the machine
-   * or container has.
+   * Bytes of memory of all its processes together, without pages shared with files, measured every 20
+   * ms; one process cannot have more than twice that. Default: half of the memory of the machine or
+   * container.
    */
   readonly memoryBytes?: number | undefined;
   /** Bytes of one file that it writes. Default 4 GiB. */
@@ -111,16 +111,16 @@ export type SandboxProbe = "write" | "tcp_connect" | "unix_socket";
 export interface SandboxProvider {
   /** The guarantees for every command. */
   readonly status: SandboxStatus;
-  /** `allow`: a workspace takes this provider though its status says less than the policy wants. Default `refuse`. */
+  /** `allow`: a workspace accepts this provider even if its status does not enforce the policy. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;
   /**
-   * The same sandbox for the policy of a workspace, or of one of its agents: never more than
-   * this one allows. A provider without it must say in its status that the policy holds.
+   * Returns the same sandbox for the policy of a workspace, or of one of its agents; it never allows
+   * more than this one. A provider without it must report `policy: "enforced"` in its status.
    */
   within?(policy: CommandPolicy): SandboxProvider;
   /** @throws FilewrightError SANDBOX_SETUP_FAILED, NOT_FOUND, PERMISSION_DENIED, CANCELLED */
   run(command: SandboxCommand): Promise<SandboxOutcome>;
-  /** Tries something; tells the system's word for what prevented it. */
+  /** Makes a test call; returns the system's error if it fails. */
   probe?(
     kind: SandboxProbe,
     options?: { readonly path?: string | undefined },

@@ -9,9 +9,9 @@ import { makeSeen, type Seen, type SeenFile } from "../../tools/lib/seen.ts";
 export interface ReadStore {
   /** Returns the files that an agent has read, from oldest to newest. */
   load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
-  /** Keeps one note; undefined forgets the file. Need not wait until it is written. */
+  /** Stores one entry; undefined removes the file. It need not wait until it is written. */
   note(agent: string, path: string, file: SeenFile | undefined): void;
-  /** Writes what is still to be written, and lets go. */
+  /** Writes pending entries and closes the store. */
   close(): Promise<void>;
 }
 

@@ -5,9 +5,9 @@ import { type Failure, refused, type ToolResult } from "../result.ts";
 
 /** The limits of an agent until the workspace is closed. An omitted limit does not apply. */
 export interface BudgetOptions {
-  /** Calls, those that fail included; a batch counts as its operations. */
+  /** The number of calls, including failed ones; a batch counts as its operations. */
   readonly calls?: number | undefined;
-  /** UTF-8 bytes of answers. Calls under way at once may each use what is left. */
+  /** UTF-8 bytes of answers. Calls that run at the same time may each use the whole remainder. */
   readonly outputBytes?: number | undefined;
 }
 

@@ -3,16 +3,22 @@ import { integer, type Options, options } from "../../schema/option.ts";
 
 /** The limits of a workspace. */
 export interface Limits {
-  /** UTF-8 bytes of one result's text at most, whatever a call asks for. Default 1 MiB. */
+  /** The maximum size of one result's text in UTF-8 bytes, even if a call asks for more. Default 1 MiB. */
   readonly outputBytes: number;
   /**
-   * UTF-8 bytes of one result's text where the call names no size: more is cut at a line, with how to go on. Default
-   * 64 KiB; presets of older agents have `outputBytes` instead.
+   * The maximum size of one result's text in UTF-8 bytes if the call sets none. A longer text is cut at
+   * a line and says how to continue. Default 64 KiB; presets of older agents use `outputBytes`.
    */
   readonly pageBytes: number;
-  /** The largest image that is sent to a model. If the host sets it, the next two apply only where set too. Default 20 MiB. */
+  /**
+   * The largest image that is sent to a model. If the host sets it, the next two apply only if they are
+   * set, too. Default 20 MiB.
+   */
   readonly imageBytes: number;
-  /** The most base64 characters of one image in an answer: a larger one is scaled down, or refused. Default 5 MiB. */
+  /**
+   * The maximum number of base64 characters of one image in an answer: a larger one is scaled down, or
+   * refused. Default 5 MiB.
+   */
   readonly imageBase64Bytes: number;
   /** The longest side of an image in an answer, in pixels: a larger one is scaled down, or refused. Default 8,000. */
   readonly imagePixels: number;
@@ -20,11 +26,11 @@ export interface Limits {
   readonly wholeFileBytes: number;
   /** The largest SVG that is shown as text. */
   readonly svgBytes: number;
-  /** Larger files are passed over by grep, and refused by edit. */
+  /** Larger files are skipped by grep and refused by edits. */
   readonly grepFileBytes: number;
-  /** How long to wait for a writer elsewhere. */
+  /** How long to wait for another writer of the same file, in milliseconds. Default 5,000. */
   readonly lockTimeoutMs: number;
-  /** How long a hook may take before it blocks the call. */
+  /** How long a hook may take, in milliseconds; then the call is blocked. Default 60,000. */
   readonly hookTimeoutMs: number;
 }
 
