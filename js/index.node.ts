@@ -3,8 +3,12 @@ export * from "./engine/index.node.ts";
 export * from "./backends/index.ts";
 export * from "./backends/local/local.node.ts";
 export { type SandboxOptions, sandboxFor } from "./backends/sandbox/sandbox-choice.node.ts";
-export { linuxSandbox, type LinuxSandboxOptions } from "./backends/sandbox/sandbox.node.ts";
-export { type SandboxFlags, sandboxOptionsOf } from "./backends/sandbox/sandbox-flags.node.ts";
+export {
+  linuxSandbox,
+  type LinuxSandboxOptions,
+  type SandboxFlags,
+  sandboxOptionsOf,
+} from "./backends/sandbox/sandbox.node.ts";
 export * from "./policy/grants-file.node.ts";
 export * from "./policy/index.ts";
 export * from "./hooks/audit-file.node.ts";

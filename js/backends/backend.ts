@@ -18,49 +18,13 @@ import type {
 } from "../engine/search-types.ts";
 import type { Durability, TreeCounts } from "../engine/generated/records.ts";
 import type { SandboxPolicy } from "./policy.ts";
-import type { EntryType, FsEntry } from "./entry.ts";
-import type { TreePage, TreeRequest } from "./tree-page.ts";
+import type { FsEntry, FsStat, TreePage, TreeRequest } from "./entry.ts";
 
 export type { Durability, TreeCounts } from "../engine/generated/records.ts";
-export type { EntryType, FsEntry } from "./entry.ts";
+export type { EntryType, FsEntry, FsStat } from "./entry.ts";
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
-
-/** The facts about one path. Frozen. Times are milliseconds since 1970, UTC. */
-export interface FsStat {
-  /** The absolute path. */
-  readonly path: string;
-  /** The kind of entry. */
-  readonly type: EntryType;
-  /** Bytes. */
-  readonly size: number;
-  /** True for a directory. */
-  readonly isDir: boolean;
-  /** True for a regular file. */
-  readonly isFile: boolean;
-  /** Time of the last change to the content. */
-  readonly mtime: number;
-  /** Time of the last change to the entry. */
-  readonly ctime?: number;
-  /** Time of the last read. */
-  readonly atime?: number;
-  /** Time of creation. */
-  readonly birthtime?: number;
-  /** Permission bits, such as `0o644`. */
-  readonly mode?: number;
-  /** The number of hard links. */
-  readonly nlink?: number;
-  /** The target of a symbolic link, as written; only from `lstat`. */
-  readonly target?: string;
-  /** Opaque; changes whenever the content may have changed. */
-  readonly version?: string;
-  /**
-   * Opaque; identifies the entry itself, such as by device and inode. A rename keeps it; an entry
-   * that takes the place of another one has a different id.
-   */
-  readonly fileId?: string;
-}
 
 /** Preconditions and properties of a write. */
 export interface WriteOptions {

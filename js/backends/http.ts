@@ -18,7 +18,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes, WriteResult } from "./backend.ts";
 import { checkRange, checkSignal, failure, tooLarge } from "./failure.ts";
-import { globFiles } from "./search/globs.ts";
+import { globFiles } from "./fallback/walk-tree.ts";
 import { type HttpFile, type HttpManifest, indexOf, type ManifestIndex } from "./http-manifest.ts";
 import { checkPath, normalise, sortCodePoints } from "./paths.ts";
 import { decodeText } from "./text.ts";

@@ -19,13 +19,18 @@ export type {
   SandboxProvider,
   SandboxStatus,
 } from "./sandbox/sandbox.ts";
-export type { CommandOptions } from "./sandbox/command-options.ts";
+export type { CommandOptions } from "./option-schema.ts";
 export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search/search-stream.ts";
 export { SandboxedBackend } from "./confined/sandboxed.ts";
-export type { TreePage, TreeRequest } from "./tree-page.ts";
-export { FileSystemAccessBackend, type PickedMode, type PickedPermission } from "./web/file-system-access.ts";
+export type { TreePage, TreeRequest } from "./entry.ts";
+export {
+  FileSystemAccessBackend,
+  type PickedMode,
+  type PickedPermission,
+  OpfsBackend,
+  type OpfsOptions,
+} from "./web/stores.ts";
 export type { DirectoryHandle } from "./web/handles.ts";
-export { OpfsBackend, type OpfsOptions } from "./web/opfs.ts";
 // Helpers for authors of backends: the contract's rules for paths, order and encodings.
 export { sortEntries } from "./fallback/fallback.ts";
 export { checkPath, compareCodePoints, isLongName } from "./paths.ts";

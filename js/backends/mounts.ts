@@ -44,8 +44,7 @@ import {
   writeVia,
 } from "./fallback/fallback.ts";
 import { copyFileVia, deleteVia, removeTreeVia } from "./fallback/fallback-tree.ts";
-import { filesBelow } from "./fallback/walk-tree.ts";
-import { globFiles } from "./search/globs.ts";
+import { filesBelow, globFiles } from "./fallback/walk-tree.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
 import { SandboxedBackend } from "./confined/sandboxed.ts";
 import { decodeText, encodeText } from "./text.ts";

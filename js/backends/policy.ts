@@ -1,6 +1,6 @@
 /**
- * The shape of a policy that a confined backend enforces. `js/policy/policy.ts` creates and
- * combines policies.
+ * The shape of a policy that a confined backend enforces, and the bound that it sets on answers.
+ * `js/policy/policy.ts` creates and combines policies.
  */
 
 /** The rule for symbolic links that lead out of the roots. */
@@ -40,3 +40,21 @@ export interface SandboxPolicy {
 
 /** The kind of access a call needs to a path. */
 export type Intent = "read" | "write";
+
+/** The bound on the text of an answer, by backend. */
+const bounds = new WeakMap<object, number>();
+
+/** Sets a backend's bound from its policy; a lower bound of the `inner` backend wins. */
+export function boundOutput(backend: object, policy: SandboxPolicy | undefined, inner?: object): void {
+  const own = [policy?.maxOutputBytes, inner === undefined ? undefined : bounds.get(inner)];
+  const known = own.filter((bound) => bound !== undefined);
+  if (known.length > 0) bounds.set(backend, Math.min(...known));
+}
+
+/**
+ * Returns the maximum bytes of text in an answer over this backend, or undefined where no policy
+ * limits it.
+ */
+export function outputBoundOf(backend: object): number | undefined {
+  return bounds.get(backend);
+}

@@ -6,9 +6,8 @@
  * is used.
  */
 import { outside, protectedPlace, readOnly } from "../backends/confined/outside.ts";
-import { resolveAlias } from "../backends/confined/aliases.ts";
+import { resolveAlias, checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
 import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
 import type { Intent } from "../backends/policy.ts";
 import { POLICY } from "../backends/option-schema.ts";

@@ -3,7 +3,7 @@ import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback/fallback.ts";
 import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../engine/yielder.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
-import type { TreePage } from "../backends/tree-page.ts";
+import type { TreePage } from "../backends/entry.ts";
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";

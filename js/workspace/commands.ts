@@ -1,5 +1,5 @@
 /** Creates the sandbox of a workspace's commands from its policy, or refuses one that does not enforce it. */
-import type { CommandOptions } from "../backends/sandbox/command-options.ts";
+import type { CommandOptions } from "../backends/option-schema.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { localHost } from "./host.ts";

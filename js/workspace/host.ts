@@ -5,7 +5,7 @@
  */
 import type { IndexUse } from "../engine/search-types.ts";
 import type { GrantStore, SandboxPolicy } from "../policy/index.ts";
-import type { CommandOptions } from "../backends/sandbox/command-options.ts";
+import type { CommandOptions } from "../backends/option-schema.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";

@@ -5,7 +5,7 @@
 import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../policy/index.ts";
 import { literalGlob } from "../policy/policy.ts";
 import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
-import { outputBoundOf } from "../backends/sandbox/output-bound.ts";
+import { outputBoundOf } from "../backends/policy.ts";
 import { IGNORE_FILES } from "../backends/search/search-walk.ts";
 import { realpathVia } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";

@@ -4,8 +4,7 @@
  */
 import { GRANT_STORE } from "../policy/permissions.ts";
 import { RULE_OPTIONS } from "../policy/rules.ts";
-import { BACKEND } from "../backends/option-schema.ts";
-import { COMMAND_OPTIONS } from "../backends/sandbox/command-options.ts";
+import { BACKEND, COMMAND_OPTIONS } from "../backends/option-schema.ts";
 import { PLACES_OPTIONS } from "../backends/confined/places.ts";
 import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";

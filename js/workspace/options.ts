@@ -1,6 +1,6 @@
 /** The options of a workspace. */
 import type { FollowSymlinks, PlacesOptions, Rule } from "../policy/index.ts";
-import type { CommandOptions } from "../backends/sandbox/command-options.ts";
+import type { CommandOptions } from "../backends/option-schema.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Confirm } from "../hooks/confirm.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { seatbeltProfile } from "../../js/backends/sandbox/seatbelt.ts";
+import { seatbeltProfile } from "../../js/backends/sandbox/sandbox-seatbelt.node.ts";
 import { openWorkspace, type SandboxProvider, sandboxFor } from "../../js/index.node.ts";
 
 let base: string;

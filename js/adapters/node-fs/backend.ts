@@ -12,8 +12,7 @@
 import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../../backends/backend.ts";
 import { checkSignal, checkWritable, failure } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
-import { walkTree } from "../../backends/fallback/walk-tree.ts";
-import { compileGlobs } from "../../backends/search/globs.ts";
+import { walkTree, compileGlobs } from "../../backends/fallback/walk-tree.ts";
 import {
   checkPath,
   checkTarget,

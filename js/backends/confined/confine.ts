@@ -27,15 +27,19 @@ import {
   renameVia,
   type TransferOptions,
 } from "../fallback/fallback-tree.ts";
-import { walkTree } from "../fallback/walk-tree.ts";
+import { walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
-import type { BackendPathRules } from "./rules.ts";
-import { globFiles } from "../search/globs.ts";
+import {
+  type BackendPathRules,
+  heldHoldsSecret,
+  holdsSecret,
+  mayHoldSecret,
+  SECRET_HEAD_BYTES,
+} from "./rules.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
 import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
 import { childOf, isWithin, joinPath, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
-import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./secret-content.ts";
 import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
 
 /** Returns true when the content at a real path is a secret without a grant. */

@@ -10,11 +10,10 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend, FsEntry, ListOptions } from "../backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../fallback/fallback.ts";
 import { copyTreeVia, removeTreeVia, renameVia } from "../fallback/fallback-tree.ts";
-import { globFiles } from "../search/globs.ts";
+import { globFiles, filesBelow, walkTree } from "../fallback/walk-tree.ts";
 import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { Intent } from "../policy.ts";
-import { filesBelow, walkTree } from "../fallback/walk-tree.ts";
 
 /** Decides which entries are hidden. */
 export interface Hidden {

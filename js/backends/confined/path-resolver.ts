@@ -6,12 +6,11 @@
  * roots is ever looked at: a refusal is the same whether or not something exists there.
  */
 import { FilewrightError } from "../../engine/errors.ts";
-import { resolveAlias } from "./aliases.ts";
+import { resolveAlias, childOf, isWithin, joinPath, normalise, parentOf } from "../paths.ts";
 import type { FsBackend, FsStat } from "../backend.ts";
 import { realpathVia } from "../fallback/fallback.ts";
 import { LinkWalk, type FoundEntry } from "../fallback/links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
-import { childOf, isWithin, joinPath, normalise, parentOf } from "../paths.ts";
 import { placeRow } from "./places.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
 import { isRepositoryPart } from "./repository.ts";

@@ -20,8 +20,7 @@ import {
 } from "../backend.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
 import { confineBackend } from "./confine.ts";
-import { boundOutput } from "../sandbox/output-bound.ts";
-import type { SandboxPolicy } from "../policy.ts";
+import { boundOutput, type SandboxPolicy } from "../policy.ts";
 
 const gate = gateOf("SandboxedBackend", POLICY);
 

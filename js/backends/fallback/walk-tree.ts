@@ -1,9 +1,13 @@
-/** The walk over everything below a directory, for any backend. Links are never followed. */
+/**
+ * Everything below a directory, for any backend: the walk, which never follows a link, and the files
+ * that a glob matches. Globs are compiled by the engine, so that all backends share one grammar.
+ */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { checkSignal } from "../failure.ts";
 import { Yielder, sortYielding } from "../../engine/yielder.ts";
-import { compareCodePoints } from "../paths.ts";
+import { compareCodePoints, relativeTo } from "../paths.ts";
+import { engine } from "../../engine/current.ts";
 
 /**
  * Yields everything below a directory, by full path in code-point order, parents before their
@@ -59,4 +63,30 @@ async function pathOrder(entries: readonly FsEntry[], yielder: Yielder): Promise
 
 function isGone(error: unknown): boolean {
   return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
+}
+
+/** A compiled set of globs. */
+export interface GlobMatcher {
+  /** Returns true when a relative, `/`-separated path matches any of the globs. */
+  matches(path: string): boolean;
+}
+
+/** Compiles globs. @throws INVALID_GLOB */
+export function compileGlobs(patterns: readonly string[]): GlobMatcher {
+  return engine().glob(patterns);
+}
+
+/**
+ * Returns the files below `root` whose relative path matches a glob, in their order. @throws
+ * INVALID_GLOB
+ */
+export async function globFiles(
+  files: AsyncIterable<string> | Iterable<string>,
+  root: string,
+  pattern: string,
+): Promise<readonly string[]> {
+  const matcher = compileGlobs([pattern]);
+  const found: string[] = [];
+  for await (const path of files) if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
+  return Object.freeze(found);
 }

@@ -9,7 +9,7 @@ import {
 } from "../../engine/generated/records.ts";
 import type { FsEntry, FsStat } from "../backend.ts";
 import { childOf, normalise } from "../paths.ts";
-import type { TreePage } from "../tree-page.ts";
+import type { TreePage } from "../entry.ts";
 import { ENTRIES_PER_CHECK, type Yielder } from "../../engine/yielder.ts";
 
 /** Makes the facts about a path, frozen. */

@@ -63,11 +63,10 @@ import type {
 } from "./local-options.ts";
 import { listingOf, listingYielding, pathStatOf, statOf, treePageOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
-import { boundOutput } from "../sandbox/output-bound.ts";
+import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { checkPath, childOf, nameOf, normalise, parentOf } from "../paths.ts";
-import type { SandboxPolicy } from "../policy.ts";
 import { decodeText, encodeText } from "../text.ts";
-import type { TreePage, TreeRequest } from "../tree-page.ts";
+import type { TreePage, TreeRequest } from "../entry.ts";
 import { Yielder } from "../../engine/yielder.ts";
 
 export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };

@@ -20,7 +20,7 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { checkSignal, tooLarge, failure } from "../failure.ts";
-import { globFiles } from "../search/globs.ts";
+import { globFiles } from "../fallback/walk-tree.ts";
 import { type Dump, dumpOf, type MemorySeed, seedStore } from "./memory-seed.ts";
 import { factsOf, versionOf, writtenOf } from "./memory-facts.ts";
 import { provideContents, Signs } from "../search/held.ts";

@@ -19,11 +19,9 @@ import type {
 } from "../backend.ts";
 import { checkSignal, checkWritable, failure } from "../failure.ts";
 import { readVersioned, sortEntries } from "../fallback/fallback.ts";
-import { filesBelow, walkTree } from "../fallback/walk-tree.ts";
-import { globFiles } from "../search/globs.ts";
+import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
-import { provideContents } from "../search/held.ts";
-import { overlayContents } from "./overlay-held.ts";
+import { provideContents, contentsOf, type ContentProvider, type HeldFile } from "../search/held.ts";
 import { BACKEND } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "../paths.ts";
@@ -327,4 +325,34 @@ function entryOf(stat: FsStat, path: string): FsEntry {
     ...(isDir ? {} : { size, mtime }),
     ...(target === undefined ? {} : { target }),
   });
+}
+
+/**
+ * Returns the contents of an overlay, or undefined where the lower backend has none. `own` is true
+ * while no caller has replaced one of the overlay's methods.
+ */
+function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvider | undefined {
+  const held = contentsOf(layer.lower);
+  if (held === undefined) return undefined;
+  return {
+    signs: held.signs,
+    shape: () => `${held.shape()} ${layer.upper.revision}`,
+    stamp(directory) {
+      // The path may resolve to another directory than in the lower backend.
+      if (layer.touched(directory) || layer.anyLinks()) return undefined;
+      const below = held.stamp(directory);
+      return below === undefined ? undefined : `${below} ${layer.upper.revision}`;
+    },
+    watch: held.watch,
+    async file(path): Promise<HeldFile> {
+      const real = await layer.real(path, true);
+      if (!layer.touched(real)) return held.file(real);
+      const node = layer.upper.get(real);
+      if (node?.type === "dir") throw failure("IS_DIRECTORY", path);
+      if (node?.type !== "file" || node.bytes === null) throw failure("NOT_FOUND", path);
+      return { bytes: node.bytes };
+    },
+    // The source of a pending copy may change in the lower backend, which is a conflict then.
+    intact: () => own() && held.intact() && !layer.anyCopies(),
+  };
 }

@@ -14,14 +14,12 @@ import {
   required,
   text,
 } from "../../schema/option.ts";
-import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { CommandOptions } from "./command-options.ts";
+import type { CommandOptions } from "../option-schema.ts";
 import { bubblewrapSandbox } from "./sandbox-bubblewrap.node.ts";
 import { fastSandbox } from "./sandbox.node.ts";
 import { EXTRA_SYSCALLS, FORBIDDEN_SYSCALLS } from "./sandbox-native.node.ts";
-import { inBoth, realOrNone } from "./sandbox-places.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
 import {
   COMMAND_LIMITS,
@@ -31,7 +29,7 @@ import {
   type SandboxProvider,
   type SandboxStatus,
 } from "./sandbox.ts";
-import { seatbeltProfile } from "./seatbelt.ts";
+import { seatbelt, unavailable } from "./sandbox-seatbelt.node.ts";
 
 /** How {@link sandboxFor} chooses and what it allows. Paths are absolute and exist. */
 export interface SandboxOptions {
@@ -179,7 +177,7 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
     if (process.platform === "darwin") {
       const readRoots =
         extraRead === null || policy.read === null ? null : [...policy.read, ...(extraRead ?? [])];
-      return seatbelt({ writableRoots: policy.write, readRoots, network, limits, degrade });
+      return seatbelt({ writableRoots: policy.write, readRoots, network, degrade });
     }
     if (!isHere()) throw unavailable(`this system (${process.platform}) has none`);
     if (options.tier === "fast") return fast(false);
@@ -192,37 +190,3 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
 }
 
 const isHere = (): boolean => process.platform === "linux" || process.platform === "darwin";
-
-/** Returns the macOS sandbox. A profile names paths, not globs, so a policy is enforced only in part. */
-function seatbelt(options: SandboxOptions, policy?: CommandPolicy): SandboxProvider {
-  const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
-  const hidden = policy?.stateDir === undefined ? [] : [policy.stateDir];
-  const profile = seatbeltProfile({ writableRoots, readRoots, readOnlyPaths, hidden, network });
-  const prefix = ["/usr/bin/sandbox-exec", "-p", profile];
-  const tried = spawnSync(prefix[0] as string, [...prefix.slice(1), "/usr/bin/true"]);
-  if (tried.status !== 0) throw unavailable("sandbox-exec cannot be used");
-  const status: SandboxStatus = Object.freeze({
-    tier: "seatbelt",
-    files: policy === undefined ? "enforced" : "partial",
-    network: network ? "none" : "enforced",
-    policy: policy === undefined ? "none" : "partial",
-    processes: "partial",
-    limits: "none",
-  });
-  return Object.freeze<SandboxProvider>({
-    status,
-    degrade: options.degrade,
-    within: (next) => {
-      const roots = writableRoots.flatMap((root) => realOrNone(root) ?? []);
-      return seatbelt({ ...options, writableRoots: inBoth(roots, next.write) }, next);
-    },
-    run: (command) => runProcess([...prefix, ...command.argv], command),
-  });
-}
-
-function unavailable(why: string): FilewrightError {
-  return new FilewrightError("SANDBOX_SETUP_FAILED", `No sandbox for commands: ${why}.`, {
-    complete: true,
-    hint: 'install it, or say that less will do with degrade: "allow"',
-  });
-}

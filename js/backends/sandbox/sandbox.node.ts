@@ -12,7 +12,7 @@ import {
 } from "../../schema/option.ts";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, isAbsolute, resolve } from "node:path";
 import {
   callNative,
   EXTRA_SYSCALLS,
@@ -32,6 +32,7 @@ import {
   privateFiles,
   readsWithin,
   realOrNone,
+  systemDirectories,
 } from "./sandbox-places.node.ts";
 import { isWithin } from "../paths.ts";
 import { runCleaned } from "./sandbox-running.node.ts";
@@ -44,6 +45,7 @@ import {
   type SandboxProvider,
   type SandboxStatus,
 } from "./sandbox.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 
 /** How {@link linuxSandbox} is made. Paths are absolute and exist. */
 export interface LinuxSandboxOptions {
@@ -206,4 +208,56 @@ function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
 
 function readsOf({ readRoots = null, policy, extraRead }: FastOptions): readonly string[] | null {
   return readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots;
+}
+
+/** The access of commands. */
+export interface SandboxFlags {
+  /** Let them use the network. Default false. */
+  readonly fullNetworkAccess?: boolean | undefined;
+  /** Let them read everything; if false, the directories of the system and the writable roots. Default true. */
+  readonly fullDiskReadAccess?: boolean | undefined;
+  /** Let them change everything. Default false. */
+  readonly fullDiskWriteAccess?: boolean | undefined;
+  /** Paths that they may change in addition to the working directory; relative to it. Default: none. */
+  readonly writableRoots?: readonly string[] | undefined;
+}
+
+/**
+ * The options of {@link sandboxOptionsOf}.
+ *
+ * @printed
+ */
+export const SANDBOX_FLAGS: Options<SandboxFlags> = described("SandboxFlags", {
+  fullNetworkAccess: flag(),
+  fullDiskReadAccess: flag(),
+  fullDiskWriteAccess: flag(),
+  writableRoots: list(text()),
+});
+
+const gateFlags = gateOf("sandboxOptionsOf", SANDBOX_FLAGS);
+
+/**
+ * Returns the options of `linuxSandbox` for a policy of flags. The working directory is writable
+ * too.
+ *
+ * @example
+ * const options = sandboxOptionsOf({ writableRoots: ["../cache"] }, "/repo");
+ * console.log(options.writableRoots); // [ "/cache", "/repo" ]
+ *
+ * @param cwd the working directory of the commands, absolute
+ * @throws FilewrightError INVALID_ARGUMENT naming the option
+ */
+export function sandboxOptionsOf(flags: SandboxFlags, cwd: string): LinuxSandboxOptions {
+  const { fullNetworkAccess, fullDiskReadAccess, fullDiskWriteAccess, writableRoots = [] } = gateFlags(flags);
+  if (typeof cwd !== "string" || !isAbsolute(cwd)) {
+    throw new FilewrightError("INVALID_ARGUMENT", "sandboxOptionsOf: 'cwd' must be an absolute path", {
+      complete: true,
+    });
+  }
+  const roots = [...new Set([...writableRoots.map((root) => resolve(cwd, root)), resolve(cwd)])];
+  return {
+    writableRoots: fullDiskWriteAccess === true ? ["/"] : roots,
+    readRoots: fullDiskReadAccess === false ? [...systemDirectories(), ...roots] : null,
+    network: fullNetworkAccess === true,
+  };
 }

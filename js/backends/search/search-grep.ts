@@ -20,7 +20,6 @@ import type {
   TextMatch,
 } from "../../engine/search.ts";
 import { ENTRIES_PER_CHECK, Yielder } from "../../engine/yielder.ts";
-import { HitPrefetcher } from "./search-ahead.ts";
 
 /** A query that can be cancelled. */
 export interface Signalled {
@@ -251,4 +250,47 @@ export function atLeastOne(name: string, value: number | undefined): number {
 
 function argument(name: string, message: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", message, { details: { argument: name } });
+}
+
+/** The maximum bytes of one message: copying it takes the page a millisecond or two. */
+const MAX_BATCH_BYTES = 1 << 20;
+const MAX_CONTENTS = 256;
+
+/**
+ * Hits that are fetched before the caller takes them: one message with many contents goes to the search
+ * worker, because one message per content would take longer than the search. The caller still takes the
+ * hits of one content after the other.
+ */
+class HitPrefetcher {
+  readonly #hits = new Map<Uint8Array, TextHits>();
+
+  /**
+   * Returns the hits of a content. When they are not fetched yet, the following contents are searched with
+   * it.
+   */
+  async take(
+    content: Uint8Array,
+    following: () => Iterable<Uint8Array>,
+    search: (contents: readonly Uint8Array[]) => Promise<readonly TextHits[]>,
+  ): Promise<TextHits> {
+    if (!this.#hits.has(content)) {
+      const contents = together(content, following());
+      const found = await search(contents);
+      contents.forEach((one, at) => void this.#hits.set(one, found[at] as TextHits));
+    }
+    const hits = this.#hits.get(content) as TextHits;
+    this.#hits.delete(content);
+    return hits;
+  }
+}
+
+function together(first: Uint8Array, following: Iterable<Uint8Array>): readonly Uint8Array[] {
+  const contents = [first];
+  let bytes = first.length;
+  for (const content of following) {
+    bytes += content.length;
+    if (bytes > MAX_BATCH_BYTES || contents.length === MAX_CONTENTS) break;
+    contents.push(content);
+  }
+  return contents;
 }

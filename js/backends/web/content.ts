@@ -7,7 +7,7 @@
  */
 import type { ByteRange, FsStat } from "../backend.ts";
 import { checkSignal } from "../failure.ts";
-import { nameOfError } from "./failure.ts";
+import { nameOfError } from "./platform.ts";
 
 /**
  * The maximum size of a hashed file, in bytes. A larger one has size and time as its version:

@@ -18,14 +18,12 @@ import type {
 } from "../backend.ts";
 import { checkRange, checkSignal, failure, tooLarge } from "../failure.ts";
 import { sortEntries } from "../fallback/fallback.ts";
-import { filesBelow, walkTree } from "../fallback/walk-tree.ts";
-import { globFiles } from "../search/globs.ts";
+import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { directoryFacts, fileFacts, readAll, readSnapshot, versionByTime, versionOf } from "./content.ts";
-import { fromPlatform } from "./failure.ts";
+import { fromPlatform, fromHandleName, isTempName, toHandleName } from "./platform.ts";
 import { exclusively, holdName, withRetry } from "./locks.ts";
-import { fromHandleName, isTempName, toHandleName } from "./names.ts";
 import { canMove, moveFile, writeContent, removeOrphan } from "./put.ts";
 import { HandleTree } from "./walk.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { LockHandle, LockOptions } from "../backend.ts";
 import { checkSignal, failure } from "../failure.ts";
-import { nameOfError } from "./failure.ts";
+import { nameOfError } from "./platform.ts";
 
 const queue = new Map<string, Promise<void>>();
 

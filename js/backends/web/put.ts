@@ -7,7 +7,7 @@
  */
 import { checkSignal } from "../failure.ts";
 import { exclusively, tryLock, withRetry } from "./locks.ts";
-import { freshTempName } from "./names.ts";
+import { freshTempName } from "./platform.ts";
 
 /** A write: content, target and conditions. */
 export interface ContentWrite {

@@ -4,8 +4,7 @@
  */
 import { failure } from "../failure.ts";
 import { checkPath, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
-import { fromPlatform, nameOfError } from "./failure.ts";
-import { toHandleName } from "./names.ts";
+import { fromPlatform, nameOfError, toHandleName } from "./platform.ts";
 
 /** A handle with its type. */
 export type HandleLookup =
