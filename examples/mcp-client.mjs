@@ -1,5 +1,5 @@
-// The lines for an MCP client's configuration (Claude Desktop, VS Code, Cursor and
-// others take the same), and a client in twenty lines that starts what they say.
+// The configuration of an MCP client (Claude Desktop, Cursor and others use this form), and a client in
+// twenty lines that starts the server of this configuration.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 
 const config = JSON.parse(readFileSync(new URL("mcp-config.json", import.meta.url), "utf8"));
 const { command, args } = config.mcpServers.files;
-// In a checkout the command is the one that was just built: `npx -y filewright` fetches the published one.
+// In a checkout the built command serves the current directory; `npx -y filewright` is for a published package.
 const local = fileURLToPath(new URL("../dist/cli/main.node.js", import.meta.url));
-const line = command === "npx" ? [process.execPath, local, ...args.slice(2)] : [command, ...args];
+const line = command === "npx" ? [process.execPath, local, ...args.slice(2, -1), "."] : [command, ...args];
 const server = spawn(line[0], line.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
 
 const waiting = new Map();
