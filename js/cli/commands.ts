@@ -23,7 +23,7 @@ const VERSION_COMMAND: Command = {
   name: "version",
   summary: "print the version",
   usage: "filewright version",
-  about: "The version of the package; filewright doctor tells more.",
+  about: "The version of the package; filewright doctor reports more.",
   options: {},
   help: [],
   examples: [["filewright version", "as filewright --version"]],
@@ -39,7 +39,7 @@ const VERSION_COMMAND: Command = {
 export const COMMANDS: readonly Command[] = [
   {
     name: "demo",
-    summary: "play a short agent's session on a directory",
+    summary: "run a short agent session on a directory",
     usage: "filewright demo [DIR]",
     about:
       "Searches, reads, compares and edits as an agent would, and prints each call, its result and its time. DIR itself is only read: the edit happens in a copy that is removed afterwards.",
@@ -58,9 +58,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "tools",
-    summary: "list the tools that models are given",
+    summary: "list the tools for models",
     usage: "filewright tools [--preset NAME] [--json]",
-    about: "With --json: names, descriptions and JSON Schemas, ready to hand to a model.",
+    about: "With --json: names, descriptions and JSON Schemas, in the form that models take.",
     options: PRESET_OPTION,
     help: [PRESET_HELP],
     examples: [
@@ -75,11 +75,11 @@ export const COMMANDS: readonly Command[] = [
     summary: "call any tool with JSON arguments",
     usage: "filewright call TOOL [--args JSON|-] [--preset NAME]",
     about:
-      "Prints the text a model would be given; with --json the whole result. `-` reads the arguments from standard input.",
+      "Prints the text that a model would get; with --json the whole result. `-` reads the arguments from standard input.",
     options: { args: value, ...PRESET_OPTION },
     help: [["--args JSON|-", "the arguments; default {}"], PRESET_HELP],
     examples: [
-      [`filewright call stat --args '{"path":"package.json"}'`, "the facts about a file"],
+      [`filewright call stat --args '{"path":"package.json"}'`, "print the data of a file"],
       ["filewright call write_file --args - < args.json", "arguments from a file"],
     ],
     speaksToModels: true,

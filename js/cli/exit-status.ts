@@ -5,4 +5,4 @@ export const EXIT = { ok: 0, nothing: 1, error: 2, interrupted: 130 } as const;
 
 /** The statuses in the words of the help. */
 export const EXIT_HELP =
-  "0 it worked, 1 nothing was found (grep, glob, find) or there was nothing to undo, 2 an error, a refusal or a wrong command line, 130 interrupted.";
+  "0 success, 1 nothing was found (grep, glob, find) or there was nothing to undo, 2 an error, a refusal or a wrong command line, 130 interrupted.";

@@ -14,13 +14,13 @@ const BENCH_ROUNDS = 20;
 /** The command. */
 export const BENCH_COMMAND: Command = {
   name: "bench",
-  summary: "measure what calls cost here",
+  summary: "measure the time of calls here",
   usage: "filewright bench [DIR] [--rounds N]",
   about:
-    "Runs common calls on DIR, which is only read, and edits in a directory of its own that is removed afterwards. Prints the middle and the worst time of each. Against other tools compares `npm run bench` of a checkout.",
+    "Runs common calls on DIR, which is only read, and edits in a temporary directory. Prints the median and the longest time of each. `npm run bench` of a checkout compares with other tools.",
   options: { rounds: { type: "string" } },
-  help: [["--rounds N", `how often each call is made (${BENCH_ROUNDS})`]],
-  examples: [["filewright bench ~/project", "on a directory of yours"]],
+  help: [["--rounds N", `the number of rounds (${BENCH_ROUNDS})`]],
+  examples: [["filewright bench ~/project", "on another directory"]],
   takes: [0, 1],
   run: bench,
 };

@@ -23,14 +23,14 @@ interface EffectiveOption {
 /** The command. */
 export const CONFIG_COMMAND: Command = {
   name: "config",
-  summary: "print the options in force, and where each came from",
+  summary: "print the options in force and the source of each",
   usage: "filewright config [--config FILE] [options of a command]",
   about:
-    "The options that a command with the same arguments would run with: those of the command line, of the config file and of the environment, and the defaults. Reads the config file and checks it; touches nothing else.",
+    "The options that a command with the same arguments would use: from the command line, the config file, the environment, and the defaults. Checks the config file and changes nothing.",
   options: { "grants-file": value },
   help: [GRANTS_FILE_HELP],
   examples: [
-    ["filewright config --config agent.json", "is the file right, and what does it change?"],
+    ["filewright config --config agent.json", "check the file and show its effect"],
     ["filewright config --json", "for programs"],
   ],
   takes: [0, 0],

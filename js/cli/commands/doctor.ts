@@ -20,10 +20,10 @@ const PEERS: readonly (readonly [name: string, adds: string])[] = [
 /** The command. */
 export const DOCTOR_COMMAND: Command = {
   name: "doctor",
-  summary: "tell what is enforced here: engine, kernel, limits, optional packages",
+  summary: "report what is enforced here: engine, kernel, limits, optional packages",
   usage: "filewright doctor [--root DIR] [--json]",
   about:
-    "Opens a workspace as an agent's would be and tells what holds: which engine runs, how paths are resolved, what the kernel enforces on the threads that touch files, where state is kept, which limits apply.",
+    "Opens a workspace like an agent's and reports the engine, the resolver of paths, the confinement by the kernel, the state directory and the limits.",
   options: {},
   help: [],
   examples: [["filewright doctor --json", "for programs, and for reports of defects"]],

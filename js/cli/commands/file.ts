@@ -20,7 +20,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     summary: "print a page of a file, with line numbers",
     usage: "filewright read PATH... [--start N] [--lines N] [--numbers STYLE]",
     about:
-      "A page of a file of any size costs the same. Encodings are recognised; binary files are refused. Several PATHs are printed as by filewright cat.",
+      "Prints a page of a file of any size. Encodings are detected; binary files are refused. Several PATHs are printed as by filewright cat.",
     options: PAGE_OPTIONS,
     aliases: {
       "start-line": "start",
@@ -30,12 +30,12 @@ export const FILE_COMMANDS: readonly Command[] = [
       "line-numbers": "numbers",
     },
     help: [
-      ["--start N", "first line; --start=-20 begins 20 lines before the end"],
-      ["--lines N", "how many lines (2000)"],
-      ["--numbers cat|arrow|plain|none", "how lines are numbered (cat)"],
-      ["--encoding NAME", "instead of recognising it"],
-      ["--start-byte N", "begin inside a line, as the end of a page says"],
-      ["--force-text", "show a file that is no text all the same"],
+      ["--start N", "the first line; --start=-20 begins 20 lines before the end"],
+      ["--lines N", "the number of lines (2000)"],
+      ["--numbers cat|arrow|plain|none", "the form of line numbers (cat)"],
+      ["--encoding NAME", "the encoding, instead of detecting it"],
+      ["--start-byte N", "begin inside a line, at the byte that the end of a page names"],
+      ["--force-text", "show a binary file as text"],
     ],
     examples: [
       ["filewright read src/main.ts", "from the beginning"],
@@ -63,7 +63,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     summary: "replace text in a file, exactly or not at all",
     usage: "filewright edit PATH (OLD NEW | --old TEXT --new TEXT | --edits JSON) [--all] [--dry-run]",
     about:
-      "The old text must be there exactly once unless --all is given. Prints the diff. --edits takes a JSON list of {old_text, new_text, replace_all} that is applied as one; `-` reads it from standard input.",
+      "The old text must occur exactly once unless --all is given. Prints the diff. --edits takes a JSON list of {old_text, new_text, replace_all}, applied together; `-` reads it from standard input.",
     options: {
       old: value,
       new: value,
@@ -75,15 +75,15 @@ export const FILE_COMMANDS: readonly Command[] = [
     },
     aliases: { "old-text": "old", "new-text": "new", "replace-all": "all" },
     help: [
-      ["--old TEXT, --new TEXT", "what to replace, and by what; OLD and NEW say the same"],
+      ["--old TEXT, --new TEXT", "the old text and the new text; the same as OLD and NEW"],
       ["--all", "replace every occurrence"],
       ["--edits JSON|-", "several replacements at once"],
       ["--match exact|whitespace|fuzzy", "how strictly the old text must match (whitespace)"],
-      ["--whole-file", "write what looks like a comment for lines left out"],
+      ["--whole-file", "write a comment that looks like a placeholder for omitted lines"],
       ["-n, --dry-run", "only show the diff"],
     ],
     examples: [
-      ["filewright edit notes.md draft final", "the only place where it says draft"],
+      ["filewright edit notes.md draft final", "replace the only occurrence of draft"],
       ["filewright edit README.md --old teh --new the --all", "every occurrence"],
       ["filewright edit a.ts --edits - --dry-run < edits.json", "a list of edits, not written"],
     ],
@@ -115,10 +115,10 @@ export const FILE_COMMANDS: readonly Command[] = [
   },
   {
     name: "patch",
-    summary: "apply a patch to its files, all of it or nothing",
+    summary: "apply a patch to its files, all or nothing",
     usage: "filewright patch FILE|- [--path PATH] [--reverse] [--dry-run]",
     about:
-      "Takes unified diffs, git's with renames and modes, and *** Begin Patch. Hunks are found by their lines; wrong numbers do not matter. The patch itself is read from where you are, its files are those of the workspace.",
+      "Takes unified diffs, git's form with renames and modes, and *** Begin Patch. Hunks are found by their lines, even if their line numbers are wrong. FILE is relative to the current directory, the paths in the patch are relative to the workspace.",
     options: {
       path: value,
       strip: { ...value, short: "p" },
@@ -127,14 +127,14 @@ export const FILE_COMMANDS: readonly Command[] = [
       "dry-run": { ...flag, short: "n" },
     },
     help: [
-      ["--path PATH", "the file, for a patch of one that does not name it"],
+      ["--path PATH", "the file, if the patch does not name it"],
       ["-p, --strip N", "directories to take from names (a/ and b/)"],
       ["-F, --fuzz 0-3", "context lines that may differ (2)"],
       ["-R, --reverse", "undo the patch"],
       ["-n, --dry-run", "only show the diff"],
     ],
     examples: [
-      ["filewright patch fix.diff --dry-run", "what it would do"],
+      ["filewright patch fix.diff --dry-run", "show the result without writing"],
       ["git diff HEAD~1 | filewright patch - -R", "undo a commit's changes"],
     ],
     takes: [1, 1],
@@ -155,7 +155,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     summary: "compare two files",
     usage: "filewright diff A B|- [-w] [--context N] [--format unified|json|html]",
     about:
-      'A unified diff, as git makes it. `-` compares with standard input. Equal files print "Files are identical"; the exit status is 0 either way.',
+      'A unified diff in the form of git. `-` compares with standard input. Equal files print "Files are identical"; the exit status is 0 either way.',
     options: {
       context: { ...value, short: "U" },
       "ignore-whitespace": { ...flag, short: "w" },
@@ -163,8 +163,8 @@ export const FILE_COMMANDS: readonly Command[] = [
     },
     help: [
       ["-U, --context N", "unchanged lines around a change (3)"],
-      ["-w, --ignore-whitespace", "white space does not count"],
-      ["--format unified|json|html", "how it is printed (unified)"],
+      ["-w, --ignore-whitespace", "ignore white space"],
+      ["--format unified|json|html", "the form of the output (unified)"],
     ],
     examples: [
       ["filewright diff old.ts new.ts", "two files"],
@@ -188,13 +188,13 @@ export const FILE_COMMANDS: readonly Command[] = [
   },
   {
     name: "stat",
-    summary: "the facts about a path",
+    summary: "print type, size and times of a path",
     usage: "filewright stat PATH [--hash] [--no-follow]",
     about: "Type, size, permissions, times and media type.",
     options: { hash: flag, "no-follow": flag },
     help: [
-      ["--hash", "the sha256 of a file's content too"],
-      ["--no-follow", "a link itself, not what it leads to"],
+      ["--hash", "also the sha256 of a file's content"],
+      ["--no-follow", "a link itself, not its target"],
     ],
     examples: [["filewright stat package.json --hash", "with its hash"]],
     takes: [1, 1],

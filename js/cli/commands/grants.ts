@@ -11,14 +11,14 @@ import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 /** The command. */
 export const GRANTS_COMMAND: Command = {
   name: "grants",
-  summary: "list the directories that were granted, or take them back",
+  summary: "list granted directories, or revoke grants",
   usage: "filewright grants [list | revoke DIR…] [--grants-file FILE]",
   about:
-    "Grants are what somebody answered when a workspace asked for a directory (--ask-dirs here). They hold for every workspace with the same grants file, and end at once when they are taken back.",
+    "A grant is a person's answer to the question for a directory (--ask-dirs). It applies to every workspace with the same grants file, until it is revoked.",
   options: { "grants-file": value },
   help: [GRANTS_FILE_HELP],
   examples: [
-    ["filewright grants", "what was granted, to whom it is open, until when"],
+    ["filewright grants", "the granted directories, their access and expiry"],
     ["filewright grants revoke ~/src/project", "ask again for this directory"],
   ],
   aboutMachine: true,

@@ -24,7 +24,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     summary: "list the changes that can be undone, or show one",
     usage: "filewright history [show ID] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
     about:
-      "The newest first: the id that undo takes, the time in UTC, the tool with the agent that called it, the lines added and removed, the paths. What agents changed that worked in this directory is listed, too. Lines are counted where the contents are still known. show prints the diff of one change; the beginning of an ID will do.",
+      "Newest first: the id for undo, the time in UTC, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices.",
     options: { limit: value, path: value, since: value },
     help: [
       ["--limit N", `how many (default: ${DEFAULT_SHOWN_CHANGES})`],
@@ -33,8 +33,8 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       ["--since WHEN", "only later ones: 30m, 2h, 3d, a time of today (13:00), or a date"],
     ],
     examples: [
-      ["filewright history", "what was changed here"],
-      ["filewright history --since 2h --agent helper", "what one agent did in the last two hours"],
+      ["filewright history", "the changes in this directory"],
+      ["filewright history --since 2h --agent helper", "the changes of one agent in the last two hours"],
       ["filewright history show 0mf3k2p9a", "the diff of one change"],
       ["filewright history --json", "for programs"],
     ],
@@ -65,10 +65,10 @@ export const HISTORY_COMMANDS: readonly Command[] = [
   },
   {
     name: "undo",
-    summary: "take a change back",
+    summary: "undo a change",
     usage: "filewright undo [ID]",
     about:
-      "Puts back what a call found before it changed it, and shows the difference: the last one, or the one named as history lists it. Refused where something was changed since. An undo is a change as well, and can be undone.",
+      "Restores the content before a change, and shows the diff: of the last change, or of the one with this ID of history. Refused if a file has changed since. An undo is a change, too, and can be undone.",
     options: {},
     help: [],
     examples: [

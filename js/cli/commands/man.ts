@@ -13,7 +13,7 @@ export function manCommand(commands: () => readonly Command[]): Command {
     name: "man",
     summary: "print the manual page, of everything or of one command",
     usage: "filewright man [COMMAND]",
-    about: "The page is in the form that man(1) reads.",
+    about: "The page is in roff, the form of man(1).",
     options: {},
     help: [],
     examples: [

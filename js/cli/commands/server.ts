@@ -16,34 +16,34 @@ import { many, type OptionTable, type Parsed, UsageError, whole } from "../../sc
 
 /** Help for the options that servers and commands share. */
 const SETTING_HELP: readonly OptionHelp[] = [
-  ["--config FILE", "a JSON file with the options of openWorkspace; its paths begin at its folder"],
-  ["--deny GLOB", "keep what matches from every tool (repeatable)"],
-  ["--protect PATTERN", "let no tool write what matches, such as deploy or *.lock (repeatable)"],
+  ["--config FILE", "a JSON file with the options of openWorkspace; paths in it are relative to its folder"],
+  ["--deny GLOB", "hide matching paths from every tool (repeatable)"],
+  ["--protect PATTERN", "refuse writes to matching paths, such as deploy or *.lock (repeatable)"],
   ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
-  ["--guard off|warn|refuse", "what happens to a file that the agent has not read before it replaces it"],
+  ["--guard off|warn|refuse", "what happens when the agent replaces a file that it has not read"],
   ["--limit NAME=NUMBER", "a limit, such as outputBytes=100000 (repeatable)"],
   ["--secrets grant|allow", "whether .env files, keys and tokens are read like other files"],
-  ["--audit FILE", "write each call down, one JSON object a line"],
-  ["--agent NAME", "who the calls are made by, in the history and the audit log"],
-  ["--state-dir DIR", "where locks and the history are kept"],
-  ["--no-history", "keep nothing that could be undone"],
+  ["--audit FILE", "log each call, one JSON object per line"],
+  ["--agent NAME", "the name of the caller in the history and the audit log"],
+  ["--state-dir DIR", "the directory for locks and the history"],
+  ["--no-history", "store no previous contents: nothing can be undone"],
 ];
 
 const SERVER_HELP: readonly OptionHelp[] = [
-  ["--preset NAME", "whose tool names and parameters (lean); mcp is the list of the filesystem server"],
-  ["--tools LIST", "offer these tools alone: names with commas, all, or +name beside the usual ones"],
+  ["--preset NAME", "the tools and their parameters (lean); mcp is the list of the filesystem server"],
   [
-    "--structured none|compact|full",
-    "no structured answers (none), facts only, or the answer once more as data",
+    "--tools LIST",
+    "offer only these tools: names with commas, all, or +name in addition to the default ones",
   ],
+  ["--structured none|compact|full", "no structured answers (none), facts only, or the answer again as data"],
   ["--strict-schemas", "schemas in the strict form that some vendors demand"],
-  ["--read-only", "refuse every change, and do not offer it"],
-  ["--read-only-root DIR", "a further directory, which may be read and not changed (repeatable)"],
+  ["--read-only", "refuse every change and offer no changing tool"],
+  ["--read-only-root DIR", "a further directory, which may be read but not changed (repeatable)"],
   ["--ask", "ask the client's user before every change"],
   ...SETTING_HELP,
-  ["--grace SECONDS", `how long running calls may go on after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
+  ["--grace SECONDS", `how long running calls may continue after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
   ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],
-  ["--yes", "serve / or the home directory, if it is really meant"],
+  ["--yes", "permit / or the home directory"],
 ];
 
 const MAX_DIRECTORIES = 1000;
@@ -81,7 +81,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
     summary: "serve directories to an MCP client over standard input and output",
     usage: "filewright mcp DIR... [--config FILE] [--preset NAME] [--read-only] [--ask] [options]",
     about:
-      "Started by a client, with the arguments of the Model Context Protocol's filesystem server. The roots that a client names replace the directories. Without directories it waits for roots.",
+      "A client starts it with the arguments of the Model Context Protocol's filesystem server. Roots that the client sends replace the directories; without directories the server waits for them.",
     options: MCP_OPTIONS,
     help: [
       [
@@ -97,7 +97,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
       ],
       [
         "filewright mcp ~/project --preset mcp --structured full",
-        "answers as the filesystem server gives them, to the letter",
+        "answers exactly like those of the filesystem server",
       ],
     ],
     takes: [0, MAX_DIRECTORIES],
@@ -110,28 +110,31 @@ export const SERVER_COMMANDS: readonly Command[] = [
     summary: "serve directories to MCP clients over HTTP",
     usage: "filewright serve DIR... [--port N] [--token-file FILE | --no-token] [options]",
     about:
-      "Streamable HTTP at /mcp, without sessions. On this machine alone unless --host says otherwise. Host and Origin headers are checked, and a token is asked for: that of --token-file or FILEWRIGHT_TOKEN, else a new one, written to a file that only you can read. On SIGTERM running calls are finished and new ones refused. With --oauth-issuer tokens of that authorization server hold, if they were issued for --oauth-resource.",
+      "Streamable HTTP at /mcp, without sessions, on this machine only unless --host is given. Host and Origin headers are checked. Every request needs a token: that of --token-file or FILEWRIGHT_TOKEN, otherwise a new one in a file that only you can read. On SIGTERM running calls finish and new ones are refused. With --oauth-issuer, tokens of that authorization server are accepted if they were issued for --oauth-resource.",
     options: SERVE_OPTIONS,
     help: [
-      ["--port N", `where (${DEFAULT_PORT}); 0 takes any free one`],
+      ["--port N", `the port (${DEFAULT_PORT}); 0 takes any free one`],
       ["--host ADDRESS", "the address to listen on (127.0.0.1)"],
-      ["--allow-host NAME", "a further name the server is reached under (repeatable)"],
-      ["--allow-origin ORIGIN", "a page that may use the server, as https://app.example (repeatable)"],
-      ["--token-file FILE", "a file with the token that clients must show; only you may be able to read it"],
-      ["--no-token", "ask for none; on this machine alone"],
+      ["--allow-host NAME", "a further host name of the server (repeatable)"],
+      [
+        "--allow-origin ORIGIN",
+        "the origin of a page that may use the server, such as https://app.example (repeatable)",
+      ],
+      ["--token-file FILE", "a file with the clients' token; only you may be able to read it"],
+      ["--no-token", "require no token; on this machine only"],
       ["--oauth-issuer URL", "accept the tokens of this authorization server"],
-      ["--oauth-resource URL", "this server's own URL, which tokens must be issued for"],
-      ["--oauth-jwks URL", "the issuer's keys, where its metadata does not tell"],
-      ["--oauth-scope SCOPE", "what a token must allow (repeatable)"],
+      ["--oauth-resource URL", "the URL of this server, for which tokens must be issued"],
+      ["--oauth-jwks URL", "the issuer's keys, if its metadata does not name them"],
+      ["--oauth-scope SCOPE", "a scope that a token must have (repeatable)"],
       ["--oauth-at-jwt", "accept only tokens whose header says that they are access tokens (RFC 9068)"],
-      ["--approve", "changes wait until somebody answers, with a token of their own: see filewright approve"],
+      ["--approve", "changes wait for an answer by filewright approve, which has its own token"],
       ...SERVER_HELP,
     ],
     examples: [
       ["filewright serve ~/project", "for clients on this machine"],
       [
         "filewright serve /srv/data --read-only --host 0.0.0.0 --allow-host files.example",
-        "for others, read-only",
+        "for other machines, read-only",
       ],
     ],
     takes: [0, MAX_DIRECTORIES],
