@@ -1,4 +1,4 @@
 /** `filewright` on workerd: as elsewhere outside Node, with the module imported with the script. */
-import "./engine/wasm/module.workerd.ts";
+import "./engine/index.workerd.ts";
 
 export * from "./filewright.ts";

@@ -1,4 +1,4 @@
 /** `filewright/diff` on workerd: the module is imported with the script. */
-import "../engine/wasm/edit-module.workerd.ts";
+import "../engine/edit-entry.workerd.ts";
 
 export * from "./index.ts";

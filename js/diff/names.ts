@@ -1,5 +1,11 @@
 /** The exports of `filewright/diff` on every runtime. */
-export { applyPatch, type ApplyPatchOptions, applyPatches, type ApplyPatchesOptions } from "./apply.ts";
+export {
+  applyPatch,
+  type ApplyPatchOptions,
+  applyPatches,
+  type ApplyPatchesOptions,
+  type CompareLine,
+} from "./apply.ts";
 export {
   type Callback,
   type ChangeObject,
@@ -25,7 +31,6 @@ export {
   diffTrimmedLines,
   type JsonOptions,
 } from "./others.ts";
-export type { CompareLine } from "./compared.ts";
 export {
   createPatch,
   createTwoFilesPatch,
@@ -38,6 +43,6 @@ export {
   type StructuredPatch,
   type StructuredPatchHunk,
   structuredPatch,
+  reversePatch,
 } from "./patch.ts";
 export { parsePatch } from "./parse.ts";
-export { reversePatch } from "./reverse.ts";

@@ -1,6 +1,5 @@
 /** Parses patches literally: names and headers as written. */
-import type { StructuredPatch, StructuredPatchHunk } from "./patch.ts";
-import { quotedName, unquoted } from "./quoting.ts";
+import { type StructuredPatch, type StructuredPatchHunk, quotedName, unquoted } from "./patch.ts";
 
 type Draft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: StructuredPatch[Key] } & {
   hunks: StructuredPatchHunk[];

@@ -1,7 +1,6 @@
-/** Patches as data and as text. */
+/** Patches as data and as text, and the patch that undoes one. */
 import { textEngine } from "../engine/current.ts";
 import { answer, type Callback, type DiffResult, optionsOf, plain, type SearchOptions } from "./changes.ts";
-import { quoted } from "./quoting.ts";
 
 /** One hunk. `lines` have their markers; `\ No newline at end of file` is a line of its own. */
 export interface StructuredPatchHunk {
@@ -207,4 +206,102 @@ export function createPatch<O extends PatchOptions<string> | Callback<string> = 
 /** Returns true for several patches. */
 export function isList<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
+}
+
+/** git's C quoting of file names. */
+/** git's C quoting of file names: the letters of bytes. */
+const LETTER_OF: Readonly<Record<number, string>> = {
+  7: "a",
+  8: "b",
+  9: "t",
+  10: "n",
+  11: "v",
+  12: "f",
+  13: "r",
+  34: '"',
+  92: "\\",
+};
+const BYTE_OF: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(LETTER_OF).map(([byte, letter]) => [letter, Number(byte)]),
+);
+
+/** Quotes a name that contains quotes, backslashes or characters other than printable ASCII. */
+function quoted(name: string): string {
+  if (/^[ !#-[\]-~]*$/u.test(name)) return name;
+  let text = "";
+  for (const byte of new TextEncoder().encode(name)) {
+    const letter = LETTER_OF[byte];
+    if (letter !== undefined) text += `\\${letter}`;
+    else if (byte >= 0x20 && byte <= 0x7e) text += String.fromCharCode(byte);
+    else text += `\\${byte.toString(8).padStart(3, "0")}`;
+  }
+  return `"${text}"`;
+}
+
+/** Parses a quoted name at the beginning of a text, with its length; undefined when it is malformed. */
+export function quotedName(text: string): { readonly name: string; readonly length: number } | undefined {
+  const [whole, body] = /^"((?:[^"\\]|\\[abtnvfr"\\]|\\[0-7]{3})*)"/u.exec(text) ?? [];
+  if (whole === undefined || body === undefined) return undefined;
+  const bytes: number[] = [];
+  for (const [part, octal, letter] of body.matchAll(/\\([0-7]{3})|\\(.)|[^\\]+/gu)) {
+    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8) & 0xff);
+    else if (letter !== undefined) bytes.push(BYTE_OF[letter] as number);
+    else for (const byte of new TextEncoder().encode(part)) bytes.push(byte);
+  }
+  return { name: new TextDecoder().decode(new Uint8Array(bytes)), length: whole.length };
+}
+
+/** Returns the name without its quotes, if it has any. */
+export function unquoted(text: string): string {
+  return quotedName(text)?.name ?? text;
+}
+
+/** Reverses a patch, or several. A reversed copy is a deletion without hunks. */
+export function reversePatch(patch: StructuredPatch): StructuredPatch;
+export function reversePatch(patch: readonly StructuredPatch[]): StructuredPatch[];
+export function reversePatch(
+  patch: StructuredPatch | readonly StructuredPatch[],
+): StructuredPatch | StructuredPatch[];
+export function reversePatch(
+  patch: StructuredPatch | readonly StructuredPatch[],
+): StructuredPatch | StructuredPatch[] {
+  if (isList(patch)) return patch.map((one) => reversePatch(one)).reverse();
+  const { isGit, isCopy, isCreate, isDelete, isRename, oldMode, newMode, ...rest } = patch;
+  const [oldFileName, newFileName] =
+    isGit === true
+      ? [otherSide(patch.newFileName), otherSide(patch.oldFileName)]
+      : [patch.newFileName, patch.oldFileName];
+  const reversed: StructuredPatch = {
+    ...rest,
+    oldFileName,
+    newFileName,
+    oldHeader: patch.newHeader,
+    newHeader: patch.oldHeader,
+    ...(isGit === undefined ? {} : { isGit }),
+    ...(isRename === undefined ? {} : { isRename }),
+    oldMode: newMode,
+    newMode: oldMode,
+    isCreate: isDelete,
+    isDelete: isCreate,
+    hunks: patch.hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
+      oldStart: newStart,
+      oldLines: newLines,
+      newStart: oldStart,
+      newLines: oldLines,
+      lines: lines.map((line) => {
+        if (line.startsWith("-")) return `+${line.slice(1)}`;
+        return line.startsWith("+") ? `-${line.slice(1)}` : line;
+      }),
+    })),
+  };
+  if (isCopy !== true) return reversed;
+  // The patch does not contain the content of the copy, so its lines cannot be removed one by one.
+  const { isCreate: _create, isRename: _rename, ...deletion } = reversed;
+  return { ...deletion, newFileName: "/dev/null", newHeader: undefined, isDelete: true, hunks: [] };
+}
+
+/** Returns git's name of a file on the other side. */
+function otherSide(name: string | undefined): string | undefined {
+  if (name?.startsWith("a/") === true) return `b/${name.slice(2)}`;
+  return name?.startsWith("b/") === true ? `a/${name.slice(2)}` : name;
 }

@@ -6,4 +6,3 @@
 export * from "./errors.ts";
 export { ready } from "./index.node.ts";
 export * from "./text/text-functions.ts";
-export * from "./text/text-types.ts";

@@ -4,6 +4,5 @@
  */
 export * from "./errors.ts";
 export * from "./text/text-functions.ts";
-export * from "./text/text-types.ts";
 export { ready } from "./wasm/wasm-edit.ts";
 export type { WasmSource } from "./wasm/wasm-load.ts";

@@ -1,4 +1,7 @@
-/** `filewright/edit` on workerd: the module is imported with the script. */
-import "./wasm/edit-module.workerd.ts";
+/** `filewright/edit` on workerd: the module is imported with the script, see `index.workerd.ts`. */
+import compiled from "../wasm/filewright_edit_bg.wasm";
+import { beside } from "./wasm/wasm-edit.ts";
+
+beside(compiled);
 
 export * from "./edit-entry.ts";

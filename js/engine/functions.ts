@@ -1,8 +1,48 @@
-/** The engine's functions by name, on whichever engine is in use. */
+/** The engine's functions by name, on whichever engine is in use, and their types. */
 import { engine } from "./current.ts";
 import type { Engine } from "./engine.ts";
 
 export * from "./text/text-functions.ts";
+export type { Engine } from "./engine.ts";
+export type {
+  DecodedText,
+  Eol,
+  FileKind,
+  InspectOptions,
+  Inspection,
+  LineNumbers,
+  LongLine,
+  Page,
+  PageRequest,
+} from "./read.ts";
+export type { RankedPath, RankedPaths, RankOptions } from "./rank.ts";
+export type {
+  CompiledQuery,
+  ContentLimits,
+  Counting,
+  FileCount,
+  FindQuery,
+  FindResult,
+  Freshness,
+  FuzzyQuery,
+  FuzzyResult,
+  GlobOptions,
+  IgnoreFile,
+  IgnoreRules,
+  IncompleteReason,
+  IndexStatus,
+  IndexUse,
+  PathGlobs,
+  SearchCounts,
+  SearchMatch,
+  SearchQuery,
+  SearchResult,
+  TextHits,
+  TextLimits,
+  TextMatch,
+  TextQuery,
+  WalkQuery,
+} from "./search.ts";
 
 /** Detects the type of a file by its content: kind, MIME type, encoding, line endings. */
 export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args);

@@ -3,12 +3,40 @@
  *
  * @module filewright/engine
  */
-import "./debug.node.ts";
-import { debug } from "./debug.ts";
+import { debug, DEBUG_AREAS, type DebugArea } from "./debug.ts";
 import { engine, setEngine, setNoEngine } from "./current.ts";
 import { type EngineInfo, makeEngine } from "./engine.ts";
-import { loadNative } from "./native/native.node.ts";
-import { loadWasm } from "./wasm/wasm.node.ts";
+import { loadNative, loadWasm } from "./load.node.ts";
+import { escapeControls } from "./escape.ts";
+
+export { engine } from "./current.ts";
+export * from "./errors.ts";
+export * from "./functions.ts";
+
+const ALL_AREAS = Object.keys(DEBUG_AREAS) as readonly DebugArea[];
+
+/** Prints one line with the milliseconds since the process began. */
+function print(area: string, line: string): void {
+  const time = performance.now().toFixed(1);
+  process.stderr.write(`filewright ${area} ${time} ${escapeControls(line)}\n`);
+}
+
+/**
+ * Switches on the debug lines that `FILEWRIGHT_DEBUG` names, on standard error:
+ * the areas of a list such as `call,search`; `all` is every area. An unknown area is
+ * told on standard error, with the known ones.
+ */
+function enableDebug(list: string): void {
+  for (const name of list.split(",").map((part) => part.trim())) {
+    if (name === "") continue;
+    const areas = name === "all" ? ALL_AREAS : ALL_AREAS.filter((area) => area === name);
+    if (areas.length === 0)
+      print("debug", `FILEWRIGHT_DEBUG: there is no area '${name}'; known: all, ${ALL_AREAS.join(", ")}`);
+    for (const area of areas) debug[area] = (line) => print(area, line);
+  }
+}
+
+enableDebug(process.env["FILEWRIGHT_DEBUG"] ?? "");
 
 const native = loadNative();
 if ("binding" in native) {
@@ -25,8 +53,3 @@ if ("binding" in native) {
 export async function ready(): Promise<EngineInfo> {
   return engine().info;
 }
-
-export { engine } from "./current.ts";
-export * from "./errors.ts";
-export * from "./functions.ts";
-export * from "./types.ts";

@@ -3,4 +3,3 @@ export { engine } from "./current.ts";
 export * from "./errors.ts";
 export * from "./functions.ts";
 export { ready, type WasmSource } from "./wasm/wasm.ts";
-export * from "./types.ts";

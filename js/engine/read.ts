@@ -5,7 +5,7 @@
  * from a file.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
-import { untilAborted } from "./cancellable.ts";
+import { untilAborted } from "./yielder.ts";
 import {
   type DecodedText,
   decodeDecodedText,

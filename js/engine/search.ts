@@ -3,15 +3,13 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
-import { type CancelToken, cancellable } from "./cancellable.ts";
+import { type CancelToken, cancellable, Yielder } from "./yielder.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
-import { isExpensive, isCheapToParse } from "./query-cost.ts";
+import { isExpensive, isCheapToParse, QueryCache } from "./queries.ts";
 import { isAttributed, toHits, toHitsYielding } from "./wire/hits.ts";
-import { Yielder } from "./yielder.ts";
-import { QueryCache } from "./query-cache.ts";
 import type { TextHits, TextLimits, TextQuery } from "./search-types.ts";
 import type { Packed } from "./wire/unpack.ts";
-import { toUtf8 } from "./wire/utf8.ts";
+import { toUtf8 } from "./wire/bytes.ts";
 
 export type * from "./search-types.ts";
 

@@ -6,7 +6,7 @@
  */
 import { type Engine, type EngineInfo, makeEngine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
-import { loadWasm } from "./wasm/wasm.node.ts";
+import { loadWasm } from "./load.node.ts";
 
 let loaded: Engine | undefined;
 
@@ -96,4 +96,4 @@ export const applyPatchAsync: Engine["applyPatchAsync"] = (...args) => engine().
 export const merge3: Engine["merge3"] = (...args) => engine().merge3(...args);
 
 export * from "./errors.ts";
-export * from "./types.ts";
+export type * from "./functions.ts";

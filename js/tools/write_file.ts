@@ -2,9 +2,8 @@
 import type { Location } from "../policy/index.ts";
 import type { WriteOptions } from "../backends/backend.ts";
 import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback/fallback.ts";
-import { untilAborted } from "../engine/cancellable.ts";
+import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
-import { Yielder } from "../engine/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { bytesOf } from "../readers/base64.ts";
 import { where } from "./lib/names.ts";

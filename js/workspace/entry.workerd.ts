@@ -2,6 +2,6 @@
  * `filewright/workspace` on workerd: as in other environments without Node, but the script imports the WASM
  * module.
  */
-import "../engine/wasm/module.workerd.ts";
+import "../engine/index.workerd.ts";
 
 export * from "./entry.ts";

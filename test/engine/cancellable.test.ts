@@ -1,6 +1,6 @@
 /** A call that a signal cancels ends at once, also where the engine does not look at its token. */
 import { expect, test } from "vitest";
-import { cancellable } from "../../js/engine/cancellable.ts";
+import { cancellable } from "../../js/engine/yielder.ts";
 
 class Token {
   static cancelled = 0;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromEngine } from "../../js/engine/errors.ts";
 import { readPage } from "../../js/engine/index.node.ts";
-import { loadNative, type NativeBinding } from "../../js/engine/native/native.node.ts";
+import { loadNative, type NativeBinding } from "../../js/engine/load.node.ts";
 import type { Page, PageRequest } from "../../js/engine/read.ts";
 import { decodeFilePage } from "../../js/engine/generated/records.ts";
 import { unpack } from "../../js/engine/wire/unpack.ts";

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { untilAborted } from "../../js/engine/cancellable.ts";
+import { untilAborted, Yielder } from "../../js/engine/yielder.ts";
 import { diffEngine, type DiffBinding } from "../../js/engine/text/diff.ts";
 import { editEngine, type EditBinding } from "../../js/engine/text/edit.ts";
 import { patchEngine, type PatchBinding } from "../../js/engine/text/patch.ts";
 import { readEngine, type ReadBinding } from "../../js/engine/read.ts";
-import { Yielder } from "../../js/engine/yielder.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

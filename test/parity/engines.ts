@@ -7,10 +7,9 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { describe } from "vitest";
 import { type Engine, makeEngine } from "../../js/engine/engine.ts";
-import { loadNative } from "../../js/engine/native/native.node.ts";
+import { loadNative, loadWasm } from "../../js/engine/load.node.ts";
 import { makeTextEngine, type TextBinding, type TextEngine } from "../../js/engine/text/text-engine.ts";
 import { type Glue, guarded } from "../../js/engine/wasm/trap.ts";
-import { loadWasm } from "../../js/engine/wasm/wasm.node.ts";
 
 const native = loadNative();
 const wasm = loadWasm();

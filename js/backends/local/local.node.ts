@@ -9,7 +9,7 @@ import { gateOf } from "../../schema/option.ts";
 import { LOCAL_OPTIONS } from "./local-options.ts";
 import { debug } from "../../engine/debug.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
-import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
+import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
 import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/generated/records.ts";
 import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";

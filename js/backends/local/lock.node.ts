@@ -4,7 +4,7 @@
  */
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
+import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import type { NativeLock, NativeLocks } from "../../engine/generated/binding.ts";
 import type { LockHandle } from "../backend.ts";
 import { checkSignal, failure } from "../failure.ts";

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError, makeError } from "../../engine/errors.ts";
-import type { NativeBinding } from "../../engine/native/native.node.ts";
+import type { NativeBinding } from "../../engine/load.node.ts";
 import { isBelowAny, isWithin } from "../paths.ts";
 import {
   callNative,

@@ -9,7 +9,7 @@
  */
 import { dirname, relative, resolve } from "node:path";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { NativeBinding } from "../../engine/native/native.node.ts";
+import type { NativeBinding } from "../../engine/load.node.ts";
 import { reduceGitConfig } from "../confined/git-config.ts";
 import { isBelowAny, isWithin } from "../paths.ts";
 import {

@@ -5,7 +5,7 @@
 import { totalmem } from "node:os";
 import process from "node:process";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
-import { loadNative, type NativeBinding } from "../../engine/native/native.node.ts";
+import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import { decodeSandboxedCommand } from "../../engine/generated/records.ts";
 import { unpack } from "../../engine/wire/unpack.ts";
 import { nearest } from "../../schema/nearest.ts";

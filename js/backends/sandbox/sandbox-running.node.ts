@@ -2,7 +2,7 @@
  * Commands that run at the same time in one tree. Entries that one of them made do not count as
  * existing before another; otherwise one command could make a protected place for another to keep.
  */
-import type { NativeBinding } from "../../engine/native/native.node.ts";
+import type { NativeBinding } from "../../engine/load.node.ts";
 import { isWithin } from "../paths.ts";
 import {
   type Cleanup,

@@ -1,7 +1,7 @@
 /** Searches for names over any backend: the answers of the native search on a disk. */
 import { decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
 import type { FindQuery, FindResult } from "../../engine/search.ts";
-import { utf8Length } from "../../engine/wire/utf8.ts";
+import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { ENTRIES_PER_CHECK, Yielder, sortYielding } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints } from "../paths.ts";

@@ -6,7 +6,7 @@ import { engine } from "../../engine/current.ts";
 import type { RankedPath, RankedPaths, RankOptions } from "../../engine/rank.ts";
 import type { FuzzyQuery, FuzzyResult } from "../../engine/search-types.ts";
 import type { FsBackend } from "../backend.ts";
-import { utf8Length } from "../../engine/wire/utf8.ts";
+import { utf8Length } from "../../engine/wire/bytes.ts";
 import { sortYielding, Yielder } from "../../engine/yielder.ts";
 import { childOf } from "../paths.ts";
 import { findBackend, type SearchPlace, timeOf } from "./search.ts";

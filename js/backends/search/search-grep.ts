@@ -5,7 +5,7 @@
 import { engine } from "../../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { utf8Length } from "../../engine/wire/utf8.ts";
+import { utf8Length } from "../../engine/wire/bytes.ts";
 import type {
   CompiledQuery,
   FileCount,

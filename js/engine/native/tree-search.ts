@@ -1,5 +1,5 @@
 /** Searches of a tree on disk, by the native engine: on other threads, in parallel, cancellable. */
-import { cancellable, translated } from "../cancellable.ts";
+import { cancellable, translated, Yielder } from "../yielder.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";
@@ -18,7 +18,6 @@ import type {
 } from "../search-types.ts";
 import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../generated/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
-import { Yielder } from "../yielder.ts";
 
 /** Searches of a tree on disk. Paths are absolute. */
 export interface TreeSearch {

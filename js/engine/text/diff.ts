@@ -5,10 +5,10 @@
  * are passed without a copy.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { untilAborted } from "../cancellable.ts";
+import { untilAborted } from "../yielder.ts";
 import { type Algorithm, ALGORITHM_WORDS, DIFF_FLAGS } from "../generated/records.ts";
 import { type Packed, type Unpacker, unpack } from "../wire/unpack.ts";
-import { withUtf8 } from "../wire/utf8.ts";
+import { withUtf8 } from "../wire/bytes.ts";
 
 /** How a diff is computed and printed. */
 export interface DiffOptions {

@@ -6,10 +6,10 @@
  */
 import { type DiffResult, readDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { untilAborted } from "../cancellable.ts";
+import { untilAborted } from "../yielder.ts";
 import { type Applied, decodeApplied, type Tier } from "../generated/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
-import { toUtf8 } from "../wire/utf8.ts";
+import { toUtf8 } from "../wire/bytes.ts";
 
 /** One replacement. */
 export interface EditInput {

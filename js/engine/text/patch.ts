@@ -5,9 +5,9 @@
  * form, the `*** Begin Patch` envelope. It is applied to all of its files or to none.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { untilAborted } from "../cancellable.ts";
+import { untilAborted } from "../yielder.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
-import { toUtf8 } from "../wire/utf8.ts";
+import { toUtf8 } from "../wire/bytes.ts";
 
 /** The operation of a patch on a file. */
 export type PatchOperation = "update" | "create" | "delete" | "rename" | "copy";

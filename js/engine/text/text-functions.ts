@@ -1,6 +1,34 @@
-/** The functions for texts by name, on whichever engine is in use. */
+/** The functions for texts by name, on whichever engine is in use, and their types. */
 import { textEngine } from "../current.ts";
 import type { TextEngine } from "./text-engine.ts";
+
+export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffPart, DiffResult, TextOrBytes } from "./diff.ts";
+export type {
+  AppliedEdit,
+  BytesPlan,
+  EditInput,
+  EditOptions,
+  MatchMode,
+  PlanFacts,
+  PlanRefusal,
+  TextPlan,
+} from "./edit.ts";
+export type { EngineInfo, TextEngine } from "./text-engine.ts";
+export type {
+  ApplyOptions,
+  FileContents,
+  LineRange,
+  MergeConflict,
+  MergeOptions,
+  MergeResult,
+  ParsedPatch,
+  ParseOptions,
+  PatchedFile,
+  PatchFile,
+  PatchHunk,
+  PatchOperation,
+  PlacedHunk,
+} from "./patch.ts";
 
 /** Returns `sha256:` and 64 hexadecimal digits of the bytes. */
 export const sha256: TextEngine["sha256"] = (bytes) => textEngine().sha256(bytes);

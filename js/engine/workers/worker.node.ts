@@ -1,6 +1,6 @@
 /** The script of a worker thread on Node: the WebAssembly engine, and calls of it. */
 import { parentPort } from "node:worker_threads";
-import { loadWasm } from "../wasm/wasm.node.ts";
+import { loadWasm } from "../load.node.ts";
 import { answering } from "./worker-calls.ts";
 
 const wasm = loadWasm();

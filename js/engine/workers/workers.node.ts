@@ -6,16 +6,23 @@
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { builtFile } from "../built-file.node.ts";
+import { builtFile, loadWasm } from "../load.node.ts";
 import { engine, setEngine } from "../current.ts";
 import { makeEngine } from "../engine.ts";
 import "../index.node.ts";
-import { Pool, type Port, type WorkerMessage, type SpawnWorker } from "./pool.ts";
-import { loadWasm } from "../wasm/wasm.node.ts";
+import {
+  Pool,
+  type Port,
+  type WorkerMessage,
+  type SpawnWorker,
+  type EngineWorkers,
+  inPlaceOnly,
+  type WorkersOptions,
+  workersOf,
+} from "./pool.ts";
 import { pooled } from "./worker-calls.ts";
-import { type EngineWorkers, inPlaceOnly, type WorkersOptions, workersOf } from "./workers-types.ts";
 
-export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
+export type { EngineWorkers, WorkersOptions } from "./pool.ts";
 
 /** See `useWorkers` outside Node; here only the WebAssembly engine needs workers. */
 export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWorkers> {

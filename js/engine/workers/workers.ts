@@ -4,20 +4,23 @@
  */
 import { setEngine } from "../current.ts";
 import { makeEngine } from "../engine.ts";
-import { Pool, type Port, type WorkerMessage, type SpawnWorker } from "./pool.ts";
-import { INFO, type WasmSource } from "../wasm/wasm-load.ts";
-import type { Binding } from "../engine.ts";
-import { file, loaded, ready } from "../wasm/wasm.ts";
-import { pooled } from "./worker-calls.ts";
 import {
+  Pool,
+  type Port,
+  type WorkerMessage,
+  type SpawnWorker,
   defaultSize,
   type EngineWorkers,
   inPlaceOnly,
   type WorkersOptions,
   workersOf,
-} from "./workers-types.ts";
+} from "./pool.ts";
+import { INFO, type WasmSource } from "../wasm/wasm-load.ts";
+import type { Binding } from "../engine.ts";
+import { file, loaded, ready } from "../wasm/wasm.ts";
+import { pooled } from "./worker-calls.ts";
 
-export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
+export type { EngineWorkers, WorkersOptions } from "./pool.ts";
 
 /** The required methods of a web worker. */
 export interface WebWorker {

@@ -3,7 +3,7 @@
  * Independent of tools.
  */
 
-import { utf8Length } from "../../engine/wire/utf8.ts";
+import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { Yielder } from "../../engine/yielder.ts";
 
 export { utf8Length };
