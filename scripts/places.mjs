@@ -10,20 +10,20 @@ const SECTIONS = [
   [
     "refuse",
     "Never written",
-    "A program runs or obeys these without another act of a person. Tools never write them; reading is allowed.",
+    "Another program runs these files, or reads them as configuration, without a further action of a person. Tools never write them; reading is allowed.",
   ],
   [
     "ask",
     "Asked about",
-    "Edited in ordinary work, but they decide what programs run. A person is asked where one can be asked, also where a rule allows the tool. Where nobody can be asked the file is written, and `data.warnings` and the text say so.",
+    "These are edited in ordinary work, but they decide which programs run. If `confirm` is set a person is asked, even if a rule allows the tool. Otherwise the file is written, and `data.warnings` and the text say so.",
   ],
-  ["allow", "Exceptions: written", "These lie in a row above and are written like other files."],
+  ["allow", "Exceptions: written", "These match a row above and are written like other files."],
   [
     "secret",
     "Not read",
-    "The content is not read, searched or taken to where it could be read, unless a person grants that very file.",
+    "The content is not read or searched, and not copied to a place where it could be read, unless a person grants that file.",
   ],
-  ["readable", "Exceptions: read", "These lie in a row above and are read like other files."],
+  ["readable", "Exceptions: read", "These match a row above and are read like other files."],
 ];
 
 /** The page, for these rows. */
@@ -42,7 +42,7 @@ const HEAD = `# Protected and secret places
 
 Printed from \`crates/core/src/pattern/policy/table.rs\` by \`node scripts/places.mjs\`.
 
-A pattern is a list of names, matched at any depth below a root and in any letter case; with a leading \`/\` it matches from the root of the file system. \`*\` stands for any part of one name, \`{a,b}\` for either. What a pattern matches is covered with everything below it; a pattern that ends in \`/**\` covers only what is below; a last name with \`*\` begins or ends with three other characters. Names up to a root do not count: the host chose them.
+A pattern is one or more names separated by \`/\`. It matches at any depth below a root, in any letter case; with a leading \`/\` it matches from the root of the file system. \`*\` stands for any part of one name, \`{a,b}\` for \`a\` or \`b\`. A match covers everything below it; a pattern that ends in \`/**\` covers only the entries below. If the last name has a \`*\`, it must begin or end with three literal characters. The path of a root itself is never matched, since the host chose it.
 
 Change the table row by row with \`access.places\`:
 
@@ -61,13 +61,13 @@ await openWorkspace({
 });
 \`\`\`
 
-\`allow\` and \`readable\` must lie in a row of the table: what does not is INVALID_ARGUMENT, since it is misspelt. \`access.protect: false\` and \`access.secrets: "allow"\` switch everything off.
+\`allow\` and \`readable\` must match a row of the table; others are refused with INVALID_ARGUMENT, since they are probably misspelt. \`access.protect: false\` turns the protection off, \`access.secrets: "allow"\` the secrets.
 
-Besides the table:
+In addition to the table:
 
-- A directory that git takes for a repository (\`HEAD\` with \`objects\` and \`refs\`, or \`HEAD\` with \`commondir\`), whatever its name: no tool completes one, or changes what git obeys in one.
-- What the configuration of a repository names: \`core.hooksPath\`, \`core.fsmonitor\`, \`include.path\`, \`includeIf\` and the directory that a \`.git\` file points to. Read when the workspace opens, for the repositories of its roots and the user's own git configuration; for repositories below a root when a path in them is written.
-- Files that hold nothing but a key, whatever their names: PEM, OpenSSH, PGP, PuTTY and age private keys, and Google's service accounts. Searches leave them out as if nothing in them matched.
+- A directory that git treats as a repository (\`HEAD\` with \`objects\` and \`refs\`, or \`HEAD\` with \`commondir\`), under any name: no tool creates one, or changes its configuration and hooks.
+- Paths that the configuration of a repository names: \`core.hooksPath\`, \`core.fsmonitor\`, \`include.path\`, \`includeIf\` and the directory that a \`.git\` file points to. It is read when the workspace opens, for the repositories of its roots and the user's own git configuration; for a repository below a root it is read when a path in it is written.
+- Files that contain only a key, under any name: PEM, OpenSSH, PGP, PuTTY and age private keys, and Google's service accounts. Searches leave them out as if nothing in them matched.
 `;
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
