@@ -121,9 +121,8 @@ function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): Gemini
 
   const shouldConfirmExecute: GeminiCliTool["shouldConfirmExecute"] = async (params, signal) => {
     if (asks === undefined || (typeof asks === "function" && !(await asks(params)))) return false;
+    // A call that would be refused as it is now is asked about too: a hook may change its arguments.
     const outline = tool.outline(params);
-    // The call itself reports the error.
-    if (!outline.ok) return false;
     const preview = await previewed(tool, params, signal, agent);
     const question: Asked = { preview };
     asked.set(params, question);
@@ -131,7 +130,12 @@ function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): Gemini
       question.outcome = outcome;
     };
     return preview === undefined || preview.diff === "" || preview.newContent === null
-      ? { type: "info", title: preview?.title ?? outline.title, prompt: JSON.stringify(params), onConfirm }
+      ? {
+          type: "info",
+          title: preview?.title ?? (outline.ok ? outline.title : title),
+          prompt: JSON.stringify(params),
+          onConfirm,
+        }
       : { type: "edit", title: preview.title, filePath: preview.path, ...differenceOf(preview), onConfirm };
   };
 

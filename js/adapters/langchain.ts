@@ -137,6 +137,6 @@ export function toInterruptOn(
 ): Record<string, boolean> {
   const options = gateInterrupts(given);
   return Object.fromEntries(
-    selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve) === true]),
+    selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve) !== undefined]),
   );
 }

@@ -38,6 +38,8 @@ export function loopHooks(
             DEFAULT_LIMITS.hookTimeoutMs,
             preview === undefined ? undefined : (_, modified) => previewOf(preview, modified),
           );
+          // The workspace decides by the refusal.
+          if (asked.stopped !== undefined) throw asked.stopped;
           if (asked.modified.length === 0) return undefined;
           const changed = asked.modified.map((key) => [key, asked.args[key] ?? null] as const);
           return { modified_args: Object.fromEntries(changed) };

@@ -3,6 +3,7 @@
  * which calls need an approval.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import { decide, type DecisionSource, selectionSource } from "../policy/index.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
 import { nearest } from "../schema/nearest.ts";
 import {
@@ -145,23 +146,34 @@ export function ownTool(ws: Workspace, name: string, agent: string | undefined):
   return tool as AdapterTool;
 }
 
+/**
+ * What the host chose for its framework as a source of the decision. The sources of the workspace are not asked
+ * here: they decide in the call itself, by the paths as they are then, with an approver of their own. A denial that
+ * is only foreseen must not take the framework's question away.
+ */
+function frameworkSource(approve: Approve, annotations: AdapterTool["annotations"]): DecisionSource {
+  const chosen = selectionSource("framework");
+  if (typeof approve === "function") return chosen;
+  const { readOnlyHint, destructiveHint } = annotations;
+  const selected = { never: false, changes: !readOnlyHint, destructive: destructiveHint, always: true }[
+    approve
+  ];
+  return { ...chosen, decide: (call, before) => chosen.decide({ ...call, selected }, before) };
+}
+
 /** Returns a predicate for calls that need an approval; undefined when none does. */
 export function approvalPredicate(
   tool: Pick<AdapterTool, "name" | "annotations">,
   given: Approve = "never",
 ): true | ((args: unknown) => boolean | Promise<boolean>) | undefined {
   const approve = checkApprove(given);
-  const { readOnlyHint, destructiveHint } = tool.annotations;
-  if (typeof approve === "function") {
-    return (args) => {
-      const said = approve({ tool: tool.name, args: (args ?? {}) as Readonly<Record<string, unknown>> });
-      // Any answer other than `false` asks.
-      return said instanceof Promise ? said.then((yes) => yes !== false) : said !== false;
-    };
-  }
-  const asks =
-    approve === "always" ||
-    (approve === "changes" && !readOnlyHint) ||
-    (approve === "destructive" && destructiveHint);
-  return asks ? true : undefined;
+  const sources = [frameworkSource(approve, tool.annotations)];
+  const mustAsk = (args: Readonly<Record<string, unknown>>, selected?: unknown): boolean =>
+    decide(sources, { tool: tool.name, args, places: [], effects: [], selected }).decision !== "allow";
+  if (typeof approve !== "function") return mustAsk({}) ? true : undefined;
+  return (given) => {
+    const args = (given ?? {}) as Readonly<Record<string, unknown>>;
+    const said: unknown = approve({ tool: tool.name, args });
+    return said instanceof Promise ? said.then((selected) => mustAsk(args, selected)) : mustAsk(args, said);
+  };
 }

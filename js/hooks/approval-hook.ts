@@ -3,6 +3,7 @@
  * decides. It works for every tool, of this package or not, because it uses only the name and the
  * arguments.
  */
+import { decide, selectionSource } from "../policy/decide.ts";
 import {
   anyText,
   anything,
@@ -51,7 +52,8 @@ export const APPROVAL_HOOK_OPTIONS: Options<ApprovalHookOptions> = options("Appr
 });
 
 const gate = gateOf("approvalHook", APPROVAL_HOOK_OPTIONS);
-const decide = gateOf("approvalHook.ask", DECISION);
+const checkAnswer = gateOf("approvalHook.ask", DECISION);
+const SOURCES = [selectionSource("hooks")];
 
 /**
  * Creates the hook. A question that fails stops the call, as with any hook.
@@ -68,9 +70,11 @@ export function approvalHook(given: ApprovalHookOptions): Hook {
     stage: "before" as const,
     tool,
     async run(context: HookContext): Promise<BeforeReply | undefined> {
-      // Any answer other than `false` asks.
-      if (when !== undefined && (await when(context)) === false) return undefined;
-      const { approved, message, modified_args } = decide(await ask(context));
+      const { tool_name: name, args } = context;
+      const selected: unknown = when === undefined ? true : await when(context);
+      const { decision } = decide(SOURCES, { tool: name, args, places: [], effects: [], selected });
+      if (decision === "allow") return undefined;
+      const { approved, message, modified_args } = checkAnswer(await ask(context));
       if (approved !== true)
         return { proceed: false, ...(message === undefined ? {} : { alternative_response: message }) };
       return modified_args === undefined ? undefined : { modified_args };

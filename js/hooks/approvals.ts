@@ -114,23 +114,28 @@ function labelOf(outcome: Outcome, tool: string, roots: readonly string[]): stri
   }
 }
 
-/** The lasting approvals: one that covers the call answers the question of the sources before. */
-export function approvalsSource(approvals: Approvals, roots: readonly string[]): DecisionSource {
+/**
+ * The lasting approvals: one that covers the call answers the question of the sources before. Without the roots of
+ * the call, none is known to cover it.
+ */
+export function approvalsSource(approvals: Approvals, isInForce = true): DecisionSource {
   const name = "approvals";
   return {
     name,
-    decide: ({ tool }, before) =>
-      before?.decision === "ask" && approvals.covers(tool, roots)
+    isInForce,
+    decide: ({ tool, roots }, before) =>
+      before?.decision === "ask" && roots !== undefined && approvals.covers(tool, roots)
         ? { decision: "allow", source: name }
         : undefined,
   };
 }
 
 /** The refusal of a question that nobody can be asked. */
-export function approverSource(confirm: Confirm | undefined): DecisionSource {
+export function approverSource(confirm: Confirm | undefined, isInForce = true): DecisionSource {
   const name = "approver";
   return {
     name,
+    isInForce,
     decide({ tool }, before) {
       if (before?.decision !== "ask" || confirm !== undefined) return undefined;
       const reason = `${tool} needs an approval here, and there is nobody to ask.`;
@@ -139,8 +144,11 @@ export function approverSource(confirm: Confirm | undefined): DecisionSource {
   };
 }
 
-/** Returns true when a call needs an approval. @throws FilewrightError APPROVAL_DENIED for a denial */
+/**
+ * Returns true when a call needs an approval.
+ * @throws FilewrightError for a denial: that of its source, or APPROVAL_DENIED
+ */
 export function mustAsk(verdict: Verdict): boolean {
-  if (verdict.decision === "deny") throw denied(verdict.reason);
+  if (verdict.decision === "deny") throw verdict.error ?? denied(verdict.reason);
   return verdict.decision === "ask";
 }

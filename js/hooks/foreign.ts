@@ -2,7 +2,7 @@
  * Applies hooks, rules and approvals to tools of other packages: a shell, another server's tools,
  * any object with a name and a function.
  */
-import { decide, defaultSource, rulesSource } from "../policy/decide.ts";
+import { type CallFacts, decide, defaultSource, hooksSource, rulesSource } from "../policy/decide.ts";
 import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../policy/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
@@ -115,16 +115,19 @@ export function withHooks<T extends AnyTool>(
   const rules = compileRules(options.rules ?? [], undefined, known);
   const approvals = options.approvals ?? makeApprovals();
 
-  const permit = async (args: Readonly<Record<string, unknown>>): Promise<void> => {
-    const verdict = decide(
-      [
-        rulesSource(rules),
-        defaultSource(confirm === undefined ? undefined : "ask"),
-        approvalsSource(approvals, []),
-        approverSource(confirm),
-      ],
-      { tool: name, args, places: [], effects: [] },
-    );
+  const sources = [
+    hooksSource(),
+    rulesSource(rules),
+    defaultSource(confirm === undefined ? undefined : "ask"),
+    approvalsSource(approvals),
+    approverSource(confirm),
+  ];
+
+  const permit = async (
+    args: Readonly<Record<string, unknown>>,
+    stopped: CallFacts["stopped"],
+  ): Promise<void> => {
+    const verdict = decide(sources, { tool: name, args, places: [], effects: [], roots: [], stopped });
     if (!mustAsk(verdict) || confirm === undefined) return;
     notifySafely(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
     const reply = await askConfirm(
@@ -167,8 +170,9 @@ export function withHooks<T extends AnyTool>(
     let result: HookResult;
     try {
       const timeoutMs = options.timeoutMs ?? DEFAULT_LIMITS.hookTimeoutMs;
-      ({ args } = await runBefore(before, subject, given, timeoutMs));
-      await permit(args);
+      const { args: left, stopped } = await runBefore(before, subject, given, timeoutMs);
+      if (stopped === undefined) args = left;
+      await permit(args, stopped);
     } catch (thrown) {
       if (thrown instanceof Raised) throw thrown.what;
       if (!(thrown instanceof FilewrightError)) throw thrown;

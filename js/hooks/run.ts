@@ -12,6 +12,7 @@ import {
   AFTER_REPLY,
   type AfterReply,
   BEFORE_REPLY,
+  type BeforeReply,
   type AnyHook,
   type ConfirmHook,
   type Hook,
@@ -59,10 +60,14 @@ function concerns(hook: AnyHook, tool: string, calledAs: string): boolean {
   return hook.tool === "*" || hook.tool === tool || hook.tool === calledAs;
 }
 
-/** The arguments after the hooks, and the keys that they changed. */
+/** The result of the hooks before a call. */
 export interface BeforeOutcome {
+  /** The arguments after the hooks. */
   readonly args: Record<string, unknown>;
+  /** The keys that they changed. */
   readonly modified: readonly string[];
+  /** The refusal of the hook that stopped the call, which the caller decides by. */
+  readonly stopped?: FilewrightError;
 }
 
 /** The identity of a call. */
@@ -74,7 +79,7 @@ export type Previewer = (
   modified: readonly string[],
 ) => Promise<HookPreview>;
 
-/** Runs the `before` hooks. @throws FilewrightError HOOK_BLOCKED; {@link Raised} */
+/** Runs the `before` hooks, until one stops the call. @throws {@link Raised} */
 export async function runBefore(
   hooks: readonly Hook[],
   subject: Subject,
@@ -92,13 +97,9 @@ export async function runBefore(
       args: structuredClone(args),
       ...(preview === undefined ? {} : { preview }),
     };
-    const given = await answer(hook, context, timeoutMs);
-    if (given === undefined || given === null) continue;
-    const reply = readBefore(given);
-    if (reply === undefined) throw blocked("gave an answer that is not understood");
-    if (reply.raise_exception !== undefined) throw new Raised(reply.raise_exception);
-    if (reply.proceed === false) throw stopped(reply.alternative_response);
-    for (const [key, value] of Object.entries(reply.modified_args ?? {})) {
+    const reply = await replyOf(hook, context, timeoutMs);
+    if (reply instanceof FilewrightError) return { args, modified: [...modified], stopped: reply };
+    for (const [key, value] of Object.entries(reply?.modified_args ?? {})) {
       args = { ...args };
       if (value === null) delete args[key];
       else args[key] = value;
@@ -106,6 +107,27 @@ export async function runBefore(
     }
   }
   return { args, modified: [...modified] };
+}
+
+/** Returns the reply of a hook, or the refusal of one that stops the call or fails. @throws {@link Raised} */
+async function replyOf(
+  hook: Hook,
+  context: HookContext,
+  timeoutMs: number,
+): Promise<BeforeReply | FilewrightError | undefined> {
+  let given: unknown;
+  try {
+    given = await answer(hook, context, timeoutMs);
+  } catch (error) {
+    // An error of the kind of ours is the refusal of hooks inside this one.
+    if (error instanceof FilewrightError && error.code === "HOOK_BLOCKED") return error;
+    return blocked("failed", "failed", error);
+  }
+  if (given === undefined || given === null) return undefined;
+  const reply = readBefore(given);
+  if (reply === undefined) return blocked("gave an answer that is not understood");
+  if (reply.raise_exception !== undefined) throw new Raised(reply.raise_exception);
+  return reply.proceed === false ? stopped(reply.alternative_response) : reply;
 }
 
 /** Creates the error of a hook that stopped the call, with its own text if it has one. */
@@ -132,9 +154,6 @@ async function answer(hook: Hook, context: HookContext, timeoutMs: number): Prom
       );
     });
     return await Promise.race([Promise.resolve(given), late]);
-  } catch (error) {
-    if (error instanceof FilewrightError && error.code === "HOOK_BLOCKED") throw error;
-    throw blocked("failed", "failed", error);
   } finally {
     clearTimeout(timer);
   }

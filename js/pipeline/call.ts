@@ -37,6 +37,7 @@ import { pastOf } from "./past/past.ts";
 import { scanQueue } from "./scheduling/scans.ts";
 import { CallSlots } from "./scheduling/slots.ts";
 import type { Session } from "./session.ts";
+import { decideStep, sourcesOf } from "./sources.ts";
 
 /** A call under the names of a preset. */
 export interface PresetCall {
@@ -145,6 +146,12 @@ async function perform(
           : undefined;
       const subject = subjectOf(tool.name, calledAs, options);
       const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs, previewer);
+      const { args: left, stopped } = outcome;
+      decideStep(
+        sourcesOf(session, tool.name),
+        { tool: tool.name, args: left, stopped },
+        { step: "arguments" },
+      );
       modified = outcome.modified;
       if (modified.length > 0) {
         raw = plainArguments(tool.name, inOurNames(outcome.args, outcome.modified, meant), tool.aliases);

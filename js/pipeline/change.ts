@@ -15,10 +15,10 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
-import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
+import { applyGuarded, assertSeen, type Guarding, isUnseen } from "./guard.ts";
 import { effectsOf, hashesOf } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
-import { approverOfChange, planTold, type Ruled } from "./permit.ts";
+import { approverOf, planTold, type Ruled } from "./permit.ts";
 import { compare, type Evidence, type Reviewable, type Reviewed, review } from "./review.ts";
 import type { Session } from "./session.ts";
 import { isDryRun, checkWritten, warningsOf, type WrittenKey } from "./written-places.ts";
@@ -44,7 +44,7 @@ export async function change<Args extends object, Data, Todo>(
   args: Args,
   uses: readonly PathUse[],
   call: Call,
-  { ruled, isKept }: Ruled,
+  { sources, ruled, isKept }: Ruled,
 ): Promise<Changed<Data>> {
   // The real paths are determined while the tool plans, because most plans begin with a read.
   const keys = lockKeys(uses, call);
@@ -56,12 +56,12 @@ export async function change<Args extends object, Data, Todo>(
 
   const confirm = session.confirmFor(tool.name);
   const places = await askedPlaces;
-  const approver = approverOfChange(session, tool.name, call.locations, ruled, places);
+  const guarding = { guard: session.guard, sources };
+  const approver = approverOf(session, sources, tool.name, call.locations, ruled, places);
   const asked = approver !== undefined;
   let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
   if (approver !== undefined) {
-    // A change that would be refused needs no approval.
-    if (session.guard === "refuse") await assertSeen({ tool, args, uses, call }, plan);
+    await assertSeen(guarding, { tool, args, uses, call }, plan);
     call.untimed?.();
     reviewed = await review(session, { tool, args, uses, call }, plan, approver);
     plan = reviewed.plan;
@@ -79,7 +79,7 @@ export async function change<Args extends object, Data, Todo>(
       try {
         const hashes = session.hashes ? await hashesOf(uses, call) : undefined;
         call.untimed?.();
-        const answer = await applied(session, { tool, args, uses, call }, plan, reviewed);
+        const answer = await applied(session, guarding, { tool, args, uses, call }, plan, reviewed);
         const effects = hashes === undefined ? undefined : effectsOf(hashes, await hashesOf(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? warningsOf(places) : [];
         const all = [...(answer.warnings ?? []), ...warnings];
@@ -105,6 +105,7 @@ export async function change<Args extends object, Data, Todo>(
 /** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */
 function applied<Args extends object, Data, Todo>(
   session: Session,
+  guarding: Guarding,
   { tool, args, uses, call }: Reviewable<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
   shown: Evidence | undefined,
@@ -123,7 +124,7 @@ function applied<Args extends object, Data, Todo>(
   return session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs };
     if (shown !== undefined) await compare(shown, { uses, call: own });
-    return applyGuarded(session.guard, { tool, args, uses, call: own }, plan);
+    return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   });
 }
 

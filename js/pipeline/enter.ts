@@ -3,7 +3,7 @@
  * directories are granted, and an approval is requested for reads that need one. The content that
  * the call is about is neither read nor changed here.
  */
-import { decide, type Location, placeOf, policySource, rulesSource, type Verdict } from "../policy/index.ts";
+import { decide, type DecisionSource, type Location, placeOf, type Verdict } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -25,10 +25,11 @@ import {
   readableRoots,
 } from "./paths/look-alikes.ts";
 import { assertPlainPaths, hasUnusual } from "./paths/path-forms.ts";
-import { permit, type Ruled, sourcesInForce } from "./permit.ts";
+import { permit, type Ruled } from "./permit.ts";
 import { reachOf } from "./reach.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
+import { sourcesInForce, sourcesOf } from "./sources.ts";
 import type { ViewRequest } from "./views.ts";
 
 /** The options of a call, in addition to its arguments. */
@@ -72,6 +73,7 @@ export async function enter(
   meant?: CanonicalCall,
   storage?: FsBackend,
 ): Promise<Entered> {
+  const sources = sourcesOf(session, tool.name);
   uses.push(...tool.paths(args));
   for (const use of uses) locations.push(resolveUse(session, use));
   if (hasUnusual(uses)) {
@@ -83,16 +85,17 @@ export async function enter(
   }
   if (mayHaveLookAlikes(tool.name, uses))
     await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));
-  const ruled = await rule(session, { tool: tool.name, args, uses, locations, options, storage });
+  const ruling = { sources, tool: tool.name, args, uses, locations, options, storage };
+  const ruled = await rule(session, ruling);
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries())
-      await admit(session, tool.name, use, locations[index] as Location, began, options);
+      await admit(session, sources, tool.name, use, locations[index] as Location, began, options);
   }
   if (tool.kind === "read" && ruled.decision === "ask") await permit(session, tool, locations, options);
   const isKept =
     tool.kind === "change" &&
     ruled.decision === "ask" &&
-    (await keepsFromReading(session, { tool: "read_file", args: {}, uses, locations, options, storage }));
+    (await keepsFromReading(session, { ...ruling, tool: "read_file", args: {} }));
   const seeing = seenBy(session, tool, args, locations, ruled);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
@@ -100,8 +103,9 @@ export async function enter(
   // Avoids waiting when the record is already loaded.
   const seen = memory instanceof Promise ? await memory : memory;
   const fs = view(storage);
-  const call = makeCall(session, tool, args, { fs, seeing, storage }, locations, began, options, seen, meant);
-  return { call, ruled, isKept, view };
+  const storages = { fs, seeing, storage };
+  const call = makeCall(session, sources, tool, args, storages, locations, began, options, seen, meant);
+  return { call, sources, ruled, isKept, view };
 }
 
 /** Returns the context for look-alikes. It hides the paths that a rule hides from the call. */
@@ -201,6 +205,7 @@ function resolveUse(session: Session, use: PathUse): Location {
 
 /** The input of a decision about a call, or about a further path of it. */
 interface Ruling {
+  readonly sources: readonly DecisionSource[];
   readonly tool: string;
   readonly args: object;
   readonly uses: readonly Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">[];
@@ -212,12 +217,12 @@ interface Ruling {
 /** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
 async function rule(
   session: Session,
-  { tool, args, uses, locations, options, storage: fs = session.fs }: Ruling,
+  { sources, tool, args, uses, locations, options, storage: fs = session.fs }: Ruling,
 ): Promise<Verdict> {
-  const { rules, resolver } = session;
+  const { rules } = session;
   const { signal } = options;
   const facts = await reachOf({ fs, rules, tool, args, uses, locations, signal });
-  const verdict = decide([policySource(resolver), rulesSource(rules)], facts);
+  const verdict = decide(sources, facts, { step: "paths" });
   debug.policy?.(`${tool}: ${verdict.decision} by ${verdict.source}`);
   // The refusal comes before any read, so that it cannot reveal the content.
   mustAsk(verdict);
@@ -227,16 +232,17 @@ async function rule(
 /** Returns true when the rules deny reading a path that the call reaches, or require an approval for it. */
 async function keepsFromReading(
   { rules, fs: own }: Session,
-  { tool, args, uses, locations, options: { signal }, storage: fs = own }: Ruling,
+  { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: Ruling,
 ): Promise<boolean> {
   const bare = uses.map(({ effects: _, ...use }) => use);
   const facts = await reachOf({ fs, rules, tool, args, uses: bare, locations, signal });
-  return decide([rulesSource(rules)], facts).decision !== "allow";
+  return decide(sources, facts, { step: "paths" }).decision !== "allow";
 }
 
 /** Ensures that a path is granted. @throws FilewrightError GRANT_DENIED and others */
 async function admit(
   session: Session,
+  sources: readonly DecisionSource[],
   tool: string,
   { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
   at: Location,
@@ -245,12 +251,13 @@ async function admit(
 ): Promise<void> {
   const { secret } = session.resolver;
   const { grantSecrets } = session.views;
-  const wanted = { at, intent, entry, tool, began, secret, grantSecrets, agent };
+  const wanted = { at, intent, entry, tool, began, secret, grantSecrets, agent, sources };
   await session.permissions?.admit(session.fs, wanted, signal);
 }
 
 function makeCall(
   session: Session,
+  sources: readonly DecisionSource[],
   tool: AnyTool,
   args: object,
   {
@@ -274,18 +281,18 @@ function makeCall(
     acceptsQuotes: session.acceptsQuotes,
     refusesOmissions: meant?.fixedText !== true,
     leavesOut: seeing.leavesOut,
-    mayTell: (path) => mayTell(session, tool.name, args, seeing.request, path),
+    mayTell: (path) => mayTell(sources, tool.name, args, seeing.request, path),
     seen,
     signal: options.signal,
     locations,
     async locate(typed, intent) {
       const at = session.resolver.resolve(typed, intent);
-      const ruling = { tool: tool.name, args, uses: [], locations: [at], options, storage };
+      const ruling = { sources, tool: tool.name, args, uses: [], locations: [at], options, storage };
       if ((await rule(session, ruling)).decision === "ask" && tool.kind === "read") {
         await permit(session, tool, [at], options);
         seeing.approve((await placeOf(storage ?? session.fs, at, false)).slice(-1));
       }
-      await admit(session, tool.name, { intent }, at, began, options);
+      await admit(session, sources, tool.name, { intent }, at, began, options);
       return at;
     },
     // The texts of presets look files up by the requested paths, so these must not be replaced.
@@ -314,13 +321,13 @@ function makeCall(
 
 /** Returns true when a path that the call does not name may be shown: neither the policy nor a rule hides it. */
 function mayTell(
-  session: Session,
+  sources: readonly DecisionSource[],
   tool: string,
   args: object,
   { hidden }: ViewRequest,
   path: string,
 ): boolean {
   const facts = { tool, args, places: [[path]], effects: [], unchecked: [path] };
-  const { decision, source } = decide([policySource(session.resolver), rulesSource(session.rules)], facts);
+  const { decision, source } = decide(sources, facts, { step: "paths" });
   return source === "policy" ? decision !== "deny" : !hidden.includes(decision);
 }

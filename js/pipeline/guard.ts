@@ -6,15 +6,16 @@
  *
  * An edit requires the lines that it changes. A change that replaces or removes a whole file, alone
  * or with its directory, requires all of its lines.
+ *
+ * This file finds out what was not seen; the source `guard` of the decision refuses by it.
  */
-import type { Location } from "../policy/index.ts";
+import type { DecisionSource, Location } from "../policy/index.ts";
 import type { FsStat } from "../backends/backend.ts";
 import { lstatOrNull, readVersioned, realpathVia } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { GuardLevel } from "../presets/index.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import { where } from "../tools/lib/names.ts";
 import { afterChange, type LineRange, licenses } from "../tools/lib/line-ranges.ts";
@@ -28,6 +29,8 @@ import {
   refuse,
   type TouchedFile,
 } from "../tools/lib/tool.ts";
+import type { Session } from "./session.ts";
+import { decideStep } from "./sources.ts";
 
 /** A change that the guard checks. */
 export interface Guarded<Args extends object, Data, Todo> {
@@ -40,41 +43,61 @@ export interface Guarded<Args extends object, Data, Todo> {
 /** For each file edited in part: the lines that were seen, shifted by the edit. */
 type SeenAfter = ReadonlyMap<string, readonly LineRange[]>;
 
+/** The level of the guard, and the sources that decide by what it finds. */
+export interface Guarding {
+  readonly guard: Session["guard"];
+  readonly sources: readonly DecisionSource[];
+}
+
 /**
  * Applies a plan. At level `refuse` only seen content may change; at level `warn` the answer warns of
  * unseen content. The written content is recorded as seen.
+ * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
 export async function applyGuarded<Args extends object, Data, Todo>(
-  level: GuardLevel,
+  { guard: level, sources }: Guarding,
   change: Guarded<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<Answer<Data>> {
   const { tool, args, call } = change;
   if (level === "off") return tool.apply(plan, args, call);
-  if (level === "refuse") {
-    const lines = await assertSeen(change, plan);
-    const answer = await tool.apply(plan, args, call);
-    await noteWritten(change, lines, true);
-    return answer;
-  }
-  const { lines, warning } = await unseenWarning(change, plan);
+  const { lines, unseen } = await lookBefore(level, change, plan);
+  decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
   const answer = await tool.apply(plan, args, call);
-  await noteWritten(change, lines, false);
-  return warning === undefined ? answer : { ...answer, warnings: [...(answer.warnings ?? []), warning] };
+  await noteWritten(change, lines, level === "refuse");
+  if (unseen === undefined) return answer;
+  return { ...answer, warnings: [...(answer.warnings ?? []), warningOf(unseen, call)] };
 }
 
-/** Returns a warning for the answer when a change affects unseen content. */
-async function unseenWarning<Args extends object, Data, Todo>(
+/**
+ * Refuses a planned change by the guard before somebody is asked about it: a change that would be refused needs no
+ * approval.
+ * @throws FilewrightError CONFLICT
+ */
+export async function assertSeen<Args extends object, Data, Todo>(
+  { guard: level, sources }: Guarding,
   change: Guarded<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
-): Promise<{ readonly lines: SeenAfter; readonly warning?: string }> {
+): Promise<void> {
+  if (level !== "refuse") return;
+  const { unseen } = await lookBefore(level, change, plan);
+  decideStep(sources, { tool: change.tool.name, args: change.args, unseen }, { step: "content" });
+}
+
+/** Returns the lines that are known after a change, and the refusal of a change of unseen content. */
+async function lookBefore<Args extends object, Data, Todo>(
+  level: Session["guard"],
+  change: Guarded<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+): Promise<{ readonly lines: SeenAfter; readonly unseen?: FilewrightError }> {
   try {
-    return { lines: await assertSeen(change, plan) };
+    return { lines: await linesSeen(change, plan) };
   } catch (error) {
-    // The warning must not fail the change, so an error of the check is dropped.
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-    const lines = linesWritten(plan);
-    return isUnseen(error) ? { lines, warning: warningOf(error, change.call) } : { lines };
+    if (isUnseen(error)) return { lines: linesWritten(plan), unseen: error };
+    // A warning must not fail the change, so another error of its check is dropped.
+    if (level === "warn") return { lines: linesWritten(plan) };
+    throw error;
   }
 }
 
@@ -97,10 +120,10 @@ function warningOf({ path, details = {} }: FilewrightError, { display }: Call): 
 }
 
 /**
- * Refuses a change of unseen content, and returns the lines that are known after the change.
+ * Returns the lines that are known after a change.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
-export async function assertSeen<Args extends object, Data, Todo>(
+async function linesSeen<Args extends object, Data, Todo>(
   { tool, args, uses, call }: Guarded<Args, Data, Todo>,
   { touched }: Plan<Data, Todo>,
 ): Promise<SeenAfter> {

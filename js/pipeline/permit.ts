@@ -2,20 +2,23 @@
  * Requests approvals for reads, and for changes that fail or are only tried, because their answers
  * reveal content.
  */
-import { decide, type DecisionSource, defaultSource, type Location, type Verdict } from "../policy/index.ts";
+import { decide, type DecisionSource, type Location, type Verdict } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
-import { approvalsSource, approverSource, mustAsk, scopesOf } from "../hooks/approvals.ts";
+import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOf } from "../hooks/question.ts";
-import type { Call, ChangingTool, DecidingSource, Plan } from "../tools/lib/tool.ts";
+import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
-import { type AskedPlace, placesSource } from "./written-places.ts";
+import { sourcesOf } from "./sources.ts";
+import type { AskedPlace } from "./written-places.ts";
 
 /** The result of the rules for a call. */
 export interface Ruled {
+  /** The sources that decide about the call, in their order. */
+  readonly sources: readonly DecisionSource[];
   /** The decision of the policy and the rules. For a read, every required approval was already given. */
   readonly ruled: Verdict;
   /**
@@ -62,67 +65,25 @@ const RULED_ASK: Verdict = {
 };
 
 /**
- * Continues the decision about a call after the rules, and returns the approver to ask; undefined when the call
- * needs no approval.
- * @param confirm the approver of the tool
+ * Continues the decision about a call after the rules and the grants, and returns the approver to ask; undefined
+ * when the call needs no approval.
+ * @param sources those of the workspace
  * @param ruled the decision of the policy and the rules
- * @param between the sources between the rules and the approvals that last
+ * @param places the places that the call writes and that need an approval
  * @throws FilewrightError APPROVAL_DENIED
  */
-function approverOf(
+export function approverOf(
   session: Session,
-  tool: string,
-  locations: readonly Location[],
-  confirm: Confirm | undefined,
-  ruled: Verdict,
-  between: readonly DecisionSource[] = [],
-): Confirm | undefined {
-  const sources = [
-    ...between,
-    approvalsSource(session.approvals, rootsOf(locations)),
-    approverSource(confirm),
-  ];
-  const verdict = decide(sources, { tool, args: {}, places: [], effects: [] }, ruled);
-  return mustAsk(verdict) ? confirm : undefined;
-}
-
-/**
- * Returns the approver to ask about a change; undefined when it needs no approval.
- * @param places the places that it writes and that need an approval
- * @throws FilewrightError APPROVAL_DENIED
- */
-export function approverOfChange(
-  session: Session,
+  sources: readonly DecisionSource[],
   tool: string,
   locations: readonly Location[],
   ruled: Verdict,
-  places: readonly AskedPlace[],
+  places: readonly AskedPlace[] = [],
 ): Confirm | undefined {
-  const confirm = session.confirmFor(tool);
-  const asks = session.requireApproval || confirm !== undefined;
-  return approverOf(session, tool, locations, confirm, ruled, [
-    defaultSource(asks ? "ask" : undefined),
-    placesSource(places, confirm),
-  ]);
-}
-
-/** Returns what decides about a change in this workspace, in its order, as `access_info` prints it. */
-export function sourcesInForce({
-  rules,
-  prompting,
-  requireApproval,
-  confirmFor,
-}: Session): readonly DecidingSource[] {
-  const isAsked = confirmFor("write_file") !== undefined;
-  const isApproved = requireApproval || isAsked;
-  return [
-    "policy",
-    ...(rules.isEmpty ? [] : (["rules"] as const)),
-    ...(prompting === undefined ? [] : (["grants"] as const)),
-    ...(isApproved ? (["default"] as const) : []),
-    ...(isAsked ? (["places"] as const) : []),
-    ...(isApproved || !rules.isEmpty ? (["approvals", "approver"] as const) : []),
-  ];
+  const [roots, writesAskedPlace] = [rootsOf(locations), places.length > 0];
+  const facts = { tool, args: {}, places: [], effects: [], roots, writesAskedPlace };
+  const verdict = decide(sources, facts, { step: "approval", before: ruled });
+  return mustAsk(verdict) ? session.confirmFor(tool) : undefined;
 }
 
 /**
@@ -137,7 +98,7 @@ export async function permit(
 ): Promise<void> {
   const { approvals, notify } = session;
   const roots = rootsOf(locations);
-  const confirm = approverOf(session, tool.name, locations, session.confirmFor(tool.name), RULED_ASK);
+  const confirm = approverOf(session, sourcesOf(session, tool.name), tool.name, locations, RULED_ASK);
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];

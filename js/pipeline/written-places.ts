@@ -106,12 +106,13 @@ function namedPlace({ display }: Session["resolver"], path: string, place: strin
  * The places that need an approval. A rule cannot override them; only the host can except a place. Where nobody
  * can be asked, the answer warns instead.
  */
-export function placesSource(asked: readonly AskedPlace[], confirm: Confirm | undefined): DecisionSource {
+export function placesSource(confirm: Confirm | undefined): DecisionSource {
   const name = "places";
   return {
     name,
-    decide({ tool }, before) {
-      if (confirm === undefined || asked.length === 0 || before?.decision === "ask") return undefined;
+    isInForce: confirm !== undefined,
+    decide({ tool, writesAskedPlace }, before) {
+      if (confirm === undefined || writesAskedPlace !== true || before?.decision === "ask") return undefined;
       return { decision: "ask", source: name, question: `${tool} writes to a place that needs an approval.` };
     },
   };

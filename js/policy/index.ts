@@ -19,12 +19,21 @@ export {
 export {
   type CallFacts,
   decide,
-  defaultSource,
+  type DecideOptions,
+  DECISION_ORDER,
   type DecisionSource,
   type DecisionSourceName,
+  type DecisionStep,
+  defaultSource,
   type Effect,
+  type GrantFact,
+  grantsSource,
+  guardSource,
+  hooksSource,
+  type NamedSource,
   policySource,
   rulesSource,
+  selectionSource,
   type Verdict,
 } from "./decide.ts";
 export { createResolver, type PlaceVerdict, rootOf, type Realpath, type Resolver } from "./resolve.ts";

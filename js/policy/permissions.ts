@@ -4,7 +4,8 @@
  *
  * Two directories need the grant: the one the path names and its real one, so that a link does not
  * extend rights. Any answer other than a plain yes denies: another value, an error, no approver.
- * Refusals are not stored. Only the policy's own refusals come before a question.
+ * Refusals are not stored. Only the policy's own refusals come before a question. This file finds out what
+ * is granted, and asks; `decide.ts` decides by it.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
@@ -27,6 +28,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
+import { decide, type DecisionSource, type GrantFact, grantsSource } from "./decide.ts";
 import {
   covers,
   type Grant,
@@ -148,10 +150,14 @@ export interface PathRequest {
   readonly secret?: ((real: string) => boolean) | undefined;
   /** Allows reading exactly these secrets; undefined means in the storage of the question. */
   readonly grantSecrets?: ((paths: readonly string[]) => void) | undefined;
+  /** The sources that decide about the call. Default: the grants alone. */
+  readonly sources?: readonly DecisionSource[] | undefined;
 }
 
 /** The grants of a workspace. */
 export interface Permissions {
+  /** The source that decides by these grants. */
+  readonly source: DecisionSource;
   /** Marks the beginning of a call: an answer that comes later applies to that call too. */
   begin(): number;
   /**
@@ -181,6 +187,7 @@ interface Pending {
 export function makePermissions(setup: PermissionSetup): Permissions {
   const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = gate(setup);
   const session = memoryGrants();
+  const source = grantsSource(ask !== undefined, mode === "prompt");
   const pending = new Set<Pending>();
   /** The time of each directory's last refusal, on a counter of calls and refusals. */
   const refusals = new Map<string, number>();
@@ -188,6 +195,11 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   const home = file === undefined ? undefined : parentOf(file);
 
   const all = async (): Promise<readonly Grant[]> => [...(await store.list()), ...(await session.list())];
+
+  const noteRefusal = ({ tool }: PathRequest, dir: string, failure: { readonly error?: unknown }): void => {
+    remember(refusals, dir, ++clock);
+    onEvent({ type: "grant_denied", dir, tool, ...failure });
+  };
 
   const put = async (
     wanted: PathRequest,
@@ -236,8 +248,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
         )
         .then((no) => {
           if (no === undefined) return true;
-          remember(refusals, dir, ++clock);
-          onEvent({ type: "grant_denied", dir, tool: wanted.tool, ...no });
+          noteRefusal(wanted, dir, no);
           return false;
         })
         .finally(() => pending.delete(one)),
@@ -246,21 +257,36 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     return one;
   };
 
+  /** Decides about one directory or secret, and returns true when somebody is to be asked. @throws GRANT_DENIED */
+  const mustAsk = (wanted: PathRequest, grant: GrantFact): boolean => {
+    const { tool, sources = [source] } = wanted;
+    const call = { tool, args: {}, places: [[grant.path]], effects: [], grant };
+    const { decision } = decide(sources, call, { step: "grants" });
+    if (decision === "ask") return true;
+    if (decision === "allow" && grant.state === "granted") return false;
+    if (grant.state === "open") noteRefusal(wanted, grant.path, {});
+    throw refused(wanted);
+  };
+
   const admitDirectory = async (
     wanted: PathRequest,
     dir: string,
     signal: AbortSignal | undefined,
   ): Promise<void> => {
+    const isGranted = async (): Promise<boolean> => covers(await all(), dir, wanted.intent, now());
     for (;;) {
-      if (dir === home) throw refused(wanted);
-      if (covers(await all(), dir, wanted.intent, now())) return;
-      if ((refusals.get(dir) ?? 0) > wanted.began) throw refused(wanted);
+      const given = await isGranted();
+      // Nothing is waited for between this look and the question, so calls at the same time share one.
+      const isRefused = (refusals.get(dir) ?? 0) > wanted.began;
+      const state = dir === home ? "never" : given ? "granted" : isRefused ? "refused" : "open";
+      if (!mustAsk(wanted, { path: dir, state })) return;
       const one = question(wanted, dir);
       const yes = await answerTo(one, signal);
       // Another call asked about the directory above: its answer may cover this one.
       if (one.dir !== dir) continue;
-      if (yes && covers(await all(), dir, wanted.intent, now())) return;
-      throw refused(wanted);
+      // An answer that grants less than the call needs refuses it.
+      mustAsk(wanted, { path: dir, state: yes && (await isGranted()) ? "granted" : "refused" });
+      return;
     }
   };
 
@@ -276,16 +302,19 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     if (real === undefined || !secret(real) || (await lstatOrNull(fs, real))?.isFile !== true) return;
     const granted = async (): Promise<readonly string[]> =>
       (await all()).filter((grant) => isInForce(grant, now()) && secret(grant.dir)).map(({ dir }) => dir);
-    if (!(await granted()).includes(real)) {
-      if ((refusals.get(real) ?? 0) > wanted.began) throw refused(wanted);
-      if (!(await answerTo(question(wanted, real, "Allow the secret to be read:"), signal)))
-        throw refused(wanted);
+    const given = (await granted()).includes(real);
+    const isRefused = (refusals.get(real) ?? 0) > wanted.began;
+    const state = given ? "granted" : isRefused ? "refused" : "open";
+    if (mustAsk(wanted, { path: real, state })) {
+      const yes = await answerTo(question(wanted, real, "Allow the secret to be read:"), signal);
+      mustAsk(wanted, { path: real, state: yes ? "granted" : "refused" });
     }
     const grant = wanted.grantSecrets ?? ((paths: readonly string[]) => fs.grantSecrets?.(paths));
     grant(await granted());
   };
 
   return Object.freeze({
+    source,
     begin: () => ++clock,
     async admit(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
       const { at, entry, intent } = wanted;

@@ -104,6 +104,8 @@ const outputSchema = object(
 );
 
 const DECIDING: Readonly<Record<DecidingSource, string>> = {
+  framework: "the framework's own question",
+  hooks: "hooks before the call",
   policy: "the path policy",
   rules: "call rules",
   grants: "granted directories",
@@ -111,6 +113,7 @@ const DECIDING: Readonly<Record<DecidingSource, string>> = {
   places: "places that always need an approval",
   approvals: "approvals that last",
   approver: "the reviewer",
+  guard: "the guard, for content that was not read",
 };
 
 function sandboxOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessInfoData["sandbox"] {

@@ -9,7 +9,6 @@
  */
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { GuardLevel } from "../../presets/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
 import { trialOf } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
@@ -20,9 +19,9 @@ import { afterwards, inOrder, outcome } from "./outcomes.ts";
 import { asShown, ownVersionsOf, Trials } from "./trial.ts";
 import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "../change.ts";
 import type { CallOptions } from "../enter.ts";
-import { applyGuarded, assertSeen, isUnseen } from "../guard.ts";
+import { applyGuarded, assertSeen, type Guarding, isUnseen } from "../guard.ts";
 import { effectsOf, hashesOf, type Trace } from "../observe.ts";
-import { approverOfChange, permit, planTold } from "../permit.ts";
+import { approverOf, permit, planTold } from "../permit.ts";
 import type { ErrorData, ToolResult } from "../result.ts";
 import { compareVersions, type Reviewed, review } from "../review.ts";
 import type { Session } from "../session.ts";
@@ -55,7 +54,9 @@ export async function runBatch(
   let asked = false;
   await inOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
-    const { ruled, isKept } = await admitted(session, operation, options, overlay);
+    const { sources, ruled, isKept } = await admitted(session, operation, options, overlay);
+    const guarding = { guard: session.guard, sources };
+    operation.guarding = guarding;
     const own: Call = { ...(operation.call as Call), seen };
     if (tool.kind === "read") return tool.run(operation.args, own);
     // Later operations of a dry run can read the result of this one, so its approval comes first.
@@ -71,22 +72,22 @@ export async function runBatch(
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
     const reviewer = args.dry_run
       ? undefined
-      : approverOfChange(session, tool.name, operation.locations, ruled, places);
+      : approverOf(session, sources, tool.name, operation.locations, ruled, places);
     let reviewed: Reviewed<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;
-      if (session.guard === "refuse") await assertSeen(reviewable, plan);
+      await assertSeen(guarding, reviewable, plan);
       reviewed = await review(session, reviewable, plan, reviewer);
       plan = reviewed.plan;
       operation.revisions = reviewed.revisions;
     }
     if (mayAsk) operation.trial = await trials.note(operation, own, plan.base, reviewed);
     try {
-      return await applyGuarded(session.guard, { ...reviewable, call: own }, plan);
+      return await applyGuarded(guarding, { ...reviewable, call: own }, plan);
     } catch (error) {
       // The trial holds no locks, so another call may have been faster.
       if (reviewed !== undefined || isUnseen(error) || !isConflict(error)) throw error;
-      return repeat(operation, own, session.guard);
+      return repeat(operation, own);
     }
   });
   if (!args.dry_run) await commit(session, operations, asked, call, options, trace);
@@ -156,7 +157,7 @@ async function commit(
           // A read needs no record, and searches on the storage are faster than on the recording backend.
           const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
           const own: Call = { ...(operation.call as Call), fs: seen };
-          return asked ? asShown(operation, own, session.guard) : repeat(operation, own, session.guard);
+          return asked ? asShown(operation, own) : repeat(operation, own);
         }),
       );
       if (trace !== undefined) {
@@ -172,9 +173,8 @@ async function commit(
 
 /** Plans an operation again and applies it; the new plan may include the changes of another writer. */
 async function repeat(
-  { tool, args, uses, revisions }: Operation,
+  { tool, args, uses, revisions, guarding }: Operation,
   call: Call,
-  guard: GuardLevel,
 ): Promise<Answer<unknown>> {
   if (tool.kind === "read") return tool.run(args, call);
   for (let attempt = 1; ; attempt++) {
@@ -182,7 +182,7 @@ async function repeat(
     if (plan.settled !== undefined) return plan.settled;
     for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
     try {
-      return await applyGuarded(guard, { tool, args, uses, call }, plan);
+      return await applyGuarded(guarding as Guarding, { tool, args, uses, call }, plan);
     } catch (error) {
       if (attempt === MAX_PLANS || isUnseen(error) || !isConflict(error)) throw error;
     }

@@ -21,9 +21,11 @@ import {
   previewed,
 } from "../enter.ts";
 import { knownTool } from "../wording/known.ts";
+import type { Guarding } from "../guard.ts";
 import type { Ruled } from "../permit.ts";
 import type { ToolResult } from "../result.ts";
 import type { Session } from "../session.ts";
+import { decideStep, sourcesOf } from "../sources.ts";
 
 /** The result of trying an operation on the overlay. */
 export interface Trial {
@@ -49,6 +51,8 @@ export interface Operation {
   revisions: readonly string[];
   /** The result of the trial; undefined for a read. */
   trial: Trial | undefined;
+  /** How the guard holds for the operation; undefined until its paths are checked. */
+  guarding: Guarding | undefined;
   /** The call; undefined until its paths are checked. */
   call: Call | undefined;
   /** Returns the storage as the operation may see it. */
@@ -94,6 +98,7 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
         revisions: [],
         trial: undefined,
         view: unseen,
+        guarding: undefined,
         call,
         result,
       });
@@ -140,6 +145,8 @@ export async function admitted(
         ? (args: Arguments) => previewed(session, tool, args, began, options, undefined, overlay)
         : undefined;
     const changed = await runBefore(before, subject, operation.raw, session.limits.hookTimeoutMs, previewer);
+    const { args, stopped } = changed;
+    decideStep(sourcesOf(session, tool.name), { tool: tool.name, args, stopped }, { step: "arguments" });
     operation.modified = changed.modified;
     if (changed.modified.length > 0) {
       operation.raw = plainArguments(tool.name, changed.args, tool.aliases);
@@ -149,7 +156,7 @@ export async function admitted(
   operation.uses = [];
   operation.locations = [];
   const { args } = operation;
-  const { call, ruled, isKept, view } = await enter(
+  const { call, sources, ruled, isKept, view } = await enter(
     session,
     tool,
     args,
@@ -171,5 +178,5 @@ export async function admitted(
       return at;
     },
   };
-  return { ruled, isKept };
+  return { sources, ruled, isKept };
 }

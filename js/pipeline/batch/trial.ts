@@ -9,11 +9,10 @@
 import { entryPathVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { GuardLevel } from "../../presets/index.ts";
 import type { Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
 import type { Operation, Trial } from "./operations.ts";
 import type { AnyChanging } from "../enter.ts";
-import { applyGuarded } from "../guard.ts";
+import { applyGuarded, type Guarding } from "../guard.ts";
 import { compare, placesOf, questionOf, type Reviewed } from "../review.ts";
 
 /** Records the trial of each operation of a batch. */
@@ -56,9 +55,8 @@ export function ownVersionsOf(operations: readonly Operation[]): readonly BaseVe
  * @throws FilewrightError CONFLICT when the operation would now be another one
  */
 export async function asShown(
-  { tool, args, uses, revisions, trial }: Operation,
+  { tool, args, uses, revisions, trial, guarding }: Operation,
   call: Call,
-  guard: GuardLevel,
 ): Promise<Answer<unknown>> {
   if (tool.kind === "read") return tool.run(args, call);
   const { places, own, settled, outline } = trial as Trial;
@@ -71,7 +69,7 @@ export async function asShown(
     const question = await questionOf({ tool, args, uses, call }, plan);
     if (question.outline !== outline) throw another(call);
   }
-  return applyGuarded(guard, { tool, args, uses, call }, plan);
+  return applyGuarded(guarding as Guarding, { tool, args, uses, call }, plan);
 }
 
 function another({ locations }: Call): FilewrightError {

@@ -7,7 +7,7 @@
  * plan read is unchanged). `render` turns data into the text for the model and is the only part
  * that a preset replaces.
  */
-import type { DecisionSourceName, Grant, Intent, Location } from "../../policy/index.ts";
+import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
 import type { Durability, EntryType, FsBackend, MaybePromise } from "../../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../../engine/errors.ts";
@@ -68,8 +68,8 @@ export interface AccessSummary {
   };
 }
 
-/** A source of decisions about a change; see `policy/decide.ts`. `grants`: the directories that were granted. */
-export type DecidingSource = Exclude<DecisionSourceName, "none"> | "grants";
+/** A source of decisions about a change; see `policy/decide.ts`. */
+export type DecidingSource = NamedSource;
 
 /** The defaults of edits. */
 export interface EditDefaults {

@@ -1,0 +1,58 @@
+/**
+ * The sources that decide about the calls of a workspace, in their order. Every decision of the pipeline walks
+ * this list, and `access_info` prints the sources of it that are in force.
+ */
+import {
+  type CallFacts,
+  decide,
+  type DecideOptions,
+  type DecisionSource,
+  defaultSource,
+  guardSource,
+  grantsSource,
+  hooksSource,
+  type NamedSource,
+  policySource,
+  rulesSource,
+  type Verdict,
+} from "../policy/index.ts";
+import { approvalsSource, approverSource, mustAsk } from "../hooks/approvals.ts";
+import type { Session } from "./session.ts";
+import { placesSource } from "./written-places.ts";
+
+/** Returns what decides about the calls of a tool, in its order. */
+export function sourcesOf(session: Session, tool: string): readonly DecisionSource[] {
+  const { rules, permissions, approvals, requireApproval } = session;
+  const confirm = session.confirmFor(tool);
+  const asks = requireApproval || confirm !== undefined;
+  const mayAsk = asks || !rules.isEmpty;
+  return [
+    hooksSource(session.hooks.some(({ stage }) => stage === "before")),
+    policySource(session.resolver),
+    rulesSource(rules),
+    permissions?.source ?? grantsSource(false, false),
+    defaultSource(asks ? "ask" : undefined),
+    placesSource(confirm),
+    approvalsSource(approvals, mayAsk),
+    approverSource(confirm, mayAsk),
+    guardSource(session.guard === "refuse"),
+  ];
+}
+
+/** Returns the names of the sources in force about a change. */
+export function sourcesInForce(session: Session): readonly NamedSource[] {
+  return sourcesOf(session, "write_file")
+    .filter(({ isInForce = true }) => isInForce)
+    .map(({ name }) => name);
+}
+
+/** Decides by the facts of one step. @throws FilewrightError for a denial */
+export function decideStep(
+  sources: readonly DecisionSource[],
+  facts: Pick<CallFacts, "tool"> & Partial<CallFacts>,
+  options: DecideOptions,
+): Verdict {
+  const verdict = decide(sources, { args: {}, places: [], effects: [], ...facts }, options);
+  mustAsk(verdict);
+  return verdict;
+}
