@@ -89,7 +89,7 @@ export async function* rows({ load }) {
 async function memory(load) {
   const { engine, setEngine } = await load("engine/current.js");
   const { makeEngine } = await load("engine/engine.js");
-  const { loadWasm } = await load("engine/wasm/wasm.node.js");
+  const { loadWasm } = await load("engine/load.node.js");
   const { MemoryBackend, openWorkspace } = await load("index.node.js");
   const { grepBackend } = await load("backends/search/search.js");
   const before = engine();

@@ -1,4 +1,5 @@
-/** The definition of a command: data for its help, its parsing and its tool call. */
+/** The definition of a command: data for its help, its parsing, its tool call and its exit status. */
+import { tooWide } from "../mcp/arguments.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type Aliases, type OptionTable, type Parsed, UsageError } from "../schema/command-line.node.ts";
 
@@ -111,7 +112,7 @@ export function jsonOf(text: string, option: string): unknown {
 const ASKING_OPTIONS: readonly string[] = ["ask", "ask-dirs", "grants-file"];
 
 /** Returns true for a command that asks the person at the terminal where an option says so. */
-export function asksPeople({ toCall, asks }: Command): boolean {
+function asksPeople({ toCall, asks }: Command): boolean {
   return toCall !== undefined || asks === true;
 }
 
@@ -160,3 +161,50 @@ export const PRESET_HELP: OptionHelp = [
 
 /** Aliases of the options of every command. */
 export const GLOBAL_ALIASES: Aliases = { colour: "color" };
+
+/**
+ * Refuses a workspace that is the whole disk or the home directory, unless the command line allows
+ * it explicitly. @throws UsageError
+ */
+export function assertRoot(root: string, { values }: Parsed): void {
+  const wrong = tooWide(root, values["yes"] === true);
+  if (wrong !== undefined) throw new UsageError(wrong);
+}
+
+/** The exit statuses, as grep and diff use them. `nothing`: a search found nothing, or there was nothing to undo. `interrupted`: Ctrl-C. */
+export const EXIT = { ok: 0, nothing: 1, error: 2, interrupted: 130 } as const;
+
+/** The statuses in the words of the help. */
+export const EXIT_HELP =
+  "0 success, 1 nothing was found (grep, glob, find) or there was nothing to undo, 2 an error, a refusal or a wrong command line, 130 interrupted.";
+
+/** The file of grants, for the commands that read it without asking. */
+export const GRANTS_FILE_HELP: OptionHelp = ["--grants-file FILE", "the file of granted directories"];
+
+const ASKING_HELP: readonly OptionHelp[] = [
+  ["--ask", "show every change in the terminal and ask before making it"],
+  ["--ask-dirs", "ask for each directory the first time it is used; see filewright grants"],
+  GRANTS_FILE_HELP,
+];
+
+/** The shared options of the commands that call tools. */
+export const GLOBAL_HELP: readonly OptionHelp[] = [
+  ["--root DIR", "the workspace; nothing outside it is read or changed (default: .)"],
+  ["--config FILE", "a JSON file with the options of openWorkspace; paths in it are relative to its folder"],
+  ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
+  ["--agent NAME", "the name of the caller in the history"],
+  ...ASKING_HELP,
+  ["--yes", "permit / or the home directory as the workspace"],
+  ["--json", "print the whole result as JSON"],
+  ["--jsonl", "print each item of the result as a line of JSON"],
+  ["--color auto|always|never", "use colours and the form for people (auto: on a terminal)"],
+  ["--no-pager", "do not use a pager"],
+  ["-h, --help", "this text"],
+];
+
+/** Returns the help for all options of a command. */
+export function optionHelp(command: Command): readonly OptionHelp[] {
+  if (command.own === true) return [...command.help, ...GLOBAL_HELP.slice(-1)];
+  const shared = asksPeople(command) ? GLOBAL_HELP : GLOBAL_HELP.filter((row) => !ASKING_HELP.includes(row));
+  return [...command.help, ...shared];
+}

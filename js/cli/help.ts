@@ -1,8 +1,6 @@
 /** Generates help: purpose, usage, and examples. */
-import type { Command } from "./command.ts";
+import { type Command, EXIT_HELP, GLOBAL_HELP, optionHelp } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { EXIT_HELP } from "./exit-status.ts";
-import { GLOBAL_HELP, optionHelp } from "./global-help.ts";
 
 /** Returns the output of `filewright --help`. */
 export function overview(): string {

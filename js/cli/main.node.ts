@@ -16,6 +16,6 @@ if (argv[0] === "mcp" && !asksForHelp) {
   const { runStdio } = await import("../mcp/run.ts");
   process.exit(await runStdio(argv.slice(1)));
 } else {
-  const { start } = await import("./start.ts");
+  const { start } = await import("./run.ts");
   await start(argv);
 }

@@ -5,11 +5,8 @@ import { auditFile } from "../hooks/audit-file.node.ts";
 import { openWorkspace } from "../workspace/entry.node.ts";
 import { packageVersion } from "../mcp/command.ts";
 import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.ts";
-import { assertRoot } from "./input.ts";
-import type { PresetName } from "../presets/index.ts";
-import { describeRecovery } from "../pipeline/past/recovery-text.ts";
-import { askingOptions } from "./asking.ts";
 import {
+  assertRoot,
   assertAsks,
   type Command,
   type PathResult,
@@ -17,23 +14,39 @@ import {
   GLOBAL_ALIASES,
   GLOBAL_OPTIONS,
   value,
+  EXIT,
 } from "./command.ts";
+import type { PresetName } from "../presets/index.ts";
+import { describeRecovery } from "../pipeline/past/recovery-text.ts";
+import { askingOptions } from "./asking.ts";
 import { findCommand } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
-import { EXIT } from "./exit-status.ts";
-import { colourDiff, print, printJson, printJsonLines, printNote } from "./output.ts";
+import {
+  colourDiff,
+  print,
+  printJson,
+  printJsonLines,
+  printNote,
+  tableOf,
+  printError,
+  surviveBrokenPipes,
+} from "./streams.ts";
 import { type OptionTable, parse, type Parsed, UsageError } from "../schema/command-line.node.ts";
-import { formOf } from "./person/form.ts";
-import { page } from "./person/pager.ts";
+import { formOf } from "./person/style.ts";
+import { page, show, showPaths } from "./show.ts";
 import { callsOfPaths, runEach } from "./several-paths.ts";
-import { show, showPaths } from "./show.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
-import { tableOf } from "./table.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { commandHint } from "./hints.ts";
 
 /** Reports that may contain a diff. */
 const DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
 
-/** Runs a command line; returns the exit status. @throws UsageError, FilewrightError */
+/**
+ * Runs a command line; returns the exit status. @throws UsageError, FilewrightError
+ *
+ * @built test/deep/options.mjs imports it from dist
+ */
 export async function main([name, ...rest]: readonly string[]): Promise<number> {
   switch (name) {
     case undefined:
@@ -193,4 +206,24 @@ function presetIn(
 
 function firstSentence(text: string): string {
   return text.split(/(?<=\.)\s/u)[0] ?? text;
+}
+
+/** Runs a command line, reports its errors as text, and sets the exit status. */
+export async function start(argv: readonly string[]): Promise<void> {
+  surviveBrokenPipes();
+  try {
+    process.exitCode = await main(argv);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      printError(`filewright: ${error.message}`);
+      process.exitCode = EXIT.error;
+    } else if (error instanceof FilewrightError) {
+      printError(`filewright: ${commandHint(error.message)}`);
+      process.exitCode = EXIT.error;
+    } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
+      // A system error, such as a used port: its message suffices without a stack.
+      printError(`filewright: ${error.message}`);
+      process.exitCode = EXIT.error;
+    } else throw error;
+  }
 }

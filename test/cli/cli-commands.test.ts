@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../js/cli/commands.ts";
 import { commandHelp } from "../../js/cli/help.ts";
 import { parse } from "../../js/schema/command-line.node.ts";
-import { tableOf } from "../../js/cli/table.ts";
+import { tableOf } from "../../js/cli/streams.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rangesOf } from "../../js/cli/person/highlight.ts";
-import { harmless, humanBytes, localTime } from "../../js/cli/person/text.ts";
+import { harmless, humanBytes, localTime } from "../../js/cli/person/style.ts";
 import { type CliFixture, place } from "./running.ts";
 
 let at: CliFixture;

@@ -8,9 +8,8 @@ import type { PendingApproval } from "../../hooks/pending-approval.ts";
 import { printable, questionLines } from "../../hooks/question.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
 import { checkToken, readToken, tokenFileOf } from "../../mcp/auth/token-file.ts";
-import { type Command, flag, value } from "../command.ts";
-import { EXIT } from "../exit-status.ts";
-import { colourDiff, print, printJson } from "../output.ts";
+import { type Command, flag, value, EXIT } from "../command.ts";
+import { colourDiff, print, printJson } from "../streams.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 import { styled } from "../person/style.ts";
 

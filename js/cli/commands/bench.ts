@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { openWorkspace } from "../../workspace/entry.node.ts";
 import type { Command } from "../command.ts";
-import { assertRoot } from "../input.ts";
-import { print, printJson } from "../output.ts";
+import { assertRoot } from "../command.ts";
+import { print, printJson, tableOf } from "../streams.ts";
 import { type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
-import { tableOf } from "../table.ts";
 
 const BENCH_ROUNDS = 20;
 

@@ -3,7 +3,7 @@
  * ones: cat, access.
  */
 import { type Command, flag, jsonOf, negated, set, value, values } from "../command.ts";
-import { readInput, readStdin } from "../input.ts";
+import { readInput, readStdin } from "../streams.ts";
 import { many, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
 
 /** copy and move. */

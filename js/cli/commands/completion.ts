@@ -6,9 +6,8 @@ import { LOG_LEVELS } from "../../mcp/log.ts";
 import { CLIENTS } from "../../mcp/print-config.ts";
 import { OUR_DEFAULTS } from "../../mcp/command.ts";
 import { PRESET_NAMES } from "../../presets/index.ts";
-import { type Command, sharedOptions } from "../command.ts";
-import { optionHelp } from "../global-help.ts";
-import { print } from "../output.ts";
+import { type Command, sharedOptions, optionHelp } from "../command.ts";
+import { print } from "../streams.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 
 /** The data for a script. */

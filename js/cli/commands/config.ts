@@ -4,13 +4,11 @@ import process from "node:process";
 import { defaultStateDir } from "../../backends/local/lock.node.ts";
 import { readConfig, settingsOf } from "../../mcp/settings.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
-import { type Command, value } from "../command.ts";
-import { GRANTS_FILE_HELP } from "../global-help.ts";
+import { type Command, value, GRANTS_FILE_HELP } from "../command.ts";
 import { grantsFileOf } from "./grants.ts";
-import { print, printJson, printJsonLines } from "../output.ts";
+import { print, printJson, printJsonLines, tableOf } from "../streams.ts";
 import type { Parsed } from "../../schema/command-line.node.ts";
 import { colours } from "../person/style.ts";
-import { tableOf } from "../table.ts";
 
 /** One option in force. */
 interface EffectiveOption {

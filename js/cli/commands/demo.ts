@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError } from "../../engine/errors.ts";
 import { openWorkspace, type ToolResult, type Workspace } from "../../workspace/entry.node.ts";
-import { EXIT } from "../exit-status.ts";
-import { colourDiff, print, printError } from "../output.ts";
+import { EXIT } from "../command.ts";
+import { colourDiff, print, printError } from "../streams.ts";
 import { styled } from "../person/style.ts";
 
 /** The maximum lines shown of each answer. */

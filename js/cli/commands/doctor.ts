@@ -7,7 +7,7 @@ import { packageVersion } from "../../mcp/command.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import type { Workspace } from "../../workspace/index.ts";
 import type { Command, Report } from "../command.ts";
-import { tableOf } from "../table.ts";
+import { tableOf } from "../streams.ts";
 
 /** Optional packages, and the feature of each. */
 const PEERS: readonly (readonly [name: string, adds: string])[] = [

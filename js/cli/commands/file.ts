@@ -1,6 +1,6 @@
 /** The commands about contents: read, edit, patch, diff, stat. */
 import { type Command, flag, jsonOf, negated, set, value } from "../command.ts";
-import { readInput, readStdin } from "../input.ts";
+import { readInput, readStdin } from "../streams.ts";
 import { UsageError, whole } from "../../schema/command-line.node.ts";
 
 /** The options of `read` about a page of one file. */

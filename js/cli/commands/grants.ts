@@ -4,8 +4,7 @@ import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node
 import { type Grant, isInForce } from "../../policy/index.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type Command, type Report, value } from "../command.ts";
-import { GRANTS_FILE_HELP } from "../global-help.ts";
+import { type Command, type Report, value, GRANTS_FILE_HELP } from "../command.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 
 /** The command. */

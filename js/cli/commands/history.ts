@@ -9,8 +9,8 @@ import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from
 import { type Command, type Report, value } from "../command.ts";
 import { type ChangeDetail, detailsOf, presetOf } from "../history-details.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
-import { harmless } from "../person/text.ts";
-import { tableOf } from "../table.ts";
+import { harmless } from "../person/style.ts";
+import { tableOf } from "../streams.ts";
 
 /** The default number of listed changes. */
 const DEFAULT_SHOWN_CHANGES = 20;

@@ -1,10 +1,8 @@
 /** `filewright man`: the manual in roff, generated from the data of parsing, help and completion. */
 import { packageVersion } from "../../mcp/command.ts";
 import { nearest } from "../../schema/nearest.ts";
-import type { Command, OptionHelp } from "../command.ts";
-import { EXIT_HELP } from "../exit-status.ts";
-import { GLOBAL_HELP, optionHelp } from "../global-help.ts";
-import { print } from "../output.ts";
+import { type Command, type OptionHelp, EXIT_HELP, GLOBAL_HELP, optionHelp } from "../command.ts";
+import { print } from "../streams.ts";
 import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
 
 /** The command. `commands`: all of them. */

@@ -10,8 +10,7 @@ import {
 } from "../../mcp/command.ts";
 import { stderrLog } from "../../mcp/log.ts";
 import type { NetOptions } from "../../mcp/serve.ts";
-import { type Command, flag, type OptionHelp, value, values } from "../command.ts";
-import { EXIT } from "../exit-status.ts";
+import { type Command, flag, type OptionHelp, value, values, EXIT } from "../command.ts";
 import { many, type OptionTable, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
 
 /** Help for the options that servers and commands share. */

@@ -1,8 +1,7 @@
 /** Formats a page of a file for a person. */
 import type { ToolResult } from "../../workspace/index.ts";
 import { commandHint } from "../hints.ts";
-import { styled } from "./style.ts";
-import { harmless } from "./text.ts";
+import { styled, harmless } from "./style.ts";
 
 /** The arguments that made the page. */
 export interface PageArgs {

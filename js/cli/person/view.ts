@@ -1,19 +1,19 @@
-/** Formats the result of a tool for a person. */
+/** Formats the result of a tool for a person: directories, paths, and matches grouped by file. */
 import type { FindFilesData } from "../../tools/find_files.ts";
 import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep/types.ts";
-import { linesOf } from "../../tools/grep/text.ts";
-import type { ListDirectoryData } from "../../tools/render/listing.ts";
+import { linesOf, rowsOf } from "../../tools/grep/text.ts";
+import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.ts";
 import type { Parsed } from "../../schema/command-line.node.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";
 import { commandHint } from "../hints.ts";
-import type { Form } from "./form.ts";
-import { grepLines } from "./grep-view.ts";
-import type { Pattern } from "./highlight.ts";
-import { listLines, pathLines } from "./list-view.ts";
+import { type Form, styled, humanBytes, localTime, harmless } from "./style.ts";
+import { type Pattern, type Range, rangesOf } from "./highlight.ts";
 import { type PageArgs, pageText } from "./page-view.ts";
-import { styled } from "./style.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import { relativeTo } from "../../backends/paths.ts";
+import { NOT_SHOWN } from "../../tools/render/link-target.ts";
 
 /** Returns the result for a person; undefined when the text for models serves as well. */
 export function personalText(
@@ -57,4 +57,93 @@ const plainRows = (data: GrepData): number => linesOf(data).flat().length;
 function withNotes(tool: string, rows: readonly string[], text: string, count: number): string {
   const notes = text.split("\n").slice(count);
   return [...rows, ...notes.map((note) => styled("faint", commandHint(note, tool)))].join("\n");
+}
+
+const TYPE_LABELS = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;
+const TYPE_WIDTH = 5;
+const SIZE_WIDTH = 5;
+const TIME_WIDTH = "2000-01-01 00:00".length;
+
+/** A line for each entry: type, size, time and name; below the first level the name is a path. */
+function listLines(data: ListDirectoryData): readonly string[] {
+  return data.entries.map((entry) => {
+    const size = entry.type === "file" && entry.size !== undefined ? humanBytes(entry.size) : "-";
+    const time = entry.modified === undefined ? "-" : localTime(entry.modified);
+    return [
+      styled("faint", TYPE_LABELS[entry.type].padEnd(TYPE_WIDTH)),
+      styled("good", size.padStart(SIZE_WIDTH)),
+      styled("faint", time.padEnd(TIME_WIDTH)),
+      nameOf(entry, data.path),
+    ].join("  ");
+  });
+}
+
+function nameOf({ path, type, target }: ListedEntry, directory: string): string {
+  const below = directory === "." ? path : (relativeTo(`/${path}`, `/${directory}`) ?? path);
+  const name = escapeControls(below);
+  switch (type) {
+    case "dir":
+      return styled("directory", `${name}/`);
+    case "symlink":
+      return `${styled("link", name)} -> ${escapeControls(target ?? NOT_SHOWN)}`;
+    case "other":
+      return styled("other", name);
+    default:
+      return name;
+  }
+}
+
+/** Formats paths with dimmed directories. */
+function pathLines(paths: readonly string[]): readonly string[] {
+  return paths.map((path) => {
+    const shown = escapeControls(path);
+    const at = shown.lastIndexOf("/") + 1;
+    return `${styled("path", shown.slice(0, at))}${shown.slice(at)}`;
+  });
+}
+
+/** Returns the lines of the results. `heading`: a file's name is printed once, above its lines. */
+function grepLines(data: GrepData, wanted: Pattern, heading: boolean): readonly string[] {
+  if (data.files !== undefined) return data.files.map((path) => styled("path", escapeControls(path)));
+  if (data.counts !== undefined)
+    return data.counts.map(({ path, count }) => `${styled("path", escapeControls(path))}:${count}`);
+  const matches = data.matches ?? [];
+  const ranges = rangesOf(matches, wanted);
+  const lines: string[] = [];
+  let file: string | undefined;
+  let last = 0;
+  for (const [index, rows] of rowsOf(matches).entries()) {
+    let offset = 0;
+    for (const { path, line, text, hit } of rows) {
+      const name = styled("path", escapeControls(path));
+      if (path !== file) {
+        if (heading) lines.push(...(file === undefined ? [name] : ["", name]));
+        file = path;
+      } else if (hasContext(data) && line !== last + 1) lines.push(styled("faint", "--"));
+      last = line;
+      const mark = hit ? ":" : "-";
+      const shown = hit ? highlighted(text, offset, ranges[index] ?? []) : harmless(text);
+      if (hit) offset += text.length + 1;
+      lines.push(`${heading ? "" : `${name}${mark}`}${styled("number", String(line))}${mark}${shown}`);
+    }
+  }
+  return lines;
+}
+
+/** Returns true when context lines were requested: then gaps are marked. */
+function hasContext({ matches = [] }: GrepData): boolean {
+  return matches.some(({ before, after }) => before !== undefined || after !== undefined);
+}
+
+/** Returns a line with highlighted matches. `offset` is its start in the lines of its result. */
+function highlighted(text: string, offset: number, ranges: readonly Range[]): string {
+  let shown = "";
+  let at = 0;
+  for (const [from, to] of ranges) {
+    const [begin, end] = [Math.max(from - offset, at), Math.min(to - offset, text.length)];
+    if (end <= begin) continue;
+    shown += harmless(text.slice(at, begin)) + styled("match", harmless(text.slice(begin, end)));
+    at = end;
+  }
+  return shown + harmless(text.slice(at));
 }

@@ -1,8 +1,11 @@
-/** Writes to the terminal: colour only on a terminal, broken pipes handled. */
+/** Reads the input of commands and writes their output: lines, JSON, tables; colour only on a terminal. */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
 import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
 import { colours, type Style, styled } from "./person/style.ts";
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { UsageError } from "../schema/command-line.node.ts";
 
 /** Ends the program quietly when the reader closes the pipe (`| head`). */
 export function surviveBrokenPipes(): void {
@@ -92,3 +95,49 @@ const STYLES: Readonly<Partial<Record<DiffLine["kind"], { readonly line: Style; 
   added: { line: "good", word: "goodWord" },
   removed: { line: "bad", word: "badWord" },
 };
+
+/** Returns the width of standard output, in columns; undefined when it is no terminal. */
+function widthOfOutput(): number | undefined {
+  return process.stdout.isTTY === true ? process.stdout.columns : undefined;
+}
+
+/** Returns the width of a text in code points: names are escaped before. */
+const lengthOf = (text: string): number => [...text].length;
+
+/** Formats rows as lines: columns as wide as their content, the last one truncated at the terminal's width. */
+export function tableOf(
+  rows: readonly (readonly string[])[],
+  width: number | undefined = widthOfOutput(),
+): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [at, cell] of row.slice(0, -1).entries())
+      widths[at] = Math.max(widths[at] ?? 0, lengthOf(cell));
+  return rows
+    .map((row) => {
+      const line = row
+        .map((cell, at) =>
+          at === row.length - 1 ? cell : cell + " ".repeat((widths[at] ?? 0) - lengthOf(cell)),
+        )
+        .join("  ")
+        .trimEnd();
+      const points = [...line];
+      return width === undefined || points.length <= width ? line : `${points.slice(0, width - 1).join("")}…`;
+    })
+    .join("\n");
+}
+
+/** Reads all of standard input as text. */
+export async function readStdin(): Promise<string> {
+  return text(process.stdin);
+}
+
+/** Reads a file, or standard input for `-`, as text. @throws UsageError when it cannot be read */
+export async function readInput(name: string): Promise<string> {
+  if (name === "-") return readStdin();
+  try {
+    return await readFile(name, "utf8");
+  } catch (error) {
+    throw new UsageError(`cannot read '${name}': ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
