@@ -111,7 +111,7 @@ export interface WorkspaceOptions {
   readonly ignoreFiles?: readonly string[] | undefined;
   /** Defaults for the arguments of edits. */
   readonly edit?: Partial<EditDefaults> | undefined;
-  /** Whether writes are atomic, and flushed to the disk. Default `atomic`. */
+  /** The guarantee of writes: `none`, `atomic` (the default), or `durable`, which also flushes them to the disk. */
   readonly durability?: Durability | undefined;
   /**
    * How a write, copy or move on the local disk treats owner, extended attributes and hard links that it cannot

@@ -15,7 +15,7 @@ export interface LocalOptions {
    * only checks each file.
    */
   readonly stateDir?: string | undefined;
-  /** Whether writes are atomic, and flushed to the disk, unless a call sets it; default `atomic`. */
+  /** The guarantee of writes, unless a call sets it: `none`, `atomic` (the default), or `durable`, which also flushes them. */
   readonly durability?: Durability | undefined;
   /**
    * How a write, copy or move treats owner, extended attributes and hard links that it cannot preserve: `possible`
