@@ -10,7 +10,7 @@ import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { failure } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
-import { Yielder } from "../engine/yielder.ts";
+import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { imageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
@@ -148,7 +148,10 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const finished = transaction.finish().then(close);
     const remembered = finished.catch(() => undefined).finally(() => finishing.delete(remembered));
     finishing.add(remembered);
-    await untilAborted(finished, signal);
+    // The change is made, so a cancellation ends the wait and not the call.
+    await untilAborted(signal, finished).catch((error: unknown) => {
+      if (signal?.aborted !== true) throw error;
+    });
   };
 
   const change = async <T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T> => {
@@ -257,18 +260,6 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       await Promise.all(finishing);
     },
   });
-}
-
-/** Waits for work, or until the signal is aborted. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return work;
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<void>((resolve) => {
-    onAbort = resolve;
-    if (signal.aborted) resolve();
-  });
-  signal.addEventListener("abort", onAbort, { once: true });
-  await Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
 /** The form of a call's id, which is part of a file name. */

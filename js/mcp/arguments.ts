@@ -1,6 +1,6 @@
 /**
- * Detects directories on a command line that are most likely mistakes: one that looks like an option, and one
- * that is the whole file system or contains a home directory.
+ * Checks arguments of the servers' command lines. Detects directories that are most likely mistakes: one that looks
+ * like an option, and one that is the whole file system or contains a home directory.
  */
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -9,6 +9,9 @@ import { escapeControls } from "../engine/escape.ts";
 import { isWithin } from "../backends/paths.ts";
 import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
+
+/** The maximum grace period, on a command line and in a config file: one hour in seconds. */
+export const MAX_GRACE_S = 3600;
 
 /**
  * Returns an error message for a positional directory that looks like an option, a list or an unset variable:

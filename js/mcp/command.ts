@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { type OptionTable, parse, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
-import { optionAsDirectory, tooWide } from "./arguments.ts";
+import { MAX_GRACE_S, optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./protocol/content.ts";
 import type { ServedPreset } from "./tool-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
@@ -47,8 +47,6 @@ export const SERVER_OPTIONS: OptionTable = {
 export const DEFAULT_PORT = 4747;
 /** Default seconds that running calls may take after a server begins to shut down. */
 export const DEFAULT_GRACE_S = 10;
-/** One hour in seconds. */
-const MAX_GRACE_S = 3600;
 
 /** The values of a server for options that its command line does not set. */
 export interface Defaults {

@@ -27,6 +27,7 @@ import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "../workspace/option-schema.ts";
 import type { AccessOptions, WorkspaceOptions } from "../workspace/options.ts";
 import type { Structured } from "./protocol/content.ts";
+import { MAX_GRACE_S } from "./arguments.ts";
 import { expandHome } from "./directories.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
@@ -47,9 +48,6 @@ interface ServerSettings {
   /** Schemas in the strict form that some vendors demand. Default false. */
   readonly strictSchemas?: boolean | undefined;
 }
-
-/** One hour in seconds. */
-const MAX_GRACE_S = 3600;
 
 /**
  * The options below `server` in a config file.

@@ -179,14 +179,12 @@ export async function lockKeys(
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Runs an action while whole trees are locked. */
-async function lockedWhile<T>(
-  session: Session,
-  paths: readonly string[],
+/** Runs an action while locks are held, and releases them. */
+export async function whileHeld<T>(
+  locked: Promise<() => void | Promise<void>>,
   action: () => Promise<T>,
 ): Promise<T> {
-  const keys = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
-  const unlock = await lock(session, keys, { fs: session.fs, signal: undefined });
+  const unlock = await locked;
   try {
     return await action();
   } finally {
@@ -200,7 +198,10 @@ async function lock(
   call: Pick<Call, "fs" | "signal">,
 ): Promise<() => Promise<void>> {
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
-  await session.journal.retry(session.fs, keys, (paths, action) => lockedWhile(session, paths, action));
+  await session.journal.retry(session.fs, keys, (paths, action) => {
+    const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
+    return whileHeld(lock(session, trees, { fs: session.fs, signal: undefined }), action);
+  });
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
   const asked = debug.lock === undefined ? 0 : performance.now();
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];

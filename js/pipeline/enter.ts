@@ -25,9 +25,8 @@ import {
   readableRoots,
 } from "./paths/look-alikes.ts";
 import { assertPlainPaths, hasUnusual } from "./paths/path-forms.ts";
-import { permit, type Ruled } from "./permit.ts";
+import { isApproved, permit, type Ruled } from "./permit.ts";
 import { reachOf } from "./reach.ts";
-import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import { sourcesInForce, sourcesOf } from "./sources.ts";
 import type { ViewRequest } from "./views.ts";
@@ -96,7 +95,7 @@ export async function enter(
     tool.kind === "change" &&
     ruled.decision === "ask" &&
     (await keepsFromReading(session, { ...ruling, tool: "read_file", args: {} }));
-  const seeing = seenBy(session, tool, args, locations, ruled);
+  const seeing = seenBy(session, sources, tool, args, locations, ruled);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
   const memory = session.reads.of(options.agent ?? session.agent);
@@ -135,6 +134,7 @@ interface Seeing {
  */
 function seenBy(
   session: Session,
+  sources: readonly DecisionSource[],
   tool: AnyTool,
   args: object,
   locations: readonly Location[],
@@ -145,7 +145,7 @@ function seenBy(
     tool.kind === "read" &&
     ruled.decision !== "ask" &&
     rules.mayReach("/", ["ask"]) &&
-    !session.approvals.covers(tool.name, rootsOf(locations));
+    !isApproved(sources, tool.name, locations);
   const approved: string[] = [];
   // A tool that names no paths in advance requests an approval for each path as it finds it.
   const oneByOne = mayAsk && locations.length === 0;

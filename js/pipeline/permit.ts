@@ -86,6 +86,16 @@ export function approverOf(
   return mustAsk(verdict) ? session.confirmFor(tool) : undefined;
 }
 
+/** Returns true when an approval that lasts already answers what the rules would ask about a call. */
+export function isApproved(
+  sources: readonly DecisionSource[],
+  tool: string,
+  locations: readonly Location[],
+): boolean {
+  const facts = { tool, args: {}, places: [], effects: [], roots: rootsOf(locations) };
+  return decide(sources, facts, { step: "approval", before: RULED_ASK }).decision === "allow";
+}
+
 /**
  * Requests the approval of a read, or of an answer that reveals content. The caller checks that a rule
  * requires it.

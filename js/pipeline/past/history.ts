@@ -8,7 +8,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { newCallId, type Recovery } from "../../journal/index.ts";
 import { OWN_NAMES } from "../../tools/lib/names.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
-import { lockAll, stopIfCancelled } from "../change.ts";
+import { lockAll, whileHeld, stopIfCancelled } from "../change.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
 import { word } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
@@ -114,24 +114,11 @@ export async function recover(session: Session): Promise<Recovery> {
   };
   try {
     return await session.journal.recover(session.fs, mine, (paths, action) =>
-      lockedWhile(session, paths, action),
+      whileHeld(locked(session, paths, undefined), action),
     );
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     return { rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] };
-  }
-}
-
-async function lockedWhile<T>(
-  session: Session,
-  paths: readonly string[],
-  action: () => Promise<T>,
-): Promise<T> {
-  const unlock = await locked(session, paths, undefined);
-  try {
-    return await action();
-  } finally {
-    await unlock();
   }
 }
 

@@ -175,9 +175,9 @@ function omissionsAmong(
   if (before === "") return [];
   const lines = splitLines(after);
   const old = splitLines(before);
-  const left = countLines(old);
+  const left = occurrencesOf(old);
   // A line that the old text has as often is the file's own.
-  const added = countLines(lines);
+  const added = occurrencesOf(lines);
   const omissions: Omission[] = [];
   const encoder = new TextEncoder();
   // Line endings are ignored: a change of them is no change of lines here.
@@ -218,7 +218,8 @@ function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-function countLines(lines: readonly string[]): ReadonlyMap<string, number> {
+/** Returns how often each line occurs, without the blanks around it. */
+function occurrencesOf(lines: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const line of lines) {
     const text = line.trim();
