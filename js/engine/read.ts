@@ -29,6 +29,14 @@ export interface InspectOptions {
 /** The form of line numbers in a rendered page. */
 export type LineNumbers = "cat" | "arrow" | "plain" | "none";
 
+/**
+ * The lines of a page that names no number. The engine's own default, in
+ * `crates/core/src/page/request.rs`, is the same number; a test compares them.
+ */
+export const DEFAULT_PAGE_LINES = 2000;
+/** The code points above which a line is cut, if the request does not say. Also in the engine. */
+export const DEFAULT_LINE_CHARS = 2000;
+
 /** The lines to read of a file, and their limits. */
 export interface PageRequest {
   /** The first line: 1-based, or negative from the end. Never 0. Default 1. */

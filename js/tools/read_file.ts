@@ -2,7 +2,14 @@
 import type { Location } from "../policy/index.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { LineNumbers, LongLine, Page, PageRequest } from "../engine/read.ts";
+import {
+  DEFAULT_LINE_CHARS,
+  DEFAULT_PAGE_LINES,
+  type LineNumbers,
+  type LongLine,
+  type Page,
+  type PageRequest,
+} from "../engine/read.ts";
 import type { NonText } from "../readers/index.ts";
 import { withContentsDigit } from "./lib/anchors.ts";
 import { readPage, assertFile } from "./lib/contents.ts";
@@ -92,11 +99,11 @@ const inputSchema = object(
     max_lines: {
       type: ["integer", "null"],
       minimum: 1,
-      default: 2000,
+      default: DEFAULT_PAGE_LINES,
       description: "How many lines at most; null reads all (of files up to 20 MiB).",
     },
     max_line_chars: integer("Longer lines are cut in the text, with a mark. 0: never.", {
-      default: 2000,
+      default: DEFAULT_LINE_CHARS,
       minimum: 0,
     }),
     line_numbers: choice(
@@ -220,7 +227,7 @@ export const readFile: ReadingTool<Args, ReadFileData> = {
   kind: "read",
   name: "read_file",
   title: "Read file",
-  description: `Reads a text file with line numbers (number, tab, line), 2000 lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
+  description: `Reads a text file with line numbers (number, tab, line), ${DEFAULT_PAGE_LINES} lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
 The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
   inputSchema,
   outputSchema,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { PageRequest } from "../../js/engine/read.ts";
+import { DEFAULT_LINE_CHARS, DEFAULT_PAGE_LINES, type PageRequest } from "../../js/engine/read.ts";
 import { both, describeParity } from "./engines.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -49,6 +49,20 @@ describeParity("pages are the same on both engines", () => {
     const { native, wasm } = await both((engine) => engine.readPage(content, request));
     expect(wasm).toEqual(native);
     expect(await both((engine) => engine.readPageAsync(content, request))).toEqual({ native, wasm });
+  });
+});
+
+describeParity("the defaults of a page that schemas and texts name are those of the engine", () => {
+  it("lines and characters", async () => {
+    const text = bytes(`${"x".repeat(2 * DEFAULT_LINE_CHARS)}\n`.repeat(2 * DEFAULT_PAGE_LINES));
+    const named = { maxLines: DEFAULT_PAGE_LINES, maxLineChars: DEFAULT_LINE_CHARS, contentBytes: 1 << 26 };
+    const { native, wasm } = await both((engine) => {
+      const page = engine.readPage(text, { contentBytes: 1 << 26 });
+      expect(page).toEqual(engine.readPage(text, named));
+      expect(page).not.toEqual(engine.readPage(text, { ...named, maxLines: DEFAULT_PAGE_LINES + 1 }));
+      return [page.linesRead, page.longLines];
+    });
+    expect([native, wasm]).toEqual([native, native]);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The commands about contents: read, edit, patch, diff, stat. */
 import { type Command, flag, jsonOf, negated, set, value } from "../command.ts";
+import { DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { readInput, readStdin } from "../streams.ts";
 import { UsageError, whole } from "../../schema/command-line.node.ts";
 
@@ -31,7 +32,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     },
     help: [
       ["--start N", "the first line; --start=-20 begins 20 lines before the end"],
-      ["--lines N", "the number of lines (2000)"],
+      ["--lines N", `the number of lines (${DEFAULT_PAGE_LINES})`],
       ["--numbers cat|arrow|plain|none", "the form of line numbers (cat)"],
       ["--encoding NAME", "the encoding, instead of detecting it"],
       ["--start-byte N", "begin inside a line, at the byte that the end of a page names"],

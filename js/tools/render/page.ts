@@ -5,7 +5,7 @@
  * [truncated]` after a truncated line; and, when more follows, a last line with the argument that
  * continues.
  */
-import type { LineNumbers, Page } from "../../engine/read.ts";
+import { DEFAULT_LINE_CHARS, type LineNumbers, type Page } from "../../engine/read.ts";
 import { assign, type Names, OWN_NAMES } from "../lib/names.ts";
 
 /** The properties of a page that its text needs. */
@@ -59,7 +59,7 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   const width = anchors === null ? 0 : anchors.length / page.linesRead;
   const style = options.lineNumbers ?? "cat";
   const numbered = style !== "none" || anchors !== null;
-  const limit = options.maxLineChars ?? 2000;
+  const limit = options.maxLineChars ?? DEFAULT_LINE_CHARS;
   // One pass over the content and one growing string: pages are read thousands of times a second.
   let text = "";
   // `cutLines` is sorted, so it is walked together with the lines.

@@ -48,12 +48,19 @@ pub struct PageRequest {
     pub whole_file_bytes: u64,
 }
 
+/// The lines of a page that names no number. `DEFAULT_PAGE_LINES` of `js/engine/read.ts` is the same
+/// number for schemas and texts; a test compares them.
+const DEFAULT_PAGE_LINES: u64 = 2000;
+/// The code points above which a line is cut, if the request does not say. Also in
+/// `js/engine/read.ts`.
+const DEFAULT_LINE_CHARS: usize = 2000;
+
 impl Default for PageRequest {
     fn default() -> Self {
         Self {
             start_line: 1,
-            max_lines: Some(2000),
-            max_line_chars: 2000,
+            max_lines: Some(DEFAULT_PAGE_LINES),
+            max_line_chars: DEFAULT_LINE_CHARS,
             content_bytes: 1 << 20,
             text_bytes: usize::MAX,
             numbers: LineNumbers::None,
