@@ -3,17 +3,18 @@
 //! A read may print `120#k3x9q1` instead of `120`. An edit may then name a line by `120#k3x9q1`; if
 //! line 120 has changed since, the edit is relocated or refused. The neighbours distinguish equal
 //! lines such as `}`. Six base-32 digits are 30 bits, so a stale anchor matches a wrong line in one
-//! of a million files of a thousand lines. Lines that are not unique in their file, or whose
-//! neighbours are all not unique, get anchors of another kind that are never relocated in a changed
-//! file.
+//! of a million files of a thousand lines. A line whose anchor could also fit another line (see
+//! [`AnchorKind::Common`]) gets an anchor that an edit accepts only on its own line number, never
+//! at another line of a changed file.
 
 use std::collections::HashSet;
 
 /// Crockford's base 32: no `i`, `l`, `o`, `u`, which models and people misread.
 const BASE32_DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// A 64-bit hash of a line's text without its line ending. It never changes between versions,
-/// machines and engines, because callers may store anchors.
+/// A 64-bit hash of a line's text without its line ending. The function stays the same in all
+/// versions and on all machines, in the native and the WebAssembly build, because callers may store
+/// anchors.
 pub fn line_hash(text: &[u8]) -> u64 {
     const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut hash = (text.len() as u64).wrapping_mul(MULTIPLIER);
@@ -21,48 +22,51 @@ pub fn line_hash(text: &[u8]) -> u64 {
     for word in &mut words {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(word);
-        hash = mix(hash, u64::from_le_bytes(bytes));
+        hash = hash_round(hash, u64::from_le_bytes(bytes));
     }
     let mut bytes = [0; 8];
     bytes[..words.remainder().len()].copy_from_slice(words.remainder());
-    hash = mix(hash, u64::from_le_bytes(bytes));
+    hash = hash_round(hash, u64::from_le_bytes(bytes));
     hash ^ (hash >> 32)
 }
 
-/// One round: multiplies to 128 bits and folds, so that every input bit affects every output bit.
-fn mix(hash: u64, word: u64) -> u64 {
+/// One round of [`line_hash`]: multiplies the state by the next word to 128 bits and combines both
+/// halves, so that every input bit affects every output bit.
+fn hash_round(hash: u64, word: u64) -> u64 {
     let product = u128::from(hash ^ word ^ 0xa076_1d64_78bd_642f)
         * u128::from(word.rotate_left(32) ^ 0xe703_7ed1_a0b4_28db);
     (product as u64) ^ ((product >> 64) as u64) ^ hash.rotate_left(23)
 }
 
-/// The number of digits in an anchor.
+/// The length of an anchor in base-32 digits, which are one byte each.
 pub const ANCHOR_LENGTH: usize = 6;
 
-/// The anchor of a line whose content or neighbour is unknown. No edit can refer to it.
+/// Stands in place of the anchor of a line whose content or neighbour was not read. No edit can
+/// refer to it.
 pub const NO_ANCHOR: &str = "------";
 
-/// Hashes a line with its neighbours. Each argument is a [`line_hash`]; a neighbour is `None` at
-/// the beginning or end of the file.
-pub(crate) fn neighbourhood(before: Option<u64>, line: u64, after: Option<u64>) -> u64 {
+/// Combines the [`line_hash`] of a line with those of the lines before and after it; `None` at the
+/// beginning or end of the file.
+pub(crate) fn neighbourhood_hash(before: Option<u64>, line: u64, after: Option<u64>) -> u64 {
     const EDGE: u64 = 0x5851_f42d_4c95_7f2d;
-    mix(mix(line, before.unwrap_or(EDGE)), after.unwrap_or(EDGE))
+    hash_round(hash_round(line, before.unwrap_or(EDGE)), after.unwrap_or(EDGE))
 }
 
-/// Returns the neighbourhood of every line, given the hashes of all lines of a file.
-pub(crate) fn neighbourhoods(hashes: &[u64]) -> Vec<u64> {
+/// Returns [`neighbourhood_hash`] for every line, given the [`line_hash`] of all lines of a file.
+pub(crate) fn neighbourhood_hashes(hashes: &[u64]) -> Vec<u64> {
     let at = |at: usize| hashes.get(at).copied();
     let one = |(index, &line): (usize, &u64)| {
-        neighbourhood(index.checked_sub(1).and_then(at), line, at(index + 1))
+        neighbourhood_hash(index.checked_sub(1).and_then(at), line, at(index + 1))
     };
     hashes.iter().enumerate().map(one).collect()
 }
 
-/// Returns the anchor digits for a line's neighbourhood and kind.
-pub(crate) fn digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCHOR_LENGTH] {
+/// Returns the anchor that encodes a [`neighbourhood_hash`]. Both kinds of anchor have the same
+/// form; the kind changes the digits.
+pub(crate) fn anchor_digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCHOR_LENGTH] {
     let hash = match kind {
         AnchorKind::Unique => neighbourhood,
-        AnchorKind::Common => mix(neighbourhood, 0x2545_f491_4f6c_dd1d),
+        AnchorKind::Common => hash_round(neighbourhood, 0x2545_f491_4f6c_dd1d),
     };
     let hash = hash ^ (hash >> 32);
     std::array::from_fn(|at| {
@@ -70,35 +74,37 @@ pub(crate) fn digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCHOR_LENG
     })
 }
 
-/// Records whether a line can be found again in a changed file.
+/// Whether an edit may look for a line elsewhere in a changed file by its anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnchorKind {
-    /// The neighbourhood occurs once in the file, and so does at least one of its lines.
+    /// Yes: the neighbourhood (the line with its two neighbours) occurs once in the file, and so
+    /// does at least one of its three lines.
     Unique,
-    /// The neighbourhood occurs more than once, so a remaining one may be another line; or every
-    /// line of it occurs more than once, so a removal elsewhere may create an equal one; or the
-    /// file is too large to count.
+    /// No: the neighbourhood occurs more than once, so the one that is left after a change may be
+    /// another line; or every line of it occurs more than once, so a removal elsewhere may create
+    /// an equal one; or the file is too large to count.
     Common,
 }
 
-/// The line hashes and neighbourhoods that occur more than once in a file.
-pub(crate) struct Repeated(Option<RepeatedHashes>);
+/// The lines and neighbourhoods, as hashes, that occur more than once in a file; `None` if the file
+/// is too large to count them.
+pub(crate) struct RepeatedLines(Option<RepeatedHashes>);
 
 struct RepeatedHashes {
     lines: HashSet<u64>,
     neighbourhoods: HashSet<u64>,
 }
 
-impl Repeated {
-    /// Counts the lines of a file, given their hashes.
+impl RepeatedLines {
+    /// Finds the repeated lines and neighbourhoods of a file, given the [`line_hash`] of each line.
     pub(crate) fn among(hashes: &[u64]) -> Self {
         Self(Some(RepeatedHashes {
-            lines: repeated(hashes),
-            neighbourhoods: repeated(&neighbourhoods(hashes)),
+            lines: repeated_hashes(hashes),
+            neighbourhoods: repeated_hashes(&neighbourhood_hashes(hashes)),
         }))
     }
 
-    /// For a file that is too large to count: any line may be repeated.
+    /// Used for a file that is too large to count: every line counts as repeated.
     pub(crate) const fn unknown() -> Self {
         Self(None)
     }
@@ -110,7 +116,7 @@ impl Repeated {
         line: u64,
         after: Option<u64>,
     ) -> [char; ANCHOR_LENGTH] {
-        let neighbourhood = neighbourhood(before, line, after);
+        let neighbourhood = neighbourhood_hash(before, line, after);
         let is_unique = self.0.as_ref().is_some_and(|repeated| {
             !repeated.neighbourhoods.contains(&neighbourhood)
                 && [before, Some(line), after]
@@ -118,7 +124,10 @@ impl Repeated {
                     .flatten()
                     .any(|hash| !repeated.lines.contains(hash))
         });
-        digits(neighbourhood, if is_unique { AnchorKind::Unique } else { AnchorKind::Common })
+        anchor_digits(
+            neighbourhood,
+            if is_unique { AnchorKind::Unique } else { AnchorKind::Common },
+        )
     }
 
     /// Returns the anchor of the line at index `at` of `hashes`.
@@ -128,7 +137,8 @@ impl Repeated {
     }
 }
 
-fn repeated(hashes: &[u64]) -> HashSet<u64> {
+/// Returns the hashes that occur more than once.
+fn repeated_hashes(hashes: &[u64]) -> HashSet<u64> {
     let mut seen = HashSet::with_capacity(hashes.len());
     hashes.iter().copied().filter(|&one| !seen.insert(one)).collect()
 }
@@ -136,7 +146,7 @@ fn repeated(hashes: &[u64]) -> HashSet<u64> {
 /// Returns the anchors of all lines of a text in one string, [`ANCHOR_LENGTH`] characters each.
 pub fn anchors(text: &str) -> String {
     let hashes = line_hashes(text);
-    let repeated = Repeated::among(&hashes);
+    let repeated = RepeatedLines::among(&hashes);
     (0..hashes.len()).flat_map(|at| repeated.digits_at(&hashes, at)).collect()
 }
 
@@ -145,13 +155,14 @@ pub(crate) fn line_hashes(text: &str) -> Vec<u64> {
     crate::text::lines(text.as_bytes()).map(|line| line_hash(line.text)).collect()
 }
 
-/// Returns the anchors of lines given their hashes; `None` is an unknown hash. `before` and `after`
-/// are the hashes of the neighbours: `None` if unknown, `Some(None)` at the end of the file.
+/// Returns the anchors of consecutive lines in one string, given their hashes; a hash of `None` is
+/// unknown, and the line and its neighbours get [`NO_ANCHOR`]. `before` and `after` are the hashes
+/// of the lines around: `None` if unknown, `Some(None)` at the beginning or end of the file.
 pub(crate) fn anchors_between(
     before: Option<Option<u64>>,
     hashes: &[Option<u64>],
     after: Option<Option<u64>>,
-    repeated: &Repeated,
+    repeated: &RepeatedLines,
 ) -> String {
     let known = |at: usize| hashes[at].map(Some);
     let mut text = String::with_capacity(hashes.len() * ANCHOR_LENGTH);
@@ -188,7 +199,7 @@ mod tests {
         let mut seen = std::collections::HashMap::new();
         for n in 0..20_000u32 {
             let hash = line_hash(format!("    field_{n}: {n},").as_bytes());
-            for (at, digit) in digits(hash, AnchorKind::Unique).into_iter().enumerate() {
+            for (at, digit) in anchor_digits(hash, AnchorKind::Unique).into_iter().enumerate() {
                 *seen.entry((at, digit)).or_insert(0u32) += 1;
             }
         }

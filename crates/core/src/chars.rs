@@ -6,8 +6,8 @@ pub fn count_chars(text: &str) -> usize {
     count_bytes(text.as_bytes(), |byte| byte as i8 >= -0x40)
 }
 
-/// Counts the bytes that satisfy a predicate. Counts in groups whose count fits into a byte,
-/// because a processor adds many bytes at once.
+/// Counts the bytes that satisfy `is`. Adds up groups whose count fits into one byte, because the
+/// processor adds many bytes in one instruction.
 fn count_bytes(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     const BYTES_PER_GROUP: usize = 192;
     let of_some = |some: &[u8]| some.iter().map(|&byte| u8::from(is(byte))).sum::<u8>();

@@ -17,11 +17,14 @@ export type Algorithm = "histogram" | "myers" | "minimal";
 /** The words by their numbers. */
 export const ALGORITHM_WORDS: readonly Algorithm[] = ["histogram", "myers", "minimal"];
 
-/** Bits of the flags of a diff, above the two that number the algorithm. */
+/**
+ * Options of a diff as bits. The two lowest bits are not options: they hold the index of the
+ * algorithm in `Algorithm::ALL`.
+ */
 export const DIFF_FLAGS = {
-  /** Ignore white space. */
+  /** Treat lines that differ only in white space as equal. */
   ignoreWhitespace: 4,
-  /** Print line endings unchanged. */
+  /** Print line endings unchanged, so that the diff of a CRLF text contains CRs. */
   raw: 8,
   /** There is no old file. */
   noOld: 16,

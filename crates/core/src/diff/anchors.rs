@@ -9,20 +9,22 @@ use imara_diff::Token;
 
 use super::marks::Region;
 
-/// Below this many lines on both sides, a second pass costs less than the search for anchors.
+/// The minimum size of a region that is searched for unique lines, in lines of both sides together.
+/// A smaller one is cheaper to leave to the histogram algorithm.
 const MIN_LINES_FOR_ANCHORS: usize = 2048;
 
-/// The number of occurrences of a line on one side, as far as the algorithm needs it.
+/// How often a line occurs in the region of one text.
 #[derive(Clone, Copy)]
 enum Occurrence {
     Never,
-    /// Once, on this line.
+    /// Once, on the line with this index.
     Once(u32),
     Often,
 }
 
 impl Occurrence {
-    fn on(self, line: usize) -> Self {
+    /// Counts one more occurrence, on the line with this index.
+    fn after_one_on(self, line: usize) -> Self {
         match self {
             Self::Never => Self::Once(line as u32),
             _ => Self::Often,
@@ -30,9 +32,10 @@ impl Occurrence {
     }
 }
 
-/// Returns the parts of a region between its anchors, the first one last. Returns the region itself
-/// if it is small or its unique lines are in different orders.
-pub(super) fn split(
+/// Returns the parts of a region between its anchors, which are the lines that occur once on each
+/// side. The order is from the last part to the first. Returns the region itself if it is small or
+/// its anchors are in different orders on both sides.
+pub(super) fn split_at_unique_lines(
     before: &[Token],
     after: &[Token],
     tokens: usize,
@@ -41,7 +44,9 @@ pub(super) fn split(
     if region.len() < MIN_LINES_FOR_ANCHORS {
         return vec![region];
     }
-    let Some(anchors) = anchors(before, after, tokens, &region) else { return vec![region] };
+    let Some(anchors) = unique_line_pairs(before, after, tokens, &region) else {
+        return vec![region];
+    };
     let mut parts = Vec::new();
     let (mut x, mut y) = (region.before.start, region.after.start);
     let end = (region.before.end, region.after.end);
@@ -49,7 +54,7 @@ pub(super) fn split(
         // Most anchors are adjacent and leave an empty region between them.
         if (x, y) != (to_x, to_y) {
             let mut part = Region { before: x..to_x, after: y..to_y };
-            part.strip(before, after);
+            part.strip_common_ends(before, after);
             if part.len() > 0 {
                 parts.push(part);
             }
@@ -60,8 +65,9 @@ pub(super) fn split(
     parts
 }
 
-/// Returns the pairs of lines that occur once on each side, or `None` if their orders differ.
-fn anchors(
+/// Returns the lines that occur once on each side as pairs of their indexes in the old and the new
+/// text, or `None` if their orders differ.
+fn unique_line_pairs(
     before: &[Token],
     after: &[Token],
     tokens: usize,
@@ -71,11 +77,11 @@ fn anchors(
     let mut new = vec![Occurrence::Never; tokens];
     for x in region.before.clone() {
         let seen = &mut old[before[x].0 as usize];
-        *seen = seen.on(x);
+        *seen = seen.after_one_on(x);
     }
     for y in region.after.clone() {
         let seen = &mut new[after[y].0 as usize];
-        *seen = seen.on(y);
+        *seen = seen.after_one_on(y);
     }
     let mut pairs = Vec::new();
     let mut next = 0;
@@ -95,7 +101,7 @@ fn anchors(
 #[cfg(test)]
 mod tests {
     use super::super::marks::Region;
-    use super::split;
+    use super::split_at_unique_lines;
     use imara_diff::Token;
 
     fn tokens(numbers: impl IntoIterator<Item = u32>) -> Vec<Token> {
@@ -104,7 +110,7 @@ mod tests {
 
     fn parts(before: &[Token], after: &[Token]) -> Vec<Region> {
         let region = Region { before: 0..before.len(), after: 0..after.len() };
-        split(before, after, 5_000, region)
+        split_at_unique_lines(before, after, 5_000, region)
     }
 
     #[test]

@@ -10,16 +10,18 @@
 
 use imara_diff::Token;
 
-/// The maximum number of words for all rows, and for all masks; 16 MB each.
-const MAX_WORDS: usize = 1 << 21;
+/// The maximum size of the table in 64-bit words, for the rows and again for the masks; 16 MB each.
+const MAX_TABLE_WORDS: usize = 1 << 21;
 
-/// Returns the number of 64-cell words of the table, or `None` if the table is too large to store.
-pub(super) fn words(before: usize, after: usize) -> Option<usize> {
-    before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MAX_WORDS)
+/// Returns the size of the table of two lists with these numbers of lines, in words of 64 cells;
+/// `None` above [`MAX_TABLE_WORDS`].
+pub(super) fn table_words(before: usize, after: usize) -> Option<usize> {
+    before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MAX_TABLE_WORDS)
 }
 
-/// Appends the pairs of unchanged lines, as many as possible, the last pair first. Offsets are
-/// relative to the lists; the caller must have checked their size with [`words`].
+/// Calls `pair` with the indexes of each pair of unchanged lines, the last pair first; no other
+/// alignment has more pairs. The caller must have checked the size of the lists with
+/// [`table_words`].
 pub(super) fn pairs(before: &[Token], after: &[Token], mut pair: impl FnMut(usize, usize)) {
     let width = after.len().div_ceil(64);
     if width == 0 {
@@ -29,8 +31,8 @@ pub(super) fn pairs(before: &[Token], after: &[Token], mut pair: impl FnMut(usiz
     let mut rows = vec![u64::MAX; before.len() * width];
     for at in 0..before.len() {
         let (above, row) = rows.split_at_mut(at * width);
-        let above = above.rchunks_exact(width).next().unwrap_or(&masks.ones);
-        next(above, masks.of(at), &mut row[..width]);
+        let above = above.rchunks_exact(width).next().unwrap_or(&masks.initial_row);
+        compute_row(above, masks.mask_of_line(at), &mut row[..width]);
     }
     let grows =
         |row: usize, column: usize| rows[row * width + column / 64] >> (column % 64) & 1 == 0;
@@ -48,8 +50,8 @@ pub(super) fn pairs(before: &[Token], after: &[Token], mut pair: impl FnMut(usiz
     }
 }
 
-/// Computes a row from the row above it and the positions of its line.
-fn next(above: &[u64], places: &[u64], row: &mut [u64]) {
+/// Computes a row from the row above it and the mask of its line.
+fn compute_row(above: &[u64], places: &[u64], row: &mut [u64]) {
     let mut carry = false;
     for ((word, &old), &mask) in row.iter_mut().zip(above).zip(places) {
         let (sum, over) = old.overflowing_add(old & mask);
@@ -59,20 +61,23 @@ fn next(above: &[u64], places: &[u64], row: &mut [u64]) {
     }
 }
 
-/// The positions of each line of one list in the other, as bit masks.
+/// For each distinct line of the before side, a bit mask of the positions on the after side where
+/// it occurs.
 struct Masks {
     /// The index of the mask for each line of the before side.
     which: Vec<u32>,
+    /// The masks one after another, `width` words each.
     bits: Vec<u64>,
     width: usize,
-    /// The row above the first one.
-    ones: Vec<u64>,
+    /// The initial row, which stands above the first one.
+    initial_row: Vec<u64>,
 }
 
 impl Masks {
     fn new(before: &[Token], after: &[Token], width: usize) -> Self {
         let most = before.iter().chain(after).map(|token| token.0).max().unwrap_or(0);
-        // 0 means "no mask yet". Lines that occur only on the after side need no mask.
+        // Holds the index of each line's mask plus one; 0 means "no mask yet". Lines that occur
+        // only on the after side need no mask.
         let mut kinds = vec![0u32; most as usize + 1];
         let mut count = 0;
         let which = before.iter().map(|token| {
@@ -90,10 +95,10 @@ impl Masks {
                 bits[kind as usize * width + at / 64] |= 1 << (at % 64);
             }
         }
-        Self { which, bits, width, ones: vec![u64::MAX; width] }
+        Self { which, bits, width, initial_row: vec![u64::MAX; width] }
     }
 
-    fn of(&self, at: usize) -> &[u64] {
+    fn mask_of_line(&self, at: usize) -> &[u64] {
         let kind = self.which[at] as usize;
         &self.bits[kind * self.width..(kind + 1) * self.width]
     }
@@ -104,7 +109,7 @@ mod tests {
     use imara_diff::Token;
     use proptest::prelude::*;
 
-    use super::{pairs, words};
+    use super::{pairs, table_words};
 
     fn longest(before: &[u32], after: &[u32]) -> usize {
         let mut row = vec![0usize; after.len() + 1];
@@ -142,10 +147,10 @@ mod tests {
 
     #[test]
     fn tables_that_are_too_large_return_none() {
-        assert_eq!(words(0, 10), Some(0));
-        assert_eq!(words(10, 65), Some(20));
-        assert_eq!(words(1 << 20, 1 << 20), None);
-        assert_eq!(words(usize::MAX, 65), None);
+        assert_eq!(table_words(0, 10), Some(0));
+        assert_eq!(table_words(10, 65), Some(20));
+        assert_eq!(table_words(1 << 20, 1 << 20), None);
+        assert_eq!(table_words(usize::MAX, 65), None);
     }
 
     proptest! {

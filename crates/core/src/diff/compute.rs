@@ -11,13 +11,14 @@ use super::intern::Tokens;
 use super::lines::{self, Margins, SharedMargins, Side};
 use super::marks::{Marks, Region};
 use super::myers::myers;
-use super::slide::{movable, slide};
+use super::slide::{has_movable_block, slide};
 use super::{Algorithm, Change, Comparison, DiffOptions};
 
-/// Common lines kept on each side of the difference. Sliding a change looks at most 100 lines up
-/// and 20 blank lines beyond.
-const MARGIN: u32 = 128;
-/// Longer texts are not compared; they count as replaced completely.
+/// The number of common lines that are kept before and after the differing part. Sliding a change
+/// looks at most 100 lines up and 20 blank lines beyond.
+const MARGIN_LINES: u32 = 128;
+/// The maximum number of lines of both texts together. Beyond it, the differing part is reported as
+/// replaced without a comparison.
 const MAX_DIFF_LINES: usize = 1 << 30;
 
 /// Like [`super::compare`], for texts whose ends are known to be equal over `same`.
@@ -32,15 +33,16 @@ pub(super) fn compare<'a>(
         let side = |text: &[u8]| Side { lines: Vec::new(), skipped: 0, cut: !text.is_empty() };
         return Comparison { before: side(before), after: side(after), changes: Vec::new() };
     }
-    let mut margin = MARGIN.max(context.saturating_add(1));
+    let mut margin = MARGIN_LINES.max(context.saturating_add(1));
     loop {
         let (old, new, twins, margins) = lines::sides(before, after, same, margin);
         let changes = changes(&old, &new, &twins, margins, options);
-        // A change that slid to the edge of the window might slide beyond it.
-        let edge = changes.last().is_some_and(|last| {
+        // A change that slid to the end of the kept lines might slide further, so they are
+        // extended.
+        let reaches_end = changes.last().is_some_and(|last| {
             (old.cut && last.before.end == old.end()) || (new.cut && last.after.end == new.end())
         });
-        if !edge {
+        if !reaches_end {
             return Comparison { before: old, after: new, changes };
         }
         margin = margin.saturating_mul(16);
@@ -54,6 +56,7 @@ pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> 
     marks.changes()
 }
 
+/// Returns the changes between the kept lines of both texts, with line numbers in the whole texts.
 fn changes(
     old: &Side<'_>,
     new: &Side<'_>,
@@ -65,10 +68,10 @@ fn changes(
         return vec![Change { before: old.skipped..old.end(), after: new.skipped..new.end() }];
     }
     let marks = if options.ignore_whitespace {
-        let (old, new) = (Folded::new(old), Folded::new(new));
-        slid(&old.keys(), &new.keys(), &[], margins, options.algorithm)
+        let (old, new) = (WithoutWhitespace::new(old), WithoutWhitespace::new(new));
+        slid_marks(&old.lines(), &new.lines(), &[], margins, options.algorithm)
     } else {
-        slid(&old.lines, &new.lines, twins, margins, options.algorithm)
+        slid_marks(&old.lines, &new.lines, twins, margins, options.algorithm)
     };
     let mut changes = marks.changes();
     for change in &mut changes {
@@ -78,11 +81,11 @@ fn changes(
     changes
 }
 
-/// Slides the changes to their most readable positions.
+/// Compares two lists of lines and slides the changes to their most readable positions.
 ///
 /// Sliding needs the lines around a change, but most changes have only one possible position. Then
-/// only the nearest lines need tokens.
-fn slid(
+/// only the nearest lines get tokens.
+fn slid_marks(
     before: &[&[u8]],
     after: &[&[u8]],
     twins: &[u32],
@@ -91,11 +94,12 @@ fn slid(
 ) -> Marks {
     let (lead, trail) = (margins.lead.saturating_sub(1), margins.trail.saturating_sub(1));
     let near = |lines: &[&[u8]]| lead..lines.len() - trail;
-    // A twin outside the remaining lines gets a number that no line has.
+    // A hint (see [`lines::Twins`]) about a line outside the remaining ones becomes a number that
+    // no line has.
     let twins = twins.iter().skip(lead).map(|twin| twin.wrapping_sub(lead as u32));
     let mut tokens = Tokens::new(&before[near(before)], &after[near(after)], twins);
     let mut marks = marks(&tokens, algorithm);
-    if movable(&tokens, &marks) {
+    if has_movable_block(&tokens, &marks) {
         tokens.widen(&before[..lead], &before[before.len() - trail..]);
         marks.widen(lead, trail);
         slide(&tokens, &mut marks);
@@ -105,12 +109,13 @@ fn slid(
     marks
 }
 
+/// Runs the algorithm: histogram, then Myers for what histogram leaves, or Myers alone.
 fn marks(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
     let (before, after): (&[Token], &[Token]) = (&tokens.before, &tokens.after);
     let distinct = tokens.distinct();
     let mut marks = Marks::new(before.len(), after.len());
     let mut whole = Region { before: 0..before.len(), after: 0..after.len() };
-    whole.strip(before, after);
+    whole.strip_common_ends(before, after);
     let open = match algorithm {
         Algorithm::Histogram => histogram(before, after, distinct, whole, &mut marks),
         Algorithm::Myers | Algorithm::Minimal => vec![whole],
@@ -122,29 +127,30 @@ fn marks(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
     marks
 }
 
-/// The lines of one side without white space, in one allocation.
-struct Folded {
+/// The lines of one text without white space, as they are compared with `ignore_whitespace`. Held
+/// in one allocation.
+struct WithoutWhitespace {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Folded {
+impl WithoutWhitespace {
     fn new(side: &Side<'_>) -> Self {
         let mut bytes = Vec::with_capacity(side.lines.iter().map(|line| line.len()).sum());
         let mut ends = Vec::with_capacity(side.lines.len());
         for line in &side.lines {
-            bytes.extend(line.iter().filter(|byte| !is_space(**byte)));
+            bytes.extend(line.iter().filter(|byte| !is_whitespace(**byte)));
             ends.push(bytes.len());
         }
         Self { bytes, ends }
     }
 
-    fn keys(&self) -> Vec<&[u8]> {
+    fn lines(&self) -> Vec<&[u8]> {
         let mut from = 0;
         self.ends.iter().map(|&to| &self.bytes[std::mem::replace(&mut from, to)..to]).collect()
     }
 }
 
-fn is_space(byte: u8) -> bool {
+fn is_whitespace(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }

@@ -11,14 +11,18 @@ use imara_diff::Token;
 use super::anchors;
 use super::marks::{Marks, Region};
 
-/// Lines that occur more often in the old text are not used as anchors.
+/// The maximum number of occurrences in the old text of a line that the algorithm pairs first.
+/// Lines that occur more often align nothing.
 const MAX_OCCURRENCES: u32 = 64;
-/// Limits of visited lines and candidates: per line of input, and in total. Real texts use a tenth
-/// of it; without the limit, a text with many equal anchors would be quadratic.
+/// The budget of steps (visited lines and extended candidates) is [`MAX_HISTOGRAM_STEPS`] plus this
+/// many per line of the region. Real texts use a tenth of it; without a budget, a text with many
+/// equal lines would take quadratic time.
 const STEPS_PER_LINE: usize = 24;
+/// The part of the budget of steps that does not depend on the size of the region.
 const MAX_HISTOGRAM_STEPS: usize = 8_000_000;
 
-/// Marks the changed lines of a region and returns the regions that it left to another algorithm.
+/// Marks the changed lines of a region. Returns the parts that it could not align, because their
+/// common lines are all frequent or the budget is spent; they are left to Myers' algorithm.
 pub(super) fn histogram(
     before: &[Token],
     after: &[Token],
@@ -28,7 +32,7 @@ pub(super) fn histogram(
 ) -> Vec<Region> {
     let mut index = TokenIndex::new(tokens, before.len());
     let mut left = MAX_HISTOGRAM_STEPS + STEPS_PER_LINE * region.len();
-    let mut open = anchors::split(before, after, tokens, region);
+    let mut open = anchors::split_at_unique_lines(before, after, tokens, region);
     let mut refused = Vec::new();
     while let Some(region) = open.pop() {
         if region.before.is_empty() || region.after.is_empty() {
@@ -39,7 +43,7 @@ pub(super) fn histogram(
             refused.push(region);
             continue;
         }
-        match index.best(before, after, &region, &mut left) {
+        match index.best_run(before, after, &region, &mut left) {
             BestRun::Nothing => marks.replace(&region),
             BestRun::Frequent => refused.push(region),
             BestRun::EqualRun { x, y, len } => {
@@ -54,6 +58,7 @@ pub(super) fn histogram(
     refused
 }
 
+/// What [`TokenIndex::best_run`] found in a region.
 enum BestRun {
     /// The sides have no line in common.
     Nothing,
@@ -63,24 +68,26 @@ enum BestRun {
     EqualRun { x: usize, y: usize, len: usize },
 }
 
-/// The occurrences of each line in a region of the old text.
+/// Where each line occurs in one region of the old text. Reused for all regions of a comparison.
 struct TokenIndex {
-    /// Indexed by token.
+    /// The occurrences of each line, indexed by its token.
     entries: Vec<TokenCount>,
-    /// For each line of the old text: the next line with the same token.
+    /// For each line of the old text, the index of the next line with the same token.
     next: Vec<u32>,
     round: u32,
 }
 
 #[derive(Clone, Copy)]
 struct TokenCount {
-    /// The round in which this entry was written; entries of earlier rounds are invalid.
+    /// The value of [`TokenIndex::round`] when this entry was written. Entries of earlier rounds
+    /// count as empty, so that the table need not be cleared for each region.
     round: u32,
     count: u32,
     first: u32,
     last: u32,
 }
 
+/// Stands for no further line in the lists of occurrences.
 const NO_LINE: u32 = u32::MAX;
 
 impl TokenIndex {
@@ -94,6 +101,7 @@ impl TokenIndex {
         if entry.round == self.round { entry.count } else { 0 }
     }
 
+    /// Records the occurrences of the lines of a region.
     fn fill(&mut self, before: &[Token], region: &Region) {
         self.round += 1;
         for at in region.before.clone() {
@@ -110,8 +118,9 @@ impl TokenIndex {
         }
     }
 
-    /// Finds the run of equal lines to pair in a region.
-    fn best(
+    /// Finds the run of equal lines that the algorithm pairs in a region: the one with the rarest
+    /// line. Subtracts its steps from `left`.
+    fn best_run(
         &mut self,
         before: &[Token],
         after: &[Token],
@@ -181,6 +190,7 @@ impl TokenIndex {
     }
 }
 
+/// A run of equal lines from `x` in the old text and `y` in the new text.
 struct EqualRun {
     x: usize,
     y: usize,

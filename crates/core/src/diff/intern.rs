@@ -2,7 +2,7 @@
 //!
 //! Interning takes most of the time of a comparison, so it has three shortcuts. A new line that is
 //! known to equal an old one reuses its token. A new line that equals the old line after the last
-//! match gets that token without hashing. And the hash is an unkeyed multiply-and-fold; if lines
+//! match gets that token without hashing. And the hash is a fast one without a secret key; if lines
 //! crafted to collide exhaust the probe budget, a table with the keyed hash of the standard library
 //! replaces it.
 
@@ -10,9 +10,9 @@ use std::collections::HashMap;
 
 use imara_diff::Token;
 
-use super::lines::UNKNOWN;
+use super::lines::NO_TWIN;
 
-/// The tokens of two texts.
+/// The lines of two texts as tokens: numbers that are equal where the lines are equal.
 pub(super) struct Tokens<'a> {
     /// The old text.
     pub before: Vec<Token>,
@@ -22,7 +22,8 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Interns the lines of both texts. `twins` may be shorter than `after`, and may hold numbers
+    /// Gives the lines of both texts their tokens. `twins` names for each line of the new text an
+    /// equal line of the old one, if known; it may be shorter than `after`, and may hold numbers
     /// that no line has.
     pub(super) fn new(
         before: &[&'a [u8]],
@@ -40,7 +41,7 @@ impl<'a> Tokens<'a> {
         let mut next = 0;
         let new: Vec<Token> = after
             .iter()
-            .zip(twins.into_iter().chain(std::iter::repeat(UNKNOWN)))
+            .zip(twins.into_iter().chain(std::iter::repeat(NO_TWIN)))
             .map(|(line, twin)| {
                 if let Some(&token) = old.get(twin as usize) {
                     next = twin as usize + 1;
@@ -70,7 +71,7 @@ impl<'a> Tokens<'a> {
         self.table.lines[token.0 as usize]
     }
 
-    /// Adds the same lines before and after on both sides.
+    /// Adds lines that both texts share: `lead` before the lines so far, `trail` after them.
     pub(super) fn widen(&mut self, lead: &[&'a [u8]], trail: &[&'a [u8]]) {
         let mut numbers = |lines: &[&'a [u8]]| -> Vec<Token> {
             lines.iter().map(|line| self.table.token(line)).collect()
@@ -83,17 +84,21 @@ impl<'a> Tokens<'a> {
     }
 }
 
+/// Marks an empty slot of [`TokenTable::slots`].
 const EMPTY_SLOT: u32 = u32::MAX;
 
 /// A hash table from lines to tokens.
 struct TokenTable<'a> {
-    /// The tokens, in open addressing by hash.
+    /// A hash table with open addressing and linear probing: each slot holds a token or
+    /// [`EMPTY_SLOT`].
     slots: Vec<u32>,
+    /// The hash of each token's line.
     hashes: Vec<u64>,
+    /// The line of each token.
     lines: Vec<&'a [u8]>,
-    /// The remaining budget of collision probes.
-    patience: usize,
-    /// Replaces the open-addressed table once the budget is spent.
+    /// The number of further collisions until the table gives way to `keyed`.
+    probes_left: usize,
+    /// Replaces the table above once `probes_left` is 0.
     keyed: Option<HashMap<&'a [u8], u32>>,
 }
 
@@ -106,13 +111,14 @@ impl<'a> TokenTable<'a> {
             slots: vec![EMPTY_SLOT; lines.next_power_of_two().max(16)],
             hashes: Vec::with_capacity(distinct),
             lines: Vec::with_capacity(distinct),
-            patience: 16 * lines + 1024,
+            probes_left: 16 * lines + 1024,
             keyed: None,
         }
     }
 
+    /// Returns the token of a line, a new one at its first occurrence.
     fn token(&mut self, line: &'a [u8]) -> Token {
-        if self.keyed.is_some() || self.patience == 0 {
+        if self.keyed.is_some() || self.probes_left == 0 {
             return self.keyed_token(line);
         }
         if self.lines.len() * 2 > self.slots.len() {
@@ -134,22 +140,23 @@ impl<'a> TokenTable<'a> {
                 return Token(token);
             }
             at = (at + 1) & mask;
-            self.patience = self.patience.saturating_sub(1);
-            if self.patience == 0 {
+            self.probes_left = self.probes_left.saturating_sub(1);
+            if self.probes_left == 0 {
                 return self.keyed_token(line);
             }
         }
     }
 
+    /// Doubles the number of slots and inserts all tokens again.
     fn grow(&mut self) {
         let size = self.slots.len() * 2;
         self.slots.clear();
         self.slots.resize(size, EMPTY_SLOT);
         for (token, hash) in self.hashes.iter().enumerate() {
             let mut at = *hash as usize & (size - 1);
-            while self.slots[at] != EMPTY_SLOT && self.patience > 0 {
+            while self.slots[at] != EMPTY_SLOT && self.probes_left > 0 {
                 at = (at + 1) & (size - 1);
-                self.patience -= 1;
+                self.probes_left -= 1;
             }
             self.slots[at] = token as u32;
         }
@@ -168,7 +175,8 @@ impl<'a> TokenTable<'a> {
     }
 }
 
-/// Hashes a line; the value is only valid within one comparison.
+/// Returns a 64-bit hash of a line, which differs between the native and the WebAssembly build: it
+/// must not be stored or sent.
 pub(crate) fn hash(line: &[u8]) -> u64 {
     #[cfg(not(target_family = "wasm"))]
     return hash_by(line, fold);
@@ -176,6 +184,7 @@ pub(crate) fn hash(line: &[u8]) -> u64 {
     return hash_by(line, fold_halves);
 }
 
+/// Hashes blocks of 16 bytes; `fold` combines two words into one.
 fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
     const A: u64 = 0x9e37_79b9_7f4a_7c15;
     const B: u64 = 0xd6e8_feb8_6659_fd93;
@@ -202,15 +211,16 @@ fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
     fold(fold(x ^ hash, y ^ B), A)
 }
 
-/// Multiplies to 128 bits and folds the product.
+/// Returns the exclusive or of both halves of the 128-bit product.
 #[cfg(any(test, not(target_family = "wasm")))]
 fn fold(x: u64, y: u64) -> u64 {
     let product = u128::from(x) * u128::from(y);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// The same for targets where a 128-bit product is a function call, which took a sixth of the time
-/// of a comparison: multiplies the halves crosswise.
+/// Combines two words without a 128-bit product, which is a function call on WebAssembly and took a
+/// sixth of the time of a comparison: multiplies the low half of each by the high half of the
+/// other.
 #[cfg(any(test, target_family = "wasm"))]
 fn fold_halves(x: u64, y: u64) -> u64 {
     const HALF: u64 = u32::MAX as u64;
@@ -240,7 +250,7 @@ mod tests {
     fn keyed_table_replaces_the_first_one_midway() {
         let mut table = TokenTable::new(2, 2);
         let first = table.token(b"a");
-        table.patience = 0;
+        table.probes_left = 0;
         assert_eq!((table.token(b"a"), table.token(b"b").0, table.token(b"b").0), (first, 1, 1));
     }
 

@@ -2,26 +2,26 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::newlines::{SIMD_BLOCK_BYTES, newlines};
+use super::newlines::{SIMD_BLOCK_BYTES, newline_mask};
 
-/// The lines of one text that take part in a comparison. Common lines at the beginning and end are
-/// only counted, except for a margin.
+/// The lines of one text that take part in a comparison. Lines that both texts share at the
+/// beginning and end are left out, except for a margin next to the difference.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
     /// Each line with its line ending.
     pub lines: Vec<&'a [u8]>,
-    /// The number of lines before `lines`.
+    /// The number of lines of the text before `lines`.
     pub skipped: u32,
     /// True if the text continues after `lines`.
     pub cut: bool,
 }
 
 /// For each line of the new text, the line of the old text that is known to be equal, or
-/// [`UNKNOWN`]. Only a hint: other equal lines are found by their hashes.
+/// [`NO_TWIN`]. Only a hint: other equal lines are found by their hashes.
 pub(super) type Twins = Vec<u32>;
 
-/// No equal line is known.
-pub(super) const UNKNOWN: u32 = u32::MAX;
+/// The entry of [`Twins`] for a line of which no equal line is known.
+pub(super) const NO_TWIN: u32 = u32::MAX;
 
 impl<'a> Side<'a> {
     /// Returns the line with this number, counted from 0 in the whole text, or `None` outside the
@@ -31,14 +31,14 @@ impl<'a> Side<'a> {
         self.lines.get(at as usize).copied()
     }
 
-    /// Returns the number after the last kept line.
+    /// Returns the number, from 0, of the line after the last kept one.
     pub fn end(&self) -> u32 {
         self.skipped + self.lines.len() as u32
     }
 }
 
-/// The lengths of the prefix and the suffix that two texts are known to share, so that they are not
-/// compared again. Their sum is at most the length of either text.
+/// The lengths in bytes of the prefix (`head`) and the suffix (`tail`) that two texts are known to
+/// share, so that they are not compared again. Their sum is at most the length of either text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SharedMargins {
     pub head: usize,
@@ -52,15 +52,16 @@ impl SharedMargins {
     }
 }
 
-/// The minimum number of lines that both sides share at their beginning and end.
+/// The numbers of common lines that the kept lines of both sides begin (`lead`) and end (`trail`)
+/// with. There may be more common lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Margins {
     pub lead: usize,
     pub trail: usize,
 }
 
-/// Splits both texts into lines, leaving out the common lines at both ends except for `margin`
-/// lines on each side of the difference.
+/// Splits both texts into lines and leaves out the common lines at both ends, except for `margin`
+/// lines next to the difference.
 pub(super) fn sides<'a>(
     before: &'a [u8],
     after: &'a [u8],
@@ -83,7 +84,7 @@ pub(super) fn sides<'a>(
     let end = |text: &[u8]| text.len() - tail + keep_tail;
     let (old, new) = (&before[from..end(before)], &after[from..end(after)]);
     let lines = split(old);
-    let (twin_lines, twins) = split_beside(new, old, &lines);
+    let (twin_lines, twins) = split_beside_old(new, old, &lines);
     let old = Side { lines, skipped, cut: end(before) < before.len() };
     let new = Side { lines: twin_lines, skipped, cut: end(after) < after.len() };
     (old, new, twins, Margins { lead, trail })
@@ -95,7 +96,7 @@ pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     let mut from = 0;
     let (blocks, rest) = text.as_chunks::<SIMD_BLOCK_BYTES>();
     for (number, block) in blocks.iter().enumerate() {
-        let mut found = newlines(block);
+        let mut found = newline_mask(block);
         while found != 0 {
             let end = number * SIMD_BLOCK_BYTES + found.trailing_zeros() as usize + 1;
             lines.push(&text[from..end]);
@@ -114,15 +115,16 @@ pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// After a difference, the new text is searched for in this many old lines before and after the
-/// current one.
-const NEARBY: usize = 8;
+/// How many old lines before and after the current one are compared with the next new line after a
+/// difference.
+const NEARBY_LINES: usize = 8;
 
-/// Splits the new text into lines and records the old lines that they equal.
+/// Splits the new text into lines, and returns for each the index of the equal old line where one
+/// is found.
 ///
 /// Most of the new text is long runs of the old one. A run is compared as bytes, and its lines end
 /// where they end in the old text, which is already split.
-fn split_beside<'a>(
+fn split_beside_old<'a>(
     new: &'a [u8],
     old: &'a [u8],
     old_lines: &[&'a [u8]],
@@ -148,13 +150,13 @@ fn split_beside<'a>(
         }
         let end = memchr(b'\n', &new[from..]).map_or(new.len(), |at| from + at + 1);
         lines.push(&new[from..end]);
-        twins.push(UNKNOWN);
+        twins.push(NO_TWIN);
         from = end;
         // Finds the nearest old line that equals the next new one; lines after the current one
         // first.
         let next = memchr(b'\n', &new[from..]).map_or(new.len(), |at| from + at + 1);
-        let later = (line..old_lines.len()).take(NEARBY);
-        let earlier = (0..line).rev().take(NEARBY);
+        let later = (line..old_lines.len()).take(NEARBY_LINES);
+        let earlier = (0..line).rev().take(NEARBY_LINES);
         if let Some(place) = later.chain(earlier).find(|&at| old_lines[at] == &new[from..next]) {
             let between = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
             from_old = match place < line {
@@ -167,7 +169,8 @@ fn split_beside<'a>(
     (lines, twins)
 }
 
-/// Steps back up to `lines` lines from a line start; returns the offset and the number of lines.
+/// Goes back from the start of a line by up to `lines` lines, as far as the start of the text.
+/// Returns the offset reached and the number of lines.
 fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     let mut stepped = 0;
     while at > 0 && stepped < lines as usize {
@@ -177,7 +180,8 @@ fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     (at, stepped)
 }
 
-/// Steps forward up to `lines` lines from a line start; returns the offset and the number of lines.
+/// Goes forward from the start of a line by up to `lines` lines, as far as the end of the text.
+/// Returns the offset reached and the number of lines.
 fn step_forward(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     let mut stepped = 0;
     while at < text.len() && stepped < lines as usize {

@@ -1,14 +1,15 @@
-//! The changed lines of both sides, as the algorithms fill them in.
+//! Marks of the changed lines of both texts, which every algorithm fills in.
 
 use std::ops::Range;
 
 use super::Change;
 
-/// A marked line has no counterpart on the other side; unmarked lines pair up in order.
+/// Which lines changed. A marked line has no counterpart in the other text; the unmarked lines of
+/// both texts are equal in order.
 pub(super) struct Marks {
-    /// Lines of the old text.
+    /// For each line of the old text, whether it was removed.
     pub removed: Vec<bool>,
-    /// Lines of the new text.
+    /// For each line of the new text, whether it was added.
     pub added: Vec<bool>,
 }
 
@@ -17,7 +18,7 @@ impl Marks {
         Self { removed: vec![false; before], added: vec![false; after] }
     }
 
-    /// Adds the same number of unchanged lines on both sides, before and after.
+    /// Adds unchanged lines to both texts: `lead` at the beginning, `trail` at the end.
     pub(super) fn widen(&mut self, lead: usize, trail: usize) {
         for side in [&mut self.removed, &mut self.added] {
             side.splice(..0, std::iter::repeat_n(false, lead));
@@ -36,9 +37,11 @@ impl Marks {
         let mut changes = Vec::new();
         let (mut x, mut y) = (0, 0);
         while x < self.removed.len() || y < self.added.len() {
-            let same = unmarked(&self.removed[x..]).min(unmarked(&self.added[y..]));
+            let same = count_leading_unmarked(&self.removed[x..])
+                .min(count_leading_unmarked(&self.added[y..]));
             (x, y) = (x + same, y + same);
-            let (gone, new) = (marked(&self.removed[x..]), marked(&self.added[y..]));
+            let (gone, new) =
+                (count_leading_marked(&self.removed[x..]), count_leading_marked(&self.added[y..]));
             if gone + new > 0 {
                 changes.push(Change {
                     before: x as u32..(x + gone) as u32,
@@ -51,13 +54,13 @@ impl Marks {
     }
 }
 
-/// Counts the marked lines at the beginning.
-pub(super) fn marked(marks: &[bool]) -> usize {
+/// Counts the marked lines before the first unmarked one.
+pub(super) fn count_leading_marked(marks: &[bool]) -> usize {
     marks.iter().take_while(|&&mark| mark).count()
 }
 
-/// Counts the unmarked lines at the beginning.
-pub(super) fn unmarked(marks: &[bool]) -> usize {
+/// Counts the unmarked lines before the first marked one.
+pub(super) fn count_leading_unmarked(marks: &[bool]) -> usize {
     const LINES_PER_BLOCK: usize = 32;
     let blocks = marks.chunks_exact(LINES_PER_BLOCK);
     let whole = blocks.take_while(|block| !block.iter().fold(false, |any, &mark| any | mark));
@@ -78,8 +81,8 @@ impl Region {
         self.before.len() + self.after.len()
     }
 
-    /// Removes the common prefix and suffix.
-    pub(super) fn strip<T: PartialEq>(&mut self, before: &[T], after: &[T]) {
+    /// Shrinks the region by the lines that both sides share at its beginning and end.
+    pub(super) fn strip_common_ends<T: PartialEq>(&mut self, before: &[T], after: &[T]) {
         let (x, y) = (&before[self.before.clone()], &after[self.after.clone()]);
         let prefix = x.iter().zip(y).take_while(|(a, b)| a == b).count();
         let (x, y) = (&x[prefix..], &y[prefix..]);

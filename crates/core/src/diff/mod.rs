@@ -58,7 +58,7 @@ crate::wire! {
 pub struct DiffOptions {
     /// The algorithm that matches lines.
     pub algorithm: Algorithm,
-    /// Treats lines that differ only in white space (CR included) as equal.
+    /// Whether lines that differ only in white space (CR included) count as equal.
     pub ignore_whitespace: bool,
 }
 
@@ -84,18 +84,19 @@ pub struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Counts the lines that only the new text has.
+    /// Returns the number of added lines, that is, lines only in the new text.
     pub fn added(&self) -> u64 {
         self.changes.iter().map(|change| change.after.len() as u64).sum()
     }
 
-    /// Counts the lines that only the old text has.
+    /// Returns the number of removed lines, that is, lines only in the old text.
     pub fn removed(&self) -> u64 {
         self.changes.iter().map(|change| change.before.len() as u64).sum()
     }
 }
 
-/// Finds the changed lines between two texts. `context` is the number of
+/// Finds the changed lines between two texts. `context` is the number of unchanged lines that the
+/// result must contain before and after each change, for printing. `context` is the number of
 /// unchanged lines that must stay reachable around each change, for printing.
 pub fn compare<'a>(
     before: &'a [u8],

@@ -13,16 +13,19 @@ use imara_diff::Token;
 use super::bits;
 use super::marks::{Marks, Region};
 
-/// Limit of visited diagonals and equal lines for all regions of a comparison.
+/// The budget of steps for all regions of a comparison. A step is a visited diagonal or a compared
+/// equal line. What is left when it is spent is reported as replaced.
 const MAX_MYERS_STEPS: u64 = 60_000_000;
-/// The minimum number of rounds before a search is cut short; the square root of the number of
-/// lines if that is larger.
+/// The number of rounds after which the search may stop before it finds a minimal result, or the
+/// square root of the region's lines if that is larger. A round extends the paths by one changed
+/// line from both ends.
 const MIN_ROUNDS: usize = 256;
 /// The number of search steps before a table is considered, so that small regions are split as git
 /// splits them. A step takes as long as four words of a table.
 const MIN_STEPS_BEFORE_TABLE: u64 = 16_384;
 
-/// Marks the changed lines of regions.
+/// Marks the changed lines of regions. With `minimal`, a region is split only at points of a
+/// shortest path until the budget is spent.
 pub(super) fn myers(
     before: &[Token],
     after: &[Token],
@@ -33,14 +36,14 @@ pub(super) fn myers(
 ) {
     let mut search = PathSearch::new(minimal);
     for mut region in regions {
-        region.strip(before, after);
+        region.strip_common_ends(before, after);
         if region.before.is_empty() || region.after.is_empty() {
             marks.replace(&region);
             continue;
         }
         // A line that the other side lacks cannot pair up, so it is left out.
         let shared = SharedLines::new(before, after, tokens, &region);
-        let pairs = search.run(&shared.before, &shared.after);
+        let pairs = search.unchanged_pairs(&shared.before, &shared.after);
         marks.replace(&region);
         for (x, y) in pairs {
             marks.removed[shared.before_at[x]] = false;
@@ -75,8 +78,10 @@ impl SharedLines {
     }
 }
 
+/// The search for a shortest edit path, with the arrays that it reuses for every region.
 struct PathSearch {
     minimal: bool,
+    /// The remaining steps.
     left: u64,
     /// For each diagonal, the old line that the paths from the start have reached.
     forward: Vec<i32>,
@@ -84,26 +89,27 @@ struct PathSearch {
     backward: Vec<i32>,
 }
 
-/// The next step for a region.
-enum Split {
-    /// Split the region here: a good path passes through this point.
+/// How [`PathSearch`] divides a region whose first and last lines differ.
+enum RegionSplit {
+    /// Split the region before these lines of the old and the new text: a short path passes through
+    /// this point.
     At(usize, usize),
-    /// Compute the whole table, which is cheaper than further search.
+    /// Align the region with [`super::bits`], which is cheaper than further search.
     Table,
 }
 
-/// No path from the start has reached this diagonal.
-const NOT_AHEAD: i32 = i32::MIN;
-/// No path from the end has reached this diagonal.
-const NOT_BEHIND: i32 = i32::MAX;
+/// The entry in [`PathSearch::forward`] of a diagonal that no path from the start has reached.
+const UNREACHED_FORWARD: i32 = i32::MIN;
+/// The entry in [`PathSearch::backward`] of a diagonal that no path from the end has reached.
+const UNREACHED_BACKWARD: i32 = i32::MAX;
 
 impl PathSearch {
     fn new(minimal: bool) -> Self {
         Self { minimal, left: MAX_MYERS_STEPS, forward: Vec::new(), backward: Vec::new() }
     }
 
-    /// Returns the pairs of unchanged lines.
-    fn run(&mut self, before: &[Token], after: &[Token]) -> Vec<(usize, usize)> {
+    /// Returns the pairs of unchanged lines as indexes into both lists.
+    fn unchanged_pairs(&mut self, before: &[Token], after: &[Token]) -> Vec<(usize, usize)> {
         let diagonals = before.len() + after.len() + 3;
         self.forward.resize(self.forward.len().max(diagonals), 0);
         self.backward.resize(self.backward.len().max(diagonals), 0);
@@ -111,7 +117,7 @@ impl PathSearch {
         let mut open = vec![Region { before: 0..before.len(), after: 0..after.len() }];
         while let Some(whole) = open.pop() {
             let mut region = whole.clone();
-            region.strip(before, after);
+            region.strip_common_ends(before, after);
             let (old, new) = (region.before.clone(), region.after.clone());
             pairs.extend((whole.before.start..old.start).zip(whole.after.start..new.start));
             pairs.extend((old.end..whole.before.end).zip(new.end..whole.after.end));
@@ -119,11 +125,11 @@ impl PathSearch {
                 continue;
             }
             match self.split(before, after, &region) {
-                Some(Split::At(x, y)) => {
+                Some(RegionSplit::At(x, y)) => {
                     open.push(Region { before: x..old.end, after: y..new.end });
                     open.push(Region { before: old.start..x, after: new.start..y });
                 }
-                Some(Split::Table) => {
+                Some(RegionSplit::Table) => {
                     bits::pairs(&before[old.clone()], &after[new.clone()], |x, y| {
                         pairs.push((old.start + x, new.start + y));
                     })
@@ -134,9 +140,9 @@ impl PathSearch {
         pairs
     }
 
-    /// Charges work to the budget. When the budget for a minimal result is spent, heuristics are
-    /// allowed; when that budget is spent too, returns false.
-    fn spend(&mut self, steps: u64) -> bool {
+    /// Subtracts steps from the budget and returns false once it is spent. A minimal result has a
+    /// budget of its own; when that is spent, the search goes on with heuristics and a new budget.
+    fn try_spend(&mut self, steps: u64) -> bool {
         if self.left >= steps {
             self.left -= steps;
         } else if self.minimal {
@@ -148,8 +154,9 @@ impl PathSearch {
         self.left > 0
     }
 
-    /// Splits a region whose first and last lines differ. Returns `None` once the budget is spent.
-    fn split(&mut self, before: &[Token], after: &[Token], region: &Region) -> Option<Split> {
+    /// Finds where to split a region whose first and last lines differ. Returns `None` once the
+    /// budget is spent.
+    fn split(&mut self, before: &[Token], after: &[Token], region: &Region) -> Option<RegionSplit> {
         let (x0, x1) = (region.before.start as i32, region.before.end as i32);
         let (y0, y1) = (region.after.start as i32, region.after.end as i32);
         // The slot of diagonal x - y, offset so that the lowest possible one is 0.
@@ -161,22 +168,30 @@ impl PathSearch {
         self.forward[slot(start)] = x0;
         self.backward[slot(goal)] = x1;
         let patience = MIN_ROUNDS.max(region.len().isqrt());
-        let table = bits::words(region.before.len(), region.after.len()).map(|words| words as u64);
+        let table =
+            bits::table_words(region.before.len(), region.after.len()).map(|words| words as u64);
         let mut spent = 0;
 
         for round in 1.. {
             ahead = widened(&ahead, limits);
-            self.forward[slot(ahead.start() - 1)] = NOT_AHEAD;
-            self.forward[slot(ahead.end() + 1)] = NOT_AHEAD;
+            self.forward[slot(ahead.start() - 1)] = UNREACHED_FORWARD;
+            self.forward[slot(ahead.end() + 1)] = UNREACHED_FORWARD;
             let mut steps = 0;
             for diagonal in ahead.clone().rev().step_by(2) {
                 let right = self.forward[slot(diagonal - 1)];
-                let right = if right < x1 && right != NOT_AHEAD { right + 1 } else { NOT_AHEAD };
+                let right = if right < x1 && right != UNREACHED_FORWARD {
+                    right + 1
+                } else {
+                    UNREACHED_FORWARD
+                };
                 let down = self.forward[slot(diagonal + 1)];
-                let down =
-                    if down != NOT_AHEAD && down - diagonal <= y1 { down } else { NOT_AHEAD };
+                let down = if down != UNREACHED_FORWARD && down - diagonal <= y1 {
+                    down
+                } else {
+                    UNREACHED_FORWARD
+                };
                 let mut x = right.max(down);
-                if x != NOT_AHEAD {
+                if x != UNREACHED_FORWARD {
                     let from = x;
                     while x < x1
                         && x - diagonal < y1
@@ -186,7 +201,7 @@ impl PathSearch {
                     }
                     steps += (x - from) as u64;
                     if odd && behind.contains(&diagonal) && self.backward[slot(diagonal)] <= x {
-                        return Some(Split::At(x as usize, (x - diagonal) as usize));
+                        return Some(RegionSplit::At(x as usize, (x - diagonal) as usize));
                     }
                 }
                 self.forward[slot(diagonal)] = x;
@@ -194,15 +209,23 @@ impl PathSearch {
             }
 
             behind = widened(&behind, limits);
-            self.backward[slot(behind.start() - 1)] = NOT_BEHIND;
-            self.backward[slot(behind.end() + 1)] = NOT_BEHIND;
+            self.backward[slot(behind.start() - 1)] = UNREACHED_BACKWARD;
+            self.backward[slot(behind.end() + 1)] = UNREACHED_BACKWARD;
             for diagonal in behind.clone().rev().step_by(2) {
                 let left = self.backward[slot(diagonal + 1)];
-                let left = if left > x0 && left != NOT_BEHIND { left - 1 } else { NOT_BEHIND };
+                let left = if left > x0 && left != UNREACHED_BACKWARD {
+                    left - 1
+                } else {
+                    UNREACHED_BACKWARD
+                };
                 let up = self.backward[slot(diagonal - 1)];
-                let up = if up != NOT_BEHIND && up - diagonal >= y0 { up } else { NOT_BEHIND };
+                let up = if up != UNREACHED_BACKWARD && up - diagonal >= y0 {
+                    up
+                } else {
+                    UNREACHED_BACKWARD
+                };
                 let mut x = left.min(up);
-                if x != NOT_BEHIND {
+                if x != UNREACHED_BACKWARD {
                     let from = x;
                     while x > x0
                         && x - diagonal > y0
@@ -212,38 +235,41 @@ impl PathSearch {
                     }
                     steps += (from - x) as u64;
                     if !odd && ahead.contains(&diagonal) && x <= self.forward[slot(diagonal)] {
-                        return Some(Split::At(x as usize, (x - diagonal) as usize));
+                        return Some(RegionSplit::At(x as usize, (x - diagonal) as usize));
                     }
                 }
                 self.backward[slot(diagonal)] = x;
                 steps += 1;
             }
 
-            if !self.spend(steps) {
+            if !self.try_spend(steps) {
                 return None;
             }
             spent += steps;
             if let Some(words) = table
                 && (round >= patience || spent > MIN_STEPS_BEFORE_TABLE.max(words / 4))
             {
-                return self.spend(words / 4).then_some(Split::Table);
+                return self.try_spend(words / 4).then_some(RegionSplit::Table);
             }
             if round >= patience && !self.minimal {
                 let far = ahead.step_by(2).map(|d| (self.forward[slot(d)], d));
-                let far = far.filter(|&(x, _)| x != NOT_AHEAD).max_by_key(|&(x, d)| 2 * x - d)?;
+                let far =
+                    far.filter(|&(x, _)| x != UNREACHED_FORWARD).max_by_key(|&(x, d)| 2 * x - d)?;
                 let near = behind.step_by(2).map(|d| (self.backward[slot(d)], d));
-                let near =
-                    near.filter(|&(x, _)| x != NOT_BEHIND).min_by_key(|&(x, d)| 2 * x - d)?;
+                let near = near
+                    .filter(|&(x, _)| x != UNREACHED_BACKWARD)
+                    .min_by_key(|&(x, d)| 2 * x - d)?;
                 let gained = 2 * far.0 - far.1 - x0 - y0;
                 let (x, d) = if gained >= x1 + y1 - 2 * near.0 + near.1 { far } else { near };
-                return Some(Split::At(x as usize, (x - d) as usize));
+                return Some(RegionSplit::At(x as usize, (x - d) as usize));
             }
         }
         None
     }
 }
 
-/// Widens the diagonals by one on each side, within the limits.
+/// Widens the range of diagonals by one on each side. Beyond the limits of the region it shrinks by
+/// one instead, so that every second diagonal stays the right one.
 fn widened(range: &RangeInclusive<i32>, limits: (i32, i32)) -> RangeInclusive<i32> {
     let (low, high) = (*range.start(), *range.end());
     let low = if low > limits.0 { low - 1 } else { low + 1 };

@@ -19,7 +19,7 @@ pub(super) fn with_prefix(prefix: &str, name: &[u8]) -> String {
     }
 }
 
-/// Escapes the name; borrows it if it needs no escape.
+/// Returns the name with C escapes, without the quotes around; borrowed if nothing needs an escape.
 fn quote(name: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(name)
         && !text.chars().any(needs_escape)
@@ -40,17 +40,18 @@ fn quote(name: &[u8]) -> Cow<'_, str> {
                 '"' => quoted.push_str("\\\""),
                 '\\' => quoted.push_str("\\\\"),
                 c if needs_escape(c) => {
-                    octal(&mut quoted, c.encode_utf8(&mut [0; 4]).as_bytes());
+                    push_octal(&mut quoted, c.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 c => quoted.push(c),
             }
         }
-        octal(&mut quoted, chunk.invalid());
+        push_octal(&mut quoted, chunk.invalid());
     }
     Cow::Owned(quoted)
 }
 
-fn octal(quoted: &mut String, bytes: &[u8]) {
+/// Appends each byte as a backslash and three push_octal digits.
+fn push_octal(quoted: &mut String, bytes: &[u8]) {
     for byte in bytes {
         quoted.push_str(&format!("\\{byte:03o}"));
     }

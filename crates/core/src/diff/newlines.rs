@@ -1,22 +1,23 @@
 //! Finds the line feeds in a block of text as a bit mask.
 //!
-//! Lines are so short that one search per line takes three times longer than one mask per block.
+//! Most lines are shorter than a block, so a search for each line feed takes three times longer
+//! than one mask per block.
 //!
 //! `unsafe`: calls SSE2 instructions, which every x86-64 processor has.
 
-/// The number of bytes per mask.
+/// The number of bytes of a block, one bit of the mask each.
 pub(super) const SIMD_BLOCK_BYTES: usize = 64;
 
 /// Returns one bit per byte, set where the byte is LF; the lowest bit is the first byte.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
+pub(super) fn newline_mask(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     // SAFETY: SSE2 is part of the x86-64 baseline.
-    unsafe { by_vectors(block) }
+    unsafe { newline_mask_sse2(block) }
 }
 
 /// Returns one bit per byte, set where the byte is LF; the lowest bit is the first byte.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
+pub(super) fn newline_mask(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     use std::arch::wasm32::{i8x16_eq, i8x16_splat, u8x16_bitmask, u64x2};
     let lf = i8x16_splat(b'\n' as i8);
     let (parts, _) = block.as_chunks::<16>();
@@ -29,13 +30,13 @@ pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
 
 /// Returns one bit per byte, set where the byte is LF; the lowest bit is the first byte.
 #[cfg(not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128"))))]
-pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
-    by_words(block)
+pub(super) fn newline_mask(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
+    newline_mask_portable(block)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse2")]
-fn by_vectors(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
+fn newline_mask_sse2(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
     let lf = _mm_set1_epi8(b'\n' as i8);
     let (parts, _) = block.as_chunks::<16>();
@@ -50,7 +51,7 @@ fn by_vectors(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     test,
     not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))
 ))]
-fn by_words(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
+fn newline_mask_portable(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;
     // The multiplication moves the lowest bit of byte k to bit 56 + k.
@@ -65,7 +66,7 @@ fn by_words(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{SIMD_BLOCK_BYTES, by_words, newlines};
+    use super::{SIMD_BLOCK_BYTES, newline_mask, newline_mask_portable};
     use proptest::prelude::*;
 
     proptest! {
@@ -74,7 +75,7 @@ mod tests {
             let bytes: Vec<u8> = bytes.iter().map(|byte| if low { 8 + byte % 5 } else { *byte }).collect();
             let block = bytes.as_slice().try_into().unwrap();
             let expected = bytes.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(byte == b'\n'));
-            prop_assert_eq!((newlines(block), by_words(block)), (expected, expected));
+            prop_assert_eq!((newline_mask(block), newline_mask_portable(block)), (expected, expected));
         }
     }
 }

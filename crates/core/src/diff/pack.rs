@@ -9,11 +9,12 @@ use crate::pack::Packed;
 use crate::text::path::decode_name;
 
 crate::wire! {
-    /// Bits of the flags of a diff, above the two that number the algorithm.
+    /// Options of a diff as bits. The two lowest bits are not options: they hold the index of the
+    /// algorithm in [`Algorithm::ALL`].
     pub bits DiffFlags {
-        /// Ignore white space.
+        /// Treat lines that differ only in white space as equal.
         IGNORE_WHITESPACE = 4,
-        /// Print line endings unchanged.
+        /// Print line endings unchanged, so that the diff of a CRLF text contains CRs.
         RAW = 8,
         /// There is no old file.
         NO_OLD = 16,
@@ -25,7 +26,7 @@ crate::wire! {
 /// The arguments that a binding passes besides the two texts.
 #[derive(Clone, Debug, Default)]
 pub struct DiffCall {
-    /// The number of the algorithm, and [`DiffFlags`].
+    /// The index of the algorithm in [`Algorithm::ALL`] in the two lowest bits, and [`DiffFlags`].
     pub flags: u32,
     /// The number of unchanged lines around each change.
     pub context: u32,
@@ -33,9 +34,11 @@ pub struct DiffCall {
     pub name_before: Option<String>,
     /// The name for the `+++` line in the same form; `None` for the same name.
     pub name_after: Option<String>,
-    /// The maximum code points of a displayed line; 0 for no limit.
+    /// The maximum length of a printed line in code points; a longer one is cut around its
+    /// difference. 0 for no limit.
     pub line_limit: u32,
-    /// The maximum bytes of the displayed text; 0 for no limit.
+    /// The maximum length of the diff in bytes; the lines beyond it are only counted. 0 for no
+    /// limit.
     pub byte_limit: u32,
 }
 
@@ -45,7 +48,7 @@ pub struct DiffCall {
 /// `INVALID_ARGUMENT` for an unknown algorithm.
 pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unified> {
     let options = DiffOptions {
-        algorithm: algorithm(call.flags & 3)?,
+        algorithm: algorithm_by_index(call.flags & 3)?,
         ignore_whitespace: call.flags & DiffFlags::IGNORE_WHITESPACE != 0,
     };
     let name_before =
@@ -66,7 +69,8 @@ pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unifi
     Ok(diff(before, after, &options, &format))
 }
 
-/// Encodes the result of [`diff_called`]: truncated, added, removed, the text.
+/// Encodes the result of [`diff_called`]: 1 if the text was cut, else 0; the numbers of added and
+/// of removed lines; the text.
 ///
 /// # Errors
 /// As [`diff_called`].
@@ -84,7 +88,7 @@ pub(crate) fn append(packed: &mut Packed, unified: &Unified) {
     packed.str(&unified.text);
 }
 
-fn algorithm(number: u32) -> Result<Algorithm> {
+fn algorithm_by_index(number: u32) -> Result<Algorithm> {
     Algorithm::ALL.get(number as usize).copied().ok_or_else(|| {
         Error::new(Code::InvalidArgument, "unknown diff algorithm")
             .hint("use histogram, myers or minimal")

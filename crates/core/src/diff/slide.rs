@@ -11,23 +11,24 @@ use std::ops::Range;
 use imara_diff::{IndentHeuristic, IndentLevel, SliderHeuristic, Token};
 
 use super::intern::Tokens;
-use super::marks::{Marks, marked, unmarked};
+use super::marks::{Marks, count_leading_marked, count_leading_unmarked};
 
 /// Slides the changes of both sides to their best positions.
 pub(super) fn slide(tokens: &Tokens<'_>, marks: &mut Marks) {
     let level = |token: Token| IndentLevel::for_ascii_line(tokens.line(token).iter().copied(), 8);
     let Marks { removed, added } = marks;
-    Slider { lines: &tokens.before, own: removed, other: added, place: level }.run();
-    Slider { lines: &tokens.after, own: added, other: removed, place: level }.run();
+    Slider { lines: &tokens.before, own: removed, other: added, indent_of: level }.slide_all();
+    Slider { lines: &tokens.after, own: added, other: removed, indent_of: level }.slide_all();
 }
 
-/// Reports whether any block of changed lines can move.
-pub(super) fn movable(tokens: &Tokens<'_>, marks: &Marks) -> bool {
+/// Returns true if any block of changed lines can move, that is, if the line before it equals its
+/// last line or the line after it equals its first.
+pub(super) fn has_movable_block(tokens: &Tokens<'_>, marks: &Marks) -> bool {
     let any = |lines: &[Token], own: &[bool]| {
         let mut at = 0;
         loop {
-            let start = at + unmarked(&own[at..]);
-            at = start + marked(&own[start..]);
+            let start = at + count_leading_unmarked(&own[at..]);
+            at = start + count_leading_marked(&own[start..]);
             if start == at {
                 return false;
             }
@@ -40,13 +41,16 @@ pub(super) fn movable(tokens: &Tokens<'_>, marks: &Marks) -> bool {
     any(&tokens.before, &marks.removed) || any(&tokens.after, &marks.added)
 }
 
+/// Slides the blocks of changed lines of one text.
 struct Slider<'a, F> {
-    /// The side whose blocks are moved.
+    /// The lines of the text whose blocks are moved.
     lines: &'a [Token],
+    /// The marks of the changed lines of that text.
     own: &'a mut [bool],
+    /// The marks of the changed lines of the other text.
     other: &'a mut [bool],
     /// Returns the indentation of a line.
-    place: F,
+    indent_of: F,
 }
 
 /// A block of changed lines and the block of the other side between the same unchanged lines, which
@@ -58,27 +62,30 @@ struct ChangeBlock {
 }
 
 impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
-    fn run(&mut self) {
-        let mut block = ChangeBlock { own: 0..marked(self.own), other: 0..marked(self.other) };
+    fn slide_all(&mut self) {
+        let mut block = ChangeBlock {
+            own: 0..count_leading_marked(self.own),
+            other: 0..count_leading_marked(self.other),
+        };
         loop {
             if !block.own.is_empty() {
-                self.settle(&mut block);
+                self.move_to_best(&mut block);
             }
             if block.own.end >= self.lines.len() {
                 return;
             }
-            block = self.next(&block);
+            block = self.next_block(&block);
         }
     }
 
     /// Returns the next block: skips one unchanged line and all following lines without a change on
     /// either side.
-    fn next(&self, block: &ChangeBlock) -> ChangeBlock {
+    fn next_block(&self, block: &ChangeBlock) -> ChangeBlock {
         let (own, other) = (&self.own[block.own.end..], &self.other[block.other.end..]);
-        let same = unmarked(own).min(unmarked(other));
+        let same = count_leading_unmarked(own).min(count_leading_unmarked(other));
         let after = |marks: &[bool], end: usize| {
             let start = (end + same).min(marks.len());
-            start..start + marked(&marks[start..])
+            start..start + count_leading_marked(&marks[start..])
         };
         ChangeBlock {
             own: after(self.own, block.own.end),
@@ -86,13 +93,14 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
         }
     }
 
-    fn settle(&mut self, block: &mut ChangeBlock) {
+    /// Moves a block as far up and down as it goes, and then to its best position.
+    fn move_to_best(&mut self, block: &mut ChangeBlock) {
         let (highest, beside) = loop {
             let size = block.own.len();
-            while self.up(block) {}
+            while self.move_up(block) {}
             let highest = block.own.end;
             let mut beside = (!block.other.is_empty()).then_some(block.own.end);
-            while self.down(block) {
+            while self.move_down(block) {
                 if !block.other.is_empty() {
                     beside = Some(block.own.end);
                 }
@@ -109,15 +117,16 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
             Some(end) => end,
             None => {
                 let range = block.own.start as u32..block.own.end as u32;
-                let mut heuristic = IndentHeuristic::new(&self.place);
+                let mut heuristic = IndentHeuristic::new(&self.indent_of);
                 heuristic.best_slider_end(self.lines, range, highest as u32) as usize
             }
         };
-        while block.own.end > goal && self.up(block) {}
+        while block.own.end > goal && self.move_up(block) {}
     }
 
-    /// Moves the block one line up and joins it to a block that it meets.
-    fn up(&mut self, block: &mut ChangeBlock) -> bool {
+    /// Moves the block one line up and joins it to a block that it meets. Returns false if it
+    /// cannot move.
+    fn move_up(&mut self, block: &mut ChangeBlock) -> bool {
         let Range { start, end } = block.own;
         if start == 0 || self.lines[start - 1] != self.lines[end - 1] {
             return false;
@@ -131,17 +140,18 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
         true
     }
 
-    /// Moves the block one line down and joins it to a block that it meets.
-    fn down(&mut self, block: &mut ChangeBlock) -> bool {
+    /// Moves the block one line down and joins it to a block that it meets. Returns false if it
+    /// cannot move.
+    fn move_down(&mut self, block: &mut ChangeBlock) -> bool {
         let Range { start, end } = block.own;
         if end >= self.lines.len() || self.lines[start] != self.lines[end] {
             return false;
         }
         self.own[start] = false;
         self.own[end] = true;
-        block.own = start + 1..end + 1 + marked(&self.own[end + 1..]);
+        block.own = start + 1..end + 1 + count_leading_marked(&self.own[end + 1..]);
         let other_start = block.other.end + 1;
-        block.other = other_start..other_start + marked(&self.other[other_start..]);
+        block.other = other_start..other_start + count_leading_marked(&self.other[other_start..]);
         true
     }
 }

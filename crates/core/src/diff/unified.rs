@@ -1,8 +1,8 @@
 //! The unified format: hunks with context, as text and as numbers.
 //!
 //! The output applies with `git apply` and GNU patch, except where it is made for display:
-//! [`DisplayLimits`] truncate long lines and long diffs, and line endings are shown as LF where both sides
-//! have the same kind (`line_ends`).
+//! [`DisplayLimits`] cut long lines and long diffs, and [`LineEndings::Shown`] prints CRLF as LF
+//! where both texts have the same line endings.
 
 use std::borrow::Cow;
 
@@ -22,13 +22,13 @@ pub struct DiffHeader<'a> {
     pub after: Option<&'a [u8]>,
 }
 
-/// The initial capacity in bytes: enough for most diffs of a small edit.
-const FIRST_CAPACITY: usize = 2048;
+/// The initial capacity of the text of a diff in bytes; enough for most diffs of a small edit.
+const INITIAL_CAPACITY_BYTES: usize = 2048;
 
-/// The representation of line endings.
+/// How the diff prints the line endings of its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineEndings {
-    /// As LF if both sides have the same kind, otherwise unchanged.
+    /// CRLF as LF if both texts have the same line endings, otherwise unchanged.
     #[default]
     Shown,
     /// Unchanged: the diff of a CRLF text contains CRs.
@@ -38,9 +38,11 @@ pub enum LineEndings {
 /// Limits of a diff for display. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DisplayLimits {
-    /// The maximum code points per line; longer lines are truncated around their difference.
+    /// The maximum length of a line in code points; a longer line is cut around its first
+    /// difference.
     pub line: usize,
-    /// The maximum bytes of the text; a closing line counts the omitted lines.
+    /// The length in bytes from which on no further line is printed; a last line counts the omitted
+    /// ones.
     pub bytes: usize,
 }
 
@@ -73,7 +75,8 @@ pub struct Unified {
 }
 
 impl Unified {
-    /// Returns truncated, lines added and lines removed, which the text alone does not show.
+    /// Returns what the text alone does not show: 1 if it was cut, else 0, and the numbers of added
+    /// and of removed lines, at most `u32::MAX` each.
     pub fn totals(&self) -> [u32; 3] {
         let count = |lines: u64| lines.try_into().unwrap_or(u32::MAX);
         [u32::from(self.truncated), count(self.added), count(self.removed)]
@@ -90,7 +93,8 @@ pub fn diff(
     diff_between(before, after, SharedMargins::default(), options, format)
 }
 
-/// Like [`diff`], for texts whose ends are known to be equal over `same`.
+/// Does the same as [`diff`] for texts that are known to share a prefix and a suffix of the lengths
+/// in `same`.
 pub(crate) fn diff_between(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
@@ -103,31 +107,31 @@ pub(crate) fn diff_between(
     if comparison.changes.is_empty() && before.is_some() == after.is_some() {
         return Unified { identical: true, ..Unified::default() };
     }
-    let strip_cr = format.line_ends == LineEndings::Shown && same_line_ends(old, new, &comparison);
+    let strip_cr = format.line_ends == LineEndings::Shown && can_hide_cr(old, new, &comparison);
     let header = DiffHeader {
         before: before.and(format.header.before),
         after: after.and(format.header.after),
     };
-    let out = Unified { text: String::with_capacity(FIRST_CAPACITY), ..Unified::default() };
+    let out = Unified { text: String::with_capacity(INITIAL_CAPACITY_BYTES), ..Unified::default() };
     Printer { comparison: &comparison, strip_cr, limits: format.limits, out }
         .print(&header, format.context)
 }
 
-/// Reports whether CRs can be left out without hiding a difference.
-fn same_line_ends(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
+/// Returns true if CRLF can be printed as LF without hiding a difference.
+fn can_hide_cr(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
     // Only shown lines matter, and most lines of a large text are not shown.
     let shows = |side: &Side<'_>| side.lines.iter().any(|line| line.ends_with(b"\r\n"));
     if !shows(&comparison.before) && !shows(&comparison.after) {
         return true;
     }
-    // Without any CR there is nothing to leave out.
+    // Without a CR there is no CRLF.
     if memchr(b'\r', before).is_none() && memchr(b'\r', after).is_none() {
         return true;
     }
     match (Eol::detect(before), Eol::detect(after)) {
         (Eol::Mixed, Eol::Mixed) => {
             comparison.changes.iter().all(|change| {
-                let text = |line: Option<&[u8]>| line.map(|line| without_cr(line).into_owned());
+                let text = |line: Option<&[u8]>| line.map(|line| with_lf_ending(line).into_owned());
                 change.before.len() != change.after.len()
                     || change.before.clone().zip(change.after.clone()).all(|(x, y)| {
                         text(comparison.before.line(x)) != text(comparison.after.line(y))
@@ -140,21 +144,23 @@ fn same_line_ends(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> b
     }
 }
 
-/// Shows a CRLF as LF.
-fn without_cr(line: &[u8]) -> Cow<'_, [u8]> {
+/// Returns the line with LF in place of CRLF at its end.
+fn with_lf_ending(line: &[u8]) -> Cow<'_, [u8]> {
     match line.strip_suffix(b"\r\n") {
         Some(text) => Cow::Owned([text, b"\n"].concat()),
         None => Cow::Borrowed(line),
     }
 }
 
-/// Groups the changes into hunks: changes less than twice the context apart share one.
-pub(super) fn groups(changes: &[Change], context: u32) -> impl Iterator<Item = &[Change]> {
+/// Groups the changes into hunks: changes with at most twice the context of unchanged lines between
+/// them share one.
+pub(super) fn hunk_groups(changes: &[Change], context: u32) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(move |last, next| {
         next.before.start - last.before.end <= context.saturating_mul(2)
     })
 }
 
+/// Prints the hunks of a comparison, cutting where the limits are reached.
 struct Printer<'a, 'b> {
     comparison: &'b Comparison<'a>,
     strip_cr: bool,
@@ -166,13 +172,13 @@ impl Printer<'_, '_> {
     fn print(mut self, header: &DiffHeader<'_>, context: u32) -> Unified {
         self.out.added = self.comparison.added();
         self.out.removed = self.comparison.removed();
-        self.header(header);
+        self.print_header(header);
         let mut shown = 0;
-        for group in groups(&self.comparison.changes, context) {
-            if self.full() {
+        for group in hunk_groups(&self.comparison.changes, context) {
+            if self.is_full() {
                 break;
             }
-            shown += self.hunk(group, context);
+            shown += self.print_hunk(group, context);
         }
         let all = self.out.added + self.out.removed;
         if shown < all {
@@ -182,19 +188,19 @@ impl Printer<'_, '_> {
         self.out
     }
 
-    fn header(&mut self, header: &DiffHeader<'_>) {
+    fn print_header(&mut self, header: &DiffHeader<'_>) {
         for (marker, prefix, name) in [("---", "a", header.before), ("+++", "b", header.after)] {
             let name = name.map_or("/dev/null".into(), |name| name::with_prefix(prefix, name));
             self.out.text.extend([marker, " ", &name, "\n"]);
         }
     }
 
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.limits.bytes != 0 && self.out.text.len() >= self.limits.bytes
     }
 
     /// Prints one hunk and returns the number of changed lines that it printed.
-    fn hunk(&mut self, group: &[Change], context: u32) -> u64 {
+    fn print_hunk(&mut self, group: &[Change], context: u32) -> u64 {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return 0 };
         let (old, new) = (&self.comparison.before, &self.comparison.after);
         let lead = context.min(first.before.start - old.skipped);
@@ -217,27 +223,28 @@ impl Printer<'_, '_> {
         let mut shown = 0;
         let mut next = first.before.start - lead;
         for change in group {
-            self.context(next, change.before.start);
-            shown += self.change(change);
+            self.print_context(next, change.before.start);
+            shown += self.print_change(change);
             next = change.before.end;
-            if self.full() {
+            if self.is_full() {
                 break;
             }
         }
-        if !self.full() {
-            self.context(next, last.before.end + trail);
+        if !self.is_full() {
+            self.print_context(next, last.before.end + trail);
         }
         shown
     }
 
-    fn context(&mut self, from: u32, to: u32) {
+    fn print_context(&mut self, from: u32, to: u32) {
         for number in from..to {
             let line = self.comparison.before.line(number).unwrap_or_default();
-            self.line(' ', line, 0);
+            self.print_line(' ', line, 0);
         }
     }
 
-    fn change(&mut self, change: &Change) -> u64 {
+    /// Prints removed and then added lines until the limit, and returns their number.
+    fn print_change(&mut self, change: &Change) -> u64 {
         let comparison = self.comparison;
         let pair = |index: usize| {
             let old = comparison.before.line(change.before.start + index as u32);
@@ -248,21 +255,23 @@ impl Printer<'_, '_> {
         let mut shown = 0;
         for (marker, count) in [('-', change.before.len()), ('+', change.after.len())] {
             for index in 0..count {
-                if self.full() {
+                if self.is_full() {
                     return shown;
                 }
                 let (old, new) = pair(index);
                 let line = if marker == '-' { old } else { new };
                 let long = self.limits.line != 0 && line.len() > self.limits.line;
                 let focus = if long && index < paired { common_prefix(old, new) } else { 0 };
-                self.line(marker, line, focus);
+                self.print_line(marker, line, focus);
                 shown += 1;
             }
         }
         shown
     }
 
-    fn line(&mut self, marker: char, line: &[u8], focus: usize) {
+    /// Prints one line. `focus` is the offset of its first difference, around which a long line is
+    /// cut.
+    fn print_line(&mut self, marker: char, line: &[u8], focus: usize) {
         self.out.text.push(marker);
         let (text, end) = match line.strip_suffix(b"\n") {
             Some(text) if self.strip_cr => (text.strip_suffix(b"\r").unwrap_or(text), "\n"),
@@ -270,29 +279,31 @@ impl Printer<'_, '_> {
             None => (line, "\n\\ No newline at end of file\n"),
         };
         if self.limits.line != 0 && text.len() > self.limits.line {
-            self.cut_line(text, focus);
+            self.print_long_line(text, focus);
         } else {
             push_lossy(&mut self.out.text, text);
         }
         self.out.text.push_str(end);
     }
 
-    /// Prints a long line truncated around the byte of its first difference.
-    fn cut_line(&mut self, line: &[u8], focus: usize) {
+    /// Prints a line longer than the limit in bytes. If it is also longer in code points, prints
+    /// the part around `focus`, the offset of its first difference, and the number of characters
+    /// left out before.
+    fn print_long_line(&mut self, line: &[u8], focus: usize) {
         let limit = self.limits.line;
-        if code_points(line) <= limit {
+        if count_code_points(line) <= limit {
             push_lossy(&mut self.out.text, line);
             return;
         }
         self.out.truncated = true;
-        // The only difference may be the line ending, which is not printed.
+        // If only the line ending differs, `focus` lies behind the printed text.
         let focus = focus.min(line.len() - 1);
         let mut from = if focus <= limit { 0 } else { focus - limit / 4 };
         while from > 0 && is_continuation(line[from]) {
             from -= 1;
         }
         if from > 0 {
-            let skipped = code_points(&line[..from]);
+            let skipped = count_code_points(&line[..from]);
             self.out.text.push_str(&format!("[{skipped} characters] ..."));
         }
         let rest = &line[from..];
@@ -304,7 +315,7 @@ impl Printer<'_, '_> {
     }
 }
 
-/// Writes digits directly, because the formatting machinery costs more than a short hunk.
+/// Appends a decimal number. `format!` takes longer than printing the rest of a short hunk.
 fn push_number(text: &mut String, number: u32) {
     if number >= 10 {
         push_number(text, number / 10);
@@ -312,6 +323,7 @@ fn push_number(text: &mut String, number: u32) {
     text.push(char::from(b'0' + (number % 10) as u8));
 }
 
+/// Appends bytes as UTF-8; invalid sequences become U+FFFD.
 fn push_lossy(text: &mut String, bytes: &[u8]) {
     match std::str::from_utf8(bytes) {
         Ok(valid) => text.push_str(valid),
@@ -323,7 +335,8 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-fn code_points(text: &[u8]) -> usize {
+/// Counts the code points; bytes that are not UTF-8 may count as none.
+fn count_code_points(text: &[u8]) -> usize {
     text.iter().filter(|byte| !is_continuation(**byte)).count()
 }
 

@@ -1,37 +1,37 @@
 //! Compares two texts by words or characters, for display within lines.
 //!
 //! A word is a run of letters, digits and underscores; a run of white space is one token; every
-//! other character is its own token. The common prefix and suffix are cut off as raw bytes before
-//! tokenising.
+//! other character is a token of its own. The common prefix and suffix are cut off as raw bytes
+//! before tokenising.
 
 use super::changes_between;
 use crate::chars::utf16_len;
 use crate::pack::Packed;
 
-/// The unit of comparison.
+/// The unit in which two texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenUnit {
-    /// Words and the characters between them.
+    /// Words, runs of white space, and single characters otherwise.
     Words,
     /// Characters (code points).
     Chars,
 }
 
-/// The change of a part of the text.
+/// Which of the two texts has a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Both texts have it.
+    /// Both texts.
     Same = 0,
-    /// Only the old text has it.
+    /// Only the old text: the part was removed.
     Removed = 1,
-    /// Only the new text has it.
+    /// Only the new text: the part was added.
     Added = 2,
 }
 
-/// A contiguous part of the text with one kind of change.
+/// A run of tokens with the same [`ChangeKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'t> {
-    /// The kind of change.
+    /// Which of the two texts has it.
     pub kind: ChangeKind,
     /// The number of tokens in it.
     pub tokens: usize,
@@ -52,8 +52,8 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'
     let (old, new) = (&before[head..], &after[head..]);
     let tail = common_tail(old, new, unit);
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
-    let mut out = Out { parts: Vec::new() };
-    out.push(ChangeKind::Same, &after[..head], count(&after[..head], unit));
+    let mut out = PartList { parts: Vec::new() };
+    out.push(ChangeKind::Same, &after[..head], count_tokens(&after[..head], unit));
     let (olds, news): (Vec<&str>, Vec<&str>) =
         (tokens(old, unit).collect(), tokens(new, unit).collect());
     let bytes = |tokens: &[&'t str]| tokens.iter().map(|token| token.as_bytes()).collect();
@@ -62,19 +62,19 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'
     for change in changes_between(&old_bytes, &new_bytes) {
         let (gone, come) = (change.before, change.after);
         let same = gone.start as usize - from;
-        out.run(ChangeKind::Same, new, &news, at..at + same);
+        out.push_tokens(ChangeKind::Same, new, &news, at..at + same);
         (from, at) = (gone.end as usize, come.end as usize);
-        out.run(ChangeKind::Removed, old, &olds, gone.start as usize..from);
-        out.run(ChangeKind::Added, new, &news, come.start as usize..at);
+        out.push_tokens(ChangeKind::Removed, old, &olds, gone.start as usize..from);
+        out.push_tokens(ChangeKind::Added, new, &news, come.start as usize..at);
     }
-    out.run(ChangeKind::Same, new, &news, at..news.len());
+    out.push_tokens(ChangeKind::Same, new, &news, at..news.len());
     let tail = &after[after.len() - tail..];
-    out.push(ChangeKind::Same, tail, count(tail, unit));
+    out.push(ChangeKind::Same, tail, count_tokens(tail, unit));
     out.parts
 }
 
-/// Encodes the result of [`parts`]: their number, and for each its change (0 same, 1 removed, 2
-/// added), its tokens and its length in UTF-16 code units.
+/// Encodes the result of [`parts`]: the number of parts, and for each its [`ChangeKind`] (0 same, 1
+/// removed, 2 added), its number of tokens and its length in UTF-16 code units.
 pub fn parts_packed(before: &str, after: &str, chars: bool) -> Packed {
     let parts = parts(before, after, if chars { TokenUnit::Chars } else { TokenUnit::Words });
     let mut packed = Packed::new();
@@ -87,13 +87,14 @@ pub fn parts_packed(before: &str, after: &str, chars: bool) -> Packed {
     packed
 }
 
-struct Out<'t> {
+/// The parts found so far, without empty ones.
+struct PartList<'t> {
     parts: Vec<Part<'t>>,
 }
 
-impl<'t> Out<'t> {
-    /// Pushes the tokens `run` of `text`.
-    fn run(
+impl<'t> PartList<'t> {
+    /// Adds the tokens with the indexes `run`; `tokens` are all tokens of `text`.
+    fn push_tokens(
         &mut self,
         kind: ChangeKind,
         text: &'t str,
@@ -117,25 +118,25 @@ impl<'t> Out<'t> {
 
 /// Character classes: consecutive characters of one class form a token, except for the last class.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Word,
     Blank,
     Mark,
 }
 
-fn class(c: char) -> Class {
+fn char_class(c: char) -> CharClass {
     match c {
-        '_' => Class::Word,
-        c if c.is_alphanumeric() => Class::Word,
-        c if c.is_whitespace() => Class::Blank,
-        _ => Class::Mark,
+        '_' => CharClass::Word,
+        c if c.is_alphanumeric() => CharClass::Word,
+        c if c.is_whitespace() => CharClass::Blank,
+        _ => CharClass::Mark,
     }
 }
 
-/// Reports whether a token boundary lies between two characters.
-fn parted(before: char, after: char, unit: TokenUnit) -> bool {
-    let class_of = class(before);
-    unit == TokenUnit::Chars || class_of == Class::Mark || class_of != class(after)
+/// Returns true if a token ends between two adjacent characters.
+fn is_token_boundary(before: char, after: char, unit: TokenUnit) -> bool {
+    let class_before = char_class(before);
+    unit == TokenUnit::Chars || class_before == CharClass::Mark || class_before != char_class(after)
 }
 
 fn tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
@@ -146,7 +147,7 @@ fn tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
         let mut end = rest.len();
         while let Some((_, c)) = chars.next() {
             if let Some(&(at, next)) = chars.peek()
-                && parted(c, next, unit)
+                && is_token_boundary(c, next, unit)
             {
                 end = at;
                 break;
@@ -158,11 +159,11 @@ fn tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
     })
 }
 
-fn count(text: &str, unit: TokenUnit) -> usize {
+fn count_tokens(text: &str, unit: TokenUnit) -> usize {
     tokens(text, unit).count()
 }
 
-/// Returns the bytes of whole tokens that both texts begin with.
+/// Returns the length in bytes of the whole tokens that both texts begin with.
 fn common_head(a: &str, b: &str, unit: TokenUnit) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     if same == a.len() && same == b.len() {
@@ -174,7 +175,7 @@ fn common_head(a: &str, b: &str, unit: TokenUnit) -> usize {
     let mut after = chars.next();
     for (at, c) in chars {
         if let Some((start, next)) = after
-            && parted(c, next, unit)
+            && is_token_boundary(c, next, unit)
         {
             return start;
         }
@@ -183,7 +184,7 @@ fn common_head(a: &str, b: &str, unit: TokenUnit) -> usize {
     0
 }
 
-/// Returns the bytes of whole tokens that both texts end with.
+/// Returns the length in bytes of the whole tokens that both texts end with.
 fn common_tail(a: &str, b: &str, unit: TokenUnit) -> usize {
     let same = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     let start = (a.len() - same..=a.len()).find(|&at| a.is_char_boundary(at)).unwrap_or(a.len());
@@ -191,7 +192,7 @@ fn common_tail(a: &str, b: &str, unit: TokenUnit) -> usize {
     let mut chars = tail.char_indices();
     let Some((_, mut before)) = chars.next() else { return 0 };
     for (at, c) in chars {
-        if parted(before, c, unit) {
+        if is_token_boundary(before, c, unit) {
             return tail.len() - at;
         }
         before = c;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr_iter, memmem};
 
-use crate::anchor::{line_hash, neighbourhood};
+use crate::anchor::{line_hash, neighbourhood_hash};
 use crate::text::{self, BOM_UTF8};
 
 /// The maximum number of lines of a file that is indexed by line.
@@ -55,9 +55,9 @@ impl<'a> FileLines<'a> {
     }
 
     /// Returns the hash of line `at` (0-based) with its neighbours.
-    pub(super) fn neighbourhood(&self, at: usize) -> u64 {
+    pub(super) fn neighbourhood_hash(&self, at: usize) -> u64 {
         let hash = |at: usize| (at < self.len()).then(|| line_hash(self.text(at)));
-        neighbourhood(at.checked_sub(1).and_then(hash), line_hash(self.text(at)), hash(at + 1))
+        neighbourhood_hash(at.checked_sub(1).and_then(hash), line_hash(self.text(at)), hash(at + 1))
     }
 
     /// Returns the hashes of all lines.

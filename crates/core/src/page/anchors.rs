@@ -5,7 +5,7 @@ use super::Facts;
 use super::index::line_ends;
 use super::source::{CHUNK_BYTES, Source, shift_state, take};
 use super::window::{Window, split_end};
-use crate::anchor::{Repeated, anchors_between, line_hash, line_hashes};
+use crate::anchor::{RepeatedLines, anchors_between, line_hash, line_hashes};
 use crate::encoding::Encoding;
 use crate::error::Result;
 
@@ -39,14 +39,14 @@ pub(super) fn of_window(
 const MAX_COUNTED_BYTES: u64 = 4 << 20;
 
 /// Collects the lines and neighbourhoods that occur more than once in a file.
-fn repeated(source: &mut impl Source, facts: &Facts) -> Result<Repeated> {
+fn repeated(source: &mut impl Source, facts: &Facts) -> Result<RepeatedLines> {
     let (origin, size) = (facts.bom as u64, source.size());
     if size > MAX_COUNTED_BYTES {
-        return Ok(Repeated::unknown());
+        return Ok(RepeatedLines::unknown());
     }
     let bytes = take(source, origin, size.saturating_sub(origin))?;
     let text = facts.encoding.decode(&bytes).text;
-    Ok(Repeated::among(&line_hashes(&text)))
+    Ok(RepeatedLines::among(&line_hashes(&text)))
 }
 
 /// Returns the hash of the line that begins at a byte, or `None` if it is too long.

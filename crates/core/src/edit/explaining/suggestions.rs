@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::excerpt::show;
-use crate::anchor::Repeated;
+use crate::anchor::RepeatedLines;
 use crate::diff::changes_between;
 use crate::edit::lines::FileLines;
 use crate::text::cut_chars;
@@ -30,7 +30,7 @@ pub(in crate::edit) fn candidates(
     sent: Option<&[&[u8]]>,
 ) -> Value {
     let hashes = file.hashes();
-    let repeated = Repeated::among(&hashes);
+    let repeated = RepeatedLines::among(&hashes);
     let mark = |at: usize| {
         let anchor: String = repeated.digits_at(&hashes, at).iter().collect();
         format!("{}#{anchor}", at + 1)

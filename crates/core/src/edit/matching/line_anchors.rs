@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use serde_json::json;
 
-use crate::anchor::{ANCHOR_LENGTH, AnchorKind, digits, neighbourhoods};
+use crate::anchor::{ANCHOR_LENGTH, AnchorKind, anchor_digits, neighbourhood_hashes};
 use crate::edit::applying::offsets::LineOffsets;
 use crate::edit::explaining::excerpt::list;
 use crate::edit::explaining::suggestions::candidates;
@@ -56,7 +56,7 @@ impl Anchor {
     fn kind(&self, neighbourhood: u64) -> Option<AnchorKind> {
         [AnchorKind::Unique, AnchorKind::Common]
             .into_iter()
-            .find(|&kind| digits(neighbourhood, kind) == self.hash)
+            .find(|&kind| anchor_digits(neighbourhood, kind) == self.hash)
     }
 
     /// Parses `120#k3x9q1`; `argument` names the value in errors. Accepts a seventh character for
@@ -152,8 +152,8 @@ fn place(
     let expected = usize::try_from(from.line - 1).unwrap_or(usize::MAX);
     if *unchanged
         && let Some(last) = expected.checked_add(span).filter(|&last| last < file.len())
-        && from.kind(file.neighbourhood(expected)).is_some()
-        && to.kind(file.neighbourhood(last)).is_some()
+        && from.kind(file.neighbourhood_hash(expected)).is_some()
+        && to.kind(file.neighbourhood_hash(last)).is_some()
     {
         return Ok(expected..last + 1);
     }
@@ -199,7 +199,7 @@ fn place(
 fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec<usize>, bool) {
     const MAX_MATCHES: usize = 101;
     let hashes = file.hashes();
-    let all = neighbourhoods(&hashes);
+    let all = neighbourhood_hashes(&hashes);
     let mut places = Vec::new();
     let mut is_certain = false;
     for at in 0..all.len().saturating_sub(span) {
