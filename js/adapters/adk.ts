@@ -8,7 +8,7 @@
  *
  * @module filewright/adk
  */
-import { callback, gateOf } from "../schema/option.ts";
+import { callback, optionChecker } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type GeminiSchema, geminiSchema } from "./schemas.ts";
 import { type ApprovingOptions, approvalPredicate, selectTools, APPROVING_OPTIONS } from "./offer.ts";
@@ -39,8 +39,8 @@ export interface AdkToolInit {
 /** The kit's class `FunctionTool`. */
 export type AdkFunctionTool<Tool> = new (init: AdkToolInit) => Tool;
 
-const gate = gateOf("toAdkTools", APPROVING_OPTIONS);
-const checkClass = gateOf("toAdkTools", callback());
+const checkOptions = optionChecker("toAdkTools", APPROVING_OPTIONS);
+const checkClass = optionChecker("toAdkTools", callback());
 
 /**
  * The tools of a workspace for `new LlmAgent({ tools })`.
@@ -58,7 +58,7 @@ export function toAdkTools<Tool>(
   given: ApprovingOptions = {},
 ): Tool[] {
   checkClass(functionTool);
-  const options = gate(given);
+  const options = checkOptions(given);
   return selectTools(ws, options).map((tool) => {
     const parameters: GeminiSchema = geminiSchema(tool.inputSchema);
     return new functionTool({

@@ -8,7 +8,7 @@
  *
  * @module filewright/ai-sdk
  */
-import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
+import { flag, optionChecker, type Options, options as described } from "../schema/option.ts";
 import type { Success, Workspace } from "../workspace/index.ts";
 import {
   type AdapterOptions,
@@ -67,8 +67,8 @@ export const AI_SDK_OPTIONS: Options<AiSdkOptions> = described("AiSdkOptions", {
   strict: flag(),
 });
 
-const gate = gateOf("toAiSdk", AI_SDK_OPTIONS);
-const gateApproval = gateOf("toAiSdkApproval", PRESET_CHOICE);
+const checkOptions = optionChecker("toAiSdk", AI_SDK_OPTIONS);
+const checkApprovalOptions = optionChecker("toAiSdkApproval", PRESET_CHOICE);
 
 /**
  * The tools of a workspace for `generateText`, `streamText` and agents.
@@ -81,7 +81,7 @@ const gateApproval = gateOf("toAiSdkApproval", PRESET_CHOICE);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toAiSdk(ws: Workspace, given: AiSdkOptions = {}): Record<string, AiSdkTool> {
-  const options = gate(given);
+  const options = checkOptions(given);
   const tools: Record<string, AiSdkTool> = {};
   for (const tool of selectTools(ws, options)) {
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
@@ -115,7 +115,7 @@ export function toAiSdkApproval(
   approve: Approve,
   given: Pick<AdapterOptions, "preset"> = {},
 ): AiSdkApproval {
-  const options = gateApproval(given);
+  const options = checkApprovalOptions(given);
   const asking = new Map(
     selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve)]),
   );

@@ -17,7 +17,7 @@ import {
   anything,
   callback,
   flag,
-  gateOf,
+  optionChecker,
   instance,
   list,
   nullable,
@@ -145,12 +145,12 @@ export const AMPLIFIER_CONFIG: Options<AmplifierConfig> = described(
   },
 );
 
-const gate = gateOf("mount", AMPLIFIER_CONFIG);
-const checkCoordinator = gateOf(
+const checkOptions = optionChecker("mount", AMPLIFIER_CONFIG);
+const checkCoordinator = optionChecker(
   "mount",
   instance<AmplifierCoordinator>("AmplifierCoordinator", "a coordinator", { mount: required(callback()) }),
 );
-const checkHooks = gateOf(
+const checkHooks = optionChecker(
   "toAmplifierHooks",
   instance<{ readonly hooks: AmplifierHooks }>("AmplifierCoordinator", "a coordinator", {
     hooks: required(
@@ -159,7 +159,7 @@ const checkHooks = gateOf(
   }),
 );
 
-const gatePreset = gateOf("toAmplifierHooks", PRESET_CHOICE);
+const checkPreset = optionChecker("toAmplifierHooks", PRESET_CHOICE);
 
 /** The tools that change files, for readable paths that are not writable. */
 const WRITING_TOOLS = ["write_file", "edit_file"] as const;
@@ -179,7 +179,7 @@ export async function mount(
   config: AmplifierConfig | null = {},
 ): Promise<() => Promise<void>> {
   checkCoordinator(coordinator);
-  const { include, exclude, ...given } = gate(config ?? {});
+  const { include, exclude, ...given } = checkOptions(config ?? {});
   const ws = given.workspace ?? (await opened(coordinator, given));
   const mounted: string[] = [];
   const unmount = async (): Promise<void> => {
@@ -248,7 +248,7 @@ export function toAmplifierHooks(
   given: Pick<AdapterOptions, "preset"> = {},
 ): Hook[] {
   const { hooks } = checkHooks(coordinator);
-  const preset = presetOf(gatePreset(given).preset ?? "amplifier") as Preset;
+  const preset = presetOf(checkPreset(given).preset ?? "amplifier") as Preset;
   const told = async (
     event: string,
     data: Readonly<Record<string, unknown>>,

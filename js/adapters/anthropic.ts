@@ -7,7 +7,7 @@
  *
  * @module filewright/anthropic
  */
-import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
+import { flag, optionChecker, type Options, options as described } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { StrictSchema } from "../presets/index.ts";
 import type { Workspace } from "../workspace/index.ts";
@@ -85,9 +85,9 @@ export const ANTHROPIC_OPTIONS: Options<AnthropicOptions> = described("Anthropic
   strict: flag(),
 });
 
-const gate = gateOf("toAnthropicRunnable", ANTHROPIC_OPTIONS);
-const gateEditor = gateOf("toAnthropicTextEditor", CALLER_OPTIONS);
-const gateMemory = gateOf("toAnthropicMemory", CALLER_OPTIONS);
+const checkOptions = optionChecker("toAnthropicRunnable", ANTHROPIC_OPTIONS);
+const checkEditorOptions = optionChecker("toAnthropicTextEditor", CALLER_OPTIONS);
+const checkMemoryOptions = optionChecker("toAnthropicMemory", CALLER_OPTIONS);
 
 /**
  * The tools of a workspace for `client.beta.messages.toolRunner`.
@@ -100,7 +100,7 @@ const gateMemory = gateOf("toAnthropicMemory", CALLER_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {}): AnthropicTool[] {
-  const options = gate(given);
+  const options = checkOptions(given);
   const tools = selectTools(ws, options);
   const strictForms: ReadonlyMap<ObjectSchema, StrictSchema> =
     options.strict === true ? strictWithinLimits(tools.map((tool) => tool.inputSchema)) : new Map();
@@ -124,7 +124,7 @@ export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {})
  * const tools = [toAnthropicTextEditor(ws)];
  */
 export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}): AnthropicTextEditor {
-  const options = gateEditor(given);
+  const options = checkEditorOptions(given);
   const name = "str_replace_based_edit_tool";
   return { type: "text_editor_20250728", name, ...runnable(defined(ws, name, options.agent)) };
 }
@@ -137,7 +137,7 @@ export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}):
  * const tools = [toAnthropicMemory(await openWorkspace("/var/lib/agent"))];
  */
 export function toAnthropicMemory(ws: Workspace, given: CallerOptions = {}): AnthropicMemory {
-  const options = gateMemory(given);
+  const options = checkMemoryOptions(given);
   return { type: "memory_20250818", name: "memory", ...runnable(defined(ws, "memory", options.agent)) };
 }
 

@@ -7,7 +7,7 @@
  *
  * @module filewright/claude-agent
  */
-import { gateOf, type Options, options as described, text } from "../schema/option.ts";
+import { optionChecker, type Options, options as described, text } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { inProcessServer } from "./in-process-mcp.ts";
 import { type AdapterOptions, type Approve, approvalPredicate, selectTools, ADAPTER_ROWS } from "./offer.ts";
@@ -34,8 +34,8 @@ export const CLAUDE_AGENT_OPTIONS: Options<ClaudeAgentOptions> = described("Clau
   name: text(),
 });
 
-const gate = gateOf("toClaudeAgentServer", CLAUDE_AGENT_OPTIONS);
-const gateAllowed = gateOf("toAllowedTools", CLAUDE_AGENT_OPTIONS);
+const checkOptions = optionChecker("toClaudeAgentServer", CLAUDE_AGENT_OPTIONS);
+const checkAllowedToolsOptions = optionChecker("toAllowedTools", CLAUDE_AGENT_OPTIONS);
 
 /**
  * The tools of a workspace for `query`. Disable the SDK's own file tools, so that all file access
@@ -50,7 +50,7 @@ const gateAllowed = gateOf("toAllowedTools", CLAUDE_AGENT_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toClaudeAgentServer(ws: Workspace, given: ClaudeAgentOptions = {}): ClaudeAgentServer {
-  const options = gate(given);
+  const options = checkOptions(given);
   const { name = "filewright" } = options;
   const server = inProcessServer({ name, version: "1" }, selectTools(ws, options));
   return { type: "sdk", name, instance: server as never };
@@ -62,7 +62,7 @@ export function toAllowedTools(
   approve: Exclude<Approve, (...args: never) => unknown>,
   given: ClaudeAgentOptions = {},
 ): string[] {
-  const options = gateAllowed(given);
+  const options = checkAllowedToolsOptions(given);
   const { name = "filewright" } = options;
   return selectTools(ws, options)
     .filter((tool) => approvalPredicate(tool, approve) === undefined)

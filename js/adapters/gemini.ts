@@ -8,7 +8,7 @@
  *
  * @module filewright/gemini
  */
-import { gateOf, type Options, options as described, signalOption } from "../schema/option.ts";
+import { optionChecker, type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { type AdapterOptions, type AdapterTool, selectTools, ADAPTER_ROWS } from "./offer.ts";
 import { mediaOf } from "./outcome.ts";
@@ -52,7 +52,7 @@ export const GEMINI_OPTIONS: Options<GeminiOptions> = described("GeminiOptions",
   signal: signalOption,
 });
 
-const gate = gateOf("toGeminiTool", GEMINI_OPTIONS);
+const checkOptions = optionChecker("toGeminiTool", GEMINI_OPTIONS);
 
 /**
  * The tools of a workspace for `generateContent`. The presets `gemini-cli` and
@@ -66,7 +66,7 @@ const gate = gateOf("toGeminiTool", GEMINI_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toGeminiTool(ws: Workspace, given: GeminiOptions = {}): GeminiTool {
-  const options = gate(given);
+  const options = checkOptions(given);
   const tools = selectTools(ws, options);
   return {
     tool: async () => ({

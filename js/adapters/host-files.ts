@@ -5,7 +5,7 @@
 import {
   callback,
   either,
-  gateOf,
+  optionChecker,
   type Options,
   options as described,
   signalOption,
@@ -30,7 +30,7 @@ export const HOST_OPTIONS: Options<HostOptions> = described("HostOptions", {
   signal: either(signalOption, callback<() => AbortSignal | undefined>()),
 });
 
-const gate = gateOf("filesystem", HOST_OPTIONS);
+const checkOptions = optionChecker("filesystem", HOST_OPTIONS);
 
 /** The calls of one host. */
 export interface HostFiles {
@@ -51,7 +51,7 @@ const READABLE_CODES: ReadonlySet<string> = new Set([
 
 /** Creates the calls. */
 export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
-  const { agent, signal } = gate(options);
+  const { agent, signal } = checkOptions(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const any = async (name: string, args: object): Promise<ToolResult<never>> => {
     const current = typeof signal === "function" ? signal() : signal;

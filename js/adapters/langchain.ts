@@ -8,7 +8,7 @@
  *
  * @module filewright/langchain
  */
-import { callback, gateOf, instance, required } from "../schema/option.ts";
+import { callback, optionChecker, instance, required } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
@@ -58,15 +58,15 @@ export interface LangChain<Tool, Message> {
   }) => Message;
 }
 
-const gate = gateOf("toLangChain", ADAPTER_OPTIONS);
-const checkFramework = gateOf(
+const checkOptions = optionChecker("toLangChain", ADAPTER_OPTIONS);
+const checkFramework = optionChecker(
   "toLangChain",
   instance<Pick<LangChain<unknown, unknown>, "tool">>("LangChain", "an object with tool and ToolMessage", {
     tool: required(callback()),
   }),
 );
-const checkMessage = gateOf("toLangChain", callback());
-const gateInterrupts = gateOf("toInterruptOn", PRESET_CHOICE);
+const checkMessage = optionChecker("toLangChain", callback());
+const checkInterruptOptions = optionChecker("toInterruptOn", PRESET_CHOICE);
 
 /**
  * The tools of a workspace for `createAgent({ tools })`.
@@ -86,7 +86,7 @@ export function toLangChain<Tool, Message>(
   checkFramework(framework);
   const { tool: make, ToolMessage } = framework;
   checkMessage(ToolMessage);
-  const options = gate(given);
+  const options = checkOptions(given);
   return selectTools(ws, options).map((tool) =>
     make(
       async (input: unknown, { signal, toolCall } = {}) => {
@@ -135,7 +135,7 @@ export function toInterruptOn(
   approve: Exclude<Approve, (...args: never) => unknown>,
   given: Pick<AdapterOptions, "preset"> = {},
 ): Record<string, boolean> {
-  const options = gateInterrupts(given);
+  const options = checkInterruptOptions(given);
   return Object.fromEntries(
     selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve) !== undefined]),
   );

@@ -8,7 +8,14 @@
  * @module filewright/mastra
  */
 import { base64 } from "../readers/base64.ts";
-import { callback, gateOf, instance, type OptionalOption, type Options, required } from "../schema/option.ts";
+import {
+  callback,
+  optionChecker,
+  instance,
+  type OptionalOption,
+  type Options,
+  required,
+} from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, inside } from "./host-files.ts";
 import { bareText, ToolFailure } from "./outcome.ts";
@@ -44,7 +51,7 @@ const MASTRA_ERRORS: Options<MastraErrors> = instance<MastraErrors>(
   },
 );
 
-const gate = gateOf("toMastraFilesystem", MASTRA_ERRORS);
+const checkErrors = optionChecker("toMastraFilesystem", MASTRA_ERRORS);
 
 /** Facts about a path. */
 export interface MastraStat {
@@ -111,7 +118,7 @@ export function toMastraFilesystem(
   errors: MastraErrors,
   options: HostOptions = {},
 ): MastraFilesystem {
-  gate(errors);
+  checkErrors(errors);
   const { call, bytes } = hostFiles(ws, options);
   const fail = (result: ToolResult & { ok: false }, path: string, directory = false): Error => {
     const byCode: Readonly<Record<string, MastraPathError>> = {

@@ -10,7 +10,7 @@ import {
   callback,
   choice,
   either,
-  gateOf,
+  optionChecker,
   list,
   type OptionalOption,
   type Options,
@@ -96,7 +96,7 @@ export const PRESET_CHOICE: Options<Pick<AdapterOptions, "preset">> = options("A
   preset: PRESET_OPTION,
 });
 
-const checkApprove = gateOf("approve", APPROVE);
+const checkApprove = optionChecker("approve", APPROVE);
 
 /** The context of a call. */
 export interface CallContext {

@@ -7,7 +7,7 @@
  *
  * @module filewright/openai-agents
  */
-import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
+import { flag, optionChecker, type Options, options as described } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import {
   type ApprovingOptions,
@@ -74,8 +74,8 @@ export const OPENAI_AGENTS_OPTIONS: Options<OpenAIAgentsOptions> = described("Op
   strict: flag(),
 });
 
-const gate = gateOf("toOpenAIAgents", OPENAI_AGENTS_OPTIONS);
-const gateEditor = gateOf("toOpenAIEditor", CALLER_OPTIONS);
+const checkOptions = optionChecker("toOpenAIAgents", OPENAI_AGENTS_OPTIONS);
+const checkEditorOptions = optionChecker("toOpenAIEditor", CALLER_OPTIONS);
 
 /**
  * The tools of a workspace for `new Agent({ tools })`.
@@ -88,7 +88,7 @@ const gateEditor = gateOf("toOpenAIEditor", CALLER_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toOpenAIAgents(ws: Workspace, given: OpenAIAgentsOptions = {}): OpenAIAgentsTool[] {
-  const options = gate(given);
+  const options = checkOptions(given);
   return selectTools(ws, options).map((tool): OpenAIAgentsTool => {
     const asks = approvalPredicate(tool, options.approve);
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? true);
@@ -150,7 +150,7 @@ export interface OpenAIEditor {
  * const agent = new Agent({ name: "coder", tools: [patching] });
  */
 export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAIEditor {
-  const options = gateEditor(given);
+  const options = checkEditorOptions(given);
   const run = async (name: string, args: object): Promise<OpenAIEditorResult> => {
     const { ok, text } = await ownTool(ws, name, options.agent).call(args);
     return { status: ok ? "completed" : "failed", output: text };

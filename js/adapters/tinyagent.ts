@@ -10,7 +10,7 @@
  */
 import type { Hook, HookContext } from "../hooks/hook.ts";
 import { type Preset, type PresetName, PRESET_OPTION, presetOf } from "../presets/index.ts";
-import { callback, gateOf, instance, type Options, options as described } from "../schema/option.ts";
+import { callback, optionChecker, instance, type Options, options as described } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
@@ -69,9 +69,9 @@ export const TINY_AGENT_HOOK_OPTIONS: Options<TinyAgentHookOptions> = described(
   onError: callback<(error: unknown) => void>(),
 });
 
-const gate = gateOf("toTinyAgentTools", ADAPTER_OPTIONS);
-const gateHooks = gateOf("toTinyAgentHooks", TINY_AGENT_HOOK_OPTIONS);
-const checkAgent = gateOf(
+const checkOptions = optionChecker("toTinyAgentTools", ADAPTER_OPTIONS);
+const checkHookOptions = optionChecker("toTinyAgentHooks", TINY_AGENT_HOOK_OPTIONS);
+const checkAgent = optionChecker(
   "toTinyAgentHooks",
   instance<TinyAgent>(
     "TinyAgent",
@@ -94,7 +94,7 @@ const checkAgent = gateOf(
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toTinyAgentTools(ws: Workspace, given: AdapterOptions = {}): TinyAgentTool[] {
-  const options = gate(given);
+  const options = checkOptions(given);
   return selectTools(ws, options).map((tool) => {
     // The loop recognises a failure by its text, as for its own tools.
     const run = async (args: unknown = {}): Promise<string> => (await tool.call(args)).text;
@@ -118,7 +118,7 @@ export function toTinyAgentTools(ws: Workspace, given: AdapterOptions = {}): Tin
  */
 export function toTinyAgentHooks(agent: TinyAgent, given: TinyAgentHookOptions = {}): Hook[] {
   checkAgent(agent);
-  const { onError, preset: named = "tinyagent" } = gateHooks(given);
+  const { onError, preset: named = "tinyagent" } = checkHookOptions(given);
   const preset = presetOf(named) as Preset;
   return loopHooks(
     () =>

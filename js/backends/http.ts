@@ -6,7 +6,7 @@
 import {
   callback,
   either,
-  gateOf,
+  optionChecker,
   instance,
   type Options,
   options as described,
@@ -48,7 +48,7 @@ export const HTTP_OPTIONS: Options<HttpOptions> = described("HttpOptions", {
   fetch: callback(),
 });
 
-const gate = gateOf("HttpBackend", HTTP_OPTIONS);
+const checkOptions = optionChecker("HttpBackend", HTTP_OPTIONS);
 
 interface Answer {
   readonly response: Response;
@@ -71,7 +71,7 @@ export class HttpBackend implements FsBackend {
   #index: Promise<ManifestIndex> | undefined;
 
   constructor(given: HttpOptions) {
-    const options = gate(given);
+    const options = checkOptions(given);
     const base = new URL(options.url);
     if (!base.pathname.endsWith("/")) base.pathname += "/";
     this.#base = base;

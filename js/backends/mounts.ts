@@ -8,7 +8,7 @@
 import {
   either,
   flag,
-  gateOf,
+  optionChecker,
   mapOf,
   type Options,
   options as described,
@@ -70,7 +70,7 @@ export const MOUNT_OPTIONS: Options<MountOptions> = described("MountOptions", {
   readOnly: flag(),
 });
 
-const gate = gateOf("MountBackend", mapOf(either(BACKEND, MOUNT_OPTIONS)));
+const checkMounts = optionChecker("MountBackend", mapOf(either(BACKEND, MOUNT_OPTIONS)));
 
 interface Mount {
   /** The mount point in the tree. */
@@ -114,7 +114,7 @@ export class MountBackend implements FsBackend {
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
   constructor(mounts: Readonly<Record<string, FsBackend | MountOptions>>) {
-    this.#mounts = Object.entries(gate(mounts))
+    this.#mounts = Object.entries(checkMounts(mounts))
       .map(([at, given]) => mountOf(at, "backend" in given ? given : { backend: given }))
       .sort((a, b) => b.at.length - a.at.length);
     if (this.#mounts.length === 0) throw failure("INVALID_ARGUMENT", "/", "there is nothing to mount");

@@ -9,7 +9,7 @@ import {
   anything,
   callback,
   flag,
-  gateOf,
+  optionChecker,
   mapOf,
   nullable,
   type Options,
@@ -51,8 +51,8 @@ export const APPROVAL_HOOK_OPTIONS: Options<ApprovalHookOptions> = options("Appr
   tool: text(),
 });
 
-const gate = gateOf("approvalHook", APPROVAL_HOOK_OPTIONS);
-const checkAnswer = gateOf("approvalHook.ask", DECISION);
+const checkOptions = optionChecker("approvalHook", APPROVAL_HOOK_OPTIONS);
+const checkAnswer = optionChecker("approvalHook.ask", DECISION);
 const SOURCES = [selectionSource("hooks")];
 
 /**
@@ -65,7 +65,7 @@ const SOURCES = [selectionSource("hooks")];
  * });
  */
 export function approvalHook(given: ApprovalHookOptions): Hook {
-  const { when, ask, tool = "*" } = gate(given);
+  const { when, ask, tool = "*" } = checkOptions(given);
   return Object.freeze({
     stage: "before" as const,
     tool,

@@ -7,7 +7,7 @@
  * server with `Request` and `Response`.
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
-import { gateOf, type Options, options, reader, text } from "../schema/option.ts";
+import { optionChecker, type Options, options, reader, text } from "../schema/option.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";
 import { fromJson, answerHttp } from "./approval-queue-http.ts";
 import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
@@ -58,7 +58,7 @@ export const APPROVAL_QUEUE_OPTIONS: Options<ApprovalQueueOptions> = options("Ap
   }),
 });
 
-const gate = gateOf("approvalQueue", APPROVAL_QUEUE_OPTIONS);
+const checkOptions = optionChecker("approvalQueue", APPROVAL_QUEUE_OPTIONS);
 const readConfirm = reader(CONFIRM_REPLY);
 const readGrant = reader(GRANT_REPLY);
 
@@ -78,7 +78,7 @@ interface Waiting {
  * serve((request) => queue.handle(request)); // any fetch-style server
  */
 export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
-  const token = gate(given).token ?? randomId(32);
+  const token = checkOptions(given).token ?? randomId(32);
   const waiting = new Map<string, Waiting>();
   const listeners = new Set<(event: QueueEvent) => void>();
   const closing = new AbortController();

@@ -1,7 +1,7 @@
 /** Serves an approval queue from Node, on this machine alone by default. */
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
 import { listen } from "../http/server.node.ts";
-import { gateOf, integer, list, type Options, options, text } from "../schema/option.ts";
+import { optionChecker, integer, list, type Options, options, text } from "../schema/option.ts";
 import type { ApprovalQueue } from "./approval-queue.ts";
 
 /** The address of a served approval queue, and its allowed origins. */
@@ -30,7 +30,7 @@ export const APPROVAL_SERVER_OPTIONS: Options<ApprovalServerOptions> = options("
   limits: HTTP_LIMIT_OPTIONS,
 });
 
-const gate = gateOf("serveApprovals", APPROVAL_SERVER_OPTIONS);
+const checkOptions = optionChecker("serveApprovals", APPROVAL_SERVER_OPTIONS);
 
 /** A served approval queue. */
 export interface ApprovalServer {
@@ -47,7 +47,7 @@ export async function serveApprovals(
   queue: ApprovalQueue,
   given: ApprovalServerOptions = {},
 ): Promise<ApprovalServer> {
-  const { port = 0, host = "127.0.0.1", hosts = [], origins = [], limits } = gate(given);
+  const { port = 0, host = "127.0.0.1", hosts = [], origins = [], limits } = checkOptions(given);
   const server = await listen(queue.handle, { host, port, hosts: [host, ...hosts], origins, limits });
   return { url: `${server.url}/approvals`, close: server.close };
 }

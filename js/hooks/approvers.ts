@@ -4,13 +4,13 @@
  * Each of these returns a {@link Confirm}. A denial denies, and an approver that throws, is late
  * or returns an unknown answer denies too.
  */
-import { callback, gateOf, integer, list, type Option, wrongOption } from "../schema/option.ts";
+import { callback, optionChecker, integer, list, type Option, wrongOption } from "../schema/option.ts";
 import { askConfirm, type Confirm, type Confirmation, type ConfirmReply, type Outcome } from "./confirm.ts";
 
-const checkApprovers = gateOf("allOf", list(callback() as Option<Confirm>));
-const checkQuorum = gateOf("quorum", list(callback() as Option<Confirm>));
-const checkMs = gateOf("within", integer(1, 2 ** 31 - 1));
-const checkApprover = gateOf("within", callback() as Option<Confirm>);
+const checkApprovers = optionChecker("allOf", list(callback() as Option<Confirm>));
+const checkQuorum = optionChecker("quorum", list(callback() as Option<Confirm>));
+const checkMs = optionChecker("within", integer(1, 2 ** 31 - 1));
+const checkApprover = optionChecker("within", callback() as Option<Confirm>);
 
 /** From the narrowest to the widest. */
 const WIDTH: readonly Outcome[] = [

@@ -2,11 +2,11 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FilewrightError } from "../engine/errors.ts";
-import { gateOf } from "../schema/option.ts";
+import { optionChecker } from "../schema/option.ts";
 import { AUDIT_OPTIONS, type AuditOptions, type AuditRecord, type AuditSink, audit } from "./audit.ts";
 import type { Observer } from "./observer.ts";
 
-const gate = gateOf("auditFile", AUDIT_OPTIONS);
+const checkOptions = optionChecker("auditFile", AUDIT_OPTIONS);
 
 /**
  * Appends records to a file (mode 0600), which is created when missing and never rewritten.
@@ -18,7 +18,7 @@ const gate = gateOf("auditFile", AUDIT_OPTIONS);
  */
 export async function auditFile(path: string, options: AuditOptions = {}): Promise<Observer> {
   // Checked before the file is created: refused options leave nothing open.
-  const checked = gate(options);
+  const checked = checkOptions(options);
   return audit(await fileSink(path), checked);
 }
 

@@ -3,7 +3,15 @@
  * the person who approved it. One JSON object per line. Contents are never logged, only their
  * hashes.
  */
-import { callback, flag, gateOf, instance, type Options, options, required } from "../schema/option.ts";
+import {
+  callback,
+  flag,
+  optionChecker,
+  instance,
+  type Options,
+  options,
+  required,
+} from "../schema/option.ts";
 import type { CallEnd, Observer } from "./observer.ts";
 
 /** One line of the log. */
@@ -46,8 +54,8 @@ export const AUDIT_OPTIONS: Options<AuditOptions> = options("AuditOptions", {
   onError: callback(),
 });
 
-const gate = gateOf("audit", AUDIT_OPTIONS);
-const checkSink = gateOf(
+const checkOptions = optionChecker("audit", AUDIT_OPTIONS);
+const checkSink = optionChecker(
   "audit",
   instance<AuditSink>("AuditSink", "a sink of records", { write: required(callback()), close: callback() }),
 );
@@ -62,7 +70,7 @@ const checkSink = gateOf(
  */
 export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
   checkSink(sink);
-  const { reads = true, hashes = true, onError } = gate(given);
+  const { reads = true, hashes = true, onError } = checkOptions(given);
   return Object.freeze({
     hashes,
     end(call: CallEnd): void {

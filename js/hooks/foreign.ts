@@ -8,7 +8,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import {
   assertToolNames,
   callback,
-  gateOf,
+  optionChecker,
   instance,
   integer,
   list,
@@ -77,9 +77,9 @@ export const WITH_HOOKS_OPTIONS: Options<WithHooksOptions> = options("WithHooksO
   foreignTools: list(text()),
 });
 
-const gate = gateOf("withHooks", WITH_HOOKS_OPTIONS);
-const checkHooks = gateOf("withHooks", list(HOOK_OPTIONS));
-const checkTool = gateOf(
+const checkOptions = optionChecker("withHooks", WITH_HOOKS_OPTIONS);
+const checkHooks = optionChecker("withHooks", list(HOOK_OPTIONS));
+const checkTool = optionChecker(
   "withHooks",
   instance<AnyTool>("AnyTool", "a tool", { name: required(text()), execute: required(callback()) }),
 );
@@ -104,7 +104,7 @@ export function withHooks<T extends AnyTool>(
 ): Hooked<T> {
   const { name } = checkTool(tool);
   checkHooks(hooks);
-  const options = gate(given);
+  const options = checkOptions(given);
   const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
   assertToolNames("withHooks", "hooks", hooks, known);
   assertRules("withHooks", "rules", options.rules ?? [], known);

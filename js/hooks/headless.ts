@@ -7,7 +7,7 @@ import {
   assertToolNames,
   callback,
   choice,
-  gateOf,
+  optionChecker,
   list,
   type Options,
   options,
@@ -68,7 +68,7 @@ export const HEADLESS_OPTIONS: Options<HeadlessOptions> = options("HeadlessOptio
   foreignTools: list(text()),
 });
 
-const gate = gateOf("headlessApprover", HEADLESS_OPTIONS);
+const checkOptions = optionChecker("headlessApprover", HEADLESS_OPTIONS);
 
 /**
  * Answers by rules alone.
@@ -82,7 +82,7 @@ const gate = gateOf("headlessApprover", HEADLESS_OPTIONS);
  * @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT
  */
 export function headlessApprover(given: HeadlessOptions): Approver {
-  const { rules = [], grant = [], foreignTools = [] } = gate(given);
+  const { rules = [], grant = [], foreignTools = [] } = checkOptions(given);
   const known = new Set([...TOOL_NAMES, ...foreignTools]);
   assertToolNames("headlessApprover", "rules", rules, known);
   const compiled = compileRules(

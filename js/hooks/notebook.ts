@@ -3,7 +3,7 @@
  * ends, and answered through the kernel's input.
  */
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
-import { callback, gateOf, instance, type Options, required } from "../schema/option.ts";
+import { callback, optionChecker, instance, type Options, required } from "../schema/option.ts";
 import { escapeHtml } from "../tools/render/diff_html.ts";
 import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
 import { printable, questionLines, type ShownQuestion } from "./question.ts";
@@ -29,7 +29,7 @@ export const NOTEBOOK_HOST: Options<NotebookHost> = instance<NotebookHost>("Note
   input: required(callback()),
 });
 
-const gate = gateOf("notebookApprover", NOTEBOOK_HOST);
+const checkHost = optionChecker("notebookApprover", NOTEBOOK_HOST);
 
 /** A question as plain data, for user interfaces elsewhere. */
 export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal">;
@@ -76,7 +76,7 @@ const STYLE =
 
 /** Asks in a notebook. @throws FilewrightError INVALID_ARGUMENT when the host lacks a method */
 export function notebookApprover(given: NotebookHost): Approver {
-  const host = gate(given);
+  const host = checkHost(given);
   const key = async (prompt: string): Promise<string> => {
     try {
       return ((await host.input(prompt)) ?? "n").trim().toLowerCase();

@@ -5,7 +5,7 @@
  * that throws is ignored.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { gateOf, reader } from "../schema/option.ts";
+import { optionChecker, reader } from "../schema/option.ts";
 import { headlineOf } from "../tools/render/display.ts";
 import type { Confirm } from "./confirm.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "./hook.ts";
 
 const readBefore = reader(BEFORE_REPLY);
-const checkAfter = gateOf("after hook", AFTER_REPLY);
+const checkAfter = optionChecker("after hook", AFTER_REPLY);
 
 /** Carries an exception of a hook out of the pipeline, to reject the call with it. */
 export class Raised {

@@ -4,7 +4,15 @@
  * it.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { callback, flag, gateOf, instance, type Options, options, required } from "../schema/option.ts";
+import {
+  callback,
+  flag,
+  optionChecker,
+  instance,
+  type Options,
+  options,
+  required,
+} from "../schema/option.ts";
 import type { CallBegin, CallEnd, Observer } from "./observer.ts";
 
 /** The used part of a span. */
@@ -28,9 +36,9 @@ export interface SpanOptions {
 /** The options of {@link spans} and {@link openTelemetry}. */
 export const SPAN_OPTIONS: Options<SpanOptions> = options("SpanOptions", { paths: flag() });
 
-const gate = gateOf("spans", SPAN_OPTIONS);
-const gateOpen = gateOf("openTelemetry", SPAN_OPTIONS);
-const checkTracer = gateOf(
+const checkOptions = optionChecker("spans", SPAN_OPTIONS);
+const checkOpenTelemetryOptions = optionChecker("openTelemetry", SPAN_OPTIONS);
+const checkTracer = optionChecker(
   "spans",
   instance<TracerLike>("TracerLike", "a tracer", { startSpan: required(callback()) }),
 );
@@ -47,7 +55,7 @@ const ERROR = 2;
  */
 export function spans(tracer: TracerLike, given: SpanOptions = {}): Observer {
   checkTracer(tracer);
-  const { paths = false } = gate(given);
+  const { paths = false } = checkOptions(given);
   return Object.freeze({
     begin(call: CallBegin): (end: CallEnd) => void {
       const span = tracer.startSpan(`execute_tool ${call.called_as ?? call.tool}`, {
@@ -84,7 +92,7 @@ const API = "@opentelemetry/api";
  * @throws FilewrightError UNSUPPORTED_OPERATION when the package is not installed
  */
 export async function openTelemetry(given: SpanOptions = {}): Promise<Observer> {
-  const options = gateOpen(given);
+  const options = checkOpenTelemetryOptions(given);
   try {
     const { trace } = (await import(/* @vite-ignore */ API)) as {
       readonly trace: { getTracer(name: string): TracerLike };

@@ -11,7 +11,7 @@ import { extname, join } from "node:path";
 import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
-import { gateOf, instance, integer, type Options, options } from "../schema/option.ts";
+import { optionChecker, instance, integer, type Options, options } from "../schema/option.ts";
 import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
 import { type Hunks, hunksOf } from "./hunks.ts";
 import { printable } from "./question.ts";
@@ -37,11 +37,16 @@ export const TERMINAL_OPTIONS: Options<TerminalOptions> = options("TerminalOptio
   settleMs: integer(0),
 });
 
-const gate = gateOf("terminalApprover", TERMINAL_OPTIONS);
+const checkOptions = optionChecker("terminalApprover", TERMINAL_OPTIONS);
 
 /** Asks in the terminal. Without a terminal every question is refused. */
 export function terminalApprover(given: TerminalOptions = {}): Approver {
-  const { input = process.stdin, output = process.stderr, env = process.env, settleMs = 100 } = gate(given);
+  const {
+    input = process.stdin,
+    output = process.stderr,
+    env = process.env,
+    settleMs = 100,
+  } = checkOptions(given);
   const colour = wantsColour(output, env);
   const maxLines = (): number => Math.max(10, (output.rows ?? 40) - 12);
   let last: Promise<unknown> = Promise.resolve();

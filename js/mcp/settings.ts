@@ -15,7 +15,7 @@ import {
   choice,
   choiceOf,
   flag,
-  gateOf,
+  optionChecker,
   integer,
   list,
   type Options,
@@ -131,7 +131,7 @@ export function settingsOf(flags: SettingFlags): Settings {
     access: { ...access, ...(deny.length === 0 ? {} : { deny }) },
   };
   // The same option table checks the flags and the file.
-  const { server: _, ...checked } = gateOf("the command line", CONFIG_OPTIONS)(given);
+  const { server: _, ...checked } = optionChecker("the command line", CONFIG_OPTIONS)(given);
   return {
     workspace: checked,
     roots: (roots ?? (root === undefined ? [] : [root])).map(servedRoot),
@@ -144,7 +144,7 @@ export function settingsOf(flags: SettingFlags): Settings {
  * @throws UsageError, FilewrightError INVALID_ARGUMENT
  */
 export function readConfig(file: string): ConfigFile {
-  const config = gateOf(`config ${file}`, CONFIG_OPTIONS)(readJson(file, "--config"));
+  const config = optionChecker(`config ${file}`, CONFIG_OPTIONS)(readJson(file, "--config"));
   if (config.preset !== undefined && typeof config.preset !== "string")
     throw new UsageError(`config ${file}: option 'preset': must be the name of a preset.`);
   if (config.root !== undefined && config.roots !== undefined)
@@ -244,7 +244,7 @@ function accessOf(access: AccessOptions = {}, flags: SettingFlags): AccessOption
  */
 function rulesOf(file: unknown): readonly Rule[] {
   if (typeof file !== "string") return [];
-  return gateOf(`rules ${file}`, list(RULE_OPTIONS))(readJson(file, "--rules"));
+  return optionChecker(`rules ${file}`, list(RULE_OPTIONS))(readJson(file, "--rules"));
 }
 
 /**
@@ -259,7 +259,7 @@ function limitsOf(given: unknown): Partial<Limits> {
       throw new UsageError(`--limit takes NAME=NUMBER, such as outputBytes=100000, got '${one}'`);
     limits[name] = Number(figure);
   }
-  return gateOf("--limit", LIMIT_OPTIONS)(limits);
+  return optionChecker("--limit", LIMIT_OPTIONS)(limits);
 }
 
 function many(given: unknown): readonly string[] {

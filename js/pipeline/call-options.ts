@@ -7,7 +7,7 @@ import { FilewrightError, makeError } from "../engine/errors.ts";
 import {
   anything,
   callback,
-  gateOf,
+  optionChecker,
   type Options,
   options,
   type Rows,
@@ -32,14 +32,14 @@ export const CALL_ROWS: Rows<CallOptions> = {
  */
 export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_ROWS);
 
-const gate = gateOf("call", CALL_OPTIONS);
+const checkOptions = optionChecker("call", CALL_OPTIONS);
 const NONE: CallOptions = Object.freeze({});
 
 /** Returns the validated options, or a refusal. A call without options has no overhead. */
 export function callOptions(given: unknown): { readonly options: CallOptions } | Failure {
   if (given === undefined) return NO_OPTIONS;
   try {
-    return { options: gate(given) };
+    return { options: checkOptions(given) };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     return refused(error.code, error.message, error.details);

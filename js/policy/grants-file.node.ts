@@ -21,7 +21,7 @@ import { LocalBackend } from "../backends/local/local.node.ts";
 import { defaultStateDir } from "../backends/local/lock.node.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { gateOf, integer, type Options, options as described, text } from "../schema/option.ts";
+import { optionChecker, integer, type Options, options as described, text } from "../schema/option.ts";
 import {
   formatGrants,
   givenGrant,
@@ -46,8 +46,8 @@ export const GRANTS_FILE_OPTIONS: Options<GrantsFileOptions> = described("Grants
   lockTimeoutMs: integer(0),
 });
 
-const gate = gateOf("openGrantsFile", GRANTS_FILE_OPTIONS);
-const gatePath = gateOf("openGrantsFile", text());
+const checkOptions = optionChecker("openGrantsFile", GRANTS_FILE_OPTIONS);
+const checkPath = optionChecker("openGrantsFile", text());
 
 /** Grants in a file. */
 export interface GrantsFile extends GrantStore {
@@ -80,9 +80,9 @@ export function defaultGrantsFile(): string {
  * another user or is writable by others, and for invalid options
  */
 export async function openGrantsFile(path: string, options: GrantsFileOptions = {}): Promise<GrantsFile> {
-  const { stateDir, lockTimeoutMs = 5000 } = gate(options);
+  const { stateDir, lockTimeoutMs = 5000 } = checkOptions(options);
   const disk = new LocalBackend({ stateDir, durability: "durable" });
-  const named = resolve(gatePath(path));
+  const named = resolve(checkPath(path));
   const file = join(await disk.realpath(dirname(named)), basename(named));
   let seen: { readonly stamp: string; readonly text: GrantsText } | undefined;
 

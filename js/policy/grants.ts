@@ -11,7 +11,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import {
   anyText,
   choice,
-  gateOf,
+  optionChecker,
   list,
   type Options,
   options,
@@ -53,12 +53,12 @@ const GRANT_OPTIONS: Options<Grant> = options<Grant>("Grant", {
   granted_at: required(text()),
 });
 
-const gateGrant = gateOf("grant", GRANT_OPTIONS);
-const gateInitial = gateOf("memoryGrants", list(GRANT_OPTIONS));
+const checkGrantTypes = optionChecker("grant", GRANT_OPTIONS);
+const checkInitialGrants = optionChecker("memoryGrants", list(GRANT_OPTIONS));
 
 /** Normalises a grant from a program. @throws FilewrightError INVALID_ARGUMENT */
 export function givenGrant(grant: Grant): Grant {
-  return checkGrant(gateGrant(grant));
+  return checkGrant(checkGrantTypes(grant));
 }
 
 /** Stores grants. Several processes may share a store. */
@@ -73,7 +73,7 @@ export interface GrantStore {
 
 /** Creates a store of grants in memory. @throws FilewrightError INVALID_ARGUMENT for an invalid grant */
 export function memoryGrants(initial: readonly Grant[] = []): GrantStore {
-  let grants: readonly Grant[] = gateInitial(initial).map(checkGrant);
+  let grants: readonly Grant[] = checkInitialGrants(initial).map(checkGrant);
   return Object.freeze({
     list: () => grants,
     add(grant: Grant) {

@@ -20,7 +20,7 @@ import {
   dateOption,
   either,
   flag,
-  gateOf,
+  optionChecker,
   instance,
   type Options,
   options,
@@ -133,8 +133,8 @@ export const PERMISSION_SETUP: Options<PermissionSetup> = options("PermissionSet
   onEvent: callback(),
 });
 
-const gate = gateOf("makePermissions", PERMISSION_SETUP);
-const gateGrant = gateOf("grants.add", NEW_GRANT_OPTIONS);
+const checkSetup = optionChecker("makePermissions", PERMISSION_SETUP);
+const checkNewGrant = optionChecker("grants.add", NEW_GRANT_OPTIONS);
 
 /** One path of a call. */
 export interface PathRequest {
@@ -185,7 +185,7 @@ interface Pending {
 
 /** Creates permissions over a store. @throws FilewrightError INVALID_ARGUMENT naming the option */
 export function makePermissions(setup: PermissionSetup): Permissions {
-  const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = gate(setup);
+  const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = checkSetup(setup);
   const session = memoryGrants();
   const source = grantsSource(ask !== undefined, mode === "prompt");
   const pending = new Set<Pending>();
@@ -336,7 +336,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     },
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
     add: async (grant: Omit<Grant, "granted_at">) => {
-      await store.add({ ...gateGrant(grant), granted_at: new Date(now()).toISOString() });
+      await store.add({ ...checkNewGrant(grant), granted_at: new Date(now()).toISOString() });
       onEvent({ type: "grant_given", dir: grant.dir, access: grant.access });
     },
     revoke: async (dir: string) => {

@@ -5,7 +5,7 @@
 import {
   choice,
   flag,
-  gateOf,
+  optionChecker,
   integer,
   list,
   nullable,
@@ -77,8 +77,8 @@ export const ALLOW_LISTS: Options<AllowLists> = options("AllowLists", {
   write: list(text()),
 });
 
-const gate = gateOf("SandboxPolicy", POLICY_OPTIONS);
-const gateLists = gateOf("SandboxPolicy.allowList", ALLOW_LISTS);
+const checkOptions = optionChecker("SandboxPolicy", POLICY_OPTIONS);
+const checkAllowLists = optionChecker("SandboxPolicy.allowList", ALLOW_LISTS);
 
 function make(read: readonly string[] | null, write: readonly string[], options: PolicyOptions): Policy {
   const cwd = absolute(options.cwd ?? write[0] ?? read?.[0] ?? "/");
@@ -129,16 +129,17 @@ export interface PolicyFactories {
 
 /** Creates and combines policies. */
 export const SandboxPolicy: PolicyFactories = Object.freeze({
-  workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], gate(options)),
+  workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], checkOptions(options)),
   readOnly: (root: string, options: PolicyOptions = {}) =>
-    make([root], [], { ...gate(options), readOnly: true }),
+    make([root], [], { ...checkOptions(options), readOnly: true }),
   allowList: (given: AllowLists) => {
-    const lists = gateLists(given);
+    const lists = checkAllowLists(given);
     const write = lists.write ?? [];
     return make(lists.read === undefined ? write : lists.read, write, lists);
   },
-  amplifier: (cwd: string, options: PolicyOptions = {}) => make(null, ["."], { ...gate(options), cwd }),
-  openRead: (root: string, options: PolicyOptions = {}) => make(null, [root], gate(options)),
+  amplifier: (cwd: string, options: PolicyOptions = {}) =>
+    make(null, ["."], { ...checkOptions(options), cwd }),
+  openRead: (root: string, options: PolicyOptions = {}) => make(null, [root], checkOptions(options)),
   intersect: (a: Policy, b: Policy) => {
     const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
     const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];

@@ -12,7 +12,7 @@ import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
 import type { Intent } from "../backends/policy.ts";
 import { POLICY } from "../backends/option-schema.ts";
 import { compilePathRules } from "../backends/confined/rules.ts";
-import { gateOf } from "../schema/option.ts";
+import { optionChecker } from "../schema/option.ts";
 import { type Location, makeLocation } from "./location.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
@@ -24,7 +24,7 @@ export interface PlaceVerdict {
   readonly read: PlaceRow | undefined;
 }
 
-const gate = gateOf("createResolver", POLICY);
+const checkPolicy = optionChecker("createResolver", POLICY);
 
 /** Checks typed paths and formats paths, for one policy. */
 export interface Resolver {
@@ -60,7 +60,7 @@ export async function createResolver(
   given: SandboxPolicy,
   realpath: Realpath = (path) => path,
 ): Promise<Resolver> {
-  const policy = gate(given);
+  const policy = checkPolicy(given);
   const real = new Map<string, string>();
   for (const path of [policy.cwd, ...(policy.read ?? []), ...policy.write]) {
     if (!real.has(path)) real.set(path, await realpath(path));

@@ -17,7 +17,7 @@ import {
   callback,
   choice,
   either,
-  gateOf,
+  optionChecker,
   instance,
   list,
   mapOf,
@@ -62,9 +62,9 @@ export const RULE_OPTIONS: Options<Rule> = options("Rule", {
   decision: required(choice("allow", "deny", "ask")),
 });
 
-const gate = gateOf("compileRules", list(RULE_OPTIONS));
+const checkRules = optionChecker("compileRules", list(RULE_OPTIONS));
 // A policy has these members too, and is accepted.
-const checkBases = gateOf(
+const checkBases = optionChecker(
   "compileRules",
   instance<GlobBases>("GlobBases", "the working directory and the roots", {
     cwd: required(text()),
@@ -132,7 +132,7 @@ export function compileRules(
   tools: ReadonlySet<string> = TOOL_NAMES,
 ): Rules {
   checkBases(bases);
-  const checked = gate(rules);
+  const checked = checkRules(rules);
   assertRules("compileRules", "", checked, tools);
   return ruleLists([checked.map((rule, index) => compileRule(rule, index, bases))]);
 }

@@ -1,6 +1,6 @@
 /** Builds a callable preset from its data: schemas, aliases, names and texts. */
 import { FilewrightError, type Code } from "../engine/errors.ts";
-import { gateOf } from "../schema/option.ts";
+import { optionChecker } from "../schema/option.ts";
 import { type Aliases, plainArguments } from "../tools/lib/arguments.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
 import type { Names } from "../tools/lib/names.ts";
@@ -39,7 +39,7 @@ export function route<Name extends ToolName>(way: Route<Name>): Route {
   return way as unknown as Route;
 }
 
-const gate = gateOf("definePreset", PRESET_SPEC_OPTIONS);
+const checkSpec = optionChecker("definePreset", PRESET_SPEC_OPTIONS);
 
 /**
  * Defines a preset. Its parts are checked now, and not when a tool is called.
@@ -47,7 +47,7 @@ const gate = gateOf("definePreset", PRESET_SPEC_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT naming the invalid part
  */
 export function definePreset(given: PresetSpec): Preset {
-  const preset = buildPreset(gate(given));
+  const preset = buildPreset(checkSpec(given));
   // Makes the tools, so that a schema that cannot be compiled is an error of the definition.
   void preset.tools;
   return preset;
@@ -65,7 +65,7 @@ export function buildPreset(preset: PresetSpec): Preset {
     about: preset.about,
     get tools(): readonly PresetTool[] {
       tools ??= Object.freeze(
-        gate(preset).tools.map((spec) => makeTool(spec, called, preset.fixedText === true)),
+        checkSpec(preset).tools.map((spec) => makeTool(spec, called, preset.fixedText === true)),
       );
       return tools;
     },

@@ -2,7 +2,7 @@
  * Presets: the tool names, parameters and texts of other systems, as data over the canonical
  * tools. Nothing here reads, writes or decides; a preset only translates.
  */
-import { choiceOf, either, gateOf, type OptionalOption } from "../schema/option.ts";
+import { choiceOf, either, optionChecker, type OptionalOption } from "../schema/option.ts";
 import { adk } from "./adk.ts";
 import { amplifier } from "./amplifier.ts";
 import { anthropic } from "./anthropic.ts";
@@ -58,7 +58,7 @@ export const PRESET_OPTION: OptionalOption<PresetName | Preset> = either(
   PRESET_OPTIONS,
 );
 
-const gate = gateOf("preset", PRESET_OPTION);
+const checkPresetOption = optionChecker("preset", PRESET_OPTION);
 
 /**
  * Returns the preset of a name, or the preset itself; undefined for `canonical`.
@@ -67,7 +67,7 @@ const gate = gateOf("preset", PRESET_OPTION);
  */
 export function presetOf(preset: PresetName | Preset | undefined): Preset | undefined {
   if (preset === undefined) return undefined;
-  const given = gate(preset);
+  const given = checkPresetOption(preset);
   return given === "canonical" ? undefined : typeof given === "string" ? PRESETS[given] : given;
 }
 

@@ -3,7 +3,7 @@
  * `registerReader`, then the built-in ones. An exact MIME type wins over a family.
  */
 import type { MaybePromise } from "../backends/backend.ts";
-import { gateOf } from "../schema/option.ts";
+import { optionChecker } from "../schema/option.ts";
 import { builtIn } from "./built-in.ts";
 import { type OwnReaders, READER, READERS_OPTIONS } from "./option-schema.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
@@ -13,8 +13,8 @@ import { readValue } from "./structured/reader.ts";
 /** Renders one kind of file; the short form of a {@link Reader}. */
 export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
 
-const gate = gateOf("readersFor", READERS_OPTIONS);
-const gateReader = gateOf("registerReader", READER);
+const checkOptions = optionChecker("readersFor", READERS_OPTIONS);
+const checkReader = optionChecker("registerReader", READER);
 
 /** The readers of one workspace. */
 export interface Readers {
@@ -43,7 +43,7 @@ let registered: readonly Reader[] = [];
  */
 export function registerReader(mime: string | readonly string[], read: ReadFunction): () => void {
   const mimes = Array.isArray(mime) ? [...(mime as readonly string[])] : [mime as string];
-  const reader: Reader = Object.freeze(gateReader({ mimes, read }));
+  const reader: Reader = Object.freeze(checkReader({ mimes, read }));
   registered = [reader, ...registered];
   return () => {
     registered = registered.filter((other) => other !== reader);
@@ -60,7 +60,7 @@ function chosen(all: readonly Reader[], mime: string): Reader | undefined {
 
 /** The readers of a workspace: its own before all others. @throws FilewrightError INVALID_ARGUMENT */
 export function readersFor(options: OwnReaders = {}): Readers {
-  const own = gate(options).readers ?? [];
+  const own = checkOptions(options).readers ?? [];
   let asOf = registered;
   const found = new Map<string, Reader | undefined>();
   const find = (mime: string): Reader | undefined => {

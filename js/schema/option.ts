@@ -1,5 +1,5 @@
 /**
- * The language in which options are described, and the gate that they pass.
+ * The language in which options are described, and their check at run time.
  *
  * Every entry that takes options (`openWorkspace`, `sandboxFor`, an adapter, a
  * hook's answer …) has a table next to its interface:
@@ -14,13 +14,13 @@
  *
  * To add an option, add the member with its doc comment to the interface and a
  * row of the same name to the table. The compiler holds the two equal: a missing
- * row, a row too many, another type or another value does not compile. The gate,
+ * row, a row too many, another type or another value does not compile. The check at run time,
  * the pages of `docs/reference/options.md` (`npm run options`) and the check
  * `npm run deep -- options` follow from the table.
  *
- * A gate is fail-closed: an unknown key, a wrong type, a value that is not in the
- * list is INVALID_ARGUMENT that names where it stands and the nearest valid name.
- * Nothing is converted.
+ * The check refuses what the table does not describe: an unknown key, a wrong type
+ * or a value that is not in the list is INVALID_ARGUMENT, which names the option and
+ * the nearest valid name. Nothing is converted.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { type Check, compileCheck } from "./check.ts";
@@ -210,20 +210,21 @@ export function anything(): OptionalOption<unknown> {
 }
 
 /**
- * Checks options and returns a new object. @throws FilewrightError INVALID_ARGUMENT naming the
- * invalid one
+ * Checks options and returns them as a new object. @throws FilewrightError INVALID_ARGUMENT naming
+ * the first option that is invalid
  */
-export type Gate<T> = (given: unknown) => T;
+export type OptionCheck<T> = (given: unknown) => T;
 
 /**
- * Creates the check of an entry's options. `entry` begins each message, such as `openWorkspace`.
+ * Creates the check of the options of one public function or class. `entry` is its name, such as
+ * `openWorkspace`, with which each error message begins.
  *
  * @example
- * const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
- * const { tier = "fast" } = gate(options); // sandboxFor: 'tier' must be one of "fast", "strict",
+ * const checkOptions = optionChecker("sandboxFor", SANDBOX_OPTIONS);
+ * const { tier = "fast" } = checkOptions(options); // sandboxFor: 'tier' must be one of "fast", "strict",
  * got "Fast" …
  */
-export function gateOf<T>(entry: string, { schema }: Option<T>): Gate<T> {
+export function optionChecker<T>(entry: string, { schema }: Option<T>): OptionCheck<T> {
   let check: Check | undefined;
   return (given) => {
     check ??= compileCheck(schema, { coerce: false });

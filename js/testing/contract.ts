@@ -12,7 +12,7 @@ import {
   callback,
   choiceOf,
   flag,
-  gateOf,
+  optionChecker,
   list,
   type Options,
   options as described,
@@ -53,7 +53,7 @@ export const CONTRACT_OPTIONS: Options<ContractOptions> = described("ContractOpt
   except: list(text()),
 });
 
-const gate = gateOf("backendContract", CONTRACT_OPTIONS);
+const checkOptions = optionChecker("backendContract", CONTRACT_OPTIONS);
 
 /** Every case of the contract. */
 export const contractCases: readonly ContractCase[] = Object.freeze([
@@ -76,7 +76,7 @@ export function backendContract(
   makeBackend: () => MaybePromise<ContractSubject>,
   options: ContractOptions,
 ): void {
-  const { test, requires = [], except = [], readOnly = false } = gate(options);
+  const { test, requires = [], except = [], readOnly = false } = checkOptions(options);
   const unknown = except.filter((name) => !contractCases.some((one) => one.name === name));
   equal(unknown, [], "names in `except` that are no cases");
   test("has the eleven methods and what it must have besides", () =>

@@ -25,7 +25,7 @@ import { type Preset, PRESET_OPTION, type PresetName } from "../presets/index.ts
 import {
   callback,
   flag,
-  gateOf,
+  optionChecker,
   integer,
   list,
   nullable,
@@ -95,7 +95,7 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
   budget: BUDGET_OPTIONS,
 });
 
-const gate = gateOf("agent", AGENT_OPTIONS);
+const checkOptions = optionChecker("agent", AGENT_OPTIONS);
 
 /** The state of an agent that uses the storage of its workspace: it has nothing to release. */
 const NOTHING_OWN: Partial<Confined> & Pick<Confined, "release"> = { release: async () => {} };
@@ -104,7 +104,7 @@ const NOTHING_OWN: Partial<Confined> & Pick<Confined, "release"> = { release: as
 export async function agentSession(session: Session, name: string, given: AgentOptions): Promise<Session> {
   if (typeof name !== "string" || name === "")
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
-  const wanted = gate(given);
+  const wanted = checkOptions(given);
   assertRules("agent", "rules", wanted.rules ?? []);
   const asks = wanted.permissions !== undefined || session.prompting !== undefined;
   // Access to secrets is granted to a backend, so an agent with its own grants needs its own backend.

@@ -2,14 +2,14 @@
 import { assertRules } from "../policy/rules.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { assertToolNames, gateOf, wrongOption } from "../schema/option.ts";
+import { assertToolNames, optionChecker, wrongOption } from "../schema/option.ts";
 import { presetToolNames } from "../presets/index.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
 const ENTRY = "openWorkspace";
-const gate = gateOf(ENTRY, WORKSPACE_OPTIONS);
+const checkTypes = optionChecker(ENTRY, WORKSPACE_OPTIONS);
 
 /** One root in its long form, with its path as text. */
 interface CheckedRoot {
@@ -29,7 +29,7 @@ export interface CheckedOptions extends Omit<WorkspaceOptions, "root" | "roots">
 export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOptions {
   assertFirstArgument(given);
   const short = typeof given === "string" || isUrl(given);
-  const { root, roots, ...rest } = gate(short ? { root: given } : given);
+  const { root, roots, ...rest } = checkTypes(short ? { root: given } : given);
   if (root !== undefined && roots !== undefined)
     throw wrongOption(ENTRY, "roots", "give root or roots, not both");
   if (rest.kernel === "require" && rest.backend !== undefined) {

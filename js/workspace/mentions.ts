@@ -4,7 +4,7 @@
  * of a mention, such as one for `@bundle:path`.
  */
 import type { ContentBlock } from "../readers/index.ts";
-import { callback, gateOf, list, type Options, options } from "../schema/option.ts";
+import { callback, optionChecker, list, type Options, options } from "../schema/option.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { CALL_ROWS } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
@@ -57,7 +57,7 @@ export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions"
   resolvers: list(callback()),
 });
 
-const gate = gateOf("resolveMentions", MENTION_OPTIONS);
+const checkOptions = optionChecker("resolveMentions", MENTION_OPTIONS);
 
 /**
  * A mention is at the start, or after white space, an opening bracket, a separator or a quote. An
@@ -84,7 +84,7 @@ export async function resolveMentions(
   prompt: string,
   options: MentionOptions = {},
 ): Promise<Mentions> {
-  const { resolvers = [], ...call } = gate(options);
+  const { resolvers = [], ...call } = checkOptions(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const own: Own = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);
   const found = new Map<string, string>();

@@ -5,7 +5,7 @@ import type { Approval } from "../hooks/approvals.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { gateOf, type Options, options, signalOption, text } from "../schema/option.ts";
+import { optionChecker, type Options, options, signalOption, text } from "../schema/option.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import {
   type GrepArgs,
@@ -185,9 +185,9 @@ export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLoc
  */
 export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signal: signalOption });
 
-const gateLock = gateOf("lock", LOCK_OPTIONS);
-const gateUndo = gateOf("undo", UNDO_OPTIONS);
-const gateCallId = gateOf("undo", text());
+const checkLockOptions = optionChecker("lock", LOCK_OPTIONS);
+const checkUndoOptions = optionChecker("undo", UNDO_OPTIONS);
+const checkCallId = optionChecker("undo", text());
 
 function closedRefusal(): Failure {
   return refused("UNSUPPORTED_OPERATION", CLOSED);
@@ -274,7 +274,7 @@ export function makeWorkspace(
     grants: grantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
     async lock(path, given = {}) {
       wantOpen();
-      const { signal } = gateLock(given);
+      const { signal } = checkLockOptions(given);
       const location = session.resolver.resolve(path, "write");
       const release = await lockAll(session, [{ argument: "path", typed: path, intent: "write" }], {
         fs: session.fs,
@@ -286,8 +286,8 @@ export function makeWorkspace(
     history: () => historyOf(session),
     async undo(callId, given = {}) {
       wantOpen();
-      const { signal } = gateUndo(given);
-      const id = gateCallId(callId);
+      const { signal } = checkUndoOptions(given);
+      const id = checkCallId(callId);
       const refused = gate.refusal();
       if (refused !== undefined) throw makeError(refused.error.code, refused.error.message, refused.error);
       // An undo writes, so closing waits for it and does not cancel it.

@@ -1,4 +1,4 @@
-/** Options that are right: what was added, and forms that the gate must not refuse. */
+/** Options that are right: what was added, and forms that the check must not refuse. */
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ describe("a root", () => {
   });
 });
 
-describe("the gate accepts", () => {
+describe("the check accepts", () => {
   const open = async (options: WorkspaceOptions): Promise<void> => {
     const ws = await openWorkspace({ backend: new MemoryBackend({ "/w/a": "x" }), root: "/w", ...options });
     expect((await ws.call("read_file", { path: "a" })).ok).toBe(true);

@@ -25,7 +25,7 @@ import {
   sortCodePoints,
 } from "../../backends/paths.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
-import { gateOf, instance, required } from "../../schema/option.ts";
+import { optionChecker, instance, required } from "../../schema/option.ts";
 import {
   codeOf,
   translated,
@@ -38,7 +38,7 @@ import {
 
 export type { NodeFs, NodeFsPromises, NodeStats };
 
-const gate = gateOf(
+const checkFs = optionChecker(
   "fromNodeFs",
   instance<NodeFs>("NodeFs", "an object with promises, like node:fs", {
     promises: required(instance<NodeFsPromises>("NodeFsPromises", "the promises of node:fs", {})),
@@ -53,7 +53,7 @@ const gate = gateOf(
  * const ws = await openWorkspace({ backend: fromNodeFs(fs), root: "/project" });
  */
 export function fromNodeFs(fs: NodeFs): FsBackend {
-  gate(fs);
+  checkFs(fs);
   const { promises: host } = fs;
   const at = (path: string): string => {
     checkPath(path);

@@ -5,7 +5,7 @@
  * that only the opener can close. For the others `confine.ts` resolves every path, and the gap is
  * as wide as one call of theirs.
  */
-import { gateOf } from "../../schema/option.ts";
+import { optionChecker } from "../../schema/option.ts";
 import { POLICY } from "../option-schema.ts";
 import {
   CAPABILITIES,
@@ -22,7 +22,7 @@ import { contentsOf, provideContents } from "../search/held.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 
-const gate = gateOf("SandboxedBackend", POLICY);
+const checkPolicy = optionChecker("SandboxedBackend", POLICY);
 
 /**
  * Confines a backend. The inner backend never sees the policy, unless it can
@@ -54,7 +54,7 @@ export class SandboxedBackend implements FsBackend {
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
 
   constructor(inner: FsBackend, policy: SandboxPolicy) {
-    gate(policy);
+    checkPolicy(policy);
     const confined = inner.confine?.(policy) ?? confineBackend(inner, policy);
     this.#confined = confined;
     boundOutput(this, policy, inner);

@@ -5,7 +5,7 @@
  * here and opened there. Without a policy the one root is `/`. Contents are passed without a copy,
  * facts encoded.
  */
-import { gateOf } from "../../schema/option.ts";
+import { optionChecker } from "../../schema/option.ts";
 import { LOCAL_OPTIONS } from "./local-options.ts";
 import { debug } from "../../engine/debug.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
@@ -71,7 +71,7 @@ import { Yielder } from "../../engine/yielder.ts";
 
 export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
 
-const gate = gateOf("LocalBackend", LOCAL_OPTIONS);
+const checkOptions = optionChecker("LocalBackend", LOCAL_OPTIONS);
 
 /**
  * The local disk.
@@ -99,7 +99,7 @@ export class LocalBackend implements FsBackend {
    * for an invalid policy
    */
   constructor(given: LocalOptions = {}, roots?: NativeRoots) {
-    const options = gate(given);
+    const options = checkOptions(given);
     const loaded = loadNative();
     if (!("binding" in loaded)) {
       throw new FilewrightError(

@@ -4,7 +4,7 @@
  * POSIX semantics on every host, contents as bytes, links, modes, versions and a clock that can be
  * set. Instances share nothing. Every plain read and write has a synchronous variant.
  */
-import { callback, gateOf, type Options, options as described } from "../../schema/option.ts";
+import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
 import type {
   CopyTreeOptions,
   DeleteOptions,
@@ -43,7 +43,7 @@ export interface MemoryOptions {
  */
 export const MEMORY_OPTIONS: Options<MemoryOptions> = described("MemoryOptions", { now: callback() });
 
-const gate = gateOf("MemoryBackend", MEMORY_OPTIONS);
+const checkOptions = optionChecker("MemoryBackend", MEMORY_OPTIONS);
 
 /** A snapshot of a memory backend; opaque. */
 export interface MemorySnapshot {
@@ -64,7 +64,7 @@ export class MemoryBackend implements FsBackend {
   readonly #now: () => number;
 
   constructor(seed: MemorySeed = {}, options: MemoryOptions = {}) {
-    this.#now = gate(options).now ?? Date.now;
+    this.#now = checkOptions(options).now ?? Date.now;
     this.#store = new MemoryStore(this.#now);
     seedStore(this.#store, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;

@@ -25,10 +25,10 @@ import { provideContents, contentsOf, type ContentProvider, type HeldFile } from
 import { BACKEND } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "../paths.ts";
-import { gateOf } from "../../schema/option.ts";
+import { optionChecker } from "../../schema/option.ts";
 import { decodeText, encodeText } from "../text.ts";
 
-const gate = gateOf("OverlayBackend", BACKEND);
+const checkLower = optionChecker("OverlayBackend", BACKEND);
 
 /**
  * Changes in memory over a backend that stays as it is.
@@ -50,7 +50,7 @@ export class OverlayBackend implements FsBackend {
 
   /** @throws FilewrightError INVALID_ARGUMENT for a value that is no backend */
   constructor(lower: FsBackend) {
-    gate(lower);
+    checkLower(lower);
     this.#layer = new OverlayLayer(lower);
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;

@@ -6,7 +6,7 @@
 import {
   choice,
   flag,
-  gateOf,
+  optionChecker,
   list,
   nullable,
   type Options,
@@ -92,7 +92,7 @@ export const SANDBOX_OPTIONS: Options<SandboxOptions> = described(
   { instead: EXTRA_SYSCALLS },
 );
 
-const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
+const checkOptions = optionChecker("sandboxFor", SANDBOX_OPTIONS);
 
 /**
  * The sandbox for commands on this machine.
@@ -104,7 +104,7 @@ const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
  * options that contradict each other
  */
 export function sandboxFor(given: SandboxOptions): SandboxProvider {
-  const options = gate(given);
+  const options = checkOptions(given);
   try {
     return chosen(options);
   } catch (error) {

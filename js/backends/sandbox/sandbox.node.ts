@@ -2,7 +2,7 @@
 import {
   choice,
   flag,
-  gateOf,
+  optionChecker,
   list,
   nullable,
   type Options,
@@ -94,7 +94,7 @@ export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described(
   { instead: EXTRA_SYSCALLS },
 );
 
-const gate = gateOf("linuxSandbox", LINUX_SANDBOX_OPTIONS);
+const checkOptions = optionChecker("linuxSandbox", LINUX_SANDBOX_OPTIONS);
 
 /** The public options, and those that {@link sandboxFor} and a workspace add. */
 export interface FastOptions extends Omit<LinuxSandboxOptions, "readRoots"> {
@@ -124,7 +124,7 @@ const MAX_HOME_DEPTH = 2;
  * @throws FilewrightError SANDBOX_SETUP_FAILED where the kernel cannot do it
  */
 export function linuxSandbox(options: LinuxSandboxOptions): SandboxProvider {
-  return fastSandbox(gate(options));
+  return fastSandbox(checkOptions(options));
 }
 
 /** {@link linuxSandbox} with internal options. @throws FilewrightError SANDBOX_SETUP_FAILED */
@@ -234,7 +234,7 @@ export const SANDBOX_FLAGS: Options<SandboxFlags> = described("SandboxFlags", {
   writableRoots: list(text()),
 });
 
-const gateFlags = gateOf("sandboxOptionsOf", SANDBOX_FLAGS);
+const checkFlags = optionChecker("sandboxOptionsOf", SANDBOX_FLAGS);
 
 /**
  * Returns the options of `linuxSandbox` for a policy of flags. The working directory is writable
@@ -248,7 +248,12 @@ const gateFlags = gateOf("sandboxOptionsOf", SANDBOX_FLAGS);
  * @throws FilewrightError INVALID_ARGUMENT naming the option
  */
 export function sandboxOptionsOf(flags: SandboxFlags, cwd: string): LinuxSandboxOptions {
-  const { fullNetworkAccess, fullDiskReadAccess, fullDiskWriteAccess, writableRoots = [] } = gateFlags(flags);
+  const {
+    fullNetworkAccess,
+    fullDiskReadAccess,
+    fullDiskWriteAccess,
+    writableRoots = [],
+  } = checkFlags(flags);
   if (typeof cwd !== "string" || !isAbsolute(cwd)) {
     throw new FilewrightError("INVALID_ARGUMENT", "sandboxOptionsOf: 'cwd' must be an absolute path", {
       complete: true,

@@ -2,7 +2,14 @@
  * The two storages of a browser: the origin private file system, which needs no permission, and a
  * directory that the user has picked or dropped onto the page.
  */
-import { gateOf, type Options, options as described, text, builtIn, choice } from "../../schema/option.ts";
+import {
+  optionChecker,
+  type Options,
+  options as described,
+  text,
+  builtIn,
+  choice,
+} from "../../schema/option.ts";
 import { failure } from "../failure.ts";
 import { checkPath, normalise } from "../paths.ts";
 import { HandleBackend, type DirectoryHandle } from "./handles.ts";
@@ -14,11 +21,11 @@ export type PickedMode = "read" | "readwrite";
 /** The user's decision: the `PermissionState` of the DOM. */
 export type PickedPermission = "granted" | "denied" | "prompt";
 
-const checkHandle = gateOf(
+const checkHandle = optionChecker(
   "FileSystemAccessBackend",
   builtIn<DirectoryHandle>("a directory handle", (value) => "getDirectoryHandle" in value),
 );
-const checkMode = gateOf("FileSystemAccessBackend", choice("read", "readwrite"));
+const checkMode = optionChecker("FileSystemAccessBackend", choice("read", "readwrite"));
 
 interface Permitting {
   queryPermission?(descriptor: { readonly mode: PickedMode }): Promise<PickedPermission>;
@@ -72,7 +79,7 @@ export interface OpfsOptions {
  */
 export const OPFS_OPTIONS: Options<OpfsOptions> = described("OpfsOptions", { directory: text() });
 
-const gate = gateOf("OpfsBackend", OPFS_OPTIONS);
+const checkOptions = optionChecker("OpfsBackend", OPFS_OPTIONS);
 
 /**
  * The origin private file system. Works in pages and in workers; in a dedicated
@@ -84,7 +91,7 @@ const gate = gateOf("OpfsBackend", OPFS_OPTIONS);
  */
 export class OpfsBackend extends HandleBackend {
   constructor(options: OpfsOptions = {}) {
-    const directory = `/${gate(options).directory ?? ""}`;
+    const directory = `/${checkOptions(options).directory ?? ""}`;
     checkPath(directory);
     const { path } = normalise(directory);
     super({

@@ -2,7 +2,7 @@
  * The record of the files that each agent has read. Every agent of a workspace has its own, so that
  * answers about outdated content refer to its own reads. With a store the records survive a restart.
  */
-import { callback, gateOf, instance, type Options, required } from "../../schema/option.ts";
+import { callback, optionChecker, instance, type Options, required } from "../../schema/option.ts";
 import { makeSeen, type Seen, type SeenFile } from "../../tools/lib/seen.ts";
 
 /** A store that keeps records beyond the life of a process. */
@@ -22,7 +22,7 @@ export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "
   close: required(callback()),
 });
 
-const gate = gateOf("makeReads", READ_STORE);
+const checkStore = optionChecker("makeReads", READ_STORE);
 
 /** The records of all agents of a workspace. */
 export interface Reads {
@@ -36,7 +36,7 @@ const NOBODY = "";
 
 /** Creates empty records, or those of a store. @throws FilewrightError INVALID_ARGUMENT for an invalid store */
 export function makeReads(store?: ReadStore): Reads {
-  if (store !== undefined) gate(store);
+  if (store !== undefined) checkStore(store);
   const known = new Map<string, Seen>();
   const loading = new Map<string, Promise<Seen>>();
   const load = async (agent: string, from: ReadStore): Promise<Seen> => {
