@@ -9,7 +9,7 @@ fn edit(old: impl Into<String>, new: impl Into<String>) -> Edit {
     Edit { old: old.into(), new: new.into(), ..Edit::default() }
 }
 
-fn run(text: &str, edits: &[Edit], work: &WorkBudget) -> Result<Plan, Error> {
+fn plan_fuzzy(text: &str, edits: &[Edit], work: &WorkBudget) -> Result<Plan, Error> {
     let options =
         EditOptions { strictness: Strictness::Fuzzy, label: "f".into(), ..EditOptions::default() };
     plan_within(text.as_bytes(), edits, &options, work)
@@ -20,7 +20,7 @@ fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 /// Test cases: name, file, edits.
-fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
+fn hostile_edits() -> Vec<(&'static str, String, Vec<Edit>)> {
     let same = |count: usize| "    value.handler = request;\n".repeat(count);
     let near = |count| lines(count, |at| format!("    value.handler[{at:06}] = option(abcdef);\n"));
     let edit_distance =
@@ -73,11 +73,11 @@ fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
 }
 
 #[test]
-fn work_is_proportional_to_what_was_sent() {
+fn work_is_linear_in_file_and_edits() {
     const PLENTY: u64 = u64::MAX;
-    for (name, text, edits) in hostile() {
+    for (name, text, edits) in hostile_edits() {
         let work = WorkBudget::of(PLENTY);
-        let answer = run(&text, &edits, &work);
+        let answer = plan_fuzzy(&text, &edits, &work);
         let sent: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
         let most = 4_000 * (text.len() + sent) as u64;
         let most = if edits.len() > 1 { 40 * (text.len() * edits.len()) as u64 } else { most };
@@ -92,10 +92,10 @@ fn work_is_proportional_to_what_was_sent() {
 
 #[test]
 fn a_smaller_budget_gives_the_same_answer_or_a_refusal() {
-    for (name, text, edits) in hostile() {
-        let full = run(&text, &edits, &WorkBudget::of(u64::MAX)).map(|plan| plan.bytes);
+    for (name, text, edits) in hostile_edits() {
+        let full = plan_fuzzy(&text, &edits, &WorkBudget::of(u64::MAX)).map(|plan| plan.bytes);
         for units in [0, 200_000, 5_000_000] {
-            match run(&text, &edits, &WorkBudget::of(units)) {
+            match plan_fuzzy(&text, &edits, &WorkBudget::of(units)) {
                 Ok(plan) => assert_eq!(Some(&plan.bytes), full.as_ref().ok(), "{name}: {units}"),
                 Err(error) => {
                     let spent = {
@@ -123,10 +123,13 @@ fn places_that_overlap_are_not_replaced_twice() {
         ),
     ] {
         let all = Edit { replace_all: true, ..edit(old, new) };
-        let plan = run(text, &[all], &WorkBudget::default()).unwrap();
+        let plan = plan_fuzzy(text, &[all], &WorkBudget::default()).unwrap();
         assert_eq!(String::from_utf8_lossy(&plan.bytes), result, "{name}");
     }
     let alike = "value.handler = request;\n".repeat(2_000);
     let old = alike[..25 * 200].replacen("handler", "hadnler", 1);
-    assert!(run(&alike, &[edit(old, "x")], &WorkBudget::default()).is_err(), "anywhere is nowhere");
+    assert!(
+        plan_fuzzy(&alike, &[edit(old, "x")], &WorkBudget::default()).is_err(),
+        "anywhere is nowhere"
+    );
 }

@@ -2,15 +2,15 @@
 //! a hung process.
 //!
 //! Work is counted, not timed, so that the same call always gives the same result. A unit is
-//! roughly a visited byte, or a nanosecond of a release build. Every stage pays in advance, by the
-//! size of its input.
+//! roughly a visited byte, or a nanosecond of a release build. Every stage is charged in advance,
+//! by the size of its input.
 
 use std::cell::Cell;
 
-/// The budget of one call for all its edits.
+/// The budget of one call for all its edits, in units of work.
 const MAX_UNITS_PER_CALL: u64 = 500_000_000;
 
-/// The remaining budget.
+/// The remaining units of work of a call.
 #[derive(Debug)]
 pub(crate) struct WorkBudget(Cell<u64>);
 
@@ -21,8 +21,8 @@ impl Default for WorkBudget {
 }
 
 impl WorkBudget {
-    /// Pays for work before it starts. Returns false if the budget does not suffice; from then on
-    /// it is empty.
+    /// Subtracts the cost of work before it starts. Returns false if the budget does not suffice;
+    /// it is then empty, and all further work is refused too.
     #[must_use]
     pub(crate) fn try_spend(&self, units: usize) -> bool {
         let left = self.0.get().checked_sub(units as u64);
@@ -30,13 +30,14 @@ impl WorkBudget {
         left.is_some()
     }
 
-    /// Pays for two nested loops.
+    /// Does the same as [`Self::try_spend`] for `times` repetitions of work that costs `units`
+    /// each.
     #[must_use]
-    pub(super) fn pay_for(&self, times: usize, units: usize) -> bool {
+    pub(super) fn try_spend_times(&self, times: usize, units: usize) -> bool {
         self.try_spend(times.saturating_mul(units))
     }
 
-    /// Reports whether the budget is spent.
+    /// Returns true if no work is allowed any more.
     pub(super) fn is_spent(&self) -> bool {
         self.0.get() == 0
     }
@@ -64,6 +65,6 @@ mod tests {
         assert!(work.try_spend(1_000) && work.left() == 2_000 && !work.is_spent());
         assert!(!work.try_spend(2_001) && work.is_spent());
         assert!(!work.try_spend(1));
-        assert!(!WorkBudget::default().pay_for(usize::MAX, 2));
+        assert!(!WorkBudget::default().try_spend_times(usize::MAX, 2));
     }
 }

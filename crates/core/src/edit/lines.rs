@@ -1,4 +1,4 @@
-//! Splits texts into lines: file lines with their offsets, edit lines without line endings.
+//! Splits a file and the texts of an edit into lines, and trims lines.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use memchr::{memchr_iter, memmem};
 use crate::anchor::{line_hash, neighbourhood_hash};
 use crate::text::{self, BOM_UTF8};
 
-/// The maximum number of lines of a file that is indexed by line.
+/// The number of lines from which on a file is not indexed by line.
 pub(super) const MAX_INDEXED_LINES: u64 = 2_000_000;
 
-/// Reports whether a file is small enough to be indexed by line.
+/// Returns true if a file has fewer than [`MAX_INDEXED_LINES`] lines and less than 4 GiB.
 pub(super) fn has_countable_lines(text: &[u8]) -> bool {
     u32::try_from(text.len()).is_ok() && text::count_lf(text) < MAX_INDEXED_LINES
 }
@@ -18,7 +18,7 @@ pub(super) fn has_countable_lines(text: &[u8]) -> bool {
 /// The lines of a file without its byte order mark.
 pub(super) struct FileLines<'a> {
     text: &'a [u8],
-    /// The offset of each line in the whole file.
+    /// The byte offset of each line in the whole file.
     starts: Cow<'a, [u32]>,
 }
 
@@ -26,10 +26,10 @@ impl<'a> FileLines<'a> {
     /// Splits a file into lines; returns no lines for a file with too many
     /// ([`has_countable_lines`]).
     pub(super) fn new(text: &'a [u8]) -> Self {
-        Self { text, starts: Cow::Owned(starts(text)) }
+        Self { text, starts: Cow::Owned(line_starts(text)) }
     }
 
-    /// Creates the lines from known offsets.
+    /// Creates the lines from the offsets that [`line_starts`] returned.
     pub(super) fn of(text: &'a [u8], starts: &'a [u32]) -> Self {
         Self { text, starts: Cow::Borrowed(starts) }
     }
@@ -39,7 +39,8 @@ impl<'a> FileLines<'a> {
         self.starts.len()
     }
 
-    /// Returns the offset at which line `at` (0-based) begins, or the end of the file.
+    /// Returns the byte offset at which line `at` (0-based) begins, or the length of the file
+    /// beyond the last line.
     pub(super) fn start(&self, at: usize) -> usize {
         self.starts.get(at).map_or(self.text.len(), |&start| start as usize)
     }
@@ -54,13 +55,13 @@ impl<'a> FileLines<'a> {
         self.split(at).0
     }
 
-    /// Returns the hash of line `at` (0-based) with its neighbours.
+    /// Returns [`neighbourhood_hash`] of line `at` (0-based).
     pub(super) fn neighbourhood_hash(&self, at: usize) -> u64 {
         let hash = |at: usize| (at < self.len()).then(|| line_hash(self.text(at)));
         neighbourhood_hash(at.checked_sub(1).and_then(hash), line_hash(self.text(at)), hash(at + 1))
     }
 
-    /// Returns the hashes of all lines.
+    /// Returns [`line_hash`] of all lines.
     pub(super) fn hashes(&self) -> Vec<u64> {
         self.texts().map(line_hash).collect()
     }
@@ -70,14 +71,16 @@ impl<'a> FileLines<'a> {
         (0..self.len()).map(|at| self.text(at))
     }
 
-    /// Returns the line (0-based) that contains the byte at an offset.
+    /// Returns the line (0-based) that contains the byte at an offset; the last line for an offset
+    /// beyond it.
     pub(super) fn at(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start as usize <= offset).saturating_sub(1)
     }
 }
 
-/// Returns the offset of each line.
-pub(super) fn starts(text: &[u8]) -> Vec<u32> {
+/// Returns the byte offset of each line; empty for a file without text or with too many lines
+/// ([`has_countable_lines`]). A byte order mark belongs to no line.
+pub(super) fn line_starts(text: &[u8]) -> Vec<u32> {
     let first = if text.starts_with(BOM_UTF8) { BOM_UTF8.len() } else { 0 };
     if first == text.len() || !has_countable_lines(text) {
         return Vec::new();
@@ -91,7 +94,7 @@ pub(super) fn starts(text: &[u8]) -> Vec<u32> {
 }
 
 /// Replaces CRLF by LF and removes a byte order mark.
-pub(super) fn fold_ends(text: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn to_lf_without_bom(text: &[u8]) -> Cow<'_, [u8]> {
     let text = text.strip_prefix(BOM_UTF8).unwrap_or(text);
     if memmem::find(text, b"\r\n").is_none() {
         return Cow::Borrowed(text);
@@ -108,18 +111,18 @@ pub(super) fn fold_ends(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(folded)
 }
 
-/// Splits an LF text as an edit means it: `"a\nb\n"` is `a`, `b` and an empty rest, which counts as
-/// a line if only one of the texts has it.
+/// Splits the text of an edit, with LF only, into lines: `"a\nb\n"` is `a`, `b` and an empty rest,
+/// which counts as a line if only one of the texts has it.
 pub(super) fn edit_lines(text: &[u8]) -> Vec<&[u8]> {
     text.split(|&byte| byte == b'\n').collect()
 }
 
-/// Reports whether a byte is white space within a line.
+/// Returns true for white space other than LF.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
-/// Returns the indentation of a line.
+/// Returns the blanks and tabs at the start of a line.
 pub(super) fn indent(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
     &line[..end]

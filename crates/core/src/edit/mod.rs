@@ -108,7 +108,7 @@ fn plan_within(
             }
             Err(error) => {
                 let verdicts = EditOutcomes { content, original, shifts, edits, options, work };
-                return Err(verdicts.added_to(error, &applied));
+                return Err(verdicts.add_to_error(error, &applied));
             }
         }
     }
@@ -162,7 +162,7 @@ fn apply(
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
     };
     let facts = facts(text, &found);
-    shifts.note(text, &found.splices);
+    shifts.record_edit(text, &found.splices);
     let around = match found.splices.as_slice() {
         [first, .., last] => (first.range.start, last.range.end),
         [only] => (only.range.start, only.range.end),
@@ -210,7 +210,7 @@ fn find(
         return Ok(found);
     }
     let loose = fuzzy::find(text, edit, options.on_multiple, work)
-        .map_err(|refusal| refusal.under(strictness))?;
+        .map_err(|refusal| refusal.limited_to(strictness))?;
     if !loose.tier.fits(strictness) {
         return Err(Refusal::TooLoose(loose));
     }
@@ -229,7 +229,7 @@ fn choose(lines: &[u64], edit: &Edit, on_multiple: OnMultiple) -> Result<Range<u
     let found = lines.len();
     if let Some(expected) = edit.expected {
         if expected != found as u64 {
-            return Err(Refusal::Count { expected, lines: lines.to_vec() });
+            return Err(Refusal::WrongCount { expected, lines: lines.to_vec() });
         }
         return Ok(0..found);
     }

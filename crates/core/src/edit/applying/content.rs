@@ -10,15 +10,15 @@ use crate::edit::Splice;
 use crate::encoding::{Encoding, trim};
 use crate::error::{Code, Error, Result};
 
-/// The state of a file between two edits.
+/// A file between two edits of a call: its text and, unless it is in UTF-8, its bytes.
 pub(in crate::edit) struct EditContent<'a> {
     /// The text that edits match: UTF-8; for a file in UTF-8 its exact bytes.
     text: Cow<'a, [u8]>,
-    /// The bytes of a file that is not in UTF-8.
-    foreign: Option<Foreign<'a>>,
+    /// The encoding and the bytes of a file that is not in UTF-8.
+    encoded: Option<EncodedFile<'a>>,
 }
 
-struct Foreign<'a> {
+struct EncodedFile<'a> {
     encoding: Encoding,
     bytes: Cow<'a, [u8]>,
 }
@@ -27,12 +27,12 @@ impl<'a> EditContent<'a> {
     /// Decodes a file.
     pub(in crate::edit) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
         if encoding == Encoding::UTF_8 {
-            return Self { text: Cow::Borrowed(bytes), foreign: None };
+            return Self { text: Cow::Borrowed(bytes), encoded: None };
         }
         let body = bytes.strip_prefix(encoding.mark()).unwrap_or(bytes);
         let text = encoding.decode(body).text.into_owned().into_bytes();
-        let foreign = Foreign { encoding, bytes: Cow::Borrowed(bytes) };
-        Self { text: Cow::Owned(text), foreign: Some(foreign) }
+        let encoded = EncodedFile { encoding, bytes: Cow::Borrowed(bytes) };
+        Self { text: Cow::Owned(text), encoded: Some(encoded) }
     }
 
     /// Returns the text that edits match.
@@ -40,9 +40,10 @@ impl<'a> EditContent<'a> {
         &self.text
     }
 
-    /// Returns the cost of reading the text and writing it with a change.
+    /// Returns what reading the text and writing it with a change costs, in units of
+    /// [`WorkBudget`](crate::edit::budget::WorkBudget).
     pub(in crate::edit) fn cost(&self) -> usize {
-        match self.foreign {
+        match self.encoded {
             None => self.text.len() / 8,
             Some(_) => self.text.len().saturating_mul(8),
         }
@@ -53,70 +54,73 @@ impl<'a> EditContent<'a> {
         self.text.clone()
     }
 
-    /// Returns how many bytes of the file are known to be unchanged if that many bytes of the text
-    /// are unchanged.
+    /// Returns how many bytes at the beginning or end of the file are unchanged if `text` bytes
+    /// there are unchanged in the text; 0 if the file is not in UTF-8, where that is unknown.
     pub(in crate::edit) fn shared(&self, text: usize) -> usize {
-        if self.foreign.is_none() { text } else { 0 }
+        if self.encoded.is_none() { text } else { 0 }
     }
 
     /// Returns the bytes of the file.
     pub(in crate::edit) fn into_bytes(self) -> Vec<u8> {
-        self.foreign.map_or(self.text, |foreign| foreign.bytes).into_owned()
+        self.encoded.map_or(self.text, |encoded| encoded.bytes).into_owned()
     }
 
-    /// Replaces ranges of the text.
+    /// Replaces ranges of the text, and the corresponding bytes of the file.
     ///
     /// # Errors
     /// `ENCODING_ERROR` if the file's encoding cannot represent the new text.
     pub(in crate::edit) fn splice(&mut self, splices: &[Splice]) -> Result<()> {
-        if let (None, [splice], Cow::Owned(text)) = (&self.foreign, splices, &mut self.text) {
+        if let (None, [splice], Cow::Owned(text)) = (&self.encoded, splices, &mut self.text) {
             text.splice(splice.range.clone(), splice.with.iter().copied());
             return Ok(());
         }
         let text = spliced(&self.text, splices);
-        if let Some(foreign) = &mut self.foreign {
-            foreign.splice(&self.text, splices, &text)?;
+        if let Some(encoded) = &mut self.encoded {
+            encoded.splice(&self.text, splices, &text)?;
         }
         self.text = Cow::Owned(text);
         Ok(())
     }
 }
 
-impl Foreign<'_> {
+impl EncodedFile<'_> {
+    /// Replaces the bytes for `splices` of `text`, whose result is `result`.
     fn splice(&mut self, text: &[u8], splices: &[Splice], result: &[u8]) -> Result<()> {
-        let (mark, body) = self.bytes.split_at(self.mark());
+        let (mark, body) = self.bytes.split_at(self.mark_len());
         let bytes = match std::str::from_utf8(result) {
-            // The edited text may lie between two escape sequences, so the whole text is encoded
-            // again.
+            // The encoding switches character sets by escape sequences, and the edited text may lie
+            // between two of them, so the whole text is encoded again.
             Ok(result) if self.encoding.is_stateful() && self.encoding.is_exact(body) => {
                 self.encoding.encode(result)?
             }
-            _ => spliced(body, &self.places(body, text, splices)?),
+            _ => spliced(body, &self.byte_splices(body, text, splices)?),
         };
-        // Unusual sequences may change their meaning when cut, so the result is decoded and
+        // Bytes next to a cut may decode differently afterwards, so the result is decoded and
         // compared.
         if self.encoding.decode(&bytes).text.as_bytes() != result {
-            return Err(self.entangled());
+            return Err(self.inseparable_error());
         }
         self.bytes = Cow::Owned([mark, &bytes].concat());
         Ok(())
     }
 
-    /// Maps splices of the text to splices of the bytes, reduced to the bytes that differ.
-    fn places(&self, body: &[u8], text: &[u8], splices: &[Splice]) -> Result<Vec<Splice>> {
-        let text = std::str::from_utf8(text).map_err(|_| self.entangled())?;
+    /// Maps splices of the text to splices of the file's bytes. Bytes that a splice would write
+    /// unchanged are left out of it.
+    fn byte_splices(&self, body: &[u8], text: &[u8], splices: &[Splice]) -> Result<Vec<Splice>> {
+        let text = std::str::from_utf8(text).map_err(|_| self.inseparable_error())?;
         let changes = || splices.iter().map(|s| trim(text.as_bytes(), s.range.clone(), &s.with));
         let cuts: Vec<usize> = changes().flat_map(|(range, _)| [range.start, range.end]).collect();
         let offsets = self.encoding.byte_offsets(body, text, &cuts);
-        let offsets = offsets.ok_or_else(|| self.entangled())?;
-        let places = changes().zip(offsets.chunks_exact(2)).map(|((_, with), range)| {
+        let offsets = offsets.ok_or_else(|| self.inseparable_error())?;
+        let byte_splices = changes().zip(offsets.chunks_exact(2)).map(|((_, with), range)| {
             let with = self.encoding.encode(&String::from_utf8_lossy(with))?;
             Ok(Splice { range: range[0]..range[1], with })
         });
-        places.collect()
+        byte_splices.collect()
     }
 
-    fn entangled(&self) -> Error {
+    /// The error for a change that cannot be made without changing bytes around it.
+    fn inseparable_error(&self) -> Error {
         let name = self.encoding.name();
         Error::new(
             Code::EncodingError,
@@ -126,8 +130,8 @@ impl Foreign<'_> {
         .detail("encoding", &*name)
     }
 
-    /// Returns the length of the byte order mark, or 0.
-    fn mark(&self) -> usize {
+    /// Returns the length of the file's byte order mark in bytes, or 0.
+    fn mark_len(&self) -> usize {
         let mark = self.encoding.mark();
         if self.bytes.starts_with(mark) { mark.len() } else { 0 }
     }

@@ -1,22 +1,25 @@
 //! Maps the indentation in an edit to that of the file.
 //!
-//! A model sends four spaces where the file has a tab, or a block without its base indentation.
-//! Lines that occur on both sides show how each indentation of the edit translates; other depths
-//! are extrapolated in the file's own unit.
+//! A model sends four spaces where the file has a tab, or a block without the indentation that all
+//! its lines have in the file. Lines that occur on both sides show how each indentation of the edit
+//! translates; other depths are extrapolated in the file's own unit.
 
 use crate::edit::lines::{indent, trim};
 
-/// Pairs of an indentation as sent and the indentation in the file.
+/// How the indentation of an edit translates to that of the file: pairs of an indentation as sent
+/// and the same line's indentation in the file.
 #[derive(Clone, Debug, Default)]
 pub(in crate::edit) struct IndentMap {
     pairs: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Used if no line shows the mapping: columns per level as sent, and the file's indentation per
-    /// level.
+    /// Used instead of the pairs if no line that occurs on both sides is indented: the columns per
+    /// level as sent, and the file's indentation per level.
     style: Option<(usize, Vec<u8>)>,
-    /// The columns of which the indentations of the new text are multiples; 0 if not known.
-    step: usize,
-    /// The same, counted from the shallowest line of the new text.
-    rise: usize,
+    /// The greatest common divisor of the indentations of the new text, in columns; 0 if no line is
+    /// indented.
+    step_columns: usize,
+    /// The greatest common divisor of the indentations beyond that of the shallowest line of the
+    /// new text, in columns; 0 if all lines have the same.
+    relative_step_columns: usize,
 }
 
 impl IndentMap {
@@ -32,7 +35,7 @@ impl IndentMap {
         }
     }
 
-    /// Adds the pairs of another map unless the two maps contradict each other.
+    /// Adds the pairs of another map unless one of them contradicts a pair of this one.
     pub(in crate::edit) fn complete(&mut self, other: &IndentMap) {
         let agrees = |(sent, file): &(Vec<u8>, Vec<u8>)| {
             other.get(sent).is_none_or(|known| known == file.as_slice())
@@ -46,14 +49,15 @@ impl IndentMap {
         }
     }
 
-    /// If the lines on both sides are not indented, compares the indentation style of the file with
-    /// that of the new text.
-    pub(in crate::edit) fn take_style(&mut self, text: &[u8], new: &[&[u8]]) {
+    /// Measures the steps of the new text's indentation. If no known line is indented, also
+    /// compares the file's indentation style, tabs or spaces, with that of the new text.
+    pub(in crate::edit) fn learn_style(&mut self, text: &[u8], new: &[&[u8]]) {
         let lines = new.iter().filter(|line| !trim(line).is_empty());
         let widths: Vec<usize> = lines.map(|line| width(indent(line))).collect();
         let least = widths.iter().copied().min().unwrap_or(0);
-        self.step = widths.iter().copied().fold(0, greatest_divisor);
-        self.rise = widths.iter().map(|width| width - least).fold(0, greatest_divisor);
+        self.step_columns = widths.iter().copied().fold(0, greatest_common_divisor);
+        self.relative_step_columns =
+            widths.iter().map(|width| width - least).fold(0, greatest_common_divisor);
         if self.pairs.iter().any(|(sent, file)| !sent.is_empty() || !file.is_empty()) {
             return;
         }
@@ -76,7 +80,7 @@ impl IndentMap {
                 _ => {}
             }
         }
-        let unit = sent.iter().map(|indent| indent.len()).fold(0, greatest_divisor);
+        let unit = sent.iter().map(|indent| indent.len()).fold(0, greatest_common_divisor);
         if mark == b' ' && unit >= 2 && tabs > 20 * spaces {
             self.style = Some((unit, vec![b'\t']));
         } else if mark == b'\t' && spaces > 20 * tabs && least <= 8 {
@@ -84,11 +88,12 @@ impl IndentMap {
         }
     }
 
+    /// Returns the file's indentation for one that a known line has.
     fn get(&self, sent: &[u8]) -> Option<&[u8]> {
         self.pairs.iter().find(|(known, _)| known == sent).map(|(_, file)| file.as_slice())
     }
 
-    /// Returns the line with the indentation of the file.
+    /// Returns a line of the new text with its indentation translated to that of the file.
     pub(in crate::edit) fn apply(&self, line: &[u8]) -> Vec<u8> {
         let sent = indent(line);
         let body = &line[sent.len()..];
@@ -115,6 +120,7 @@ impl IndentMap {
         placed
     }
 
+    /// Translates an indentation that no known line has, from the nearest known one.
     fn extrapolate(&self, sent: &[u8]) -> Vec<u8> {
         if let Some(placed) = self.with_own_tabs(sent) {
             return placed;
@@ -127,7 +133,7 @@ impl IndentMap {
         };
         let tabs = self.pairs.iter().any(|(_, file)| file.contains(&b'\t'));
         let deeper = depth as f64 - width(from) as f64;
-        let steps = (deeper / self.sent_per_file_unit(sent, tabs)).round() as i64;
+        let steps = (deeper / self.sent_columns_per_file_unit(sent, tabs)).round() as i64;
         let unit = if tabs { b'\t' } else { b' ' };
         let mut placed = to.clone();
         if steps >= 0 {
@@ -138,8 +144,9 @@ impl IndentMap {
         placed
     }
 
-    /// Places tabs that follow a shift in spaces which is known from another line: the tabs are the
-    /// file's own, unless a known line of the file is indented with spaces.
+    /// Translates spaces followed by tabs if another line shows how the spaces translate. The tabs
+    /// are kept, because the file has them too; returns `None` if a known line of the file is
+    /// indented with spaces.
     fn with_own_tabs(&self, sent: &[u8]) -> Option<Vec<u8>> {
         let shift = &sent[..sent.iter().position(|&byte| byte == b'\t')?];
         let tabs = sent.strip_prefix(self.get(shift).map(|_| shift)?)?;
@@ -148,8 +155,9 @@ impl IndentMap {
         own.then(|| [self.get(shift).unwrap_or_default(), tabs].concat())
     }
 
-    /// Returns how many columns as sent make one tab, or one space, in the file.
-    fn sent_per_file_unit(&self, sent: &[u8], tabs: bool) -> f64 {
+    /// Returns how many columns of indentation in the sent text correspond to one tab of the file
+    /// (`tabs`) or to one column of it. A model may indent by another width than the file.
+    fn sent_columns_per_file_unit(&self, sent: &[u8], tabs: bool) -> f64 {
         let size = |file: &[u8]| if tabs { file.len() } else { width(file) };
         for (a, (sent_a, file_a)) in self.pairs.iter().enumerate() {
             for (sent_b, file_b) in &self.pairs[a + 1..] {
@@ -167,12 +175,16 @@ impl IndentMap {
         }
         let all = || self.pairs.iter().map(|(known, _)| known.as_slice()).chain([sent]);
         if all().any(|known| known.contains(&b'\t')) {
-            return if tabs { TAB as f64 } else { TAB as f64 / self.spaces_of_file() as f64 };
+            return if tabs {
+                TAB_COLUMNS as f64
+            } else {
+                TAB_COLUMNS as f64 / self.file_step_spaces() as f64
+            };
         }
         if !tabs {
             return 1.0;
         }
-        if let Some(unit) = self.unit_without_shift(sent) {
+        if let Some(unit) = self.tab_columns_without_shift(sent) {
             return unit as f64;
         }
         let least = all().map(width).min().unwrap_or(0);
@@ -181,41 +193,45 @@ impl IndentMap {
                 .into_iter()
                 .find(|unit| all().all(|known| (width(known) - base).is_multiple_of(*unit)))
         };
-        // Even if the whole text is shifted by a few spaces, the steps between its depths are
-        // usable.
+        // Even if the whole text is shifted by a few spaces, the steps between its depths show the
+        // width of a tab.
         let unit = fit(0).or_else(|| fit(least)).unwrap_or(4);
-        // Other new lines may show smaller steps.
-        let rise = Some(self.rise).filter(|rise| matches!(rise, 2 | 4 | 8));
-        rise.map_or(unit, |rise| rise.min(unit)) as f64
+        // Other lines of the new text may be indented in smaller steps.
+        let step = Some(self.relative_step_columns).filter(|step| matches!(step, 2 | 4 | 8));
+        step.map_or(unit, |step| step.min(unit)) as f64
     }
 
-    /// Returns the columns of a tab if all known lines have the same indentation and it can be a
-    /// number of tabs of 2, 4 or 8 columns. For a deeper line the other new lines must agree,
-    /// because the whole text may be shifted.
-    fn unit_without_shift(&self, sent: &[u8]) -> Option<usize> {
+    /// Returns how many sent columns correspond to one tab if all known lines have the same
+    /// indentation and it is a number of tabs of 2, 4 or 8 columns each. For a deeper line the
+    /// other new lines must agree, because the whole text may be shifted.
+    fn tab_columns_without_shift(&self, sent: &[u8]) -> Option<usize> {
         let [(known, file)] = self.pairs.as_slice() else { return None };
         let (columns, tabs) = (width(known), file.len());
         let unit = columns.checked_div(tabs).filter(|unit| matches!(unit, 2 | 4 | 8))?;
         let other = width(sent);
-        let fits = other < columns || self.step == unit;
+        let fits = other < columns || self.step_columns == unit;
         (unit * tabs == columns && fits && other.is_multiple_of(unit)).then_some(unit)
     }
 
-    fn spaces_of_file(&self) -> usize {
+    /// Returns the file's indentation step in spaces: 4 if all known depths are multiples of 4,
+    /// else 2.
+    fn file_step_spaces(&self) -> usize {
         let mut widths = self.pairs.iter().map(|(_, file)| width(file)).filter(|&w| w > 0);
         if widths.clone().count() > 0 && widths.all(|w| w % 4 == 0) { 4 } else { 2 }
     }
 }
 
-fn greatest_divisor(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { greatest_divisor(b, a % b) }
+/// Returns the greatest common divisor.
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-const TAB: usize = 4;
+/// The assumed width of a tab in columns.
+const TAB_COLUMNS: usize = 4;
 
-/// Returns the width of an indentation in columns.
+/// Returns the width of an indentation in columns, with [`TAB_COLUMNS`] for each tab.
 fn width(indent: &[u8]) -> usize {
-    indent.iter().map(|&byte| if byte == b'\t' { TAB } else { 1 }).sum()
+    indent.iter().map(|&byte| if byte == b'\t' { TAB_COLUMNS } else { 1 }).sum()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Makes the new text at a place that was found: the merge with what the old text left out, its
-//! indentation and quotes, and the content that grows with each edit.
+//! Replaces the text of an edit once its position is known: merges the edit with the file's lines,
+//! translates indentation and quotes to those of the file, and tracks content and line numbers from
+//! edit to edit.
 
 pub(super) mod content;
 pub(super) mod indent;

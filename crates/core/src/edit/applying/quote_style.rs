@@ -1,9 +1,9 @@
-//! Learns which typographic characters the file uses where the model wrote others.
+//! Translates quotes, dashes and minus signs of an edit to those that the file uses in their place.
 
 use crate::edit::lines::trim;
 use crate::edit::matching::normalize::fold_char;
 
-/// Maps characters of the edit to the characters of the file.
+/// Pairs of a quote, dash or minus sign in the edit and the file's text in the same place.
 #[derive(Clone, Debug, Default)]
 pub(in crate::edit) struct QuoteMap {
     pairs: Vec<(char, &'static str)>,
@@ -34,7 +34,7 @@ impl QuoteMap {
                 break;
             }
             let typographic = fold_char(a) != a || fold_char(b) != b;
-            if let Some(known) = as_known(b).filter(|_| typographic) {
+            if let Some(known) = replaceable_char(b).filter(|_| typographic) {
                 pairs.push((a, if long { "--" } else { known }));
             }
         }
@@ -54,17 +54,18 @@ impl QuoteMap {
         }
     }
 
-    /// Removes pairs that do not reflect the style of the file: a character of the edit is only
-    /// replaced by one that the file uses more often.
-    pub(in crate::edit) fn settle(&mut self, text: &[u8]) {
+    /// Removes the pairs that would not fit the style of the whole file: a character of the edit is
+    /// only replaced if `text`, the file, has the replacement more often.
+    pub(in crate::edit) fn keep_file_style(&mut self, text: &[u8]) {
         if self.pairs.is_empty() {
             return;
         }
         let count = |text: &[u8], what: &str| memchr::memmem::find_iter(text, what).count();
         let has = |c: char| count(text, c.encode_utf8(&mut [0; 4]));
-        // A model that writes one curly quote for a plain one writes all of them so.
+        // A model that writes one curly quote for a plain one does so for the other curly quotes
+        // too.
         if self.pairs.iter().any(|(sent, file)| fold_char(*sent) != *sent && is_plain_quote(file)) {
-            for (curly, plain) in CURLY {
+            for (curly, plain) in CURLY_AND_PLAIN_QUOTES {
                 if has(curly) == 0 && !self.pairs.iter().any(|(sent, _)| *sent == curly) {
                     self.pairs.push((curly, plain));
                 }
@@ -82,7 +83,7 @@ impl QuoteMap {
             .collect();
     }
 
-    /// Returns the line with the file's characters.
+    /// Returns the line with its quotes, dashes and minus signs translated to those of the file.
     pub(in crate::edit) fn apply(&self, line: Vec<u8>) -> Vec<u8> {
         if self.pairs.is_empty() {
             return line;
@@ -91,7 +92,7 @@ impl QuoteMap {
         let mut placed = String::with_capacity(line.len());
         let mut before = ' ';
         for c in text.chars() {
-            match self.place(c, before) {
+            match self.file_text_for(c, before) {
                 Some(text) => placed.push_str(text),
                 None => placed.push(c),
             }
@@ -100,7 +101,9 @@ impl QuoteMap {
         placed.into_bytes()
     }
 
-    fn place(&self, c: char, before: char) -> Option<&'static str> {
+    /// Returns the file's text for a character; `before` is the character before it, which tells
+    /// opening quotes from closing ones. `None` if the character stays.
+    fn file_text_for(&self, c: char, before: char) -> Option<&'static str> {
         let mut targets = self.pairs.iter().filter(|(sent, _)| *sent == c).map(|(_, file)| *file);
         match (targets.next(), targets.next(), targets.next()) {
             (Some(only), None, None) => Some(only),
@@ -119,15 +122,16 @@ impl QuoteMap {
     }
 }
 
-const CURLY: [(char, &str); 4] =
+/// The curly quotes and the plain quotes that stand for them.
+const CURLY_AND_PLAIN_QUOTES: [(char, &str); 4] =
     [('\u{2018}', "'"), ('\u{2019}', "'"), ('\u{201c}', "\""), ('\u{201d}', "\"")];
 
 fn is_plain_quote(text: &str) -> bool {
     matches!(text, "'" | "\"")
 }
 
-/// Returns a character that files use and that models replace by another.
-fn as_known(c: char) -> Option<&'static str> {
+/// Returns the character as a text if files use it where models write another one.
+fn replaceable_char(c: char) -> Option<&'static str> {
     const KNOWN: [&str; 12] = [
         "'", "\"", "-", "\u{2018}", "\u{2019}", "\u{201c}", "\u{201d}", "\u{2010}", "\u{2011}",
         "\u{2013}", "\u{2014}", "\u{2212}",

@@ -1,4 +1,5 @@
-//! Merges within a line: applies the change of the edit to the words of the file.
+//! Merges within a line, word by word: applies the change that an edit makes to its old line to the
+//! file's line.
 //!
 //! The old line of the edit and the file's line may differ in white space, in a typo or in the kind
 //! of quotes. A new line derived from such an old line becomes the file's line with only the
@@ -8,15 +9,15 @@ use std::ops::Range;
 
 use crate::diff::{Change, changes_between};
 
-/// The edit turns `base` into `theirs`; applies the same change to `ours`. Where both changed the
-/// same words, the edit's words win.
+/// Applies the change from `base`, the old line, to `theirs`, the new one, to `ours`, the file's
+/// line. Where both changed the same words, the edit's words win.
 pub(in crate::edit) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     if base == ours {
         return theirs.to_vec();
     }
     let (base, ours, theirs) = (tokens(base), tokens(ours), tokens(theirs));
-    let file = one_by_one(changes_between(&base, &ours));
-    let edit = one_by_one(changes_between(&base, &theirs));
+    let file = split_by_token(changes_between(&base, &ours));
+    let edit = split_by_token(changes_between(&base, &theirs));
     let (mut file, mut edit) = (file.iter().peekable(), edit.iter().peekable());
     let mut merged = Vec::new();
     let mut next = 0;
@@ -25,13 +26,14 @@ pub(in crate::edit) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8>
             (None, None) => break,
             (Some(mine), Some(other)) => {
                 let both = mine.before == other.before;
-                let same = both && text(&ours, &mine.after) == text(&theirs, &other.after);
+                let same = both
+                    && joined_tokens(&ours, &mine.after) == joined_tokens(&theirs, &other.after);
                 if same {
                     edit.next();
                     true
-                } else if overlap(&mine.before, &other.before)
+                } else if do_overlap(&mine.before, &other.before)
                     || (is_whitespace_change(&base, &ours, mine)
-                        && is_whitespace_only(text_of(&theirs, &other.after), mine, other))
+                        && supersedes_whitespace(tokens_in(&theirs, &other.after), mine, other))
                 {
                     file.next();
                     continue;
@@ -45,16 +47,16 @@ pub(in crate::edit) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8>
             Some(change) => (change, if mine { &ours } else { &theirs }),
             None => break,
         };
-        merged.extend(text(&base, &(next..change.before.start)));
-        merged.extend(text(side, &change.after));
+        merged.extend(joined_tokens(&base, &(next..change.before.start)));
+        merged.extend(joined_tokens(side, &change.after));
         next = change.before.end;
     }
-    merged.extend(text(&base, &(next..base.len() as u32)));
+    merged.extend(joined_tokens(&base, &(next..base.len() as u32)));
     merged
 }
 
-/// Splits a replacement of words by as many words into one change per word.
-fn one_by_one(changes: Vec<Change>) -> Vec<Change> {
+/// Splits a change that replaces tokens by as many others into one change per token.
+fn split_by_token(changes: Vec<Change>) -> Vec<Change> {
     let singles = |change: Change| {
         let (before, after) = (change.before.clone(), change.after.clone());
         let even = before.len() == after.len();
@@ -64,18 +66,20 @@ fn one_by_one(changes: Vec<Change>) -> Vec<Change> {
     changes.into_iter().flat_map(singles).collect()
 }
 
-fn text(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
+/// Returns the bytes of the tokens in a range.
+fn joined_tokens(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
     tokens[range.start as usize..range.end as usize].concat()
 }
 
-/// Reports whether two changed ranges share a token, or one lies inside the other.
-fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
+/// Returns true if two changed ranges share a token, or an empty one lies inside the other.
+fn do_overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Reports whether the edit, where it meets a white-space change of the file, has white space of
-/// its own or removes the word that the white space belongs to.
-fn is_whitespace_only(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
+/// Returns true if the edit's change `other`, next to the file's white-space change `mine`, brings
+/// its own white space there or removes the word that the white space belongs to. The file's change
+/// is then dropped.
+fn supersedes_whitespace(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
     let blank = |token: Option<&&[u8]>| token.is_none_or(|token| matches!(token[0], b' ' | b'\t'));
     if mine.before == other.before {
         return false;
@@ -84,11 +88,12 @@ fn is_whitespace_only(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
         || (other.before.end == mine.before.start && blank(new.last()))
 }
 
-fn text_of<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
+/// Returns the tokens in a range.
+fn tokens_in<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
     &tokens[range.start as usize..range.end as usize]
 }
 
-/// Reports whether a change affects white space only.
+/// Returns true if a change replaces blanks by blanks.
 fn is_whitespace_change(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool {
     let blank = |tokens: &[&[u8]], range: &Range<u32>| {
         tokens[range.start as usize..range.end as usize]

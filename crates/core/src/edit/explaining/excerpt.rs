@@ -11,14 +11,14 @@ use crate::text::{count_chars, cut_chars};
 const MAX_FIRST_LINE_CHARS: usize = 200;
 /// The maximum number of characters in a quoted line.
 const MAX_QUOTED_CHARS: usize = 160;
-/// The maximum number of line numbers in a message.
+/// The maximum number of line numbers in a message; the rest is only counted.
 const MAX_LISTED_LINES: usize = 40;
-/// The maximum number of line numbers in the error details.
+/// The maximum number of line numbers in the error details; the rest is left out.
 const MAX_DETAILED_LINES: usize = 100;
 
-/// Returns the range of the file at which a text of `count` lines would be if its line `old` is the
-/// file's line `line`.
-pub(in crate::edit) fn around(
+/// Returns the lines of the file (0-based) that a text of `count` lines would cover if its line
+/// `old` is the file's line `line`; cut at the end of the file.
+pub(in crate::edit) fn covered_lines(
     file: &FileLines<'_>,
     line: usize,
     old: usize,
@@ -28,26 +28,31 @@ pub(in crate::edit) fn around(
     start..(start + count.max(1)).min(file.len())
 }
 
+/// Returns the text without one LF at its end.
 pub(in crate::edit) fn trim_newlines(text: &[u8]) -> &[u8] {
     text.strip_suffix(b"\n").unwrap_or(text)
 }
 
-pub(in crate::edit) fn detailed(lines: &[u64]) -> Vec<u64> {
+/// Returns the first [`MAX_DETAILED_LINES`] line numbers, for the error details.
+pub(in crate::edit) fn first_detailed(lines: &[u64]) -> Vec<u64> {
     lines[..lines.len().min(MAX_DETAILED_LINES)].to_vec()
 }
 
-/// Reports whether a line of the file equals this text, ignoring white space around it.
+/// Returns true if a line of the file equals this text, ignoring white space around both. False for
+/// a blank text.
 pub(in crate::edit) fn is_a_line(file: &FileLines<'_>, text: &str) -> bool {
     let text = trim(text.as_bytes());
     !text.is_empty() && file.texts().any(|line| trim(line) == text)
 }
 
-/// Joins as `head: tail` if that fits into the first line, otherwise puts `tail` on its own line.
+/// Joins both parts of a message as `head: tail` if that is at most [`MAX_FIRST_LINE_CHARS`] long,
+/// otherwise puts `tail` on a line of its own.
 pub(in crate::edit) fn join(head: String, tail: &str) -> String {
     let short = count_chars(&head) + count_chars(tail) + 2 <= MAX_FIRST_LINE_CHARS;
     format!("{head}{}{tail}", if short { ": " } else { "\n" })
 }
 
+/// Lists line numbers for a message, at most [`MAX_LISTED_LINES`].
 pub(in crate::edit) fn list(lines: &[u64]) -> String {
     let shown: Vec<String> = lines.iter().take(MAX_LISTED_LINES).map(u64::to_string).collect();
     let more = lines.len().saturating_sub(MAX_LISTED_LINES);
@@ -55,19 +60,21 @@ pub(in crate::edit) fn list(lines: &[u64]) -> String {
     shown.join(", ") + &rest
 }
 
+/// Returns a line for display: cut at [`MAX_QUOTED_CHARS`], with control characters escaped.
 pub(in crate::edit) fn show(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(MAX_QUOTED_CHARS * 4)]);
     escape_controls(cut_chars(&text, MAX_QUOTED_CHARS)).into_owned()
 }
 
-/// Quotes the line of the file above the line of the call.
+/// Returns two lines for a message: the line of the file (`line` is 0-based) and below it the line
+/// that was sent.
 pub(in crate::edit) fn quote(file: &FileLines<'_>, line: usize, sent: &[u8]) -> String {
     let number = (line + 1).to_string();
     let blank = " ".repeat(number.len());
     format!("\n  file {number}: {}\n  sent {blank}: {}", show(file.text(line)), show(sent))
 }
 
-/// Names the kind of difference between two lines with the same words.
+/// Says in which way two lines that differ only in white space differ, for a message.
 pub(in crate::edit) fn difference(sent: &[u8], file: &[u8]) -> &'static str {
     let sent = sent.strip_suffix(b"\r").unwrap_or(sent);
     if indent(sent) == indent(file) {

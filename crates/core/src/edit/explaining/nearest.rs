@@ -2,50 +2,52 @@
 
 use memchr::memmem;
 
-use crate::edit::lines::{FileLines, edit_lines, fold_ends, trim};
+use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::bigrams::Bigrams;
 use crate::edit::matching::elision::is_elision;
 use crate::edit::matching::normalize::{has_word, match_key, push_key};
 
-/// Only this many characters of a line are compared.
-const MAX_COMPARED_CHARS: usize = 400;
-/// Only this many lines of the old text are looked for.
+/// The maximum length in bytes to which a line is compared; the rest is ignored.
+const MAX_COMPARED_BYTES: usize = 400;
+/// The maximum number of lines of the old text that are looked for, from its beginning.
 const MAX_SENT_LINES: usize = 8;
-/// A shorter line is part of other lines by chance. Bytes of its key.
+/// The minimum length of a line's match key in bytes to look for it inside the file's lines. A
+/// shorter one is part of other lines by chance.
 const MIN_PART_BYTES: usize = 12;
-/// The maximum number of lines that contain a line of the old text and are compared.
-const MAX_PLACES: usize = 64;
-/// Only this many lines of the old text are looked for around a line.
-const MAX_NEIGHBOURS: usize = 24;
-/// Only this much text around a line is compared. Bytes of keys.
+/// The maximum number of occurrences of one line of the old text that are compared; later ones are
+/// ignored.
+const MAX_COMPARED_PLACES: usize = 64;
+/// The maximum number of lines of the old text that are looked for around an occurrence.
+const MAX_NEIGHBOUR_LINES: usize = 24;
+/// The maximum length of match keys in bytes that are compared around an occurrence.
 const MAX_WINDOW_BYTES: usize = 1 << 14;
-/// A larger file is not searched for parts of lines. Bytes.
+/// The maximum size in bytes of a file that is searched for parts of lines.
 const MAX_FILE_BYTES: usize = 1 << 24;
-/// A line of the old text may be this many lines away from where it would be.
-const MAX_DRIFT: usize = 8;
+/// How many lines a line of the old text may be away from its expected place around an occurrence.
+const MAX_DRIFT_LINES: usize = 8;
 
-/// The position in the file that was probably meant.
+/// The line of the file that is most similar to a line of the old text.
 pub(in crate::edit) struct Nearest {
     /// The line (0-based) of the file.
     pub line: usize,
-    /// The similar line of the old text.
+    /// The similar line (0-based) of the old text.
     pub old: usize,
     /// True if the two differ in white space only.
     pub whitespace_only: bool,
 }
 
-/// Finds the file line that shares most with one of the first significant lines of the old text.
-/// Returns `None` if nothing is similar.
+/// Finds a file line that contains one of the first lines of the old text or, if there is none, the
+/// one most similar to the longest of them. Returns `None` if no line is similar enough.
 pub(in crate::edit) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
-    let old = fold_ends(old.as_bytes());
+    let old = to_lf_without_bom(old.as_bytes());
     let old = edit_lines(&old);
-    if let Some(found) = containing(file, &old) {
+    if let Some(found) = nearest_containing(file, &old) {
         return Some(found);
     }
     let (index, line) = old
         .iter()
         .enumerate()
-        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(MAX_COMPARED_CHARS)]))
+        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(MAX_COMPARED_BYTES)]))
         .filter(|(_, line)| !line.is_empty() && !is_elision(line))
         .take(MAX_SENT_LINES)
         .max_by_key(|(index, line)| (line.len().min(40), std::cmp::Reverse(*index)))?;
@@ -53,7 +55,7 @@ pub(in crate::edit) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Neares
     let mut best: Option<(f64, usize)> = None;
     for (at, candidate) in file.texts().enumerate() {
         let candidate = trim(candidate);
-        let candidate = &candidate[..candidate.len().min(MAX_COMPARED_CHARS)];
+        let candidate = &candidate[..candidate.len().min(MAX_COMPARED_BYTES)];
         let total = pairs.len + candidate.len().saturating_sub(1);
         if candidate.is_empty() || total == 0 {
             continue;
@@ -64,7 +66,7 @@ pub(in crate::edit) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Neares
             continue;
         }
         let score = (2 * pairs.shared(candidate).min(pairs.len)) as f64 / total as f64;
-        let score = if words(candidate).eq(words(line)) { 1.5 } else { score };
+        let score = if nonblank_bytes(candidate).eq(nonblank_bytes(line)) { 1.5 } else { score };
         if best.is_none_or(|(least, _)| score > least) {
             best = Some((score, at));
         }
@@ -73,10 +75,11 @@ pub(in crate::edit) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Neares
     Some(Nearest { line, old: index, whitespace_only: score > 1.0 })
 }
 
-/// Finds the file line that contains one of the first lines of the old text, which may break the
-/// lines of the file differently. Of several, the one with most of the old text around it.
-fn containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
-    let sent: Vec<Vec<u8>> = old.iter().take(MAX_NEIGHBOURS).map(|line| match_key(line)).collect();
+/// Finds the file line that contains one of the first lines of the old text, which may break lines
+/// differently than the file. Of several, the one with the most of the old text around it.
+fn nearest_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
+    let sent: Vec<Vec<u8>> =
+        old.iter().take(MAX_NEIGHBOUR_LINES).map(|line| match_key(line)).collect();
     let is_distinctive = |key: &[u8]| key.len() >= MIN_PART_BYTES && has_word(key);
     let wanted: Vec<usize> = (0..sent.len())
         .filter(|&at| is_distinctive(&sent[at]) && !is_elision(old[at]))
@@ -92,8 +95,9 @@ fn containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
         ends.push(keys.len());
     }
     let around = |line: usize, at: usize| {
-        let first = line.saturating_sub(at + MAX_DRIFT);
-        let last = (line + (old.len() - at).min(MAX_NEIGHBOURS) + MAX_DRIFT).min(ends.len());
+        let first = line.saturating_sub(at + MAX_DRIFT_LINES);
+        let last =
+            (line + (old.len() - at).min(MAX_NEIGHBOUR_LINES) + MAX_DRIFT_LINES).min(ends.len());
         let from = first.checked_sub(1).map_or(0, |before| ends[before]);
         let window = keys[from..ends[last - 1]].iter().copied().take(MAX_WINDOW_BYTES);
         let window: Vec<u8> = window.filter(|&byte| byte != b'\n').collect();
@@ -103,7 +107,7 @@ fn containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
     let mut best: Option<(usize, usize, usize)> = None;
     for at in wanted {
         let finder = memmem::Finder::new(&sent[at]);
-        for offset in finder.find_iter(&keys).take(MAX_PLACES) {
+        for offset in finder.find_iter(&keys).take(MAX_COMPARED_PLACES) {
             let line = ends.partition_point(|&end| end <= offset);
             let found = around(line, at);
             if best.is_none_or(|(most, _, _)| found > most) {
@@ -112,10 +116,11 @@ fn containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
         }
     }
     let (_, line, at) = best?;
-    let whitespace_only = words(file.text(line)).eq(words(old[at]));
+    let whitespace_only = nonblank_bytes(file.text(line)).eq(nonblank_bytes(old[at]));
     Some(Nearest { line, old: at, whitespace_only })
 }
 
-fn words(line: &[u8]) -> impl Iterator<Item = u8> {
+/// Returns the bytes of a line without white space.
+fn nonblank_bytes(line: &[u8]) -> impl Iterator<Item = u8> {
     line.iter().copied().filter(|byte| !byte.is_ascii_whitespace())
 }

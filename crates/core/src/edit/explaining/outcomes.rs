@@ -13,10 +13,10 @@ use crate::edit::budget::WorkBudget;
 use crate::edit::{Applied, AppliedEdit, Edit, EditOptions, apply};
 use crate::error::Error;
 
-/// The maximum number of edits that are reported.
-const MAX_REPORTED: usize = 20;
+/// The maximum number of edits that are reported; the outcomes of later ones are left out.
+const MAX_REPORTED_EDITS: usize = 20;
 
-/// A list of edits and the text after the applied ones.
+/// The edits of a call with the text after those that were applied before one was refused.
 pub(in crate::edit) struct EditOutcomes<'v, 'c> {
     pub content: EditContent<'c>,
     /// The text before the first edit.
@@ -28,25 +28,29 @@ pub(in crate::edit) struct EditOutcomes<'v, 'c> {
 }
 
 impl EditOutcomes<'_, '_> {
-    /// Adds the outcome of every edit to the error of the refused one.
-    pub(in crate::edit) fn added_to(mut self, error: Error, applied: &[Applied]) -> Error {
+    /// Adds the outcome of every edit to the error of the refused one, as the detail `edits`. Does
+    /// nothing for a single edit.
+    pub(in crate::edit) fn add_to_error(mut self, error: Error, applied: &[Applied]) -> Error {
         if self.edits.len() < 2 {
             return error;
         }
-        let mut told: Vec<Value> = applied.iter().take(MAX_REPORTED).map(made).collect();
+        let mut told: Vec<Value> =
+            applied.iter().take(MAX_REPORTED_EDITS).map(applied_json).collect();
         let refused = applied.len();
-        if told.len() < MAX_REPORTED {
-            told.push(not_made(&error));
+        if told.len() < MAX_REPORTED_EDITS {
+            told.push(refused_json(&error));
         }
-        for (index, edit) in self.edits.iter().enumerate().take(MAX_REPORTED).skip(refused + 1) {
+        for (index, edit) in
+            self.edits.iter().enumerate().take(MAX_REPORTED_EDITS).skip(refused + 1)
+        {
             if self.work.is_spent() {
                 break;
             }
             let place = (index, self.edits.len());
             let Self { content, original, shifts, options, work, .. } = &mut self;
             told.push(match apply(content, original, shifts, edit, options, place, work) {
-                Ok(AppliedEdit { facts, .. }) => made(&facts),
-                Err(error) => not_made(&error),
+                Ok(AppliedEdit { facts, .. }) => applied_json(&facts),
+                Err(error) => refused_json(&error),
             });
         }
         for (index, verdict) in told.iter_mut().enumerate() {
@@ -58,11 +62,13 @@ impl EditOutcomes<'_, '_> {
     }
 }
 
-fn made(facts: &Applied) -> Value {
+/// The outcome of an applied edit.
+fn applied_json(facts: &Applied) -> Value {
     json!({ "ok": true, "tier": facts.tier.as_str(), "start_line": facts.start_line, "end_line": facts.end_line })
 }
 
-fn not_made(error: &Error) -> Value {
+/// The outcome of a refused edit: code and reason.
+fn refused_json(error: &Error) -> Value {
     let mut verdict = Map::new();
     verdict.insert("ok".into(), false.into());
     verdict.insert("code".into(), error.code.as_str().into());

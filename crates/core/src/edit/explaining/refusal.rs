@@ -1,7 +1,8 @@
 //! The reasons why an edit was refused.
 //!
 //! A refusal should make the next attempt succeed: this module has the reasons, [`super::report`]
-//! their messages, and [`super::suggestions`] the text to send instead. A refusal stays below 2 KB.
+//! their messages, and [`super::suggestions`] the text to send instead. A refusal is at most 2,048
+//! bytes of JSON ([`super::truncate`]).
 
 use std::ops::Range;
 
@@ -14,7 +15,8 @@ use crate::edit::{Edit, EditOptions, Match, Strictness};
 use crate::error::Error;
 use crate::text::path::escape_controls;
 
-/// The reason why an edit was not applied. Lines are 1-based, ranges 0-based.
+/// The reason why an edit was not applied. `line` and `lines` are 1-based; `file` and `there` are
+/// 0-based.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::edit) enum Refusal {
     /// The old text is empty.
@@ -25,9 +27,10 @@ pub(in crate::edit) enum Refusal {
     Unchanged,
     /// The old text does not occur.
     NotFound,
-    /// The result of the edit is in the file already.
+    /// The new text is in the file already, at the position of the edit.
     AlreadyApplied,
-    /// The old text matches except for this line.
+    /// The old text matches the lines `file` except for its line `sent`. `there` is the file's line
+    /// in that place, if there is one.
     Different { file: Range<usize>, sent: Vec<u8>, there: Option<usize> },
     /// This line of the file is between replaced lines, and the old text does not have it.
     Unmentioned { line: u64 },
@@ -37,16 +40,16 @@ pub(in crate::edit) enum Refusal {
     TooLarge,
     /// The call has too many edits or would write too much.
     TooMuch,
-    /// The old text matches only in a tier that is not allowed.
+    /// The old text matches only in a tier that the edit's strictness excludes.
     TooLoose(Match),
     /// The old text matches at each of these lines; `alike` if it is only similar to them.
     NotUnique { lines: Vec<u64>, alike: bool },
-    /// The old text matches at these lines, but another number was expected.
-    Count { expected: u64, lines: Vec<u64> },
+    /// The old text matches at these lines, but the edit expected another number of matches.
+    WrongCount { expected: u64, lines: Vec<u64> },
 }
 
 impl Refusal {
-    /// Translates a failed search for the old text.
+    /// Returns the refusal for a failed search of the old text.
     pub(in crate::edit) fn of(miss: NoMatch, needle: &Needle<'_>) -> Self {
         match miss {
             NoMatch::Nowhere => Self::NotFound,
@@ -70,18 +73,19 @@ impl Refusal {
         }
     }
 
-    /// Reports whether the edit was refused because it matches several positions.
+    /// Returns true if the edit was refused for the number of its matches.
     pub(in crate::edit) fn is_ambiguous(&self) -> bool {
-        matches!(self, Self::NotUnique { .. } | Self::Count { .. })
+        matches!(self, Self::NotUnique { .. } | Self::WrongCount { .. })
     }
 
-    /// Reduces the reason to what applies if no loose match is allowed anyway.
-    pub(in crate::edit) fn under(self, strictness: Strictness) -> Self {
+    /// Returns `NotFound` in place of an ambiguity among matches that this strictness excludes
+    /// anyway.
+    pub(in crate::edit) fn limited_to(self, strictness: Strictness) -> Self {
         match self {
             Self::NotUnique { alike, .. } if alike && strictness < Strictness::Fuzzy => {
                 Self::NotFound
             }
-            Self::NotUnique { .. } | Self::Count { .. } if strictness == Strictness::Exact => {
+            Self::NotUnique { .. } | Self::WrongCount { .. } if strictness == Strictness::Exact => {
                 Self::NotFound
             }
             refusal => refusal,

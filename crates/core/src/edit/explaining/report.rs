@@ -4,39 +4,39 @@
 use std::ops::Range;
 
 use super::excerpt::{
-    around, detailed, difference, is_a_line, join, list, quote, show, trim_newlines,
+    covered_lines, difference, first_detailed, is_a_line, join, list, quote, show, trim_newlines,
 };
 use super::nearest::nearest;
 use super::refusal::Refusal;
 use super::suggestions::candidates;
-use crate::edit::lines::{FileLines, edit_lines, fold_ends, trim};
+use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::exact::occurs;
 use crate::edit::matching::repair::Repair;
 use crate::edit::{Edit, Match, Tier};
 use crate::error::{Code, Error};
 use crate::text::BOM_UTF8;
 
-/// Below this length, a line equal to the new text may exist by chance. Bytes.
+/// The length in bytes below which a text equal to the new one may be in the file by chance.
 const SHORT_TEXT_BYTES: usize = 32;
 
-/// The maximum number of lines that an old text may have left out.
-const MAX_LEFT_OUT: usize = 200;
-/// The maximum number of positions at which such a text may begin.
+/// The maximum number of consecutive file lines that an old text is assumed to have left out.
+const MAX_LEFT_OUT_LINES: usize = 200;
+/// The maximum number of positions at which an old text that left out lines is assumed to begin.
 const MAX_STARTS: usize = 16;
 
 /// Splits an LF text into lines, without an empty last one.
-fn lines_of(text: &[u8]) -> Vec<Vec<u8>> {
+fn split_lf(text: &[u8]) -> Vec<Vec<u8>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
-/// The context of a message.
+/// Composes the error for a refused edit.
 pub(in crate::edit) struct RefusalReport<'r> {
     pub text: &'r [u8],
     pub edit: &'r Edit,
-    /// The name of the argument: `old_text`, and of which edit.
+    /// How messages name the argument: `old_text`, or `old_text of edits[1]`.
     pub what: &'r str,
-    /// The path of the file, as shown.
+    /// The path of the file as messages show it.
     pub path: &'r str,
 }
 
@@ -56,8 +56,8 @@ impl RefusalReport<'_> {
                 Code::NoChange,
                 format!("the edits leave {path} as it is; the result must be different"),
             ),
-            Refusal::NotUnique { lines, alike } => self.not_unique(&lines, alike),
-            Refusal::Count { expected, lines } => Error::new(
+            Refusal::NotUnique { lines, alike } => self.not_unique_error(&lines, alike),
+            Refusal::WrongCount { expected, lines } => Error::new(
                 Code::MatchCountMismatch,
                 join(
                     format!(
@@ -69,17 +69,19 @@ impl RefusalReport<'_> {
             )
             .detail("expected", expected)
             .detail("found", lines.len())
-            .detail("lines", detailed(&lines)),
-            Refusal::AlreadyApplied => self.not_found("already_applied", &self.applied(), "").hint(
-                "nothing is left to do; if this is meant to be added again, use match: exact",
-            ),
-            Refusal::Different { .. } if self.is_applied() => self.error(Refusal::AlreadyApplied),
-            Refusal::Different { file, sent, there } => self.different(&file, &sent, there),
+            .detail("lines", first_detailed(&lines)),
+            Refusal::AlreadyApplied => {
+                self.not_found_error("already_applied", &self.already_there_text(), "").hint(
+                    "nothing is left to do; if this is meant to be added again, use match: exact",
+                )
+            }
+            Refusal::Different { .. } if self.has_new_text() => self.error(Refusal::AlreadyApplied),
+            Refusal::Different { file, sent, there } => self.different_error(&file, &sent, there),
             Refusal::Unmentioned { line } => {
                 let lines = FileLines::new(self.text);
                 let at = usize::try_from(line - 1).unwrap_or(usize::MAX);
                 let shown = if at < lines.len() { show(lines.text(at)) } else { String::new() };
-                self.not_found(
+                self.not_found_error(
                     "unmentioned_line",
                     &format!(
                         "line {line} is among or next to the lines to replace, and old_text leaves it out"
@@ -90,14 +92,14 @@ impl RefusalReport<'_> {
                 .detail("line", line)
             }
             Refusal::Elided => self
-                .not_found_near(
+                .not_found_near_error(
                     "elided",
                     "old_text leaves lines out with ..., and new_text does not",
                     &self.edit.old,
                 )
                 .hint("send the lines themselves, or leave the same lines out of both texts"),
             Refusal::TooLarge => self
-                .not_found(
+                .not_found_error(
                     "too_large",
                     "the text is not there literally, and too large for more",
                     "",
@@ -109,34 +111,41 @@ impl RefusalReport<'_> {
             )
             .hint("send fewer edits in one call, or write the whole file")
             .detail("reason", "too_much"),
-            Refusal::TooLoose(found) => self.too_loose(&found),
-            Refusal::NotFound => self.nowhere(),
+            Refusal::TooLoose(found) => self.too_loose_error(&found),
+            Refusal::NotFound => self.nowhere_error(),
         }
     }
 
-    fn not_found(&self, reason: &str, because: &str, more: &str) -> Error {
+    /// Returns the error `MATCH_NOT_FOUND`: `because` follows in its first line if that has room,
+    /// `more` after it.
+    fn not_found_error(&self, reason: &str, because: &str, more: &str) -> Error {
         let head = format!("{} not found in {}", self.what, self.path);
         let message = join(head, because) + more;
         Error::new(Code::MatchNotFound, message).detail("reason", reason)
     }
 
-    /// Like [`RefusalReport::not_found`], with the line of the file that is nearest to `sent`.
-    fn not_found_near(&self, reason: &str, because: &str, sent: &str) -> Error {
+    /// Returns the same error as [`Self::not_found_error`], with the line of the file that is most
+    /// similar to `sent`, if any.
+    fn not_found_near_error(&self, reason: &str, because: &str, sent: &str) -> Error {
         let lines = FileLines::new(self.text);
-        let Some(near) = nearest(&lines, sent) else { return self.not_found(reason, because, "") };
+        let Some(near) = nearest(&lines, sent) else {
+            return self.not_found_error(reason, because, "");
+        };
         let line = near.line + 1;
         let more = format!("\n  file {line}: {}", show(lines.text(near.line)));
-        self.not_found(reason, &format!("{because}; nearest is line {line}"), &more)
+        self.not_found_error(reason, &format!("{because}; nearest is line {line}"), &more)
             .detail("nearest_line", line)
     }
 
-    fn not_unique(&self, lines: &[u64], alike: bool) -> Error {
+    /// Returns the error `MATCH_NOT_UNIQUE`; `alike` if the text is only similar to these lines.
+    fn not_unique_error(&self, lines: &[u64], alike: bool) -> Error {
         let (times, verb) = (lines.len(), if alike { "is like" } else { "occurs" });
         let head = format!("{} {verb} {times} places in {}", self.what, self.path);
         let head = if alike { head } else { head.replace(" places in ", " times in ") };
         let file = FileLines::new(self.text);
-        let span =
-            fold_ends(trim_newlines(self.edit.old.as_bytes())).split(|&b| b == b'\n').count();
+        let span = to_lf_without_bom(trim_newlines(self.edit.old.as_bytes()))
+            .split(|&b| b == b'\n')
+            .count();
         let ranges: Vec<Range<usize>> = lines
             .iter()
             .filter_map(|&line| usize::try_from(line).ok()?.checked_sub(1))
@@ -149,7 +158,7 @@ impl RefusalReport<'_> {
                 "add surrounding lines to old_text, or set replace_all or near_line"
             })
             .detail("found", times)
-            .detail("lines", detailed(lines))
+            .detail("lines", first_detailed(lines))
             .detail(
                 "candidates",
                 if alike {
@@ -160,15 +169,17 @@ impl RefusalReport<'_> {
             )
     }
 
-    /// Returns the positions as candidates, compared with the text that was sent.
+    /// Returns the positions (0-based lines) as candidates, each with its difference from the text
+    /// that was sent.
     fn candidates(&self, lines: &FileLines<'_>, ranges: &[Range<usize>]) -> serde_json::Value {
-        let sent = fold_ends(self.edit.old.as_bytes());
+        let sent = to_lf_without_bom(self.edit.old.as_bytes());
         let sent = edit_lines(sent.strip_suffix(b"\n").unwrap_or(&sent));
         candidates(lines, ranges, Some(&sent))
     }
 
-    /// Says that the result of the edit is in the file already, and where.
-    fn applied(&self) -> String {
+    /// Returns the words that the new text is in the file already, with its line if it has more
+    /// than white space.
+    fn already_there_text(&self) -> String {
         let there = "new_text is already there";
         match memchr::memmem::find(self.text, trim(self.edit.new.as_bytes())) {
             Some(at) if !self.edit.new.trim().is_empty() => {
@@ -179,13 +190,13 @@ impl RefusalReport<'_> {
         }
     }
 
-    /// Reports whether the result of the edit is in the file already.
-    fn is_applied(&self) -> bool {
+    /// Returns true if the new text has at least 8 bytes and occurs in the file.
+    fn has_new_text(&self) -> bool {
         trim(self.edit.new.as_bytes()).len() >= 8 && occurs(self.text, &self.edit.new)
     }
 
-    /// Reports whether the new text is so short, and so different from the old one, that an equal
-    /// line proves nothing.
+    /// Returns true if the new text is so short, and so different from the old one, that it may be
+    /// in the file by chance.
     fn may_be_chance(&self) -> bool {
         let (old, new) = (trim(self.edit.old.as_bytes()), trim(self.edit.new.as_bytes()));
         let ahead = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -195,24 +206,32 @@ impl RefusalReport<'_> {
             && 2 * (ahead + behind) < old.len().min(new.len())
     }
 
-    /// Reports an old text that begins at a line exactly and leaves out lines that follow there.
-    fn left_out(&self, lines: &FileLines<'_>) -> Option<Error> {
-        let sent = lines_of(&fold_ends(self.edit.old.as_bytes()));
+    /// Returns the error for an old text that equals lines of the file except that it leaves out
+    /// lines in between; `None` if it equals no lines in this way.
+    fn left_out_error(&self, lines: &FileLines<'_>) -> Option<Error> {
+        let sent = split_lf(&to_lf_without_bom(self.edit.old.as_bytes()));
         let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
         let first = sent.first().filter(|line| !trim(line).is_empty())?;
         (0..lines.len())
             .filter(|&from| same(from, first))
             .take(MAX_STARTS)
-            .find_map(|from| self.left_out_at(lines, from, &sent))
+            .find_map(|from| self.left_out_error_at(lines, from, &sent))
     }
 
-    /// Checks [`RefusalReport::left_out`] for a start at one line.
-    fn left_out_at(&self, lines: &FileLines<'_>, from: usize, sent: &[Vec<u8>]) -> Option<Error> {
+    /// Returns the error of [`Self::left_out_error`] if the old text begins at line `from`
+    /// (0-based) and leaves out lines that follow it; `None` otherwise.
+    fn left_out_error_at(
+        &self,
+        lines: &FileLines<'_>,
+        from: usize,
+        sent: &[Vec<u8>],
+    ) -> Option<Error> {
         let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
         let kept = sent.iter().enumerate().take_while(|(at, text)| same(from + at, text)).count();
         let next = sent.get(kept)?;
         let gap = from + kept;
-        let end = (gap + 1..lines.len().min(gap + MAX_LEFT_OUT)).find(|&at| same(at, next))?;
+        let end =
+            (gap + 1..lines.len().min(gap + MAX_LEFT_OUT_LINES)).find(|&at| same(at, next))?;
         // The lines after the gap must match too, because a closing brace alone occurs in many
         // places.
         if !sent[kept..].iter().enumerate().all(|(at, text)| same(end + at, text)) {
@@ -225,7 +244,7 @@ impl RefusalReport<'_> {
         };
         let so = format!("it leaves out {which} between the lines that it has");
         Some(
-            self.not_found(
+            self.not_found_error(
                 "not_found",
                 &so,
                 &format!("\n  file {}: {}", gap + 1, show(lines.text(gap))),
@@ -236,16 +255,16 @@ impl RefusalReport<'_> {
         )
     }
 
-    /// Reports an old text that matches except for one line.
-    fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
+    /// Returns the error for an old text that matches the lines `file` except for its line `sent`.
+    fn different_error(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
         let lines = FileLines::new(self.text);
         let Some(there) = there.filter(|&at| at < lines.len()) else {
-            if let Some(error) = self.left_out(&lines) {
+            if let Some(error) = self.left_out_error(&lines) {
                 return error;
             }
             let (from, to) = (file.start + 1, file.end);
             return self
-                .not_found(
+                .not_found_error(
                     "line_missing",
                     &format!("lines {from}-{to} are like it, but have no such line"),
                     &format!("\n  sent: {}", show(sent)),
@@ -254,7 +273,7 @@ impl RefusalReport<'_> {
                 .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)));
         };
         let line = there + 1;
-        self.not_found(
+        self.not_found_error(
             "line_differs",
             &format!("nearest is line {line}, which reads differently"),
             &quote(&lines, there, sent),
@@ -264,8 +283,8 @@ impl RefusalReport<'_> {
         .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)))
     }
 
-    /// Reports a match in a tier that is not allowed.
-    fn too_loose(&self, found: &Match) -> Error {
+    /// Returns the error for a match in a tier that the edit's strictness excludes.
+    fn too_loose_error(&self, found: &Match) -> Error {
         let lines = FileLines::new(self.text);
         let range = match (found.splices.first(), found.splices.last()) {
             (Some(first), Some(last)) => {
@@ -274,7 +293,7 @@ impl RefusalReport<'_> {
             }
             _ => 0..0,
         };
-        let sent = fold_ends(self.edit.old.as_bytes());
+        let sent = to_lf_without_bom(self.edit.old.as_bytes());
         let sent = edit_lines(&sent);
         let sent: Vec<&[u8]> = sent.into_iter().filter(|line| !trim(line).is_empty()).collect();
         let pair = sent.iter().zip(range.clone()).find(|(sent, at)| **sent != lines.text(*at));
@@ -303,32 +322,36 @@ impl RefusalReport<'_> {
                 ("inexact", format!("nearest is line {line}, which reads a little differently"))
             }
         };
-        self.not_found(reason, &because, &quote(&lines, there, sent))
+        self.not_found_error(reason, &because, &quote(&lines, there, sent))
             .hint("send the old_text of the first candidate, or allow a looser match")
             .detail("nearest_line", line)
             .detail("tier", found.tier.as_str())
             .detail("candidates", self.candidates(&lines, &[range]))
     }
 
-    /// Reports an old text that does not occur, with the nearest lines.
-    fn nowhere(&self) -> Error {
+    /// Returns the error for an old text that does not occur, with the most similar lines.
+    fn nowhere_error(&self) -> Error {
         let body = self.text.strip_prefix(BOM_UTF8).unwrap_or(self.text);
         if body.is_empty() {
             return self
-                .not_found("empty_file", "the file is empty", "")
+                .not_found_error("empty_file", "the file is empty", "")
                 .hint("write the file instead");
         }
         if self.edit.old.trim().is_empty() {
             return self
-                .not_found("blank", "old_text is blank, and white space must match exactly", "")
+                .not_found_error(
+                    "blank",
+                    "old_text is blank, and white space must match exactly",
+                    "",
+                )
                 .hint("include a line with text");
         }
-        if self.is_applied() && !self.may_be_chance() {
+        if self.has_new_text() && !self.may_be_chance() {
             return self.error(Refusal::AlreadyApplied);
         }
         if let Some(plain) = crate::edit::matching::repair::without_line_numbers(&self.edit.old) {
             return self
-                .not_found_near(
+                .not_found_near_error(
                     "line_numbers",
                     "old_text begins its lines with a line number",
                     &plain,
@@ -336,16 +359,16 @@ impl RefusalReport<'_> {
                 .hint("send the lines without their numbers");
         }
         let lines = FileLines::new(self.text);
-        if let Some(error) = self.left_out(&lines) {
+        if let Some(error) = self.left_out_error(&lines) {
             return error;
         }
         let Some(near) = nearest(&lines, &self.edit.old) else {
-            // The search skipped this text as too short, so it is looked for as a line of its own.
+            // A short text is not searched for by similarity, so it is looked for as a whole line.
             if is_a_line(&lines, &self.edit.new) {
                 return self
-                    .not_found(
+                    .not_found_error(
                         "not_found",
-                        &format!("nothing there is like it; {}", self.applied()),
+                        &format!("nothing there is like it; {}", self.already_there_text()),
                         "",
                     )
                     .hint(
@@ -353,10 +376,10 @@ impl RefusalReport<'_> {
                     );
             }
             return self
-                .not_found("not_found", "nothing there is like it", "")
+                .not_found_error("not_found", "nothing there is like it", "")
                 .hint("read the file again, or look for the text in other files");
         };
-        let old = fold_ends(self.edit.old.as_bytes());
+        let old = to_lf_without_bom(self.edit.old.as_bytes());
         let sent = edit_lines(&old);
         let sent_lines = sent.len() - usize::from(old.ends_with(b"\n"));
         let sent = sent.get(near.old).map(|line| line.to_vec()).unwrap_or_default();
@@ -367,7 +390,7 @@ impl RefusalReport<'_> {
             false => String::new(),
         };
         let line = near.line + 1;
-        self.not_found(
+        self.not_found_error(
             "not_found",
             &format!("nearest is line {line}{so}"),
             &quote(&lines, near.line, &sent),
@@ -376,7 +399,7 @@ impl RefusalReport<'_> {
         .detail("nearest_line", line)
         .detail(
             "candidates",
-            self.candidates(&lines, &[around(&lines, near.line, near.old, sent_lines)]),
+            self.candidates(&lines, &[covered_lines(&lines, near.line, near.old, sent_lines)]),
         )
     }
 }

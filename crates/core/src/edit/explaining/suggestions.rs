@@ -1,5 +1,5 @@
-//! Builds the candidates of a refusal: positions in the file with their anchors, their differing
-//! lines, and the text to send if it is short.
+//! Builds the `candidates` detail of a refusal: positions in the file with their anchors, their
+//! differing lines, and the text to send if it is short.
 
 use std::ops::Range;
 
@@ -11,19 +11,20 @@ use crate::diff::changes_between;
 use crate::edit::lines::FileLines;
 use crate::text::cut_chars;
 
-/// The maximum number of positions.
+/// The maximum number of candidates; further positions are left out.
 const MAX_POSITIONS: usize = 3;
-/// The maximum length of a text to send; for longer ones the anchors must suffice. Bytes.
-const MAX_SENDABLE_BYTES: usize = 800;
-/// The maximum number of differing lines per position.
+/// The maximum length in bytes of a candidate's text; a longer one is left out, so that the caller
+/// names it by its anchors.
+const MAX_CANDIDATE_TEXT_BYTES: usize = 800;
+/// The maximum number of differing lines of a candidate; further ones are left out.
 const MAX_DIFFERING_LINES: usize = 6;
-/// The maximum product of sent lines and file lines that are compared.
-const MAX_COMPARED_PAIRS: usize = 1_000_000;
-/// The maximum number of characters of a differing line.
+/// The maximum product of sent lines and file lines for which differences are listed.
+const MAX_COMPARED_LINE_PAIRS: usize = 1_000_000;
+/// The maximum length of a differing line in code points; the rest is cut.
 const MAX_DIFFERENCE_CHARS: usize = 100;
 
-/// Returns positions of the file (lines, 0-based), the best first. `sent` is the text to compare
-/// them with.
+/// Returns the candidates for positions of the file (ranges of 0-based lines), in their order. With
+/// `sent`, each has its difference from these lines and, if it is short, its text.
 pub(in crate::edit) fn candidates(
     file: &FileLines<'_>,
     ranges: &[Range<usize>],
@@ -42,6 +43,7 @@ pub(in crate::edit) fn candidates(
         .collect()
 }
 
+/// Returns one candidate; `None` if the range is empty or beyond the end of the file.
 fn candidate(
     file: &FileLines<'_>,
     range: &Range<usize>,
@@ -57,21 +59,23 @@ fn candidate(
     });
     let lines: Vec<&[u8]> = range.clone().map(|at| file.text(at)).collect();
     if let Some(sent) = sent {
-        candidate["differs"] = differing(&lines, range.start, sent).into();
+        candidate["differs"] = differing_lines(&lines, range.start, sent).into();
         let end = file.start(last) + file.text(last).len();
         let text: Option<Vec<&str>> =
             lines.iter().map(|line| std::str::from_utf8(line).ok()).collect();
-        if let Some(text) = text.filter(|_| end - file.start(range.start) <= MAX_SENDABLE_BYTES) {
+        if let Some(text) =
+            text.filter(|_| end - file.start(range.start) <= MAX_CANDIDATE_TEXT_BYTES)
+        {
             candidate["old_text"] = text.join("\n").into();
         }
     }
     Some(candidate)
 }
 
-/// Formats as `- sent line`, `+ 131: text of line 131`.
-fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
+/// Returns the differing lines in the form `- sent line` and `+ 131: text of line 131`.
+fn differing_lines(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
     let mut told = Vec::new();
-    if sent.len().saturating_mul(lines.len()) > MAX_COMPARED_PAIRS {
+    if sent.len().saturating_mul(lines.len()) > MAX_COMPARED_LINE_PAIRS {
         return told;
     }
     for change in changes_between(sent, lines) {

@@ -8,31 +8,31 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::text::{count_chars, cut_chars};
 
-/// The maximum length of a refusal as JSON. Bytes.
+/// The maximum length of a refusal as JSON, in bytes.
 const MAX_REFUSAL_BYTES: usize = 2048;
-/// The part of it reserved for what a caller above this crate adds: whether the file has changed
+/// The bytes of it that are reserved for what the layers above add: whether the file has changed
 /// since it was read, as text and as data.
 const RESERVED_BYTES: usize = 140;
 
 /// Details that are never dropped, because they identify the edit or the file.
 const KEPT_DETAILS: [&str; 5] = ["reason", "edit_index", "path", "file", "hunk"];
 
-/// Shortens the refusal for a file if it is too long. The hint counts twice, because the message
-/// ends with it, and the path once more.
+/// Shortens the refusal for a file to [`MAX_REFUSAL_BYTES`]. The hint counts twice, because the
+/// layers above append it to the message, and the path once more.
 pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
     let sheds: [fn(&mut Error); 8] = [
-        |error| cut(error, "candidates", 1),
-        |error| without(error, "candidates", "differs"),
-        |error| cut(error, "lines", 20),
-        |error| without(error, "candidates", "old_text"),
-        |error| cut(error, "edits", 5),
-        |error| without(error, "hunks", "message"),
-        |error| cut(error, "hunks", 5),
+        |error| truncate_detail(error, "candidates", 1),
+        |error| remove_from_each(error, "candidates", "differs"),
+        |error| truncate_detail(error, "lines", 20),
+        |error| remove_from_each(error, "candidates", "old_text"),
+        |error| truncate_detail(error, "edits", 5),
+        |error| remove_from_each(error, "hunks", "message"),
+        |error| truncate_detail(error, "hunks", 5),
         |error| error.details.retain(|key, _| KEPT_DETAILS.contains(&key.as_str())),
     ];
-    let hint = error.hint.as_deref().map_or(0, quoted);
+    let hint = error.hint.as_deref().map_or(0, json_string_len);
     let room = MAX_REFUSAL_BYTES
-        .saturating_sub(RESERVED_BYTES + hint + quoted(path).min(MAX_REFUSAL_BYTES / 2));
+        .saturating_sub(RESERVED_BYTES + hint + json_string_len(path).min(MAX_REFUSAL_BYTES / 2));
     for shed in sheds {
         if error.to_json().len() <= room {
             return error;
@@ -46,18 +46,20 @@ pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
     error
 }
 
-/// Returns the length of a text as a JSON string. Bytes.
-fn quoted(text: &str) -> usize {
+/// Returns the length of a text as a JSON string in bytes.
+fn json_string_len(text: &str) -> usize {
     Value::from(text).to_string().len()
 }
 
-fn cut(error: &mut Error, key: &str, keep: usize) {
+/// Cuts the list of a detail to `keep` items.
+fn truncate_detail(error: &mut Error, key: &str, keep: usize) {
     if let Some(Value::Array(list)) = error.details.get_mut(key) {
         list.truncate(keep);
     }
 }
 
-fn without(error: &mut Error, list: &str, key: &str) {
+/// Removes a key from each object in the list of a detail.
+fn remove_from_each(error: &mut Error, list: &str, key: &str) {
     if let Some(Value::Array(items)) = error.details.get_mut(list) {
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
             item.remove(key);

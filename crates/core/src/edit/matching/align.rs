@@ -100,7 +100,7 @@ fn align_within(
     let low = (diagonal - pad as isize).max(0) as usize;
     let high = (diagonal + (n + pad) as isize).clamp(0, hay.len() as isize) as usize;
     let cells = (n + 1) * (2 * pad + 1);
-    if low >= high || cells > MAX_CELLS || !hay.work.pay_for(cells, 25) {
+    if low >= high || cells > MAX_CELLS || !hay.work.try_spend_times(cells, 25) {
         return None;
     }
     let window = Window::new(hay, needle, low..high)?;

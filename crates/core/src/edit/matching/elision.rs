@@ -11,7 +11,7 @@ use super::haystack::Haystack;
 use super::locate::locate;
 use super::needle::Needle;
 use super::normalize::match_key;
-use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any, merge_with};
+use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any_line, merge_with};
 use crate::edit::lines::trim;
 use crate::edit::{Match, Refusal, Tier};
 
@@ -63,7 +63,7 @@ pub(in crate::edit) fn find(
         if places.is_empty() {
             return Err(Refusal::NotFound);
         }
-        if !changes_any(old, new) {
+        if !changes_any_line(old, new) {
             continue;
         }
         if places.len() > 1 {

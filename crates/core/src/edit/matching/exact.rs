@@ -11,7 +11,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
-use crate::edit::lines::fold_ends;
+use crate::edit::lines::to_lf_without_bom;
 use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose};
 use crate::text::{BOM_UTF8, Eol, count_lf};
 
@@ -33,7 +33,7 @@ pub(in crate::edit) fn find(
     if !work.try_spend(text.len() / 2 + edit.old.len() + edit.new.len() + 200) {
         return Err(Refusal::TooMuch);
     }
-    let old = fold_ends(edit.old.as_bytes());
+    let old = to_lf_without_bom(edit.old.as_bytes());
     let body = text.strip_prefix(BOM_UTF8).unwrap_or(text);
     let eol = Eol::detect(body);
     let view = EolView::new(body, eol, &old);
@@ -102,7 +102,7 @@ impl<'a> EolView<'a> {
                 let ends = std::iter::repeat(&b"\r\n"[..]);
                 (Cow::Borrowed(raw), Cow::Owned(with_ends(old, ends)))
             }
-            Eol::Mixed => (fold_ends(raw), Cow::Borrowed(old)),
+            Eol::Mixed => (to_lf_without_bom(raw), Cow::Borrowed(old)),
         };
         Self { raw, text, old }
     }
@@ -156,10 +156,10 @@ impl<'a> EolView<'a> {
 fn dress(text: &[u8], range: &Range<usize>, eol: Eol, old: &[u8], new: &[u8]) -> Vec<u8> {
     match eol {
         Eol::None => new.to_vec(),
-        Eol::Lf => fold_ends(new).into_owned(),
-        Eol::CrLf => with_ends(&fold_ends(new), std::iter::repeat(&b"\r\n"[..])),
+        Eol::Lf => to_lf_without_bom(new).into_owned(),
+        Eol::CrLf => with_ends(&to_lf_without_bom(new), std::iter::repeat(&b"\r\n"[..])),
         Eol::Mixed => {
-            let new = fold_ends(new);
+            let new = to_lf_without_bom(new);
             let ends = mixed_ends(text, range, old, &new);
             with_ends(&new, ends.into_iter())
         }
@@ -220,7 +220,7 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
 
 /// Reports whether the text occurs.
 pub(in crate::edit) fn occurs(text: &[u8], needle: &str) -> bool {
-    let needle = fold_ends(needle.as_bytes());
+    let needle = to_lf_without_bom(needle.as_bytes());
     let view = EolView::new(text, Eol::detect(text), &needle);
     memmem::find(&view.text, &view.old).is_some()
 }

@@ -20,7 +20,7 @@ use super::sanity::{self, Suspicion};
 use crate::edit::applying::merge::{BlankEdges, merge};
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
-use crate::edit::lines::{edit_lines, fold_ends, has_countable_lines, indent, trim};
+use crate::edit::lines::{edit_lines, has_countable_lines, indent, to_lf_without_bom, trim};
 use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose};
 use crate::encoding::trim as trim_splice;
 
@@ -93,8 +93,8 @@ fn attempt(
             }
         }
     }
-    let old = fold_ends(hypothesis.old.as_bytes());
-    let new = fold_ends(hypothesis.new.as_bytes());
+    let old = to_lf_without_bom(hypothesis.old.as_bytes());
+    let new = to_lf_without_bom(hypothesis.new.as_bytes());
     let (old, new) = (edit_lines(&old), edit_lines(&new));
     let (old, new, edges) = without_edges(&old, &new).ok_or(Refusal::NotFound)?;
     let indented = with_indentation_of(old, new);
@@ -135,7 +135,7 @@ fn in_place(
     let mut splices: Vec<Splice> = Vec::new();
     let (mut cost, mut score) = (0, 1.0f64);
     let mut tier = if repaired { Tier::Fuzzy } else { Tier::Whitespace };
-    if !hay.work.pay_for(chosen.len(), 1_000 + 400 * (old.len() + new.len())) {
+    if !hay.work.try_spend_times(chosen.len(), 1_000 + 400 * (old.len() + new.len())) {
         return Err(Refusal::TooLarge);
     }
     for place in chosen.map(|at| places.get(at)) {
@@ -255,7 +255,7 @@ pub(crate) fn place_lines(
     let index = LineKeys::new(text, work).filter(|_| has_countable_lines(text))?;
     let hay = Haystack::new(text, &index, work);
     let places = locate(&hay, &Needle::new(old, new)).ok()?;
-    if !hay.work.pay_for(places.len(), 1_000 + 400 * (old.len() + new.len())) {
+    if !hay.work.try_spend_times(places.len(), 1_000 + 400 * (old.len() + new.len())) {
         return None;
     }
     (0..places.len())

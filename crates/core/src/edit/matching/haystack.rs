@@ -3,7 +3,7 @@
 
 use super::normalize::push_key;
 use crate::edit::budget::WorkBudget;
-use crate::edit::lines::{FileLines, starts};
+use crate::edit::lines::{FileLines, line_starts};
 
 /// The line index of a file.
 #[derive(Default)]
@@ -21,10 +21,10 @@ impl LineKeys {
     pub(in crate::edit) fn new(text: &[u8], work: &WorkBudget) -> Option<Self> {
         // Non-ASCII characters are folded one by one.
         let dear = if text.is_ascii() { 2 } else { 6 };
-        if !work.pay_for(text.len(), dear) {
+        if !work.try_spend_times(text.len(), dear) {
             return None;
         }
-        let starts = starts(text);
+        let starts = line_starts(text);
         let mut index = Self {
             hashes: Vec::with_capacity(starts.len()),
             lens: Vec::with_capacity(starts.len()),

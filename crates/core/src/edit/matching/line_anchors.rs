@@ -15,7 +15,7 @@ use crate::anchor::{ANCHOR_LENGTH, AnchorKind, anchor_digits, neighbourhood_hash
 use crate::edit::applying::offsets::LineOffsets;
 use crate::edit::explaining::excerpt::list;
 use crate::edit::explaining::suggestions::candidates;
-use crate::edit::lines::{FileLines, edit_lines, fold_ends, has_countable_lines};
+use crate::edit::lines::{FileLines, edit_lines, has_countable_lines, to_lf_without_bom};
 use crate::edit::{Match, Splice, Tier};
 use crate::error::{Code, Error, Result};
 use crate::text::path::escape_controls;
@@ -122,7 +122,7 @@ pub(in crate::edit) fn find(
         (lines.clone(), moved(&before, &file, &lines, shifts, label)?)
     };
     if anchors.insert.is_none() {
-        shifts.replace(&read);
+        shifts.record_replaced(&read);
     }
     let splice = match anchors.insert {
         None => replace(text, &file, lines, new),
@@ -231,7 +231,8 @@ fn moved(
     shifts: &LineOffsets,
     label: &str,
 ) -> Result<Range<usize>> {
-    let start = usize::try_from(shifts.now(lines.start as u64 + 1) - 1).unwrap_or(usize::MAX);
+    let start =
+        usize::try_from(shifts.current_line(lines.start as u64 + 1) - 1).unwrap_or(usize::MAX);
     let end = start.saturating_add(lines.len());
     let is_same = end <= now.len()
         && !shifts.has_replaced(lines)
@@ -275,7 +276,7 @@ fn end_of<'t>(text: &'t [u8], file: &FileLines<'_>, line: usize) -> &'t [u8] {
 
 /// Splits a new text into lines; the line ending after the last one is optional.
 fn new_lines(new: &str) -> Vec<Vec<u8>> {
-    let folded = fold_ends(new.as_bytes());
+    let folded = to_lf_without_bom(new.as_bytes());
     if folded.is_empty() {
         return Vec::new();
     }

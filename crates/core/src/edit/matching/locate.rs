@@ -68,7 +68,7 @@ pub(in crate::edit) fn word_by_word(
     let mut cost = 0;
     // With more positions, ranking them by white space would cost too much.
     if firsts.len().saturating_mul(lines) <= MAX_RANKED_LINES {
-        if !hay.work.pay_for(firsts.len(), 50 * lines) {
+        if !hay.work.try_spend_times(firsts.len(), 50 * lines) {
             return Err(NoMatch::TooLarge);
         }
         let rank = |first: usize| {

@@ -64,7 +64,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
         if a.min(b) * 10 < a.max(b) * 6 || a.max(b) > MAX_SIMILAR_BYTES {
             return 0.0;
         }
-        if !self.hay.work.pay_for(b, 6 * a.div_ceil(64)) {
+        if !self.hay.work.try_spend_times(b, 6 * a.div_ceil(64)) {
             return 0.0;
         }
         if self.row.replace(old) != Some(old) {

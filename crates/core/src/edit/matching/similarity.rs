@@ -126,7 +126,7 @@ fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> V
     else {
         return Vec::new();
     };
-    if !hay.work.pay_for(hay.len(), sent.text.len()) {
+    if !hay.work.try_spend_times(hay.len(), sent.text.len()) {
         return Vec::new();
     }
     let there = trim(hay.line(file.start));

@@ -2,41 +2,42 @@
 
 use std::collections::HashMap;
 
-use super::{Base, Merge, OutputLine};
+use super::{BaseLine, Merge, OutputLine};
 use crate::diff::changes_between;
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::needle::LineKind;
 use crate::edit::matching::normalize::{collapse_whitespace, has_word, match_key, plain};
 
-/// This many bytes of punctuation are not equal by chance.
-const MIN_SIGNIFICANT_PUNCTUATION: usize = 8;
+/// The minimum length in bytes from which equal lines of punctuation are taken for the same line;
+/// shorter ones may be equal by chance.
+const MIN_SIGNIFICANT_PUNCTUATION_BYTES: usize = 8;
 
-/// A mistake of the old text in a line.
-enum Damage {
-    /// Other quotes or unusual white space where the file has plain characters.
-    Signs,
+/// A mistake of the old text in a line, apart from indentation.
+enum OldLineMistake {
+    /// The line has other quotes or white space than the file, or a typo.
+    Punctuation,
     /// The file has this line joined to the previous one.
-    Break,
+    LineBreak,
 }
 
 impl Merge<'_, '_> {
-    /// Finds the lines that the edit keeps. Changed indentation counts as a change unless only the
-    /// old text has it wrong.
-    pub(super) fn keep(&mut self) {
+    /// Finds the lines that the edit keeps, that is, those that old and new text share. A line with
+    /// changed indentation is not kept, unless only the old text had its indentation wrong.
+    pub(super) fn find_kept_lines(&mut self) {
         let count = |kept: &[Option<usize>]| {
-            let counts = |base: &Base| match base {
-                Base::Old(line) => !trim(self.old[*line]).is_empty(),
-                Base::FileOnly(_) => false,
+            let counts = |base: &BaseLine| match base {
+                BaseLine::Old(line) => !trim(self.old[*line]).is_empty(),
+                BaseLine::FileOnly(_) => false,
             };
             self.base.iter().zip(kept).filter(|(base, kept)| kept.is_some() && counts(base)).count()
         };
         let loose = self.same_lines(|_, text| trim(text).to_vec());
-        self.new_is_right = self.old_alone_is_shifted(&loose);
+        self.only_old_misindented = self.is_only_old_misindented(&loose);
         let as_sent = self.same_lines(|_, text| text.to_vec());
         let strict = self.same_lines(|_, text| trim_end(text).to_vec());
-        let kept = if self.new_is_right {
-            // If only the old text has it wrong, the old text is compared with the file's
+        let kept = if self.only_old_misindented {
+            // The old text alone has wrong indentation, so its lines are compared with the file's
             // indentation.
             let mended = self.same_lines(|old, text| {
                 let unit = old.and_then(|old| self.unit_of[old]).map(|unit| &self.units[unit]);
@@ -55,19 +56,19 @@ impl Merge<'_, '_> {
         } else {
             strict
         };
-        self.kept = self.whole_units(kept);
-        self.slide();
+        self.kept = self.without_torn_groups(kept);
+        self.slide_blank_lines();
     }
 
-    /// Moves blank lines: a kept blank line before a forgotten line is paired with the first
-    /// possible blank line of the new text, so that insertions come after both.
-    pub(super) fn slide(&mut self) {
+    /// Moves kept blank lines: one before a forgotten line is paired with the first possible blank
+    /// line of the new text, so that insertions come after both.
+    pub(super) fn slide_blank_lines(&mut self) {
         let blank = |line: &[u8]| trim(line).is_empty();
         let mut first = 0;
         for at in 0..self.base.len().saturating_sub(1) {
             let Some(new) = self.kept[at] else { continue };
             let forgotten = match (self.base[at], self.base[at + 1]) {
-                (Base::Old(_), Base::FileOnly(line)) => blank(self.hay.line(line)),
+                (BaseLine::Old(_), BaseLine::FileOnly(line)) => blank(self.hay.line(line)),
                 _ => false,
             };
             if forgotten && first < new && blank(self.new[first]) && blank(self.new[new]) {
@@ -75,17 +76,17 @@ impl Merge<'_, '_> {
             }
             first = self.kept[at].map_or(first, |new| new + 1);
         }
-        self.insert_away_from_forgotten();
+        self.move_insertions_off_forgotten();
     }
 
-    /// Moves an insertion behind the following line if that equals the insertion's first line and a
-    /// forgotten line precedes it. The result is the same text.
-    fn insert_away_from_forgotten(&mut self) {
+    /// Moves an insertion behind the kept line that follows it, if that line equals the insertion's
+    /// first line and a line that the old text forgot precedes it. The result is the same text.
+    fn move_insertions_off_forgotten(&mut self) {
         let mut first = 0;
         let mut forgotten = false;
         for at in 0..self.base.len() {
             let Some(new) = self.kept[at] else {
-                forgotten = matches!(self.base[at], Base::FileOnly(_));
+                forgotten = matches!(self.base[at], BaseLine::FileOnly(_));
                 continue;
             };
             if forgotten && first < new && self.new[first] == self.new[new] {
@@ -96,30 +97,30 @@ impl Merge<'_, '_> {
         }
     }
 
-    /// Reports whether the new text has the indentation of the file and the old text has not,
-    /// decided by kept lines or, if there are none, by lines derived from old ones.
-    pub(super) fn old_alone_is_shifted(&self, kept: &[Option<usize>]) -> bool {
-        self.rightly_indented(kept) > 0
+    /// Returns true if the new text has the indentation of the file and the old text has not,
+    /// decided by [`Self::indentation_score`].
+    pub(super) fn is_only_old_misindented(&self, kept: &[Option<usize>]) -> bool {
+        self.indentation_score(kept) > 0
     }
 
-    /// Returns in how many lines only the new text has the indentation of the file; 0 or less if
-    /// the old text is as good.
-    pub(super) fn new_alone_is_right(&self) -> isize {
+    /// Returns [`Self::indentation_score`] of the lines that old and new text share apart from
+    /// indentation; 0 or less if the old text is indented as well as the new one.
+    pub(super) fn new_indentation_score(&self) -> isize {
         let kept = self.same_lines(|_, text| trim(text).to_vec());
-        self.rightly_indented(&kept)
+        self.indentation_score(&kept)
     }
 
-    /// For kept lines or, if there are none, for lines derived from old ones: counts the lines that
-    /// the new text indents as the file does, minus those of the old text. A line that both indent
-    /// in the same way, but not as the file, counts four times against, because it hardly occurs
-    /// where only the old text is shifted.
-    pub(super) fn rightly_indented(&self, kept: &[Option<usize>]) -> isize {
+    /// Returns how many lines the new text indents as the file does, minus those that the old text
+    /// does, over the kept lines or, if there are none, the lines derived from old ones. A line
+    /// that both indent alike, but not as the file, counts four times against the new text, because
+    /// it hardly occurs where only the old text is shifted.
+    pub(super) fn indentation_score(&self, kept: &[Option<usize>]) -> isize {
         let mut pairs: Vec<(usize, usize)> = self
             .base
             .iter()
             .zip(kept)
             .filter_map(|(base, kept)| match (base, kept) {
-                (Base::Old(old), Some(new)) => Some((*old, *new)),
+                (BaseLine::Old(old), Some(new)) => Some((*old, *new)),
                 _ => None,
             })
             .filter(|(old, _)| self.unit_of[*old].is_none_or(|unit| self.units[unit].cut.head == 0))
@@ -136,8 +137,8 @@ impl Merge<'_, '_> {
             let line_origins = self.line_origins(&all, 0..self.new.len());
             pairs.extend(line_origins.iter().enumerate().filter_map(|(new, at)| {
                 match self.base[(*at)?] {
-                    Base::Old(old) => Some((old, new)),
-                    Base::FileOnly(_) => None,
+                    BaseLine::Old(old) => Some((old, new)),
+                    BaseLine::FileOnly(_) => None,
                 }
             }));
         }
@@ -155,7 +156,8 @@ impl Merge<'_, '_> {
             let (new, old) = (indent(self.new[new]), indent(self.old[old]));
             new_right += isize::from(new == file);
             old_right += isize::from(old == file);
-            // For a brace, it is unknown which of several is meant.
+            // A brace may be paired with another brace than the one that is meant, so it does not
+            // count.
             alike += isize::from(new == old && new != file && is_significant);
         }
         if (new_right, old_right, alike) == (0, 0, 0) {
@@ -164,8 +166,9 @@ impl Merge<'_, '_> {
         new_right - old_right.max(4 * alike)
     }
 
-    /// Reports whether the shallowest line of the new text is indented as that of the file, and not
-    /// as that of the old text, whose indentation says nothing if it is flattened.
+    /// Returns true if the shallowest line of the new text is indented as the shallowest of the
+    /// file's lines, and not as that of the old text. If the old text is flattened, its indentation
+    /// does not matter.
     fn is_new_at_file_depth(&self, is_flattened: bool) -> bool {
         let shallowest = |lines: &mut dyn Iterator<Item = &[u8]>| {
             let depths = lines.filter(|line| !trim(line).is_empty()).map(indent);
@@ -181,9 +184,9 @@ impl Merge<'_, '_> {
         new.as_ref().is_some_and(says) && new == file && (is_flattened || new != old)
     }
 
-    /// Reports whether the old text has no indentation while the file's lines have different
-    /// indentations and the new text has some. Kept lines then prove nothing, because a brace can
-    /// be at any depth.
+    /// Returns true if the old text has no indentation while the file's lines have different
+    /// indentations and the new text has some. Kept lines then do not show where they belong,
+    /// because a brace can be at any depth.
     fn is_flattened(&self) -> bool {
         let says = |line: &[u8]| !trim(line).is_empty();
         let is_flat = |line: &&[u8]| !says(line) || indent(line).is_empty();
@@ -198,8 +201,8 @@ impl Merge<'_, '_> {
             && there.any(|indent| Some(indent) != first)
     }
 
-    /// Pairs the lines that old and new text have in common after mapping both with `view`, which
-    /// receives the index of an old line.
+    /// Returns for each line of the base the line of the new text that equals it once both are
+    /// mapped by `view`. `view` also receives the index of an old line, or `None` for a new one.
     pub(super) fn same_lines(
         &self,
         view: impl Fn(Option<usize>, &[u8]) -> Vec<u8>,
@@ -218,13 +221,14 @@ impl Merge<'_, '_> {
             .base
             .iter()
             .map(|base| match base {
-                Base::Old(line) => {
+                BaseLine::Old(line) => {
                     let seen = view(Some(*line), self.old[*line]);
-                    let mended = |at: &&usize| match self.damage_of(*line) {
-                        Some(Damage::Signs) => {
-                            indent(&new[**at]) == indent(&seen) && !self.is_spaced_out(*line, **at)
+                    let mended = |at: &&usize| match self.mistake_in(*line) {
+                        Some(OldLineMistake::Punctuation) => {
+                            indent(&new[**at]) == indent(&seen)
+                                && !self.changes_inner_whitespace(*line, **at)
                         }
-                        Some(Damage::Break) => true,
+                        Some(OldLineMistake::LineBreak) => true,
                         None => false,
                     };
                     let found = by_key.get(&match_key(self.old[*line]));
@@ -235,11 +239,11 @@ impl Merge<'_, '_> {
                     }
                 }
                 // A line that the old text forgot but the new text has.
-                Base::FileOnly(line) => {
+                BaseLine::FileOnly(line) => {
                     let key = match_key(self.hay.line(*line));
                     let is_significant = has_word(&key)
-                        || key.len() >= MIN_SIGNIFICANT_PUNCTUATION
-                        || is_marked(self.hay.line(*line));
+                        || key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES
+                        || is_comment_with_text(self.hay.line(*line));
                     let found = by_key.get(&key).filter(|_| is_significant);
                     let found = found.and_then(|places| likest(places, *line));
                     found.map_or(b"\n".to_vec(), |at| new[at].clone())
@@ -263,17 +267,19 @@ impl Merge<'_, '_> {
         kept
     }
 
-    /// Returns a kept line of code that the old text forgot and that the result would contain more
-    /// often than the new text: it is unknown whether it should move or be duplicated.
-    pub(super) fn doubled(&self, out: &[OutputLine]) -> Option<usize> {
+    /// Returns a line of code that the old text forgot and that the result would contain more often
+    /// than the new text. It is then unknown whether the line should move or be duplicated.
+    pub(super) fn duplicated_line(&self, out: &[OutputLine]) -> Option<usize> {
         let telling = |line: usize| {
             let key = match_key(self.hay.line(line));
-            let is_significant = has_word(&key) && key.len() >= MIN_SIGNIFICANT_PUNCTUATION;
+            let is_significant = has_word(&key) && key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES;
             (is_significant && LineKind::of(self.hay.line(line)) == LineKind::Code)
                 .then_some((line, key))
         };
-        let forgotten: Vec<(usize, Vec<u8>)> =
-            self.forgotten(0..self.base.len()).filter_map(|(_, line)| telling(line)).collect();
+        let forgotten: Vec<(usize, Vec<u8>)> = self
+            .forgotten_lines(0..self.base.len())
+            .filter_map(|(_, line)| telling(line))
+            .collect();
         if forgotten.is_empty() {
             return None;
         }
@@ -293,15 +299,15 @@ impl Merge<'_, '_> {
         forgotten.into_iter().find(is_doubled).map(|(line, _)| line)
     }
 
-    /// Returns the mistake of the old text in a line, apart from indentation. A new line with the
-    /// same words corrects it and changes nothing.
-    fn damage_of(&self, old: usize) -> Option<Damage> {
+    /// Returns the mistake of the old text in a line, if any. A new line with the same words as the
+    /// file's corrects the mistake and changes nothing.
+    fn mistake_in(&self, old: usize) -> Option<OldLineMistake> {
         let unit = self.unit_of[old].map(|unit| &self.units[unit])?;
         if unit.cut != Cut::default() || trim(self.old[old]).is_empty() {
             return None;
         }
         if unit.old.start != old {
-            return Some(Damage::Break);
+            return Some(OldLineMistake::LineBreak);
         }
         let joined = |lines: &mut dyn Iterator<Item = &[u8]>| -> Vec<u8> {
             lines.flat_map(|line| collapse_whitespace(line).into_owned()).collect()
@@ -309,25 +315,26 @@ impl Merge<'_, '_> {
         let sent = joined(&mut self.old[unit.old.clone()].iter().copied());
         let there = joined(&mut unit.file.clone().map(|line| self.hay.line(line)));
         let (words, words_there) = (match_key(&sent), match_key(&there));
-        // Besides such punctuation, the old text may have a typo, which is no change either.
+        // The old text may have a typo besides, which is no change either.
         let odd = words != sent && words_there == there;
-        (sent != there && (odd || words == words_there)).then_some(Damage::Signs)
+        (sent != there && (odd || words == words_there)).then_some(OldLineMistake::Punctuation)
     }
 
-    /// Reports whether the edit changes the white space within a line that the old text has as the
-    /// file does, apart from punctuation.
-    fn is_spaced_out(&self, old: usize, new: usize) -> bool {
+    /// Returns true if the edit changes the white space within a line that the old text has as the
+    /// file does, apart from quotes and the like.
+    fn changes_inner_whitespace(&self, old: usize, new: usize) -> bool {
         let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit]) else { return false };
         let there = trim(self.hay.line(unit.file.start));
         let whole = unit.old.len() == 1 && unit.file.len() == 1;
         whole && plain(trim(self.old[old])) == there && plain(trim(self.new[new])) != there
     }
 
-    /// Keeps or removes as a whole a file line that several old lines correspond to.
-    pub(super) fn whole_units(&self, mut kept: Vec<Option<usize>>) -> Vec<Option<usize>> {
-        let unit_of = |base: &Base| match base {
-            Base::Old(line) => self.unit_of[*line].filter(|&at| self.units[at].old.len() > 1),
-            Base::FileOnly(_) => None,
+    /// Removes from the kept lines those that belong to a file line of which other old lines are
+    /// not kept: a file line that several old lines correspond to is kept or replaced as a whole.
+    pub(super) fn without_torn_groups(&self, mut kept: Vec<Option<usize>>) -> Vec<Option<usize>> {
+        let unit_of = |base: &BaseLine| match base {
+            BaseLine::Old(line) => self.unit_of[*line].filter(|&at| self.units[at].old.len() > 1),
+            BaseLine::FileOnly(_) => None,
         };
         let mut torn = vec![false; self.units.len()];
         for (base, kept) in self.base.iter().zip(&kept) {
@@ -344,8 +351,8 @@ impl Merge<'_, '_> {
     }
 }
 
-/// Reports whether a comment has punctuation besides its comment markers.
-fn is_marked(line: &[u8]) -> bool {
+/// Returns true for a comment line that has more than comment markers and blanks.
+fn is_comment_with_text(line: &[u8]) -> bool {
     let marks = |byte: &u8| b"/*#-!<> \t".contains(byte);
     LineKind::of(line) == LineKind::Comment && !line.iter().all(marks)
 }

@@ -3,8 +3,8 @@
 //!
 //! A line that the edit does not change keeps the file's bytes, even if the old text differs in
 //! white space or words. For a changed line, the model's change is applied to the file's line.
-//! Lines of the file that the old text forgot stay. If they are between replaced lines, their new
-//! position is unknown and the edit is refused.
+//! Lines of the file that the old text leaves out (here: forgotten lines) stay. If one is between
+//! replaced lines, its new position is unknown and the edit is refused.
 
 mod keep;
 mod origins;
@@ -23,7 +23,7 @@ use crate::edit::matching::alignment::{Alignment, AlignmentStep, Cut};
 use crate::edit::matching::haystack::Haystack;
 use crate::edit::matching::normalize::match_key;
 use reindent::reindent;
-use write::{dedupe_insertions, write};
+use write::{drop_existing_insertions, write};
 
 /// The reason why the edit cannot be applied at its position.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(in crate::edit) enum Conflict {
     Unmentioned(usize),
 }
 
-/// Old lines and the file lines that they correspond to.
+/// A step of the alignment that pairs old lines with the file lines that they correspond to.
 #[derive(Clone, Debug)]
 struct LineGroup {
     old: Range<usize>,
@@ -41,9 +41,10 @@ struct LineGroup {
     cut: Cut,
 }
 
-/// An element of the base: a line of the old text, or a line of the file that the old text forgot.
+/// A line of the base of the merge: a line of the old text, or a line of the file that the old text
+/// forgot. Indexes are 0-based.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Base {
+enum BaseLine {
     Old(usize),
     FileOnly(usize),
 }
@@ -51,13 +52,13 @@ enum Base {
 /// One line of the result.
 #[derive(Debug)]
 enum OutputLine {
-    /// A line of the file.
+    /// The line of the file with this index, unchanged.
     Keep(usize),
-    /// A new line, and the file line whose line ending it takes.
+    /// A new line, and the index of the file line whose line ending it takes.
     New(Vec<u8>, Option<usize>),
 }
 
-/// Returns the splice that applies the edit where its old text was found.
+/// Returns the splice that applies the edit at the position of `alignment`.
 pub(in crate::edit) fn merge(
     hay: &Haystack<'_>,
     alignment: &Alignment,
@@ -68,14 +69,16 @@ pub(in crate::edit) fn merge(
     merge_with(hay, alignment, old, new, edges, &LearnedStyle::default())
 }
 
-/// Tells if blank lines were before and after the old text as sent. They are not searched for.
+/// At which ends old and new text, as sent, both had blank lines. These lines are removed before
+/// the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::edit) struct BlankEdges {
     pub before: bool,
     pub after: bool,
 }
 
-/// The mapping of indentation and quotes learned from a position.
+/// How the indentation and the quotes of an edit translate to those of the file, learned from lines
+/// that occur on both sides.
 #[derive(Clone, Debug, Default)]
 pub(in crate::edit) struct LearnedStyle {
     indents: IndentMap,
@@ -98,7 +101,7 @@ impl LearnedStyle {
     }
 }
 
-/// Like [`merge`], with a style learned at other positions.
+/// Does the same as [`merge`], with what was learned at other positions of the same edit.
 pub(in crate::edit) fn merge_with(
     hay: &Haystack<'_>,
     alignment: &Alignment,
@@ -107,7 +110,7 @@ pub(in crate::edit) fn merge_with(
     edges: BlankEdges,
     elsewhere: &LearnedStyle,
 ) -> Result<Splice, Conflict> {
-    let without = without_lost_between(alignment, old, new);
+    let without = without_unmatched_blank_lines(alignment, old, new);
     let (alignment, new) = match &without {
         Some((alignment, new)) => (alignment, new.as_slice()),
         None => (alignment, new),
@@ -123,17 +126,18 @@ pub(in crate::edit) fn merge_with(
     };
     let mut merge = Merge::new(hay, alignment, old, new);
     merge.learn(elsewhere);
-    let mut out = merge.out()?;
-    let lines = dedupe_insertions(hay, &alignment.file, edges, &mut out)?;
-    if let Some(line) = merge.doubled(&out) {
+    let mut out = merge.output_lines()?;
+    let lines = drop_existing_insertions(hay, &alignment.file, edges, &mut out)?;
+    if let Some(line) = merge.duplicated_line(&out) {
         return Err(Conflict::Unmentioned(line));
     }
     Ok(write(hay, lines, &out))
 }
 
-/// Removes the blank lines that the file lacks and that old and new text have between the same two
-/// lines, once each: they are a mistake in both. Returns `None` if there are none.
-fn without_lost_between<'e>(
+/// Removes from alignment and new text the blank lines that the file lacks and that both old and
+/// new text have, once each, between the same two lines: both texts have them by mistake. Returns
+/// `None` if there are none.
+fn without_unmatched_blank_lines<'e>(
     alignment: &Alignment,
     old: &[&[u8]],
     new: &[&'e [u8]],
@@ -175,25 +179,28 @@ fn without_lost_between<'e>(
     (!gone.is_empty()).then(|| (without, lines.collect()))
 }
 
-/// Reports whether the edit changes any line of a text.
-pub(in crate::edit) fn changes_any(old: &[&[u8]], new: &[&[u8]]) -> bool {
+/// Returns true if old and new text differ in more than white space at line ends.
+pub(in crate::edit) fn changes_any_line(old: &[&[u8]], new: &[&[u8]]) -> bool {
     old.len() != new.len() || old.iter().zip(new).any(|(old, new)| trim_end(old) != trim_end(new))
 }
 
+/// The state of one merge at one position.
 struct Merge<'m, 'e> {
     hay: &'m Haystack<'m>,
     old: &'m [&'e [u8]],
     new: &'m [&'e [u8]],
     units: Vec<LineGroup>,
-    /// The unit of each line of the old text.
+    /// For each line of the old text, the index of its group in `units`; `None` if the file lacks
+    /// the line.
     unit_of: Vec<Option<usize>>,
-    base: Vec<Base>,
+    base: Vec<BaseLine>,
     /// The indexes in `base` of blank lines of the old text that the file lacks.
     lost: Vec<usize>,
-    /// For each element of `base`, the equal line of the new text.
+    /// For each line of `base`, the index of the equal line of the new text; `None` if the edit
+    /// replaces it.
     kept: Vec<Option<usize>>,
-    /// True if the new text has the indentation of the file and only the old text had not.
-    new_is_right: bool,
+    /// Whether the new text has the indentation of the file and only the old text had not.
+    only_old_misindented: bool,
     indents: IndentMap,
     quotes: QuoteMap,
 }
@@ -212,16 +219,16 @@ impl<'m, 'e> Merge<'m, 'e> {
             match step {
                 AlignmentStep::Pair { old, file, cut, .. } => {
                     unit_of[old.clone()].fill(Some(units.len()));
-                    base.extend(old.clone().map(Base::Old));
+                    base.extend(old.clone().map(BaseLine::Old));
                     units.push(LineGroup { old: old.clone(), file: file.clone(), cut: *cut });
                 }
                 // Only blank lines can be missing from the file. If the new text changes one, the
                 // file has nothing to change.
                 AlignmentStep::OldOnly(line) => {
                     lost.push(base.len());
-                    base.push(Base::Old(*line));
+                    base.push(BaseLine::Old(*line));
                 }
-                AlignmentStep::FileOnly(line) => base.push(Base::FileOnly(*line)),
+                AlignmentStep::FileOnly(line) => base.push(BaseLine::FileOnly(*line)),
             }
         }
         let mut merge = Self {
@@ -233,20 +240,21 @@ impl<'m, 'e> Merge<'m, 'e> {
             kept: vec![None; base.len()],
             base,
             lost,
-            new_is_right: false,
+            only_old_misindented: false,
             indents: IndentMap::default(),
             quotes: QuoteMap::default(),
         };
-        merge.keep();
+        merge.find_kept_lines();
         merge
     }
 
-    /// Learns how the model's indentation and quotes translate to this file.
+    /// Learns how the edit's indentation and quotes translate to the file, from this position and
+    /// from `elsewhere`.
     fn learn(&mut self, elsewhere: &LearnedStyle) {
         let mut from_old = IndentMap::default();
-        let identity = self.new_is_right;
+        let identity = self.only_old_misindented;
         for (base, kept) in self.base.iter().zip(&self.kept) {
-            let Base::Old(old) = base else { continue };
+            let BaseLine::Old(old) = base else { continue };
             let Some(unit) = self.unit_of[*old].map(|unit| &self.units[unit]) else { continue };
             let file = self.hay.line(unit.file.start);
             if unit.old.start != *old {
@@ -273,19 +281,19 @@ impl<'m, 'e> Merge<'m, 'e> {
         if !identity {
             self.indents.complete(&elsewhere.indents);
         }
-        // The new text may indent a line differently that the old text forgot.
+        // The new text may contain a line that the old text forgot, with another indentation.
         for (base, kept) in self.base.iter().zip(&self.kept) {
-            if let (Base::FileOnly(line), Some(new)) = (base, kept) {
+            if let (BaseLine::FileOnly(line), Some(new)) = (base, kept) {
                 self.indents.learn(self.new[*new], self.hay.line(*line));
             }
         }
-        self.indents.take_style(self.hay.text, self.new);
+        self.indents.learn_style(self.hay.text, self.new);
         self.quotes.complete(&elsewhere.quotes);
-        self.quotes.settle(self.hay.text);
+        self.quotes.keep_file_style(self.hay.text);
     }
 
-    /// Returns the lines of the result.
-    fn out(&self) -> Result<Vec<OutputLine>, Conflict> {
+    /// Returns the lines that replace those of the alignment.
+    fn output_lines(&self) -> Result<Vec<OutputLine>, Conflict> {
         let mut out = Vec::new();
         let (mut at, mut next) = (0, 0);
         while at < self.base.len() || next < self.new.len() {
@@ -294,7 +302,7 @@ impl<'m, 'e> Merge<'m, 'e> {
                 at += 1;
             }
             let upto = self.kept.get(at).copied().flatten().unwrap_or(self.new.len());
-            self.replaced(from..at, next..upto, &mut out)?;
+            self.append_replacement(from..at, next..upto, &mut out)?;
             next = upto;
             if at < self.base.len() {
                 self.keep_line(at, &mut out);
@@ -305,8 +313,8 @@ impl<'m, 'e> Merge<'m, 'e> {
         Ok(out)
     }
 
-    /// Reports whether the edit changes the white space of a blank line that the old text has
-    /// exactly.
+    /// Returns true if the edit changes the white space of a blank line that the old text has
+    /// exactly as the file.
     fn changes_blank_line(&self, old: usize, new: Option<usize>) -> bool {
         let (Some(unit), Some(new)) = (self.unit_of[old].map(|unit| &self.units[unit]), new) else {
             return false;
@@ -319,9 +327,10 @@ impl<'m, 'e> Merge<'m, 'e> {
             && sent != self.new[new]
     }
 
+    /// Appends a kept line of the base to the result.
     fn keep_line(&self, at: usize, out: &mut Vec<OutputLine>) {
         match self.base[at] {
-            Base::FileOnly(line) => {
+            BaseLine::FileOnly(line) => {
                 let in_file_style = self.kept[at].map(|new| self.in_file_style(new));
                 let moved =
                     in_file_style.filter(|text| indent(text) != indent(self.hay.line(line)));
@@ -330,11 +339,11 @@ impl<'m, 'e> Merge<'m, 'e> {
                 );
             }
             // The edit adds white space to a blank line or removes it.
-            Base::Old(old) if self.changes_blank_line(old, self.kept[at]) => {
+            BaseLine::Old(old) if self.changes_blank_line(old, self.kept[at]) => {
                 let end = self.unit_of[old].map(|unit| self.units[unit].file.start);
                 out.extend(self.kept[at].map(|new| OutputLine::New(self.in_file_style(new), end)));
             }
-            Base::Old(old) => {
+            BaseLine::Old(old) => {
                 if let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit])
                     && unit.old.start == old
                 {

@@ -4,27 +4,30 @@
 use std::ops::Range;
 
 use super::super::tokens;
-use super::{Base, LineGroup, Merge, OutputLine};
+use super::{BaseLine, LineGroup, Merge, OutputLine};
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::levenshtein::similarity;
 use crate::edit::matching::normalize::{collapse_whitespace, match_key};
 
-/// A new line counts as derived from an old one from this similarity on.
+/// The minimum similarity, 0 to 1, at which a new line counts as derived from an old one.
 const MIN_ORIGIN_SIMILARITY: f64 = 0.5;
-/// It also takes the file's white space from this similarity on.
+/// The minimum similarity, 0 to 1, of a new line to the old one at which it also takes the white
+/// space within the file's line.
 const MIN_RETAINED_SIMILARITY: f64 = 0.75;
 
-/// Two lines with more bytes together are not merged word by word.
+/// The maximum length in bytes of an old line and its file line together for a merge word by word;
+/// longer ones become the new line in the file's style.
 const MAX_WORD_MERGE_BYTES: usize = 1 << 15;
 
 impl Merge<'_, '_> {
-    /// Returns for each new line the base element that it was derived from: pairs in order with the
-    /// highest total similarity.
+    /// Returns for each new line of the range the index of the line of the base that it was derived
+    /// from, among those in `gone`. Lines are paired in order so that the total similarity is
+    /// highest; all are `None` if that exceeds the budget.
     pub(super) fn line_origins(&self, gone: &[usize], new: Range<usize>) -> Vec<Option<usize>> {
         let old = |at: usize| match self.base[at] {
-            Base::Old(line) => self.old[line],
-            Base::FileOnly(line) => self.hay.line(line),
+            BaseLine::Old(line) => self.old[line],
+            BaseLine::FileOnly(line) => self.hay.line(line),
         };
         if gone.len() * new.len() > 10_000 {
             return vec![None; new.len()];
@@ -32,7 +35,7 @@ impl Merge<'_, '_> {
         let olds: Vec<Vec<u8>> = gone.iter().map(|&at| match_key(old(at))).collect();
         let news: Vec<Vec<u8>> = new.clone().map(|line| match_key(self.new[line])).collect();
         let bytes = |keys: &[Vec<u8>]| keys.iter().map(Vec::len).sum::<usize>();
-        if !self.hay.work.pay_for(bytes(&olds), 40 * news.len() + bytes(&news) / 20) {
+        if !self.hay.work.try_spend_times(bytes(&olds), 40 * news.len() + bytes(&news) / 20) {
             return vec![None; new.len()];
         }
         // Finds the most similar pairs in order by dynamic programming.
@@ -72,12 +75,13 @@ impl Merge<'_, '_> {
         line_origins
     }
 
-    /// Returns a new line with the indentation and the quotes of the file.
+    /// Returns a line of the new text with indentation and quotes translated to those of the file.
     pub(super) fn in_file_style(&self, line: usize) -> Vec<u8> {
         self.quotes.apply(self.indents.apply(self.new[line]))
     }
 
-    /// Applies the change of the edit to the file's line.
+    /// Returns the file's line with the change that the edit makes to its old line, so that the
+    /// file's own spelling stays elsewhere.
     pub(super) fn with_file_spelling(&self, unit: &LineGroup, new: usize) -> Vec<u8> {
         let in_file_style = self.in_file_style(new);
         let (base, ours) = (trim(self.old[unit.old.start]), trim(self.hay.line(unit.file.start)));
@@ -88,7 +92,7 @@ impl Merge<'_, '_> {
             return in_file_style;
         }
         let theirs = trim(self.new[new]);
-        // If the line changed too much, the old white space does not apply.
+        // In a line that changed much, the file's white space fits no longer.
         if collapse_whitespace(base) == collapse_whitespace(ours)
             && similarity(base, theirs, MIN_RETAINED_SIMILARITY) == 0.0
         {
@@ -99,19 +103,19 @@ impl Merge<'_, '_> {
         self.quotes.apply([indent(&in_file_style), &merged, trailing].concat())
     }
 
-    /// Reports whether a new line only corrects a mistake of the old text, so that the file already
-    /// has it.
+    /// Returns true if the file already has the new line, because the edit only corrects a mistake
+    /// of the old text.
     pub(super) fn is_already_correct(&self, unit: &LineGroup, new: usize, text: &[u8]) -> bool {
         let whole = unit.old.len() == 1 && unit.file.len() == 1 && unit.cut == Cut::default();
         let meant = trim_end(self.old[unit.old.start]) != trim_end(self.new[new]);
         whole && meant && trim_end(text) == trim_end(self.hay.line(unit.file.start))
     }
 
-    /// Restores the parts of the file's lines before and after an old text that begins or ends in
-    /// the middle of a line.
-    pub(super) fn uncut(&self, gone: &[usize], lines: &mut Vec<OutputLine>) {
+    /// Adds to the first and last new line the parts of the file's lines that precede and follow an
+    /// old text which begins or ends in the middle of a line.
+    pub(super) fn add_uncovered_ends(&self, gone: &[usize], lines: &mut Vec<OutputLine>) {
         let ends = gone.first().zip(gone.last());
-        let units = ends.and_then(|(&a, &b)| self.unit_at(a).zip(self.unit_at(b)));
+        let units = ends.and_then(|(&a, &b)| self.line_group_at(a).zip(self.line_group_at(b)));
         let Some((first, last)) = units else { return };
         let (head, tail) = (first.cut.head, last.cut.tail);
         if head + tail > 0 && lines.is_empty() {
@@ -134,6 +138,7 @@ impl Merge<'_, '_> {
     }
 }
 
+/// Returns the line without its indentation.
 fn trim_start(line: &[u8]) -> &[u8] {
     &line[indent(line).len()..]
 }

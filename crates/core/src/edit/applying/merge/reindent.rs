@@ -23,11 +23,12 @@ pub(super) fn reindent(
     if !to_tabs && !to_spaces {
         return None;
     }
-    // Spaces of another width that fit all old lines need no correction.
+    // If a fixed number of spaces per tab fits all old lines, the old text is not shifted and the
+    // new text needs no correction.
     let groups = Merge::new(hay, alignment, old, new).units;
     let fits = |unit: usize| {
         groups.iter().all(|group| {
-            let line = retabbed(old[group.old.start], unit, to_tabs);
+            let line = convert_indentation(old[group.old.start], unit, to_tabs);
             let there = hay.line(group.file.start);
             let has_depth = group.cut.head == 0 && !trim(there).is_empty();
             !has_depth || line.is_some_and(|line| indent(&line) == indent(there))
@@ -38,18 +39,20 @@ pub(super) fn reindent(
     }
     let by_unit = [2, 4, 8].into_iter().filter_map(|unit| {
         let lines = |lines: &[&[u8]]| -> Option<Vec<Vec<u8>>> {
-            lines.iter().map(|line| retabbed(line, unit, to_tabs)).collect()
+            lines.iter().map(|line| convert_indentation(line, unit, to_tabs)).collect()
         };
         let (old, new) = (lines(old)?, lines(new)?);
         let old: Vec<&[u8]> = old.iter().map(Vec::as_slice).collect();
         let lines: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
-        let right = Merge::new(hay, alignment, &old, &lines).new_alone_is_right();
+        let right = Merge::new(hay, alignment, &old, &lines).new_indentation_score();
         (right > 0).then_some((right, new))
     });
     by_unit.max_by_key(|(right, _)| *right).map(|(_, new)| new)
 }
 
-fn retabbed(line: &[u8], unit: usize, to_tabs: bool) -> Option<Vec<u8>> {
+/// Returns a line with `unit` spaces of its indentation as one tab each (`to_tabs`), or each tab as
+/// `unit` spaces; `None` if the spaces are no multiple of `unit`.
+fn convert_indentation(line: &[u8], unit: usize, to_tabs: bool) -> Option<Vec<u8>> {
     let blanks = indent(line).len();
     let (mark, count) = if to_tabs { (b'\t', blanks / unit) } else { (b' ', blanks * unit) };
     let whole = !to_tabs || blanks.is_multiple_of(unit);

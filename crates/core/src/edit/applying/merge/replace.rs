@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Base, Conflict, LineGroup, Merge, OutputLine};
+use super::{BaseLine, Conflict, LineGroup, Merge, OutputLine};
 use crate::diff::changes_between;
 use crate::edit::lines::trim;
 use crate::edit::matching::levenshtein::similarity;
@@ -10,25 +10,26 @@ use crate::edit::matching::needle::LineKind;
 use crate::edit::matching::normalize::match_key;
 
 impl Merge<'_, '_> {
-    /// Writes new lines in place of a range of the base.
-    pub(super) fn replaced(
+    /// Appends to `out` the new lines that replace a range of the base, and the lines that the old
+    /// text forgot there.
+    pub(super) fn append_replacement(
         &self,
         base: Range<usize>,
         new: Range<usize>,
         out: &mut Vec<OutputLine>,
     ) -> Result<(), Conflict> {
         let gone: Vec<usize> =
-            base.clone().filter(|&at| matches!(self.base[at], Base::Old(_))).collect();
-        let new = self.without_lost(&base, new);
+            base.clone().filter(|&at| matches!(self.base[at], BaseLine::Old(_))).collect();
+        let new = self.without_lost_blank_lines(&base, new);
         let (Some(&first), Some(&last)) = (gone.first(), gone.last()) else {
-            return self.inserted(base, new, out);
+            return self.append_insertion(base, new, out);
         };
-        out.extend(self.forgotten(base.start..first).map(|(_, line)| OutputLine::Keep(line)));
+        out.extend(self.forgotten_lines(base.start..first).map(|(_, line)| OutputLine::Keep(line)));
         let line_origins = self.line_origins(&gone, new.clone());
         let mut lines: Vec<OutputLine> = Vec::new();
         for (index, line) in new.clone().enumerate() {
-            let source = line_origins[index].and_then(|at| self.unit_at(at));
-            let instead = source.or_else(|| gone.get(index).and_then(|&at| self.unit_at(at)));
+            let source = line_origins[index].and_then(|at| self.line_group_at(at));
+            let instead = source.or_else(|| gone.get(index).and_then(|&at| self.line_group_at(at)));
             let text = match source {
                 Some(unit) if unit.old.len() == 1 && unit.file.len() == 1 => {
                     self.with_file_spelling(unit, line)
@@ -40,10 +41,10 @@ impl Merge<'_, '_> {
                 None => lines.push(OutputLine::New(text, instead.map(|unit| unit.file.start))),
             }
         }
-        self.uncut(&gone, &mut lines);
-        // Forgotten lines between replaced lines stay next to the lines derived from their
-        // neighbours.
-        for (at, line) in self.forgotten(first..last).rev() {
+        self.add_uncovered_ends(&gone, &mut lines);
+        // Blank lines and comments that the old text forgot between replaced lines stay next to the
+        // lines derived from their neighbours.
+        for (at, line) in self.forgotten_lines(first..last).rev() {
             let place = |goes: &dyn Fn(usize) -> bool| {
                 line_origins.iter().position(|source| source.is_some_and(goes))
             };
@@ -60,19 +61,22 @@ impl Merge<'_, '_> {
             }
         }
         out.extend(lines);
-        out.extend(self.forgotten(last + 1..base.end).map(|(_, line)| OutputLine::Keep(line)));
+        out.extend(
+            self.forgotten_lines(last + 1..base.end).map(|(_, line)| OutputLine::Keep(line)),
+        );
         Ok(())
     }
 
-    /// Writes new lines between kept lines. They are compared again with lines of the file that the
-    /// old text forgot there.
-    pub(super) fn inserted(
+    /// Appends to `out` new lines that are inserted between kept lines. They are compared again
+    /// with the lines of the file that the old text forgot there.
+    pub(super) fn append_insertion(
         &self,
         base: Range<usize>,
         new: Range<usize>,
         out: &mut Vec<OutputLine>,
     ) -> Result<(), Conflict> {
-        let forgotten: Vec<usize> = self.forgotten(base.clone()).map(|(_, line)| line).collect();
+        let forgotten: Vec<usize> =
+            self.forgotten_lines(base.clone()).map(|(_, line)| line).collect();
         let keys =
             |lines: &mut dyn Iterator<Item = &[u8]>| lines.map(match_key).collect::<Vec<_>>();
         let there = keys(&mut forgotten.iter().map(|&line| self.hay.line(line)));
@@ -121,10 +125,11 @@ impl Merge<'_, '_> {
         Ok(())
     }
 
-    /// Reports whether new lines are more similar to the following line than to the preceding one.
+    /// Returns true if the last inserted line is more similar to the line after the insertion than
+    /// the first one to the line before it.
     pub(super) fn is_nearer_to_next(&self, base: &Range<usize>, added: &Range<usize>) -> bool {
         let text = |at: Option<usize>| match at.and_then(|at| self.base.get(at)) {
-            Some(Base::Old(line)) => match_key(self.old[*line]),
+            Some(BaseLine::Old(line)) => match_key(self.old[*line]),
             _ => Vec::new(),
         };
         let (before, after) = (text(base.start.checked_sub(1)), text(Some(base.end)));
@@ -132,8 +137,13 @@ impl Merge<'_, '_> {
         similarity(&last, &after, 0.0) > similarity(&first, &before, 0.0)
     }
 
-    /// Removes from the new lines the blank one that the old text has there and the file lacks.
-    pub(super) fn without_lost(&self, base: &Range<usize>, mut new: Range<usize>) -> Range<usize> {
+    /// Removes from the range of new lines one blank line at an edge for each blank line of the old
+    /// text there that the file lacks.
+    pub(super) fn without_lost_blank_lines(
+        &self,
+        base: &Range<usize>,
+        mut new: Range<usize>,
+    ) -> Range<usize> {
         let blank = |line: usize| trim(self.new[line]).is_empty();
         for _ in self.lost.iter().filter(|at| base.contains(at)) {
             if new.is_empty() {
@@ -148,21 +158,24 @@ impl Merge<'_, '_> {
         new
     }
 
-    /// Returns the file lines in a range of the base that the old text forgot.
-    pub(super) fn forgotten(
+    /// Returns the lines in a range of the base that the old text forgot, as pairs of the index in
+    /// the base and in the file.
+    pub(super) fn forgotten_lines(
         &self,
         base: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = (usize, usize)> {
         base.filter_map(|at| match self.base[at] {
-            Base::FileOnly(line) => Some((at, line)),
-            Base::Old(_) => None,
+            BaseLine::FileOnly(line) => Some((at, line)),
+            BaseLine::Old(_) => None,
         })
     }
 
-    pub(super) fn unit_at(&self, at: usize) -> Option<&LineGroup> {
+    /// Returns the group of the old line at this index of the base; `None` for a forgotten line or
+    /// one that the file lacks.
+    pub(super) fn line_group_at(&self, at: usize) -> Option<&LineGroup> {
         match self.base[at] {
-            Base::Old(line) => self.unit_of[line].map(|unit| &self.units[unit]),
-            Base::FileOnly(_) => None,
+            BaseLine::Old(line) => self.unit_of[line].map(|unit| &self.units[unit]),
+            BaseLine::FileOnly(_) => None,
         }
     }
 }
