@@ -14,6 +14,7 @@ const alone = [
   "test/workspace/recovery.slow.test.ts",
 ];
 
+const SETUP = { setupFiles: ["test/support/setup.ts"] };
 /** Against a hang, not a measure of time: other programs may keep the machine busy. */
 const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000 };
 const SLOW_TIMEOUTS = { testTimeout: 120_000, hookTimeout: 120_000 };
@@ -42,12 +43,13 @@ export default defineConfig({
           // A process runs many files: most of a short file's time went into loading js/ once more.
           // So a test puts back what it changes of the process.
           isolate: false,
+          ...SETUP,
           ...TIMEOUTS,
         },
       },
       // Real processes, races and big files: minutes, not seconds.
-      { test: { name: "slow", include: [slow], exclude: alone, ...SLOW_TIMEOUTS } },
-      { test: { name: "alone", include: alone, ...SLOW_TIMEOUTS } },
+      { test: { name: "slow", include: [slow], exclude: alone, ...SETUP, ...SLOW_TIMEOUTS } },
+      { test: { name: "alone", include: alone, ...SETUP, ...SLOW_TIMEOUTS } },
     ],
   },
 });

@@ -14,8 +14,8 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
 import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { afterThisTest } from "../support/cleanups.ts";
 
 /** Paths relative to the root: content, null for a directory, `{ link }` for a symbolic link. */
 export type Files = Readonly<Record<string, string | null | { readonly link: string }>>;
@@ -42,15 +42,10 @@ export interface Shared {
   readonly stateDir: string;
 }
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** A directory with files, and one for private state; both are removed after the test. */
 export async function directory(files: Files): Promise<{ root: string; stateDir: string; actor: Actor }> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-approvals-")));
-  cleanups.push(() => rm(base, { recursive: true, force: true }));
+  afterThisTest(() => rm(base, { recursive: true, force: true }));
   const [root, stateDir] = [join(base, "ws"), join(base, "state")];
   await Promise.all([mkdir(root), mkdir(stateDir, { mode: 0o700 })]);
   const actor = onDisk(root);
@@ -67,14 +62,14 @@ export async function shared(
   if (storage === "disk") {
     const { root, stateDir, actor } = await directory(files);
     const ws = await openWorkspace({ ...options(actor), root, stateDir });
-    cleanups.push(() => ws.close());
+    afterThisTest(() => ws.close());
     return { ws, actor, root, stateDir };
   }
   const backend = new MemoryBackend({ "/w": { type: "dir" } });
   const actor = inMemory(backend);
   await seed(actor, files);
   const ws = await openWorkspace({ ...options(actor), root: "/w", backend });
-  cleanups.push(() => ws.close());
+  afterThisTest(() => ws.close());
   return { ws, actor, root: "/w", stateDir: "" };
 }
 

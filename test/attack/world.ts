@@ -8,7 +8,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type Code,
   LocalBackend,
@@ -19,6 +19,7 @@ import {
   type Workspace,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
+import { afterThisTest } from "../support/cleanups.ts";
 
 /** The entry at a path before the attack; `$O` and `$W` in targets are the outside and the workspace. */
 type Entry = string | Uint8Array | null | { readonly link: string } | { readonly special: "fifo" };
@@ -87,11 +88,6 @@ const ALWAYS: Seed = {
   "../ws-evil/s": "SECRET\n",
 };
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** Makes a world, below `base` where it is on a disk, and opens a workspace in it. */
 export async function world(
   arm: Arm,
@@ -108,7 +104,7 @@ export async function world(
     backend: made.backend,
     ...(made.stateDir === undefined ? {} : { stateDir: made.stateDir }),
   });
-  cleanups.push(() => ws.close());
+  afterThisTest(() => ws.close());
   expect(ws.capabilities().journal).toBe(arm.disk ? "disk" : "memory");
   return { ...made, ws, arm };
 }
@@ -121,7 +117,7 @@ type WorldParts = Omit<World, "ws" | "arm"> & {
 
 function onDisk(arm: Arm, within: string): WorldParts {
   const base = fs.realpathSync(fs.mkdtempSync(join(within, "filewright-attack-")));
-  cleanups.push(() => fs.rmSync(base, { recursive: true, force: true }));
+  afterThisTest(() => fs.rmSync(base, { recursive: true, force: true }));
   const [root, outside] = [join(base, "ws"), join(base, "out")];
   for (const directory of [root, outside]) fs.mkdirSync(directory);
   const at = (path: string): string => join(root, path);

@@ -2,8 +2,8 @@
 import { mkdir, mkdtemp, readFile, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
 import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { afterThisTest } from "../support/cleanups.ts";
 
 /** Paths relative to the workspace: content, `null` for a directory, `{ link }` for a symbolic link. */
 export type Seed = Readonly<Record<string, string | Uint8Array | null | { readonly link: string }>>;
@@ -27,11 +27,6 @@ export interface Fixture {
 /** Kinds of storage. */
 export type Kind = "memory" | "local";
 export const KINDS: readonly Kind[] = ["memory", "local"];
-
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
 
 /** Opens a workspace on a kind of storage. A seed path that begins with `../out/` lies outside. */
 export async function place(
@@ -57,7 +52,7 @@ async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "ba
     } else backend.writeBytesSync(at(path), toBytes(value), { createDirs: true });
   }
   const ws = await openWorkspace({ ...options, root, backend });
-  cleanups.push(() => ws.close());
+  afterThisTest(() => ws.close());
   const bytes = async (path: string): Promise<Uint8Array | undefined> =>
     backend.existsSync(at(path)) ? backend.readBytesSync(at(path)) : undefined;
   return {
@@ -82,7 +77,7 @@ export async function temporary(seed: Seed = {}): Promise<{
 }> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-test-")));
   const [root, outside, stateDir] = [join(base, "ws"), join(base, "out"), join(base, "state")];
-  cleanups.push(() => rm(base, { recursive: true, force: true }));
+  afterThisTest(() => rm(base, { recursive: true, force: true }));
   for (const directory of [root, outside, stateDir]) await mkdir(directory);
   const at = (path: string): string => join(root, path);
   for (const [path, value] of Object.entries(seed)) {
@@ -102,7 +97,7 @@ async function onDisk(seed: Seed, options: Omit<WorkspaceOptions, "root" | "back
   const { root, outside, stateDir } = await temporary(seed);
   const at = (path: string): string => join(root, path);
   const ws = await openWorkspace({ ...options, root, stateDir });
-  cleanups.push(() => ws.close());
+  afterThisTest(() => ws.close());
   const bytes = async (path: string): Promise<Uint8Array | undefined> =>
     readFile(at(path)).then(
       (content) => new Uint8Array(content),

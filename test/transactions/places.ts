@@ -2,12 +2,12 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import { type JournalStore, MemoryJournal } from "../../js/journal/index.ts";
 import { localHost } from "../../js/workspace/host.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { minimalBackend } from "../backends/minimal.ts";
+import { afterThisTest } from "../support/cleanups.ts";
 
 /** The methods that change something. */
 const CHANGING: ReadonlySet<string> = new Set([
@@ -64,13 +64,17 @@ export type PlaceKind = "memory" | "minimal" | "local";
 export const PLACE_KINDS: readonly PlaceKind[] = ["memory", "minimal", "local"];
 
 let state: string | undefined;
-afterAll(() => {
-  if (state !== undefined) fs.rmSync(state, { recursive: true, force: true });
-});
 
-/** One state directory for all places of a test file, as for all workspaces of a person. */
+/** One state directory for all places of a test, as for all workspaces of a person. */
 function stateDir(): string {
-  state ??= fs.mkdtempSync(join(tmpdir(), "filewright-tx-state-"));
+  if (state === undefined) {
+    const made = fs.mkdtempSync(join(tmpdir(), "filewright-tx-state-"));
+    state = made;
+    afterThisTest(() => {
+      state = undefined;
+      fs.rmSync(made, { recursive: true, force: true });
+    });
+  }
   return state;
 }
 
