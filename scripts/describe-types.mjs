@@ -10,7 +10,7 @@ import ts from "typescript";
 import { root } from "./lib/run.mjs";
 
 const TOOLS = join(root, "dist/tools/index.d.ts");
-const METHODS = join(root, "dist/workspace/tool-methods.d.ts");
+const METHODS = join(root, "dist/workspace/workspace.d.ts");
 
 /** `read_file` → `readFile`. */
 const camel = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());

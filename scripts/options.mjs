@@ -47,7 +47,7 @@ const TABLES = [
   ["SandboxPolicy", "policy/policy.js", "POLICY_OPTIONS"],
   ["openGrantsFile", "policy/grants-file.node.js", "GRANTS_FILE_OPTIONS"],
   ["makePermissions", "policy/permissions.js", "PERMISSION_SETUP"],
-  ["readersFor", "readers/option-schema.js", "READERS_OPTIONS"],
+  ["readersFor", "readers/registry.js", "READERS_OPTIONS"],
   ["definePreset", "presets/spec-options.js", "PRESET_SPEC_OPTIONS"],
   ["backendContract", "testing/contract.js", "CONTRACT_OPTIONS"],
   ["Adapters", "adapters/offer.js", "ADAPTER_OPTIONS"],

@@ -8,7 +8,7 @@
  *
  * @module filewright/deepagents
  */
-import { base64, bytesOf } from "../readers/base64.ts";
+import { base64, bytesOf } from "../engine/wire/bytes.ts";
 import type { ErrorData, ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, inside, outside } from "./host-files.ts";
 import { bareText } from "./outcome.ts";

@@ -7,15 +7,8 @@
  *
  * @module filewright/mastra
  */
-import { base64 } from "../readers/base64.ts";
-import {
-  callback,
-  optionChecker,
-  instance,
-  type OptionalOption,
-  type Options,
-  required,
-} from "../schema/option.ts";
+import { base64 } from "../engine/wire/bytes.ts";
+import { callback, optionChecker, instance, type OptionalOption, type Options, required } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, inside } from "./host-files.ts";
 import { bareText, ToolFailure } from "./outcome.ts";

@@ -8,14 +8,12 @@
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { createHash } from "node:crypto";
 import type { CanonicalCall, Preset } from "../presets/preset.ts";
-import { diffOf } from "../tools/render/difference.ts";
+import { diffOf, shownText } from "../tools/render/preview.ts";
 import { historyTool } from "../tools/history.ts";
-import { OWN_NAMES } from "../tools/lib/names.ts";
+import { OWN_NAMES, type Call, type ReadingTool, type Tool } from "../tools/lib/tool.ts";
 import type { PastCall, Restored } from "../tools/lib/past.ts";
-import { shownText } from "../tools/render/preview.ts";
 import { type Arguments, object } from "../tools/lib/schema.ts";
 import { texts } from "../tools/lib/shared.ts";
-import type { Call, ReadingTool, Tool } from "../tools/lib/tool.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
 
 /** The effect of a change on one path. */

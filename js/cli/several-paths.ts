@@ -1,7 +1,7 @@
 /** Calls a tool that takes one path for each of several. */
 import { grep } from "../tools/grep.ts";
 import { grepText } from "../tools/grep/text.ts";
-import { OWN_NAMES } from "../tools/lib/names.ts";
+import { OWN_NAMES } from "../tools/lib/tool.ts";
 import type { CheckedGrepArgs, GrepData } from "../tools/grep/types.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";

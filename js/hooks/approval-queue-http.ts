@@ -2,7 +2,7 @@
  * The approval queue over HTTP: its requests, its answers, and its authentication. `approval-queue.ts`
  * manages the waiting questions.
  */
-import { bearerOf, sameToken } from "../http/token.ts";
+import { bearerOf, sameToken } from "../http/access.ts";
 import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
 
 /** The served part of an approval queue. */

@@ -8,7 +8,7 @@
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { optionChecker, type Options, options, reader, text } from "../schema/option.ts";
-import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";
+import { MIN_TOKEN_CHARS, sameToken } from "../http/access.ts";
 import { fromJson, answerHttp } from "./approval-queue-http.ts";
 import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
 import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";

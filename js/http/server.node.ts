@@ -11,9 +11,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { bodyCounter } from "./body.node.ts";
-import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
-import { type Origins, originGuard } from "./origin.ts";
-import { fulfilledWithin } from "./within.ts";
+import { HTTP_LIMITS, type HttpLimits, fulfilledWithin } from "./limits.ts";
+import { type Origins, originGuard } from "./access.ts";
 
 /** Options of a server. */
 export interface HttpServerOptions extends Partial<Origins> {

@@ -4,7 +4,7 @@ import { type OptionTable, parse, UsageError } from "../schema/command-line.node
 import { nearest } from "../schema/nearest.ts";
 import { MAX_GRACE_S, optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./protocol/content.ts";
-import type { ServedPreset } from "./tool-list.ts";
+import type { ServedPreset } from "./served-tools.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import type { Settings } from "./settings.ts";
 import type { ServeOptions } from "./transport/stdio.ts";
@@ -126,7 +126,7 @@ async function settingsIn(flags: Readonly<Record<string, unknown>>): Promise<Set
  * @throws UsageError for a name that the preset does not have
  */
 async function checkTools(chosen: readonly string[], preset: ServedPreset): Promise<void> {
-  const { wrongTool } = await import("./tool-list.ts");
+  const { wrongTool } = await import("./served-tools.ts");
   const wrong = wrongTool(chosen, preset);
   if (wrong !== undefined) throw new UsageError(`--tools: ${wrong}`);
 }

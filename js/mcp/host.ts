@@ -7,7 +7,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { PresetName } from "../presets/index.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
 import { restoreHeapGrowth } from "./lean.ts";
-import type { ServedPreset } from "./tool-list.ts";
+import type { ServedPreset } from "./served-tools.ts";
 
 /** A workspace with the facts that a server needs about it. */
 export interface ServedWorkspace {
@@ -91,7 +91,7 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
       return opened;
     },
     async tools() {
-      const { openWorkspace, MemoryBackend } = await import("./engine.ts");
+      const { openWorkspace, MemoryBackend } = await import("./first-call.ts");
       const { preset, findFiles } = common(options);
       const ws = await openWorkspace({
         preset,
@@ -135,7 +135,7 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
 
 async function open(dirs: readonly string[], options: HostOptions): Promise<ServedWorkspace> {
   restoreHeapGrowth();
-  const { openWorkspace, describeRecovery, auditFile } = await import("./engine.ts");
+  const { openWorkspace, describeRecovery, auditFile } = await import("./first-call.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
   const log = audit === undefined ? undefined : await auditFile(audit);
   // Calls that the server makes while it opens the workspace are not logged, because no client made them.
@@ -165,12 +165,12 @@ async function toolsIn(
 ): Promise<Record<"answered" | "listed", readonly ToolDefinition[]>> {
   if (preset !== "lean") {
     if (tools === undefined) return { answered: ws.tools, listed: ws.tools };
-    const { chosenTools } = await import("./tool-list.ts");
+    const { chosenTools } = await import("./served-tools.ts");
     const usual = ws.tools.map(({ name }) => name);
     const listed = chosenTools(ws.tools, tools, usual);
     return { answered: listed, listed };
   }
-  const { ANSWERED_NAMES, LEAN_TOOLS, leanPreset, chosenTools, toolsFor } = await import("./lean-tools.ts");
+  const { ANSWERED_NAMES, LEAN_TOOLS, leanPreset, chosenTools, toolsFor } = await import("./first-call.ts");
   const commands = ws.tools.filter(({ name }) => name === "run_command");
   const ours = (offered?: readonly string[]): readonly ToolDefinition[] =>
     [...toolsFor(ws, leanPreset(offered)), ...commands].filter(({ name }) => !ANSWERED_NAMES.includes(name));

@@ -1,8 +1,8 @@
 /** `filewright serve`: runs a server over HTTP, from its options to an orderly shutdown. */
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
-import { sameToken } from "../http/token.ts";
-import { fulfilledWithin } from "../http/within.ts";
+import { sameToken } from "../http/access.ts";
+import { fulfilledWithin } from "../http/limits.ts";
 import { approvalQueue } from "../hooks/approval-queue.ts";
 import { elicitApprovals } from "./protocol/approvals.ts";
 import { makeHandler } from "./transport/handler.ts";
@@ -10,8 +10,7 @@ import { DEFAULT_PORT } from "./command.ts";
 import { localHost } from "./host.ts";
 import type { Log } from "./log.ts";
 import { MCP_PATH, serveHttp } from "./transport/http.ts";
-import { isLoopback } from "./auth/loopback.ts";
-import { type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
+import { isLoopback, type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
 import { CANCEL_MS, greetingOf, hostOptions, type ServeOptions } from "./transport/stdio.ts";
 import {
   checkToken,

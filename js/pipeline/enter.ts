@@ -10,12 +10,18 @@ import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
-import { OWN_NAMES } from "../tools/lib/names.ts";
+import {
+  OWN_NAMES,
+  type BatchTool,
+  type Call,
+  type ChangingTool,
+  type PathUse,
+  type Progress,
+  type ReadingTool,
+} from "../tools/lib/tool.ts";
 import { newCallId } from "../journal/index.ts";
-import { plainArguments } from "../tools/lib/arguments.ts";
-import type { Arguments } from "../tools/lib/schema.ts";
+import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
 import type { Seen } from "../tools/lib/seen.ts";
-import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/lib/tool.ts";
 import { pastOf } from "./past/past.ts";
 import {
   type LookAlikeContext,

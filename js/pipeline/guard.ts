@@ -17,10 +17,8 @@ import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
-import { where } from "../tools/lib/names.ts";
-import { afterChange, type LineRange, licenses } from "../tools/lib/line-ranges.ts";
-import { escapeControls } from "../engine/escape.ts";
 import {
+  where,
   type Answer,
   type Call,
   type ChangingTool,
@@ -29,6 +27,8 @@ import {
   refuse,
   type TouchedFile,
 } from "../tools/lib/tool.ts";
+import { afterChange, type LineRange, licenses } from "../tools/lib/line-ranges.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Session } from "./session.ts";
 import { decideStep } from "./sources.ts";
 

@@ -6,7 +6,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
-import { plainArguments } from "../tools/lib/arguments.ts";
+import { plainArguments } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import { type AnyChanging, type AnyTool, type CallOptions, previewed } from "./enter.ts";

@@ -3,8 +3,7 @@ import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, route, tool } from "./define.ts";
-import type { Preset, Refused } from "./preset.ts";
-import { foundTimes, headed } from "./texts.ts";
+import { type Preset, type Refused, foundTimes, headed } from "./preset.ts";
 
 function refuse(side: "read" | "write") {
   return ({ code, path: shown, told, error, given }: Refused): string | undefined => {

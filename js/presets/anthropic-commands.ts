@@ -3,8 +3,7 @@ import type { Code } from "../engine/errors.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { route, wrongArgument } from "./define.ts";
-import type { Refused, Route } from "./preset.ts";
-import { foundTimes, headed, shownDiff } from "./texts.ts";
+import { type Refused, type Route, foundTimes, headed, shownDiff } from "./preset.ts";
 
 /** The directory of memories, below the working directory. */
 const MEMORIES = "memories";

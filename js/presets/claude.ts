@@ -4,9 +4,16 @@ import { object } from "../tools/lib/schema.ts";
 import { choice, flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import type { Param, Preset, Refused, RenderInput } from "./preset.ts";
+import {
+  type Param,
+  type Preset,
+  type Refused,
+  type RenderInput,
+  foundTimes,
+  headed,
+  shownDiff,
+} from "./preset.ts";
 import { rowsOf } from "../tools/grep/text.ts";
-import { foundTimes, headed, shownDiff } from "./texts.ts";
 
 const OLD_PARAM: Param = param(
   "old_text",

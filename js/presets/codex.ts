@@ -2,8 +2,7 @@
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import type { Preset, Refused } from "./preset.ts";
-import { absoluteIn, headed } from "./texts.ts";
+import { type Preset, type Refused, absoluteIn, headed } from "./preset.ts";
 
 /**
  * Moves pure additions to the end of their files.

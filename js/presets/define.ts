@@ -1,28 +1,34 @@
 /** Builds a callable preset from its data: schemas, aliases, names and texts. */
 import { FilewrightError, type Code } from "../engine/errors.ts";
 import { optionChecker } from "../schema/option.ts";
-import { type Aliases, plainArguments } from "../tools/lib/arguments.ts";
+import {
+  type Aliases,
+  plainArguments,
+  type Arguments,
+  compile,
+  isPlain,
+  object,
+  type Schema,
+} from "../tools/lib/schema.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
-import type { Names } from "../tools/lib/names.ts";
+import type { Names, Call, Tool } from "../tools/lib/tool.ts";
 import { withHint } from "../tools/edit/arguments.ts";
-import { type Arguments, compile, isPlain, object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Call, Tool } from "../tools/lib/tool.ts";
-import type {
-  CanonicalCall,
-  Param,
-  Preset,
-  PresetHost,
-  PresetSpec,
-  PresetTool,
-  Refused,
-  Route,
-  RenderInput,
-  ToolSpec,
-  ToolMapping,
+import {
+  type CanonicalCall,
+  type Param,
+  type Preset,
+  type PresetHost,
+  type PresetSpec,
+  type PresetTool,
+  type Refused,
+  type Route,
+  type RenderInput,
+  type ToolSpec,
+  type ToolMapping,
+  editRefusal,
 } from "./preset.ts";
 import { PRESET_SPEC_OPTIONS } from "./spec-options.ts";
-import { editRefusal } from "./texts.ts";
 
 /** A parameter that is mapped to a canonical argument with the same or another name. */
 export function param(to: string | null, schema: Schema, more: Omit<Param, "to" | "schema"> = {}): Param {

@@ -5,8 +5,7 @@ import { readText } from "../tools/read_file.ts";
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import type { Preset, Refused } from "./preset.ts";
-import { foundTimes } from "./texts.ts";
+import { type Preset, type Refused, foundTimes } from "./preset.ts";
 
 function outside({ code, path: shown }: Refused): string | undefined {
   return code === "OUTSIDE_ALLOWED" ? `path '${shown}' is outside the allowed workspace.` : undefined;

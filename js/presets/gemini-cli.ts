@@ -5,10 +5,8 @@ import { object, type Schema } from "../tools/lib/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, route, tool, wrongArgument } from "./define.ts";
-import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
-import { geminiIgnore } from "./gemini-ignore.ts";
-import type { Preset, Refused, RenderInput } from "./preset.ts";
-import { foundTimes, headed, shownDiff } from "./texts.ts";
+import { geminiGrepText, geminiReadText, geminiIgnore } from "./gemini-shared.ts";
+import { type Preset, type Refused, type RenderInput, foundTimes, headed, shownDiff } from "./preset.ts";
 
 const filtering: Schema = {
   ...object(

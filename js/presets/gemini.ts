@@ -5,10 +5,8 @@ import { object } from "../tools/lib/schema.ts";
 import { flag, integer, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, route, tool } from "./define.ts";
-import { geminiIgnore } from "./gemini-ignore.ts";
-import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
-import type { Param, Preset, Refused } from "./preset.ts";
-import { headed } from "./texts.ts";
+import { geminiIgnore, geminiGrepText, geminiReadText } from "./gemini-shared.ts";
+import { type Param, type Preset, type Refused, headed } from "./preset.ts";
 
 const absolute = (what: string) => text(`${what}: an absolute path, not a relative one.`, { minLength: 1 });
 

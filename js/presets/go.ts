@@ -3,8 +3,7 @@ import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text } from "../tools/lib/shared.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import type { Preset, Refused } from "./preset.ts";
-import { foundTimes, headed } from "./texts.ts";
+import { type Preset, type Refused, foundTimes, headed } from "./preset.ts";
 
 const MIB = 1024 * 1024;
 const OK = (): string => "ok";

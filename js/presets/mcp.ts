@@ -4,8 +4,7 @@ import { object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool, wrongArgument } from "./define.ts";
 import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./mcp-texts.ts";
-import type { Param, Preset, Refused, ToolSpec } from "./preset.ts";
-import { absoluteIn, headed } from "./texts.ts";
+import { type Param, type Preset, type Refused, type ToolSpec, absoluteIn, headed } from "./preset.ts";
 
 /** The maximum entries of one listing, unless the output limit ends it. */
 const MAX_LISTED_ENTRIES = 100_000;

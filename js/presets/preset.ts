@@ -1,7 +1,7 @@
 /**
  * The types of a preset: another system's tool names, parameters and texts as data over the
  * canonical tools. A preset computes nothing and touches no file; it converts a call to a
- * canonical one, and the answer to its text.
+ * canonical one, and the answer to its text. At the end are texts that several presets share.
  */
 import type { Code, FilewrightError } from "../engine/errors.ts";
 import {
@@ -18,11 +18,10 @@ import {
   text,
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
-import type { Names } from "../tools/lib/names.ts";
-import type { Aliases } from "../tools/lib/arguments.ts";
-import type { Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
+import type { Names, Annotations, Call, Tool } from "../tools/lib/tool.ts";
+import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
-import type { Annotations, Call, Tool } from "../tools/lib/tool.ts";
+import { childOf } from "../backends/paths.ts";
 
 /** The host's facts that a preset may use. */
 export interface PresetHost {
@@ -250,3 +249,34 @@ export const PRESET_OPTIONS: Options<Preset> = options("Preset", {
   access: required(PRESET_ACCESS_OPTIONS),
   guard: choice("off", "warn", "refuse"),
 });
+
+/** Returns another system's headline, followed by the canonical text. */
+export function headed(headline: string, told: string): string {
+  return told === "" ? headline : `${headline}\n${told}`;
+}
+
+/** Returns a diff without its last line ending. */
+export function shownDiff({ diff }: { readonly diff: string }): string {
+  return diff.replace(/\n$/u, "");
+}
+
+/** Returns a path of the data as an absolute one. */
+export function absoluteIn(call: Call, path: string): string {
+  return path.startsWith("/") ? path : path === "." ? call.access.cwd : childOf(call.access.cwd, path);
+}
+
+/** Returns the number of matches in the error of an edit tool. */
+export function foundTimes(error: FilewrightError): number {
+  const found = error.details?.["found"];
+  return typeof found === "number" ? found : 0;
+}
+
+/** Returns the error about an ambiguous edit without the remedies that the reader lacks. */
+export function editRefusal(error: FilewrightError, told: string, path: string, names: Names): string {
+  if (error.code !== "MATCH_NOT_UNIQUE" || names.argument("replace_all") !== undefined) return told;
+  const lines = error.details?.["lines"];
+  const at = Array.isArray(lines) ? ` (lines ${lines.slice(0, MAX_LINES_SHOWN).join(", ")})` : "";
+  return `${names.argument("old_text") ?? "The text"} occurs ${foundTimes(error)} times in ${path}${at}. Add surrounding lines to say which.`;
+}
+
+const MAX_LINES_SHOWN = 20;

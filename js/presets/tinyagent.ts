@@ -3,8 +3,7 @@ import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import type { Preset, Refused } from "./preset.ts";
-import { headed } from "./texts.ts";
+import { type Preset, type Refused, headed } from "./preset.ts";
 
 /** Returns TinyAgent's error text, followed by the canonical one. */
 function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb: string) {

@@ -3,7 +3,7 @@
  * reported: encrypted, damaged, scanned, empty. Or the file itself, for models that read PDF.
  */
 import type { FilewrightError } from "../engine/errors.ts";
-import { base64 } from "./base64.ts";
+import { base64 } from "../engine/wire/bytes.ts";
 import { choosePages, type PageChoice, rangesOf } from "./pages.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";

@@ -3,15 +3,51 @@
  * `registerReader`, then the built-in ones. An exact MIME type wins over a family.
  */
 import type { MaybePromise } from "../backends/backend.ts";
-import { optionChecker } from "../schema/option.ts";
-import { builtIn } from "./built-in.ts";
-import { type OwnReaders, READER, READERS_OPTIONS } from "./option-schema.ts";
+import {
+  optionChecker,
+  callback,
+  flag,
+  instance,
+  list,
+  type Options,
+  options,
+  required,
+  text,
+} from "../schema/option.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { badArgument, unsupported } from "./refuse.ts";
 import { readValue } from "./structured/reader.ts";
+import { gzipReader, tarReader, zipReader } from "./archive/reader.ts";
+import { imageReader } from "./image/reader.ts";
+import { notebookReader } from "./notebook/reader.ts";
+import { docxReader } from "./office/docx.ts";
+import { legacyReader } from "./office/package.ts";
+import { pptxReader } from "./office/pptx.ts";
+import { xlsxReader } from "./office/xlsx.ts";
+import { pdfReader } from "./pdf.ts";
 
 /** Renders one kind of file; the short form of a {@link Reader}. */
 export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
+
+/** A reader: any object with its kinds and a `read` function. */
+export const READER: Options<Reader> = instance<Reader>("Reader", "a reader", {
+  mimes: required(list(text(), { minItems: 1 })),
+  reusable: flag(),
+  read: required(callback()),
+});
+
+/** The readers that a host supplies. */
+export interface OwnReaders {
+  /** They come before all others. Default none. */
+  readonly readers?: readonly Reader[] | undefined;
+}
+
+/**
+ * The options of {@link readersFor}.
+ *
+ * @printed
+ */
+export const READERS_OPTIONS: Options<OwnReaders> = options("OwnReaders", { readers: list(READER) });
 
 const checkOptions = optionChecker("readersFor", READERS_OPTIONS);
 const checkReader = optionChecker("registerReader", READER);
@@ -111,3 +147,17 @@ function unknownHint(mime: string): string {
     ? `${mime.split("/", 1)[0]} has no text form; stat tells its size`
     : "force_text: true shows the bytes as text";
 }
+
+/** The readers of this package; the first that knows a kind wins. Each loads its heavy libraries at its first file. */
+const builtIn: readonly Reader[] = Object.freeze([
+  imageReader,
+  notebookReader,
+  pdfReader,
+  docxReader,
+  xlsxReader,
+  pptxReader,
+  legacyReader,
+  zipReader,
+  tarReader,
+  gzipReader,
+]);

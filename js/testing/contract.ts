@@ -19,15 +19,13 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { equal, ok } from "./assert.ts";
+import { equal, ok, type Context, type ContractCase, type ContractSubject } from "./case.ts";
 import { directories } from "./directories.ts";
-import { refusal } from "./refusal.ts";
+import { refusal, writing } from "./writing.ts";
 import { links } from "./links.ts";
 import { reading } from "./reading.ts";
 import { trees } from "./trees.ts";
 import { versions } from "./versions.ts";
-import type { Context, ContractCase, ContractSubject } from "./subject.ts";
-import { writing } from "./writing.ts";
 
 /** How the cases are run. */
 export interface ContractOptions {

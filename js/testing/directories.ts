@@ -1,7 +1,6 @@
 /** The contract of directories: mkdir, listDir, iterFiles, glob. */
 import { compareCodePoints } from "../backends/paths.ts";
-import { equal, fails, frozen } from "./assert.ts";
-import type { Context, ContractCase } from "./subject.ts";
+import { equal, fails, frozen, type Context, type ContractCase } from "./case.ts";
 
 const collect = async (files: AsyncIterable<string> | Iterable<string>): Promise<string[]> => {
   const all: string[] = [];

@@ -3,4 +3,4 @@
  * time.
  */
 export { backendContract, type ContractOptions, contractCases } from "./contract.ts";
-export type { Context, ContractCase, ContractSubject } from "./subject.ts";
+export type { Context, ContractCase, ContractSubject } from "./case.ts";

@@ -1,8 +1,7 @@
 /** The contract of symbolic links: symlink, readLink, lstat, realpath. */
 import { writeVia } from "../backends/fallback/fallback.ts";
 import { copyFileVia, renameVia } from "../backends/fallback/fallback-tree.ts";
-import { equal, fails } from "./assert.ts";
-import type { ContractCase } from "./subject.ts";
+import { equal, fails, type ContractCase } from "./case.ts";
 
 /** Cases of links; all need a backend that has them. */
 export const links: readonly ContractCase[] = [

@@ -1,6 +1,5 @@
 /** The contract of reading: exists, stat, readText, readBytes. */
-import { equal, fails, frozen, ok } from "./assert.ts";
-import type { ContractCase } from "./subject.ts";
+import { equal, fails, frozen, ok, type ContractCase } from "./case.ts";
 
 const UNUSUAL_NAMES = [
   "é.txt",

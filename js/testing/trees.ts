@@ -4,8 +4,7 @@
  */
 import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback/fallback.ts";
 import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback/fallback-tree.ts";
-import { equal, fails } from "./assert.ts";
-import type { Context, ContractCase } from "./subject.ts";
+import { equal, fails, type Context, type ContractCase } from "./case.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,7 +1,6 @@
 /** The contract of versions and conditions: `read`, `ifVersion`, `ifAbsent`. */
 import type { FsBackend, VersionedBytes } from "../backends/backend.ts";
-import { equal, fails, frozen, ok } from "./assert.ts";
-import type { ContractCase } from "./subject.ts";
+import { equal, fails, frozen, ok, type ContractCase } from "./case.ts";
 
 const decoder = new TextDecoder();
 

@@ -4,7 +4,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/text/patch.ts";
 import { commitAll } from "./lib/commit.ts";
-import { diffOf } from "./render/difference.ts";
+import { diffOf, encodeLike, hashOfAll, shownText } from "./render/preview.ts";
 import {
   type ApplyPatchData,
   type PatchOutcome,
@@ -16,7 +16,6 @@ import {
 import { type Arguments, compile, object } from "./lib/schema.ts";
 import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
 import { writeWarnings } from "./lib/overwrite.ts";
-import { encodeLike, hashOfAll, shownText } from "./render/preview.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./lib/tool.ts";
 

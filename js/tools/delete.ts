@@ -3,8 +3,14 @@ import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { entryPathVia, lstatOrNull, lstatVia } from "../backends/fallback/fallback.ts";
 import { deleteVia, removeTreeVia } from "../backends/fallback/fallback-tree.ts";
 import { currentVersion } from "./lib/contents.ts";
-import { diffOf } from "./render/difference.ts";
-import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts } from "./render/preview.ts";
+import {
+  diffOf,
+  bytesForPreview,
+  incompleteTree,
+  shownCounts,
+  shownText,
+  treeFacts,
+} from "./render/preview.ts";
 import { compile, object } from "./lib/schema.ts";
 import { BEFORE_WRITING, flag, integer, path, PATH_ALIASES, text, timeout, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";

@@ -4,13 +4,12 @@ import { writeVia } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/text/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { contentsDigit } from "./lib/anchors.ts";
+import { contentsDigit } from "./lib/seen.ts";
 import { expectHash, isTextKind, toConflict, normalHash, readWhole } from "./lib/contents.ts";
-import { diffOf } from "./render/difference.ts";
-import { where } from "./lib/names.ts";
+import { diffOf, contentPreview, encodeLike } from "./render/preview.ts";
+import { where, type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
 import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./lib/omission.ts";
 import { formOf, writeWarnings } from "./lib/overwrite.ts";
-import { contentPreview, encodeLike } from "./render/preview.ts";
 import {
   type EditFileArgs,
   type EditFileData,
@@ -24,7 +23,6 @@ import { planValues, type ValueEdit } from "./edit/value.ts";
 import { compile } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
 import { answerBytes } from "./lib/limits.ts";
 
 interface EditTodo {

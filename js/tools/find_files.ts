@@ -7,10 +7,9 @@ import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { otherRootsNote, unreadableNote } from "./render/left-out.ts";
 import { compile, object } from "./lib/schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./lib/shared.ts";
-import { where } from "./lib/names.ts";
+import { where, type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { plural } from "./lib/text.ts";
-import { type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
 
 /** The arguments of `find_files`. */
 export interface FindFilesArgs {

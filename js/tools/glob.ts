@@ -3,7 +3,7 @@ import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
 import { missedGlob } from "./grep/text.ts";
 import { excludeNotes, findNotes, otherRootsNote } from "./render/left-out.ts";
 import { answerBytes } from "./lib/limits.ts";
-import { assign, type Names } from "./lib/names.ts";
+import { assign, type Names, type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
 import { compile, object } from "./lib/schema.ts";
 import {
   choice,
@@ -18,7 +18,6 @@ import {
   WARNINGS,
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
 
 /** The arguments of `glob`. */
 export interface GlobArgs {

@@ -1,11 +1,7 @@
 /** `move`: moves or renames a file or a directory to an exact path. */
 import { renameVia } from "../backends/fallback/fallback-tree.ts";
-import { withParents } from "./lib/parents.ts";
-import { compile, object } from "./lib/schema.ts";
-import { text, TRANSFER_ALIASES, WARNINGS } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
-import type { ChangingTool } from "./lib/tool.ts";
 import {
+  withParents,
   planTransfer,
   previewTransfer,
   replacing,
@@ -13,6 +9,10 @@ import {
   type TransferTodo,
   transferSchema,
 } from "./lib/transfer.ts";
+import { compile, object } from "./lib/schema.ts";
+import { text, TRANSFER_ALIASES, WARNINGS } from "./lib/shared.ts";
+import { escapeControls } from "../engine/escape.ts";
+import type { ChangingTool } from "./lib/tool.ts";
 
 /** The data of `move`. */
 export interface MoveData {

@@ -11,12 +11,12 @@ import {
   type PageRequest,
 } from "../engine/read.ts";
 import type { NonText } from "../readers/index.ts";
-import { withContentsDigit } from "./lib/anchors.ts";
+import { withContentsDigit } from "./lib/seen.ts";
 import { readPage, assertFile } from "./lib/contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./render/image.ts";
 import { linesSeen } from "./lib/line-ranges.ts";
 import { renderPage } from "./render/page.ts";
-import { type KnownFile, renderFile } from "./render/rendered.ts";
+import { type KnownFile, renderFile } from "./render/renderings.ts";
 import { type Arguments, compile, object } from "./lib/schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";

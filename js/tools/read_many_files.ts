@@ -7,15 +7,14 @@ import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./render/image.ts";
 import { answerBytes, type Limits } from "./lib/limits.ts";
 import { expand, type SkippedOne, reasonOf, type RequestedFile } from "./lib/read_many_paths.ts";
-import { where } from "./lib/names.ts";
+import { where, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
 import { renderPage } from "./render/page.ts";
-import { type KnownFile, renderFile } from "./render/rendered.ts";
+import { type KnownFile, renderFile } from "./render/renderings.ts";
 import { compile, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { utf8Length } from "./lib/text.ts";
-import type { Answer, Call, ContentBlock, ReadingTool } from "./lib/tool.ts";
 
 /** The arguments of `read_many_files`. */
 export interface ReadManyFilesArgs {

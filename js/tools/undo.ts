@@ -2,9 +2,8 @@
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { diffOf } from "./render/difference.ts";
+import { diffOf, shownText } from "./render/preview.ts";
 import { lastChange, type Past, type PastCall, type Restored } from "./lib/past.ts";
-import { shownText } from "./render/preview.ts";
 import { compile, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";

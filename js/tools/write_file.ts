@@ -5,8 +5,8 @@ import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback/fallbac
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { bytesOf } from "../readers/base64.ts";
-import { where } from "./lib/names.ts";
+import { bytesOf } from "../engine/wire/bytes.ts";
+import { where, type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
 import {
   findOmissions,
   findOmissionsYielding,
@@ -25,11 +25,10 @@ import {
   textOf,
   withEol,
   writeWarnings,
+  pastedWarning,
 } from "./lib/overwrite.ts";
 import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./lib/contents.ts";
-import { diffOf } from "./render/difference.ts";
-import { pastedWarning } from "./lib/pasted.ts";
-import { contentPreview, encodeLike } from "./render/preview.ts";
+import { diffOf, contentPreview, encodeLike } from "./render/preview.ts";
 import { compile, MODE_FORM, object } from "./lib/schema.ts";
 import {
   choice,
@@ -44,7 +43,6 @@ import {
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { countLines, countLinesYielding, utf8, utf8Yielding } from "./lib/text.ts";
-import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
 
 /** The arguments of `write_file`. */
 export interface WriteFileArgs {

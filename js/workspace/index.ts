@@ -21,17 +21,17 @@ export type { PermissionOptions } from "./permissions.ts";
 export { makeReads, type Reads, type ReadStore } from "../pipeline/past/reads.ts";
 export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "../pipeline/result.ts";
 export type { ToolDefinition } from "./preset-tools.ts";
-export type {
-  AgentWorkspace,
-  CallArgs,
-  CallData,
-  Capabilities,
-  WorkspaceLockOptions,
-  UndoOptions,
-  Workspace,
-  WorkspaceApprovals,
-  WorkspaceGrants,
+export {
+  type AgentWorkspace,
+  type CallArgs,
+  type CallData,
+  type Capabilities,
+  type WorkspaceLockOptions,
+  type UndoOptions,
+  type Workspace,
+  type WorkspaceApprovals,
+  type WorkspaceGrants,
+  type ToolMethods,
+  toolsFor,
 } from "./workspace.ts";
-export type { ToolMethods } from "./tool-methods.ts";
-export { toolsFor } from "./workspace.ts";
 export type { CallLocation, CallOutline, ToolIcon } from "../pipeline/outline.ts";

@@ -10,7 +10,7 @@ import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";
 import { OBSERVER } from "../hooks/observer.ts";
 import { PRESET_OPTION } from "../presets/index.ts";
-import { READER } from "../readers/option-schema.ts";
+import { READER } from "../readers/registry.ts";
 import {
   callback,
   choice,

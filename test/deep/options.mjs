@@ -240,7 +240,7 @@ async function entriesOf(dir) {
         "hooks/telemetry.js",
         "hooks/terminal.node.js",
         "presets/spec-options.js",
-        "readers/option-schema.js",
+        "readers/registry.js",
         "adapters/offer.js",
         "adapters/ai-sdk.js",
         "adapters/anthropic.js",

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { approvalQueue, serveApprovals } from "../../js/hooks/index.node.ts";
 import type { HttpLimits } from "../../js/http/limits.ts";
 import { type HttpServer, listen } from "../../js/http/server.node.ts";
-import { sameToken } from "../../js/http/token.ts";
+import { sameToken } from "../../js/http/access.ts";
 import { raw, send } from "../mcp/serving.ts";
 
 const servers: HttpServer[] = [];

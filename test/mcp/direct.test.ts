@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import type { About } from "../../js/mcp/protocol/about.ts";
+import type { About } from "../../js/mcp/protocol/direct.ts";
 import { makeMessageHandler, REVISIONS } from "../../js/rpc/handler.ts";
 import { COMMAND, scratch } from "./harness.ts";
 

@@ -1,8 +1,8 @@
 /** The pace of progress, by a clock of the test's own: no message just before an answer, none backwards. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CallOptions } from "../../js/workspace/index.ts";
-import { type DirectParts, directMethods } from "../../js/mcp/transport/direct.ts";
-import { type Reporter, reporter } from "../../js/mcp/protocol/progress.ts";
+import { type DirectParts, directMethods } from "../../js/mcp/protocol/direct.ts";
+import { type Reporter, reporter } from "../../js/mcp/protocol/call.ts";
 import { makeMessageHandler } from "../../js/rpc/handler.ts";
 
 beforeEach(() => void vi.useFakeTimers());

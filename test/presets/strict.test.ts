@@ -15,11 +15,10 @@
 import { describe, expect, test } from "vitest";
 import { toAnthropicRunnable } from "../../js/adapters/anthropic.ts";
 import { geminiSchema, type GeminiSchema } from "../../js/adapters/schemas.ts";
-import { leanPreset } from "../../js/mcp/lean-preset.ts";
+import { leanPreset } from "../../js/mcp/served-tools.ts";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";
-import { singleTypes } from "../../js/presets/single-types.ts";
-import { strictSchema } from "../../js/presets/strict.ts";
+import { singleTypes, strictSchema } from "../../js/presets/strict.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 import type { ObjectSchema, Schema } from "../../js/tools/lib/schema.ts";
 

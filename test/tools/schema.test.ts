@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FilewrightError } from "../../js/engine/errors.ts";
-import { plainArguments } from "../../js/tools/lib/arguments.ts";
-import { compile, object } from "../../js/tools/lib/schema.ts";
+import { plainArguments, compile, object } from "../../js/tools/lib/schema.ts";
 
 const checked = compile<Record<string, unknown>>(
   "try",

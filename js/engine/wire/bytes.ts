@@ -1,5 +1,5 @@
 /**
- * Bytes for the engine: texts as UTF-8.
+ * Texts as bytes and bytes as texts: UTF-8 for the engine, base64 for answers.
  *
  * Passing a string costs several times its copy, and a new buffer costs a page fault for every 4
  * KiB; so text is written into memory that is reused between calls, when the call ends before its
@@ -58,4 +58,26 @@ function write(text: string, offset: number, more: number): Uint8Array {
   const room = scratch.subarray(offset);
   const { read, written } = encoder.encodeInto(text, room);
   return read === text.length ? room.subarray(0, written) : encoder.encode(text);
+}
+
+/** The number of bytes encoded at once; a multiple of 3, so that the parts need no padding. */
+const BYTES_PER_CHUNK = 3 * 8192;
+
+/** Returns the base64 form, with padding. */
+export function base64(bytes: Uint8Array): string {
+  const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
+  if (Buffer !== undefined) {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  }
+  let text = "";
+  for (let at = 0; at < bytes.length; at += BYTES_PER_CHUNK) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + BYTES_PER_CHUNK)));
+  }
+  return text;
+}
+
+/** Decodes base64. */
+export function bytesOf(text: string): Uint8Array {
+  const binary = atob(text);
+  return Uint8Array.from(binary, (char) => char.charCodeAt(0));
 }

@@ -2,7 +2,7 @@
  * Checks the token that a client of the MCP server must send: one fixed token, or tokens of an authorization
  * server. A refusal says nothing about the served directories.
  */
-import { bearerOf, sameToken } from "../../http/token.ts";
+import { bearerOf, sameToken } from "../../http/access.ts";
 import type { TokenFacts, TokenVerifier } from "./oauth.ts";
 
 /** The accepted tokens. With neither option every request is admitted. */

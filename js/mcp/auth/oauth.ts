@@ -6,7 +6,6 @@
  * module also checks that a token is an access token and not an ID token, that it is not bound to a key (we
  * do not verify such proofs), and that keys are fetched over TLS.
  */
-import { isLoopback } from "./loopback.ts";
 import {
   createRemoteJWKSet,
   customFetch,
@@ -14,6 +13,7 @@ import {
   type JWTPayload,
   jwtVerify,
 } from "./jose.ts";
+import { isIP } from "node:net";
 
 /** The verified facts of a token. */
 export interface TokenFacts {
@@ -251,4 +251,10 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+}
+
+/** Returns true when an address or host name is a loopback one, which only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/u, "$1");
+  return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
 }

@@ -21,7 +21,7 @@ import process from "node:process";
 import { defaultStateDir } from "../../backends/local/lock.node.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { MIN_TOKEN_CHARS } from "../../http/token.ts";
+import { MIN_TOKEN_CHARS } from "../../http/access.ts";
 
 /** The tokens of a server: one for its MCP clients, and one for the person who answers approvals. */
 export type TokenKind = "client" | "approver";

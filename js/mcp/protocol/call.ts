@@ -1,16 +1,17 @@
-/** `tools/list` and `tools/call`: the tools of a workspace in the form of the protocol. */
-import { singleTypes } from "../../presets/single-types.ts";
+/**
+ * `tools/list` and `tools/call`: the tools of a workspace in the form of the protocol, and the progress of a
+ * call.
+ */
+import { singleTypes } from "../../presets/strict.ts";
 import { UnknownTool } from "../../rpc/handler.ts";
 import { shuttingDown } from "../../pipeline/scheduling/drain.ts";
-import type { ToolResult } from "../../workspace/index.ts";
+import type { ToolResult, CallOptions } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
 import { type ClientLog, logCall, makeClientLog, type Notify } from "./client-log.ts";
-import { answerOf, type CallAnswer, refusal, type Structured, toolFacts } from "./content.ts";
+import { answerOf, type CallAnswer, refusal, type Structured, toolFacts, mediaOf } from "./content.ts";
 import type { Host } from "../host.ts";
 import type { LogLevel } from "../log.ts";
-import { mediaOf } from "./media.ts";
-import { reporter } from "./progress.ts";
-import { resolveRelative } from "./relative.ts";
+import { resolveRelative } from "./paths.ts";
 import type { inputRequired } from "./sdk.ts";
 
 /** The parts that all requests of a server share. */
@@ -136,4 +137,57 @@ async function pending(
       "Error: CONFLICT: the change is no longer the one that was approved. Nothing was written; read again and call again.",
     );
   return round.question();
+}
+
+/** Minimum milliseconds before the first notification and between two notifications. */
+const PACE_MS = 100;
+/** Milliseconds between two notifications of a call that reports no counts. */
+const ALIVE_MS = 1000;
+
+type OnProgress = NonNullable<CallOptions["onProgress"]>;
+
+/** The progress of one call. */
+export interface Reporter {
+  readonly onProgress: OnProgress;
+  /** Stops the notifications when the call ends. */
+  end(): void;
+}
+
+/**
+ * Creates a reporter that sends the progress of a long call through `notify`: at most ten times a second, and
+ * never decreasing; undefined when the client sent no token.
+ *
+ * A short call sends no progress, and neither does the final step. Clients forget the progress token with the
+ * answer, so many of them would assign a notification just before the answer to an unknown call.
+ */
+export function reporter(
+  token: string | number | undefined,
+  notify: (notification: { method: string; params: Record<string, unknown> }) => Promise<void>,
+): Reporter | undefined {
+  if (token === undefined) return undefined;
+  const began = performance.now();
+  let [told, last, counted] = [0, began, false];
+  const tell = (progress: number, more: Record<string, unknown>): void => {
+    told = progress;
+    const params = { progressToken: token, progress, ...more };
+    // The client may have disconnected. A lost notification must not fail the call.
+    notify({ method: "notifications/progress", params }).catch(() => {});
+  };
+  const alive = setInterval(() => {
+    const seconds = Math.floor((performance.now() - began) / 1000);
+    if (!counted && seconds > told) tell(seconds, { message: `${seconds} s` });
+  }, ALIVE_MS);
+  return {
+    onProgress({ done, total, message }) {
+      counted = true;
+      const now = performance.now();
+      if (done <= told || now - last < PACE_MS) return;
+      last = now;
+      tell(done, {
+        ...(total === undefined ? {} : { total }),
+        ...(message === undefined ? {} : { message }),
+      });
+    },
+    end: () => clearInterval(alive),
+  };
 }

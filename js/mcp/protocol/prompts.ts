@@ -7,7 +7,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import type { ServedWorkspace } from "../host.ts";
-import { resolveRelative } from "./relative.ts";
+import { resolveRelative } from "./paths.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
 /** One argument of a prompt. The protocol allows only string values. */

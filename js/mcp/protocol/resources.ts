@@ -8,7 +8,7 @@ import { compareCodePoints, isWithin, joinPath, nameOf } from "../../backends/pa
 import { FilewrightError } from "../../engine/errors.ts";
 import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.ts";
-import { pathOfUri, uriOf } from "./uri.ts";
+import { pathOfUri, uriOf } from "./paths.ts";
 
 /** The only resource template. It covers all paths below the directories. */
 export const TEMPLATE = {

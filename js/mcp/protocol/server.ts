@@ -2,7 +2,7 @@
  * One server of the Model Context Protocol over a host: it maps each request to the function that answers it.
  * Transports and state that outlives a connection are in other modules.
  */
-import { aboutServer } from "./about.ts";
+import { aboutServer } from "./direct.ts";
 import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { completePath, listResources, readResource, TEMPLATE } from "./resources.ts";

@@ -7,7 +7,7 @@
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Host } from "../host.ts";
-import { pathOfUri } from "./uri.ts";
+import { pathOfUri } from "./paths.ts";
 
 const PACE_MS = 1000;
 

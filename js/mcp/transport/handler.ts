@@ -10,11 +10,10 @@ import { makeMessageHandler, REVISIONS } from "../../rpc/handler.ts";
 import { INVALID_REQUEST, notJson } from "../../rpc/message.ts";
 import { isPlain } from "../../schema/check.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
-import { aboutServer } from "../protocol/about.ts";
+import { aboutServer, directMethods } from "../protocol/direct.ts";
 import { createMcpHandler } from "../protocol/sdk.ts";
 import { makeServer, type ServerParts } from "../protocol/server.ts";
 import { listenedUris, watchVersions } from "../protocol/watch.ts";
-import { directMethods } from "./direct.ts";
 
 /** Serves requests. */
 export interface McpHandler {

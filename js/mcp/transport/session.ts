@@ -7,9 +7,8 @@
  */
 import { type MessageHandler, makeMessageHandler } from "../../rpc/handler.ts";
 import type { JsonObject } from "../../rpc/message.ts";
-import { aboutServer } from "../protocol/about.ts";
+import { aboutServer, directMethods } from "../protocol/direct.ts";
 import type { Connection, ConnectionParts } from "./connection.ts";
-import { directMethods } from "./direct.ts";
 
 /** A connection whose messages are answered. */
 interface Session {

@@ -6,8 +6,7 @@
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { newCallId, type Recovery } from "../../journal/index.ts";
-import { OWN_NAMES } from "../../tools/lib/names.ts";
-import type { PathUse } from "../../tools/lib/tool.ts";
+import { OWN_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { lockAll, whileHeld, stopIfCancelled } from "../change.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
 import { word } from "../wording/messages.ts";

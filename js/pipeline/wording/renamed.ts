@@ -3,7 +3,7 @@
  * `old_text` becomes `old_string` under a preset with that name.
  */
 import { TOOLS } from "../../tools/index.ts";
-import { type Names, OWN_NAMES } from "../../tools/lib/names.ts";
+import { type Names, OWN_NAMES } from "../../tools/lib/tool.ts";
 import type { Schema } from "../../tools/lib/schema.ts";
 
 /** Matches names in `snake_case` only, because a single word may be prose. */

@@ -1,7 +1,7 @@
 /** The sentences of errors, by code. `messages.ts` builds, shortens and completes the messages. */
 import type { Intent } from "../../policy/index.ts";
 import type { Code, FilewrightError } from "../../engine/errors.ts";
-import { type Names, where } from "../../tools/lib/names.ts";
+import { type Names, where } from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The parts of a sentence. */

@@ -5,7 +5,7 @@
 import { engine } from "../../engine/current.ts";
 import type { Inspection } from "../../engine/read.ts";
 import { type FilewrightError, makeError } from "../../engine/errors.ts";
-import { base64 } from "../base64.ts";
+import { base64 } from "../../engine/wire/bytes.ts";
 import type { Reader, ReaderInput, ReaderLimits, Rendered } from "../reader.ts";
 import { checkSignal, tooLarge, unsupported } from "../refuse.ts";
 import { findDamage } from "./damage.ts";

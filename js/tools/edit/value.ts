@@ -6,7 +6,7 @@
 import { engine } from "../../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditInput, EditOptions } from "../../engine/text/edit.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { ANCHOR_LENGTH } from "../lib/anchors.ts";
+import { ANCHOR_LENGTH } from "../lib/seen.ts";
 import { formatOf, type Located, locatePointer, type StructuredFormat } from "../../readers/index.ts";
 
 /** An edit of a text, of lines, or of the value at a pointer. */

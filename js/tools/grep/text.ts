@@ -1,7 +1,7 @@
 /** The text of a search: `path:line:text`, and what is said about the rest. */
 import type { CheckedGrepArgs, GrepData, GrepMatch } from "./types.ts";
 import { plainParentheses } from "../render/left-out.ts";
-import { assign, type Names, where } from "../lib/names.ts";
+import { assign, type Names, where } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The text lines of each result. A file's line is shown once: as a match where any match covers it. */

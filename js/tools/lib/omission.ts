@@ -9,7 +9,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Yielder } from "../../engine/yielder.ts";
-import { type Names, where } from "./names.ts";
+import { type Names, where } from "./tool.ts";
 
 /** A line that stands for lines of the old content. */
 export interface Omission {

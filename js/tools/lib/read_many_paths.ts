@@ -4,8 +4,7 @@ import { compareCodePoints } from "../../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { missedGlob } from "../grep/text.ts";
-import { where } from "./names.ts";
-import { type Call, refuse } from "./tool.ts";
+import { where, type Call, refuse } from "./tool.ts";
 import { findPaths, hasGlob, splitGlob } from "./walks.ts";
 
 /** The arguments that say which files are read. */

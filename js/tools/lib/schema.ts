@@ -1,19 +1,60 @@
 /**
- * The schemas of tools, checked with the leniency that models need.
+ * The schemas of tools, and the arguments of their calls: brought to their canonical names before hooks see
+ * them, then checked with the leniency that models need.
  *
  * One schema serves models (as `inputSchema`) and the pipeline (through {@link compile}), so the
  * documented arguments are the enforced ones. Schemas are compiled once, when a tool's module
  * loads; a check allocates one object for the call.
  */
-import { type Arguments, compileCheck } from "../../schema/check.ts";
+import { type Arguments, compileCheck, fromJson, isPlain, kindOf } from "../../schema/check.ts";
 import { Problem } from "../../schema/problem.ts";
 import type { ObjectSchema } from "../../schema/json-schema.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { suggestArgument } from "../../schema/argument-hints.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
-export { fromJson, isPlain, kindOf, type Arguments } from "../../schema/check.ts";
+export { type Arguments, isPlain };
 export { type ObjectSchema, object, type Schema, type SchemaType } from "../../schema/json-schema.ts";
+
+/** Other spellings of arguments that are accepted silently: alias → canonical name. */
+export type Aliases = Readonly<Record<string, string>>;
+
+/**
+ * Returns the arguments under their canonical names. A missing value means no arguments, and a
+ * JSON text of an object means that object.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for any other value, and for two spellings that differ
+ */
+export function plainArguments(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
+  const value =
+    given === undefined || given === null ? {} : typeof given === "string" ? fromJson(given, "{") : given;
+  if (!isPlain(value)) {
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      `The arguments of ${tool} must be an object, got ${kindOf(value)}.`,
+      { complete: true, details: { tool } },
+    );
+  }
+  let expanded: Record<string, unknown> | undefined;
+  for (const alias of Object.keys(aliases)) {
+    if (!Object.hasOwn(value, alias)) continue;
+    const name = aliases[alias] as string;
+    expanded ??= { ...value };
+    const other = expanded[alias];
+    delete expanded[alias];
+    if (other === undefined || other === null) continue;
+    const own = expanded[name];
+    if (own !== undefined && own !== null && own !== other) {
+      throw new FilewrightError(
+        "INVALID_ARGUMENT",
+        `Invalid argument '${name}': '${alias}' is another spelling of it and holds a different value; give one of them.`,
+        { complete: true, details: { tool, argument: name } },
+      );
+    }
+    expanded[name] = other;
+  }
+  return expanded ?? value;
+}
 
 /** The accepted form of a content hash. */
 export const HASH_FORM = "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$";

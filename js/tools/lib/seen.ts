@@ -2,10 +2,13 @@
  * The files that one caller has seen: the version of each at its last read or write, and the hash
  * of its content where known. It tells, when an edit does not match, whether the file has changed
  * since; and, when the host requires it, prevents the overwriting of unseen content.
+ *
+ * Line anchors are part of it: six characters of the engine, which identify a line and its neighbours, and a
+ * seventh for the contents of the whole file, which tells anchors of an earlier version from those of the
+ * last one.
  */
 import { isWithin } from "../../backends/paths.ts";
 import { engine } from "../../engine/current.ts";
-import { contentsDigit, contentsDigitOf } from "./anchors.ts";
 import { joinRanges, type LineRange, wholeAsNone } from "./line-ranges.ts";
 
 /** The last seen state of one file. */
@@ -155,4 +158,35 @@ export function trialOf(base: Seen): Seen {
     recall: (path: string) => of(path).recall(path),
     below: (path: string) => [...base.below(path).filter((one) => !touched.has(one)), ...own.below(path)],
   });
+}
+
+/** The length of the engine's anchors, in characters. */
+export const ANCHOR_LENGTH = 6;
+
+/** Crockford's base 32, as the engine's digits. */
+const ANCHOR_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** Returns the digit for the contents of a file, given by their hash or version. */
+export function contentsDigit(contents: string): string {
+  const hash = engine().sha256(new TextEncoder().encode(contents));
+  return ANCHOR_DIGITS[Number.parseInt(hash.slice(-2), 16) & 31] as string;
+}
+
+/**
+ * Returns the engine's anchors, each followed by the digit of the file's contents; unchanged where
+ * neither hash nor version is known.
+ */
+export function withContentsDigit(anchors: string, contents: string | undefined): string {
+  if (contents === undefined) return anchors;
+  const digit = contentsDigit(contents);
+  let text = "";
+  for (let at = 0; at < anchors.length; at += ANCHOR_LENGTH) {
+    text += anchors.slice(at, at + ANCHOR_LENGTH) + digit;
+  }
+  return text;
+}
+
+/** Returns the contents digit of an anchor that a caller sent (`120#k3x9q1a`), if it has one. */
+function contentsDigitOf(anchor: string): string | undefined {
+  return /#[0-9a-z]{6}([0-9a-z])(?![0-9a-z])/iu.exec(anchor)?.[1]?.toLowerCase();
 }

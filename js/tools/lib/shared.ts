@@ -1,6 +1,5 @@
 /** Parts of schemas that several tools share. */
-import type { Aliases } from "./arguments.ts";
-import { HASH_FORM, type Schema } from "./schema.ts";
+import { type Aliases, HASH_FORM, type Schema } from "./schema.ts";
 
 /** A string property. */
 export function text(description: string, more: Partial<Schema> = {}): Schema {

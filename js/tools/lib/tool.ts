@@ -14,11 +14,11 @@ import { type Code, type ErrorInit, type FilewrightError, makeError } from "../.
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
 import type { Limits } from "./limits.ts";
-import type { Names } from "./names.ts";
 import type { Past } from "./past.ts";
 import type { Seen } from "./seen.ts";
-import type { Aliases } from "./arguments.ts";
-import type { Arguments, ObjectSchema } from "./schema.ts";
+import type { Aliases, Arguments, ObjectSchema } from "./schema.ts";
+
+export type { ContentBlock, DocumentBlock, ImageBlock } from "../../readers/index.ts";
 
 /** One path that a call names, and its use. */
 export interface PathUse {
@@ -253,8 +253,6 @@ export interface Annotations {
   readonly openWorldHint: false;
 }
 
-export type { ContentBlock, DocumentBlock, ImageBlock } from "../../readers/index.ts";
-
 interface ToolBase<Args, Data> {
   /** `snake_case`. */
   readonly name: string;
@@ -332,4 +330,36 @@ export function refuse(
   init: Omit<ErrorInit, "path"> & { readonly message?: string } = {},
 ): FilewrightError {
   return makeError(code, init.message ?? "", { ...init, path: at?.path });
+}
+
+/**
+ * The names that a reader of a text knows. Under a preset a model knows other names, and lacks some: a remedy
+ * that it cannot follow is omitted.
+ */
+export interface Names {
+  /** Returns a tool's name; undefined when the tool is not offered. */
+  tool(name: string): string | undefined;
+  /** Returns the name of an argument of the called tool; undefined when it cannot be given. */
+  argument(name: string): string | undefined;
+  /** Converts a value of that argument to the reader's unit. */
+  value(name: string, value: number): number;
+}
+
+/** The canonical names. */
+export const OWN_NAMES: Names = Object.freeze({
+  tool: (name: string) => name,
+  argument: (name: string) => name,
+  value: (_name: string, value: number) => value,
+});
+
+/** Returns `what(name)`, or an empty text without a name. */
+export function where(name: string | undefined, what: (name: string) => string): string {
+  return name === undefined ? "" : what(name);
+}
+
+/** Returns `name=value` as the reader would write it; undefined when it cannot be given. */
+export function assign(names: Names, argument: string, value: number | string): string | undefined {
+  const name = names.argument(argument);
+  if (name === undefined) return undefined;
+  return typeof value === "string" ? `${name}="${value}"` : `${name}=${names.value(argument, value)}`;
 }

@@ -1,12 +1,19 @@
-/** The common part of `copy` and `move`: two paths, and the rules for an existing destination. */
+/**
+ * The common part of `copy` and `move`: two paths, the rules for an existing destination, and missing parents.
+ */
 import type { Location } from "../../policy/index.ts";
-import type { FsStat } from "../../backends/backend.ts";
-import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../../backends/fallback/fallback.ts";
+import type { FsStat, FsBackend } from "../../backends/backend.ts";
+import {
+  entryPathVia,
+  lstatOrNull,
+  lstatVia,
+  realpathVia,
+  missingParents,
+} from "../../backends/fallback/fallback.ts";
 import { isWithin, nameOf } from "../../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
-import { diffOf } from "../render/difference.ts";
-import { checkLinkTargets } from "../render/link-target.ts";
 import {
+  diffOf,
   bytesForPreview,
   incompleteTree,
   shownCounts,
@@ -14,10 +21,13 @@ import {
   treeFacts,
   versionsOf,
 } from "../render/preview.ts";
+import { checkLinkTargets } from "../render/link-target.ts";
 import { type ObjectSchema, object } from "./schema.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { BEFORE_WRITING, flag, path, timeout } from "./shared.ts";
 import { type BaseVersion, type Call, type PathEffect, type Plan, type Preview, refuse } from "./tool.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { transact } from "../../backends/transaction/transaction.ts";
 
 /** The arguments that `copy` and `move` have in common. */
 export interface TransferOptions {
@@ -180,4 +190,23 @@ export async function previewTransfer(
 /** Maps a path below `from` to one below `to`. */
 function below(path: string, from: string, to: string): string {
   return `${to}${path.slice(from.length)}`;
+}
+
+/**
+ * Runs `action` after creating the parents of `path`, which are removed again when it fails. @throws NOT_FOUND when they are missing and
+ * `create` is false
+ */
+export async function withParents<T>(
+  fs: FsBackend,
+  path: string,
+  create: boolean,
+  action: () => Promise<T>,
+): Promise<T> {
+  const [parent] = await missingParents(fs, path);
+  if (parent === undefined) return action();
+  if (!create) throw new FilewrightError("NOT_FOUND", "the parent directory does not exist", { path });
+  return transact(fs, async (own) => {
+    await own.mkdir(parent, { parents: true, existOk: true });
+    return action();
+  });
 }

@@ -4,7 +4,7 @@
  * the model's text.
  */
 import type { ToolArgs, ToolData, ToolName } from "../index.ts";
-import type { Names } from "../lib/names.ts";
+import type { Names } from "../lib/tool.ts";
 import type { HistoryData } from "../history.ts";
 import type { RunCommandArgs, RunCommandData } from "../run_command.ts";
 import { escapeControls } from "../../engine/escape.ts";

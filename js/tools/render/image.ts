@@ -1,6 +1,6 @@
 /** Images, passed to the model as the reader of their format returns them. */
 import type { Location } from "../../policy/index.ts";
-import { renderFile } from "./rendered.ts";
+import { renderFile } from "./renderings.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { type Call, type ContentBlock, refuse } from "../lib/tool.ts";
 

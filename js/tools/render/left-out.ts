@@ -4,10 +4,9 @@
  */
 import type { FindResult, SearchResult } from "../../engine/search-types.ts";
 import { isWithin } from "../../backends/paths.ts";
-import type { Names } from "../lib/names.ts";
+import type { Names, AccessSummary } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../lib/text.ts";
-import type { AccessSummary } from "../lib/tool.ts";
 
 /** Returns the hint to search ignored files, where the reader has an argument for it. */
 function searchIgnored(names: Names): string {

@@ -1,7 +1,7 @@
 /** Renders a listing as the text for a model: lines, bare names, a tree, or JSON. */
 import { relativeTo } from "../../backends/paths.ts";
 import { NOT_SHOWN } from "./link-target.ts";
-import { assign, type Names } from "../lib/names.ts";
+import { assign, type Names } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** One entry. */

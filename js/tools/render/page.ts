@@ -6,7 +6,7 @@
  * continues.
  */
 import { DEFAULT_LINE_CHARS, type LineNumbers, type Page } from "../../engine/read.ts";
-import { assign, type Names, OWN_NAMES } from "../lib/names.ts";
+import { assign, type Names, OWN_NAMES } from "../lib/tool.ts";
 
 /** The properties of a page that its text needs. */
 export type ShownPage = Pick<

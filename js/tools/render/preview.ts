@@ -1,5 +1,5 @@
 /**
- * The preview of a content change for a reviewer: text in the file's own encoding, the whole diff,
+ * Unified diffs, and the preview of a content change for a reviewer: text in the file's own encoding, the whole diff,
  * and the hash of the exact bytes to be written.
  */
 import { engine } from "../../engine/current.ts";
@@ -8,9 +8,9 @@ import type { EntryType, FsBackend } from "../../backends/backend.ts";
 import { lstatVia, readVersioned } from "../../backends/fallback/fallback.ts";
 import { walkTree } from "../../backends/fallback/walk-tree.ts";
 import { currentVersion } from "../lib/contents.ts";
-import { diffOf } from "./difference.ts";
 import { utf8 } from "../lib/text.ts";
 import type { BaseVersion, Call, Preview } from "../lib/tool.ts";
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 
 /** The file of a preview. */
 export interface PreviewedFile {
@@ -160,3 +160,11 @@ export async function bytesForPreview(call: Call, path: string): Promise<Uint8Ar
 
 /** The maximum size of contents shown for a change of name alone. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
+
+/**
+ * Returns the unified diff between two contents of one file; empty when they are equal. Null is a
+ * file that does not exist yet.
+ */
+export function diffOf(before: Uint8Array | null, after: Uint8Array, path: string): string {
+  return engine().diff(before ?? EMPTY_BYTES, after, { oldName: path }).text;
+}

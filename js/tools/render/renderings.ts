@@ -1,12 +1,23 @@
 /**
- * A cache of rendered files for later calls: paging through a document requests the same rendering
+ * Renders files that are not plain text, and parts of structured ones, through the workspace's readers, and
+ * caches the result for later calls: paging through a document requests the same rendering
  * again and again, and producing it takes seconds.
  *
  * A rendering is keyed by the hash of its file's bytes. Every lookup reads the file first, so that
  * a rendering is never older than the file, and a caller who may not read the file is refused as
  * before.
  */
-import type { Reader, Readers, Rendered } from "../../readers/index.ts";
+import {
+  type Reader,
+  type Readers,
+  type Rendered,
+  type ReaderOptions,
+  sourceFrom,
+  sourceOf,
+} from "../../readers/index.ts";
+import type { Location } from "../../policy/index.ts";
+import { engine } from "../../engine/current.ts";
+import type { Call } from "../lib/tool.ts";
 
 /** A rendering, with the identity of its source. */
 interface CachedRendering {
@@ -56,11 +67,58 @@ class Renderings {
 const ofWorkspaces = new WeakMap<Readers, Renderings>();
 
 /** Returns the renderings of the workspace with these readers. */
-export function renderingsOf(readers: Readers): Renderings {
+function renderingsOf(readers: Readers): Renderings {
   let found = ofWorkspaces.get(readers);
   if (found === undefined) {
     found = new Renderings();
     ofWorkspaces.set(readers, found);
   }
   return found;
+}
+
+/** The facts about a file before it is rendered. */
+export interface KnownFile {
+  readonly mime: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly encoding?: string | undefined;
+}
+
+/** A rendered file, with its version. */
+export interface RenderedFile extends Rendered {
+  /** Null when it was not read to its end. */
+  readonly hash: string | null;
+  readonly version: string | undefined;
+}
+
+/** Renders a file. @throws UNSUPPORTED_FORMAT, TOO_LARGE, INVALID_ARGUMENT, CONFLICT */
+export async function renderFile(
+  call: Call,
+  at: Location,
+  { mime, size, encoding }: KnownFile,
+  options: ReaderOptions,
+): Promise<RenderedFile> {
+  const source = sourceFrom(call.fs, at.path, size, call.signal);
+  const path = call.display(at.path);
+  const { limits, readers, signal } = call;
+  const reader = readers.find(mime);
+  const input = { path, mime, encoding, limits, options, signal };
+  // The package's own code locates values of structured data.
+  const isReusable = reader?.reusable === true || options.jsonPointer !== undefined;
+  if (!isReusable || size > limits.wholeFileBytes) {
+    const rendered = await readers.read({ ...input, source });
+    const { whole, version } = source;
+    return { ...rendered, version, hash: whole === undefined ? null : engine().sha256(whole) };
+  }
+  const bytes = await source.read();
+  const { version } = source;
+  const hash = engine().sha256(bytes);
+  const renderings = renderingsOf(readers);
+  const key = JSON.stringify([at.path, path, mime, encoding, options, limits]);
+  const kept = renderings.find(key, hash, reader);
+  if (kept !== undefined) return { ...kept, version, hash };
+  const rendered = await readers.read({ ...input, source: sourceOf(bytes) });
+  // Images are as large as files, so they are not cached.
+  if (rendered.content === undefined) renderings.keep(key, { rendered, hash, reader });
+  return { ...rendered, version, hash };
 }

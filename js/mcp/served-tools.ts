@@ -1,18 +1,30 @@
 /**
- * The tools of `filewright mcp`: few tools, with only the arguments that models use, because a client sends
+ * The tools that a server lists: those of preset `lean`, which `filewright mcp` has, and the choice by
+ * `--tools` and by `server.tools` of a config file.
+ *
+ * `lean` has few tools, with only the arguments that models use, because a client sends
  * the list with every request. Calls may still use arguments that the schemas omit, and the names and
  * spellings of the filesystem server, which most clients used before.
  */
 import { wrongArgument } from "../presets/define.ts";
 import { mcp } from "../presets/mcp.ts";
 import type { CanonicalCall, Preset, PresetTool } from "../presets/preset.ts";
-import { plainArguments } from "../tools/lib/arguments.ts";
+import {
+  plainArguments,
+  type Arguments,
+  isPlain,
+  object,
+  type ObjectSchema,
+  type Schema,
+} from "../tools/lib/schema.ts";
 import { historyTool } from "../tools/history.ts";
 import { TOOLS } from "../tools/index.ts";
-import { type Arguments, isPlain, object, type ObjectSchema, type Schema } from "../tools/lib/schema.ts";
 import { choice, flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import { undoTool } from "../tools/undo.ts";
+import { type PresetName, PRESETS } from "../presets/index.ts";
+import { nearest } from "../schema/nearest.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 
 /** The tools that are listed by default. */
 export const LEAN_TOOLS: readonly string[] = [
@@ -280,7 +292,7 @@ const OURS: readonly Tool[] = [
 const THEIRS: readonly PresetTool[] = mcp.tools.filter(({ name }) => !OURS.some((one) => one.name === name));
 
 /** The names of all tools that can be listed. */
-export const LEAN_NAMES: readonly string[] = [...LEAN_TOOLS, ...OURS.map(({ name }) => name)].filter(
+const LEAN_NAMES: readonly string[] = [...LEAN_TOOLS, ...OURS.map(({ name }) => name)].filter(
   (name, index, all) => all.indexOf(name) === index,
 );
 
@@ -299,4 +311,51 @@ export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
     limits: {},
     access: {},
   });
+}
+
+/** The preset of a server. `lean` has our own tools in a short form; see `lean-preset.ts`. */
+export type ServedPreset = PresetName | "lean";
+
+/** The word that chooses every tool of the preset. */
+const ALL = "all";
+
+/**
+ * Returns an error message for a chosen name that the preset does not have; undefined when all names are
+ * valid.
+ */
+export function wrongTool(chosen: readonly string[], preset: ServedPreset): string | undefined {
+  const known = namesOf(preset);
+  for (const one of chosen) {
+    const name = one.replace(/^\+/u, "");
+    if (one === ALL || known.includes(name)) continue;
+    const close = nearest(name, known);
+    const remedy = close === undefined ? `there are ${known.join(", ")}` : `did you mean ${close}?`;
+    return `there is no tool '${name}' in preset ${preset}; ${remedy}`;
+  }
+  return undefined;
+}
+
+function namesOf(preset: ServedPreset): readonly string[] {
+  if (preset === "lean") return [...LEAN_NAMES, "run_command"];
+  if (preset === "canonical") return OWN_NAMES;
+  return PRESETS[preset].tools.map(({ name }) => name);
+}
+
+/** The names of our tools in preset `canonical`. Only `lean` lists `undo` and `history`. */
+const OWN_NAMES: readonly string[] = [...TOOL_NAMES].filter((name) => name !== "undo" && name !== "history");
+
+/**
+ * Returns the chosen tools in the order of `all`.
+ * @param usual the names that are listed by default
+ */
+export function chosenTools<T extends { readonly name: string }>(
+  all: readonly T[],
+  chosen: readonly string[] | undefined,
+  usual: readonly string[],
+): readonly T[] {
+  const named = chosen ?? usual;
+  if (named.includes(ALL)) return all;
+  const names = new Set(named.map((one) => one.replace(/^\+/u, "")));
+  if (named.some((one) => one.startsWith("+"))) for (const name of usual) names.add(name);
+  return all.filter(({ name }) => names.has(name));
 }

@@ -1,5 +1,40 @@
-/** The few assertions of the contract suite, so that it needs no framework. */
+/**
+ * A case of the contract: the tested backend, the form of a case, and the few assertions, so that the suite
+ * needs no framework.
+ */
+import type { Capability, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
+
+/** A backend to be tested: new for each case. */
+export interface ContractSubject {
+  readonly backend: FsBackend;
+  /** An existing, empty directory in it: absolute and free of links. */
+  readonly root: string;
+  /** Creates files, by path relative to the root, without using the backend: for a read-only one. */
+  seed?(files: Readonly<Record<string, string>>): MaybePromise<void>;
+  /** Called after the case. */
+  dispose?(): MaybePromise<void>;
+}
+
+/** The context of a case. */
+export interface Context {
+  readonly backend: FsBackend;
+  readonly root: string;
+  /** Returns the absolute path of a path relative to the root. */
+  at(path: string): string;
+  /** Writes files, with their directories. */
+  seed(files: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** One rule of the contract. */
+export interface ContractCase {
+  readonly name: string;
+  /** Capabilities without which the case is skipped. */
+  readonly needs?: readonly Capability[];
+  /** True when it changes only the files it seeds, so that it applies to a read-only backend too. */
+  readonly reads?: true;
+  run(context: Context): Promise<void>;
+}
 
 /** Fails with both values when they differ; arrays and plain objects are compared by content. */
 export function equal(actual: unknown, expected: unknown, what: string): void {

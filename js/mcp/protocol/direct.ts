@@ -1,5 +1,40 @@
-/** The name, capabilities and instructions that a server sends in its `initialize` answer. */
-import type { Serving } from "./call.ts";
+/** What a server answers without the protocol's SDK, over stdio and over HTTP: methods, and what it is. */
+import type { Methods } from "../../rpc/handler.ts";
+import type { Notify } from "./client-log.ts";
+import { callSignal, callTool, listTools, type Serving } from "./call.ts";
+
+/** The parts of a connection or a request that its methods need. */
+export interface DirectParts extends Serving {
+  readonly notify: Notify;
+  /** A promise that resolves when the directories are known; undefined when they are known already. */
+  settled(): Promise<unknown> | undefined;
+}
+
+/** Returns the methods of a client that has shaken hands. A call that may ask the user is left to the SDK. */
+export function directMethods(parts: DirectParts): Methods {
+  const { notify, approvals, clientLog } = parts;
+  return {
+    ping: () => ({}),
+    "tools/list": async () => ({ tools: await listTools(parts) }),
+    "tools/call":
+      approvals === undefined
+        ? async ({ name, args, progressToken, signal }) => {
+            const asked = parts.settled();
+            if (asked !== undefined) await asked;
+            const meta = progressToken === undefined ? undefined : { progressToken };
+            const mcpReq = { signal: callSignal(signal, parts.ending), notify, _meta: meta };
+            return callTool(parts, name, args, { mcpReq });
+          }
+        : undefined,
+    "logging/setLevel":
+      clientLog === undefined
+        ? undefined
+        : (level) => {
+            clientLog.setLevel(level);
+            return {};
+          },
+  };
+}
 
 /** The server's part of the `initialize` answer; a model reads `instructions`. */
 export interface About {
@@ -22,9 +57,7 @@ export interface Offers {
   readonly logging: boolean;
 }
 
-/**
- * Returns the server's name, capabilities and instructions.
- */
+/** Returns the name, capabilities and instructions that a server sends in its `initialize` answer. */
 export function aboutServer(
   { host }: Pick<Serving, "host">,
   version: string,

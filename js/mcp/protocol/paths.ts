@@ -1,10 +1,29 @@
 /**
- * Relative paths when several directories are allowed. A path that does not exist in the first directory is
- * searched for in the others, in their order.
- *
- * Only existing paths can be found in this way. New files are created in the first directory.
+ * Paths of the protocol: `file:` URIs, and relative paths when several directories are allowed. Bytes of
+ * names that are not UTF-8 keep their escaped form in a URI, `\xHH`.
  */
+import { joinPath } from "../../backends/paths.ts";
 import { lookUpInRoots } from "../../pipeline/paths/first-root.ts";
+
+/** Returns the URI of a path. A relative path is resolved against `cwd`. */
+export function uriOf(path: string, cwd: string): string {
+  const encoded = joinPath(cwd, path)
+    .split("/")
+    .map((name) => encodeURIComponent(name))
+    .join("/");
+  return `file://${encoded}`;
+}
+
+/** Returns the absolute path of a `file:` URI; undefined for other schemes and other hosts. */
+export function pathOfUri(uri: string): string | undefined {
+  const [, host, path] = /^file:\/\/([^/?#]*)(\/[^?#]*)$/u.exec(uri) ?? [];
+  if (path === undefined || (host !== "" && host !== "localhost")) return undefined;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The names of path arguments in all presets. */
 const PATH_ARGUMENTS: ReadonlySet<string> = new Set([
@@ -22,7 +41,9 @@ const PATH_ARGUMENTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the arguments with absolute paths in place of relative paths that exist only in a later directory.
+ * Returns the arguments with absolute paths in place of relative paths that exist only in a later directory:
+ * the directories are searched in their order. Only existing paths can be found in this way; new files are
+ * created in the first directory.
  * @param caller the tool that is called, or the workspace
  */
 export async function resolveRelative(

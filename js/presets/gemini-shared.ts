@@ -1,10 +1,13 @@
-/** The texts of Gemini CLI's readers: truncation is reported first, hits are grouped by file. */
-import { closing } from "../tools/grep/text.ts";
+/**
+ * What both presets of Gemini have: the texts of readers, where truncation is reported first and hits are
+ * grouped by file, and the ignore files of Gemini CLI.
+ */
+import { closing, rowsOf } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
 import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { RenderInput } from "./preset.ts";
-import { rowsOf } from "../tools/grep/text.ts";
+import type { RenderInput, ToolSpec } from "./preset.ts";
+import type { Arguments } from "../tools/lib/schema.ts";
 
 /** Returns raw lines, below a line that names their range. */
 export function geminiReadText(
@@ -56,3 +59,26 @@ export function geminiGrepText({ data, args, given, call, plain }: RenderInput<G
     lines.push(closing(data, args as Parameters<typeof closing>[1], call.names));
   return lines.join("\n");
 }
+
+const OWN = ".geminiignore";
+
+function minded(given: Arguments): { readonly others: boolean; readonly own: boolean } {
+  const options = (given["file_filtering_options"] ?? given) as Arguments;
+  return {
+    others: options["respect_git_ignore"] !== false,
+    own: options["respect_gemini_ignore"] !== false,
+  };
+}
+
+/** For a tool whose arguments select the ignore files; all apply by default. */
+export const geminiIgnore: Required<Pick<ToolSpec, "arrange" | "ignoreFiles">> = Object.freeze({
+  arrange(args: Arguments, given: Arguments): Arguments {
+    if (args["respect_ignore"] === undefined) return args;
+    const { others, own } = minded(given);
+    return { ...args, respect_ignore: args["respect_ignore"] !== false || (own && !others) };
+  },
+  ignoreFiles(files: readonly string[], given: Arguments): readonly string[] {
+    const { others, own } = minded(given);
+    return [...(others ? files : []), ...(own && !files.includes(OWN) ? [OWN] : [])];
+  },
+});
