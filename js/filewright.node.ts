@@ -5,7 +5,6 @@
  *
  * @module filewright
  */
-import "./engine/index.node.ts";
-import "./workspace/local.node.ts";
+import "./workspace/index.node.ts";
 
 export * from "./filewright.ts";

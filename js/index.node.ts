@@ -16,6 +16,4 @@ export * from "./hooks/approval-server.node.ts";
 export * from "./hooks/index.ts";
 export * from "./hooks/terminal.node.ts";
 export * from "./readers/index.ts";
-import "./workspace/local.node.ts";
-
-export * from "./workspace/index.ts";
+export * from "./workspace/index.node.ts";

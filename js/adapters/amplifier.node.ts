@@ -3,7 +3,6 @@
  *
  * @module filewright/amplifier
  */
-import "../engine/index.node.ts";
-import "../workspace/local.node.ts";
+import "../workspace/index.node.ts";
 
 export * from "./amplifier.ts";

@@ -2,7 +2,7 @@
 import process from "node:process";
 import type { Approver, Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
 import { terminalApprover } from "../hooks/terminal.node.ts";
-import type { WorkspaceOptions } from "../workspace/entry.node.ts";
+import type { WorkspaceOptions } from "../workspace/index.node.ts";
 import type { Parsed } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
 import { grantsFileOf } from "./commands/grants.ts";

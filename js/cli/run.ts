@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { auditFile } from "../hooks/audit-file.node.ts";
-import { openWorkspace } from "../workspace/entry.node.ts";
+import { openWorkspace } from "../workspace/index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
 import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.ts";
 import {

@@ -5,7 +5,7 @@ import { nearest } from "../schema/nearest.ts";
 import { MAX_GRACE_S, optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./protocol/content.ts";
 import type { ServedPreset } from "./served-tools.ts";
-import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
 import type { Settings } from "./settings.ts";
 import type { ServeOptions } from "./transport/stdio.ts";
 

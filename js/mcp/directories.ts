@@ -10,7 +10,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { escapeControls } from "../engine/escape.ts";
-import type { Log } from "./log.ts";
+import type { Log } from "./protocol/log.ts";
 
 /** A root in the form in which a client names it. */
 export interface NamedRoot {

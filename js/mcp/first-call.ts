@@ -1,6 +1,5 @@
 /** What a server loads with its first call: the engine, the local disk, workspaces and the choice of tools. */
-import "../engine/index.node.ts";
-import "../workspace/local.node.ts";
+import "../workspace/index.node.ts";
 
 export { openWorkspace } from "../workspace/open.ts";
 export { describeRecovery } from "../pipeline/past/recovery-text.ts";

@@ -8,7 +8,7 @@ import { elicitApprovals } from "./protocol/approvals.ts";
 import { makeHandler } from "./transport/handler.ts";
 import { DEFAULT_PORT } from "./command.ts";
 import { localHost } from "./host.ts";
-import type { Log } from "./log.ts";
+import type { Log } from "./protocol/log.ts";
 import { MCP_PATH, serveHttp } from "./transport/http.ts";
 import { isLoopback, type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
 import { CANCEL_MS, greetingOf, hostOptions, type ServeOptions } from "./transport/stdio.ts";

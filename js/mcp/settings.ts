@@ -29,7 +29,7 @@ import type { AccessOptions, WorkspaceOptions } from "../workspace/options.ts";
 import type { Structured } from "./protocol/content.ts";
 import { MAX_GRACE_S } from "./arguments.ts";
 import { expandHome } from "./directories.ts";
-import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
 
 /** The options of the server itself in a config file, next to those of its workspace. */
 interface ServerSettings {

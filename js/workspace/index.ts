@@ -1,6 +1,10 @@
 /**
- * Opens workspaces. This folder contains the options, the agents of a workspace and its tools as
- * methods. A call itself runs in `js/pipeline`, the work of a tool in `js/tools`.
+ * `filewright/workspace` without Node: opens workspaces, and exports every type of them and of their tools.
+ *
+ * This folder contains the options, the agents of a workspace and its tools as methods. A call itself runs
+ * in `js/pipeline`, the work of a tool in `js/tools`.
+ *
+ * @module filewright/workspace
  */
 export type { Recovery } from "../journal/index.ts";
 export type { AgentOptions } from "./agents.ts";
@@ -35,3 +39,4 @@ export {
   toolsFor,
 } from "./workspace.ts";
 export type { CallLocation, CallOutline, ToolIcon } from "../pipeline/outline.ts";
+export type * from "../tools/types.ts";

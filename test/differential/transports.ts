@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { inProcessServer, type InProcessTransport } from "../../js/adapters/in-process-mcp.ts";
 import type { AdapterTool } from "../../js/adapters/offer.ts";
 import type { Host } from "../../js/mcp/host.ts";
-import { makeClientLog } from "../../js/mcp/protocol/client-log.ts";
+import { makeClientLog } from "../../js/mcp/protocol/log.ts";
 import { makeHandler } from "../../js/mcp/transport/handler.ts";
 import { serveMessages } from "../../js/mcp/transport/session.ts";
 import { makeWire, type Wire } from "../../js/mcp/transport/wire.ts";

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { makeClientLog, MAX_MESSAGES } from "../../js/mcp/protocol/client-log.ts";
-import { LOG_LEVELS, type LogLevel } from "../../js/mcp/log.ts";
+import { makeClientLog, MAX_MESSAGES, LOG_LEVELS, type LogLevel } from "../../js/mcp/protocol/log.ts";
 import { COMMAND, type Connected, connect, scratch } from "./harness.ts";
 import { bearer, callOver, INITIALIZE, send, serve } from "./serving.ts";
 

@@ -29,21 +29,12 @@ import {
 } from "../fallback/fallback-tree.ts";
 import { walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
-import {
-  type BackendPathRules,
-  heldHoldsSecret,
-  holdsSecret,
-  mayHoldSecret,
-  SECRET_HEAD_BYTES,
-} from "./rules.ts";
+import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./rules.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
-import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
-import { childOf, isWithin, joinPath, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
+import { secret, secretContent } from "./outside.ts";
+import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
-import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
-
-/** Returns true when the content at a real path is a secret without a grant. */
-type IsHiddenSecret = (real: string, resolver: PathResolver) => boolean;
+import { checkCopy, checkLinkName, checkTree, type IsHiddenSecret, visibleOnly } from "./tree-checks.ts";
 
 /** Confines a backend to a policy. */
 export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBackend {
@@ -327,107 +318,6 @@ async function renameJudged(
   if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
   await withErrorPath(from, () => checkTree(inner, source, target, from, resolver, kept, options?.signal));
   await withErrorPath(to, () => renameVia(inner, source, target, options));
-}
-
-/** Directories that contain refused places among many ordinary files: no link may replace them. */
-const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
-
-/** Refuses a link that would replace a directory containing protected places. */
-function checkLinkName(real: string, path: string, resolver: PathResolver): void {
-  const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && resolver.rules.protects;
-  if (shared || resolver.rules.check(real).guarded) throw protectedPath(path);
-}
-
-/**
- * Refuses to remove or move a tree that contains a denied or protected entry, at its old or its
- * new path.
- */
-async function checkTree(
-  inner: FsBackend,
-  real: string,
-  target: string,
-  path: string,
-  resolver: PathResolver,
-  kept: IsHiddenSecret,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { rules } = resolver;
-  for await (const entry of await ruledTree(inner, inner, real, rules, signal)) {
-    // A tree that moves must not take the parts of a repository to a place where git could find them.
-    if (
-      target !== real &&
-      isRepositoryMark(entry.name) &&
-      isRepository(await marksOf(inner, parentOf(entry.path)))
-    )
-      throw repositoryPath(path);
-    const here = rules.check(entry.path);
-    const there = rules.check(target + entry.path.slice(real.length));
-    if (here.denied || there.denied) throw outside(path, "write");
-    if (here.holds || there.holds || (there.protected && !here.protected)) {
-      throw protectedPath(path, "holds a path that is protected from changes");
-    }
-    if (!there.secret && kept(entry.path, resolver)) throw secret(path);
-  }
-}
-
-/** Refuses to copy a tree to a place where an entry of it would be denied or protected. */
-async function checkCopy(
-  inner: FsBackend,
-  real: string,
-  target: string,
-  path: string,
-  resolver: PathResolver,
-  kept: IsHiddenSecret,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { rules } = resolver;
-  // Denied entries are not copied, so their destination does not matter.
-  const copied = visibleOnly(inner, resolver, real);
-  for await (const entry of await ruledTree(inner, copied, real, rules, signal)) {
-    if (isRepositoryMark(entry.name)) {
-      // Checked together with the existing marks at the destination, where two trees merge.
-      const here = parentOf(entry.path);
-      const both = [here, target + here.slice(real.length)].map((directory) => marksOf(inner, directory));
-      if (isRepository((await Promise.all(both)).flat())) throw repositoryPath(path);
-    }
-    const there = rules.check(target + entry.path.slice(real.length));
-    if (there.denied) throw outside(path, "write");
-    if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");
-    if (!there.secret && kept(entry.path, resolver)) throw secret(entry.path);
-  }
-}
-
-/** Walks a tree as `listed` shows it; without rules, or where no directory is, there is nothing to check. */
-async function ruledTree(
-  inner: FsBackend,
-  listed: Pick<FsBackend, "listDir">,
-  real: string,
-  rules: BackendPathRules,
-  signal: AbortSignal | undefined,
-): Promise<AsyncIterable<FsEntry> | readonly FsEntry[]> {
-  if (!rules.any || (await lstatOrNull(inner, real))?.type !== "dir") return [];
-  return walkTree(listed, real, signal);
-}
-
-/**
- * The inner backend for a walk below a real path: without the entries that are denied, by their real
- * path or by the name under which the walk was asked for.
- */
-function visibleOnly(
-  inner: FsBackend,
-  resolver: PathResolver,
-  real: string,
-  named = real,
-): Pick<FsBackend, "listDir"> {
-  const { rules } = resolver;
-  return {
-    listDir: async (path, options) => {
-      const visible = rules.visible(path, await inner.listDir(path, options));
-      if (named === real) return visible;
-      const below = relativeTo(path, real);
-      return rules.visible(below === null || below === "." ? named : joinPath(named, below), visible);
-    },
-  };
 }
 
 /** Returns the facts under the path the caller gave. */

@@ -8,7 +8,8 @@ import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { tooMuch } from "./pre-image.ts";
-import { journaled, type Recording } from "./recorder.ts";
+import { journaled } from "./recorder.ts";
+import type { Recording } from "./step-maker.ts";
 import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";
 import type { StepResult, NewStep, Notes, Step } from "./step.ts";
 

@@ -2,7 +2,7 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { openWorkspace } from "../../workspace/entry.node.ts";
+import { openWorkspace } from "../../workspace/index.node.ts";
 import type { Command } from "../command.ts";
 import { assertRoot } from "../command.ts";
 import { print, printJson, tableOf } from "../streams.ts";

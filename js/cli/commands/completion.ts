@@ -2,7 +2,7 @@
  * `filewright completion`: scripts that complete the command in a shell. Generated from the data
  * of parsing and help, so that they are always current.
  */
-import { LOG_LEVELS } from "../../mcp/log.ts";
+import { LOG_LEVELS } from "../../mcp/protocol/log.ts";
 import { CLIENTS } from "../../mcp/print-config.ts";
 import { OUR_DEFAULTS } from "../../mcp/command.ts";
 import { PRESET_NAMES } from "../../presets/index.ts";

@@ -9,7 +9,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError } from "../../engine/errors.ts";
-import { openWorkspace, type ToolResult, type Workspace } from "../../workspace/entry.node.ts";
+import { openWorkspace, type ToolResult, type Workspace } from "../../workspace/index.node.ts";
 import { EXIT } from "../command.ts";
 import { colourDiff, print, printError } from "../streams.ts";
 import { styled } from "../person/style.ts";

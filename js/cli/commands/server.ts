@@ -8,7 +8,7 @@ import {
   SERVER_OPTIONS,
   serveOptions,
 } from "../../mcp/command.ts";
-import { stderrLog } from "../../mcp/log.ts";
+import { stderrLog } from "../../mcp/protocol/log.ts";
 import type { NetOptions } from "../../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values, EXIT } from "../command.ts";
 import { many, type OptionTable, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";

@@ -1,4 +1,4 @@
-/** Formats the result of a tool for a person: directories, paths, and matches grouped by file. */
+/** Formats the result of a tool for a person: directories, paths, matches grouped by file, pages of a file. */
 import type { FindFilesData } from "../../tools/find_files.ts";
 import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep/types.ts";
@@ -10,7 +10,6 @@ import type { ToolCall } from "../command.ts";
 import { commandHint } from "../hints.ts";
 import { type Form, styled, humanBytes, localTime, harmless } from "./style.ts";
 import { type Pattern, type Range, rangesOf } from "./highlight.ts";
-import { type PageArgs, pageText } from "./page-view.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
 import { NOT_SHOWN } from "../../tools/render/link-target.ts";
@@ -146,4 +145,59 @@ function highlighted(text: string, offset: number, ranges: readonly Range[]): st
     at = end;
   }
   return shown + harmless(text.slice(at));
+}
+
+/** The arguments that made the page. */
+interface PageArgs {
+  readonly path: string;
+  readonly max_lines?: number;
+  readonly line_numbers?: string;
+  readonly encoding?: string;
+  readonly force_text?: boolean;
+}
+
+/** Returns the page with line numbers in colour; its last line names the command that continues. */
+function pageText(result: ToolResult, args: PageArgs, root: unknown): string {
+  const lines = result.text.split("\n");
+  const { truncated, long_lines: long = 0 } = result.data as {
+    readonly truncated?: boolean;
+    readonly long_lines?: number;
+  };
+  const hasNote = truncated === true || long > 0;
+  return lines
+    .map((line, at) => {
+      if (hasNote && at === lines.length - 1) return styled("faint", onward(line, args, root));
+      const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
+      return number === undefined || args.line_numbers === "none"
+        ? harmless(line)
+        : `${styled("number", number)}${harmless(rest ?? "")}`;
+    })
+    .join("\n");
+}
+
+/** The tool's note that names the argument of the next page. */
+const ONWARD =
+  /(?:continue(?: inside it)? with|see the rest with(?: max_line_chars=0 or)?) (start_line|start_byte)=(\d+)/u;
+
+/** Returns a note of the tool with the command that prints the next page in the same way. */
+function onward(note: string, args: PageArgs, root: unknown): string {
+  const option = (name: string, given: unknown): readonly string[] =>
+    given === undefined ? [] : [`--${name}`, quoted(String(given))];
+  const next = note.replace(ONWARD, (_, from: string, at: string) =>
+    [
+      ...["go on: filewright read", quoted(args.path)],
+      ...option(from === "start_line" ? "start" : "start-byte", at),
+      ...option("lines", args.max_lines),
+      ...option("numbers", args.line_numbers),
+      ...option("encoding", args.encoding),
+      ...(args.force_text === true ? ["--force-text"] : []),
+      ...option("root", root),
+    ].join(" "),
+  );
+  return next === note ? commandHint(note, "read_file") : next;
+}
+
+/** Returns a word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

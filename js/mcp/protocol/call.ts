@@ -7,10 +7,9 @@ import { UnknownTool } from "../../rpc/handler.ts";
 import { shuttingDown } from "../../pipeline/scheduling/drain.ts";
 import type { ToolResult, CallOptions } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
-import { type ClientLog, logCall, makeClientLog, type Notify } from "./client-log.ts";
+import { type ClientLog, logCall, makeClientLog, type Notify, type LogLevel } from "./log.ts";
 import { answerOf, type CallAnswer, refusal, type Structured, toolFacts, mediaOf } from "./content.ts";
 import type { Host } from "../host.ts";
-import type { LogLevel } from "../log.ts";
 import { resolveRelative } from "./paths.ts";
 import type { inputRequired } from "./sdk.ts";
 

@@ -1,6 +1,6 @@
 /** What a server answers without the protocol's SDK, over stdio and over HTTP: methods, and what it is. */
 import type { Methods } from "../../rpc/handler.ts";
-import type { Notify } from "./client-log.ts";
+import type { Notify } from "./log.ts";
 import { callSignal, callTool, listTools, type Serving } from "./call.ts";
 
 /** The parts of a connection or a request that its methods need. */

@@ -5,7 +5,7 @@
  */
 import { directoriesOfRoots, type NamedRoot } from "../directories.ts";
 import type { Host } from "../host.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "./log.ts";
 import { inputRequired, inputResponse, type Server, type ServerContext } from "./sdk.ts";
 import { capabilitiesOf } from "./server.ts";
 

@@ -3,7 +3,7 @@
  * subscriptions and questions. The module is loaded with the first message that `rpc/handler.ts` leaves.
  */
 import type { Serving } from "../protocol/call.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../protocol/log.ts";
 import { clientRoots } from "../protocol/roots.ts";
 import { parseJSONRPCMessage, type Server, serveStdio, type Transport } from "../protocol/sdk.ts";
 import { makeServer } from "../protocol/server.ts";

@@ -4,4 +4,4 @@
  */
 import "../engine/index.workerd.ts";
 
-export * from "./entry.ts";
+export * from "./index.ts";

@@ -1,14 +1,14 @@
 /**
- * Log messages for a client: `notifications/message` of the protocol.
+ * Log lines of a server: on standard error, and for a client as `notifications/message` of the protocol.
  *
- * Clients keep logs and pass them on. So a message consists of our own words, the name of a tool, an error
+ * Clients keep logs and pass them on. So a message for one consists of our own words, the name of a tool, an error
  * code and counts, and never of a path, an argument or the text of an answer.
  */
 import type { Code } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ServedWorkspace } from "../host.ts";
-import { isTold, LOG_LEVELS, type LogLevel } from "../log.ts";
+import process from "node:process";
 
 /** Sends a notification. Rejects when it cannot be sent, such as after the client has disconnected. */
 export type Notify = (notification: {
@@ -180,4 +180,37 @@ function levelOf(given: unknown): LogLevel {
   const named = typeof given === "string" ? `Unknown log level: ${given.slice(0, 80)}` : "No log level";
   const hint = close === undefined ? `there are ${LOG_LEVELS.join(", ")}` : `did you mean ${close}?`;
   throw new InvalidLevel(`${named}; ${hint}`);
+}
+
+/** The log levels of the protocol, from the least to the most urgent. */
+export const LOG_LEVELS = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const;
+
+/** The urgency of a log line. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Returns true when a line of `level` is at least as urgent as `least`. */
+function isTold(level: LogLevel, least: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
+}
+
+/** Logs one line. Default level: `info`. */
+export type Log = (line: string, level?: LogLevel) => void;
+
+/**
+ * Creates a log that writes lines from the level `least` to standard error, and passes every line to `also`.
+ */
+export function stderrLog(least: LogLevel, also?: (line: string, level: LogLevel) => void): Log {
+  return (line, level = "info") => {
+    if (isTold(level, least)) process.stderr.write(`${line}\n`);
+    also?.(line, level);
+  };
 }

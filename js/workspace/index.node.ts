@@ -1,4 +1,10 @@
-/** Registers the local disk for workspaces. The Node entry imports this file for its effect. */
+/**
+ * Opens workspaces, also on the local disk, and exports every type of them and of their tools: options,
+ * results, arguments and data.
+ *
+ * @module filewright/workspace
+ */
+import "../engine/index.node.ts";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
@@ -9,6 +15,8 @@ import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { setLocalHost } from "./host.ts";
 import { fileReads } from "../pipeline/past/reads-file.node.ts";
+
+export * from "./index.ts";
 
 const journals = new Map<string, FileJournal>();
 

@@ -1,0 +1,203 @@
+/** Records the removal and the copy of trees: a step for each entry, parents before their content. */
+import type { FsBackend, FsEntry, TreeCounts, WriteResult } from "../backend.ts";
+import { entryPathVia, lstatOrNull, lstatVia } from "../fallback/fallback.ts";
+import { walkTree } from "../fallback/walk-tree.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { capture, imageOf, type PreImage, tooMuch } from "./pre-image.ts";
+import { givenOf } from "./rollback.ts";
+import type { StepResult, NewStep } from "./step.ts";
+import { asideOf, hasCode, type Recording, type StepMaker } from "./step-maker.ts";
+
+/** The maximum total length of the paths of one tree: its record contains all of them. */
+const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
+
+type CopyTree = Required<FsBackend>["copyTree"];
+type RemoveTree = Required<FsBackend>["removeTree"];
+
+/** Records the steps of the calls that concern whole trees. */
+export class TreeRecorder {
+  readonly #inner: FsBackend;
+  readonly #recording: Recording;
+  readonly #steps: StepMaker;
+
+  constructor(inner: FsBackend, recording: Recording, steps: StepMaker) {
+    this.#inner = inner;
+    this.#recording = recording;
+    this.#steps = steps;
+  }
+
+  /** Removes a tree: each entry is a step, unless it is set aside as a whole. */
+  removeTree(path: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<TreeCounts> {
+    return this.#steps.settingAside(
+      (aside) =>
+        this.#recording.step(
+          async () => {
+            const real = await entryPathVia(this.#inner, path);
+            const top = await lstatOrNull(this.#inner, real);
+            if (top === null) return [];
+            const alone = (): Promise<NewStep> =>
+              this.#steps.pathStep("delete", real, imageOf(top), null, aside);
+            if (aside && !this.#recording.contents) return [await alone()];
+            try {
+              return await this.#deletions(real, aside, options?.signal);
+            } catch (error) {
+              if (this.#recording.required || !hasCode(error, "LIMIT_EXCEEDED")) throw error;
+              this.#recording.giveUp();
+              return aside ? [await alone()] : [];
+            }
+          },
+          async (steps) => {
+            const removeTree = this.#inner.removeTree as RemoveTree;
+            return removeTree.call(this.#inner, path, { ...options, ...asideOf(steps.at(-1)) });
+          },
+          () => ({}),
+        ),
+      true,
+    );
+  }
+
+  /**
+   * Returns the deletions of a tree's entries, contents before their directories, so that a
+   * rollback restores directories first.
+   */
+  async #deletions(
+    real: string,
+    aside: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly NewStep[]> {
+    const { budget, maxEntries } = this.#recording;
+    const entries = await entriesOf(this.#inner, real, maxEntries, signal);
+    // Checked before the first file is read: half of a tree is useless.
+    if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuch(real);
+    const steps: NewStep[] = [];
+    const yielder = new Yielder({ signal });
+    for (const { path } of entries) {
+      await yielder.yieldIfDue();
+      const before = await capture(this.#inner, path, budget);
+      if (before !== null)
+        steps.push(await this.#steps.pathStep("delete", path, before, null, aside && path === real));
+    }
+    return steps.reverse();
+  }
+
+  /** Copies a tree: each entry is a step. */
+  async copyTree(from: string, to: string, options: Parameters<CopyTree>[2] = {}): Promise<TreeCounts> {
+    const source = await lstatOrNull(this.#inner, from);
+    const target = await lstatOrNull(this.#inner, to);
+    if (this.#inner.asidePath !== undefined && source?.type === "dir" && target === null)
+      return this.#copyStaged(from, to, options);
+    const made = new Map<string, WriteResult>();
+    const onMade = (path: string, result: WriteResult): void => {
+      made.set(path.slice(to.length), result);
+    };
+    const top = await entryPathVia(this.#inner, to);
+    return this.#recording.step(
+      () => this.#copySteps(from, to, options.signal),
+      async () =>
+        (this.#inner.copyTree as CopyTree).call(this.#inner, from, to, {
+          ...options,
+          onMade,
+        }),
+      (_, step) => {
+        const result = made.get((step.kind === "move" ? step.to : step.path).slice(top.length));
+        return result?.version === undefined ? this.#steps.now(step) : givenOf(result);
+      },
+    );
+  }
+
+  /**
+   * Copies a tree to a hidden path and moves it into place. Its versions are known before another
+   * process can change it, and an interrupted copy leaves nothing visible.
+   */
+  async #copyStaged(from: string, to: string, options: Parameters<CopyTree>[2]): Promise<TreeCounts> {
+    const inner = this.#inner;
+    const real = await entryPathVia(inner, to);
+    const stage = inner.asidePath?.(real) as string;
+    const scratch = {
+      kind: "create",
+      path: stage,
+      before: null,
+      after: { type: "dir" },
+      scratch: true,
+    } as const;
+    return this.#recording.nested(async () => {
+      const counts = await this.#recording.step(
+        async () => [scratch],
+        async () =>
+          (inner.copyTree as CopyTree).call(inner, from, stage, {
+            signal: options?.signal,
+          }),
+        () => ({}),
+      );
+      const made: (readonly [NewStep, StepResult])[] = [];
+      const yielder = new Yielder({ signal: options?.signal });
+      for (const { path } of await entriesOf(inner, stage, this.#recording.maxEntries, options?.signal)) {
+        await yielder.yieldIfDue();
+        const stat = await lstatVia(inner, path);
+        const at = real + path.slice(stage.length);
+        const kind = stat.type === "dir" ? "mkdir" : stat.type === "symlink" ? "symlink" : "create";
+        made.push([{ kind, path: at, before: null, after: imageOf(stat) }, givenOf(stat)]);
+      }
+      await this.#recording.appear(made, async () => {
+        try {
+          await inner.rename?.(stage, to, { overwrite: false });
+        } catch (error) {
+          throw error instanceof FilewrightError ? atPath(error, to) : error;
+        }
+      });
+      return counts;
+    });
+  }
+
+  /** Returns the steps of a copy that is one call of the backend. */
+  async #copySteps(from: string, to: string, signal?: AbortSignal): Promise<readonly NewStep[]> {
+    const inner = this.#inner;
+    const target = await entryPathVia(inner, to);
+    const fresh = (await lstatOrNull(inner, target)) === null;
+    const top = await entryPathVia(inner, from);
+    const steps: NewStep[] = [];
+    const yielder = new Yielder({ signal });
+    for (const { path, type } of await entriesOf(inner, top, this.#recording.maxEntries, signal)) {
+      await yielder.yieldIfDue();
+      if (type === "other") continue;
+      const at = target + path.slice(top.length);
+      const before = fresh ? null : await this.#steps.keep(at, false);
+      if (type === "dir" && before?.type === "dir") continue;
+      const link = type === "symlink" ? (await lstatVia(inner, path)).target : undefined;
+      const after: PreImage =
+        type === "file"
+          ? await this.#steps.copyOf(path)
+          : { type, ...(link === undefined ? {} : { target: link }) };
+      const kind = type === "dir" ? "mkdir" : before === null ? "create" : "write";
+      steps.push(await this.#steps.pathStep(kind, at, before, after));
+    }
+    return steps;
+  }
+}
+
+function atPath({ code, message, hint, details, cause }: FilewrightError, path: string): FilewrightError {
+  return new FilewrightError(code, message, { path, hint, details, cause });
+}
+
+/**
+ * Returns a tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED,
+ * CANCELLED
+ */
+async function entriesOf(
+  fs: FsBackend,
+  path: string,
+  maxEntries: number,
+  signal?: AbortSignal,
+): Promise<readonly Pick<FsEntry, "path" | "type" | "size">[]> {
+  const top = await lstatVia(fs, path);
+  const found: Pick<FsEntry, "path" | "type" | "size">[] = [{ path, type: top.type, size: top.size }];
+  if (top.type !== "dir") return found;
+  let characters = 0;
+  for await (const entry of walkTree(fs, path, signal)) {
+    characters += entry.path.length;
+    if (found.length >= maxEntries || characters > MAX_NAME_CHARACTERS) throw tooMuch(path);
+    found.push(entry);
+  }
+  return found;
+}
