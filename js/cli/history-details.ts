@@ -14,6 +14,7 @@ import { OWN_NAMES, type Call, type ReadingTool, type Tool } from "../tools/lib/
 import type { PastCall, Restored } from "../tools/lib/past.ts";
 import { type Arguments, object } from "../tools/lib/schema.ts";
 import { texts } from "../tools/lib/shared.ts";
+import { MAX_COMPARED_BYTES, MAX_COMPARED_PATHS } from "../tools/undo.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
 
 /** The effect of a change on one path. */
@@ -41,11 +42,6 @@ interface Asked {
 interface Details {
   readonly changes: readonly ChangeDetail[];
 }
-
-/** The maximum size of a compared file. Bytes. */
-const MAX_COMPARED_BYTES = 2 * 1024 * 1024;
-/** The maximum number of compared paths of one change. */
-const MAX_COMPARED_PATHS = 100;
 
 /** Returns the effects of these changes, in their order. */
 export async function detailsOf(ws: Workspace, callIds: readonly string[]): Promise<readonly ChangeDetail[]> {

@@ -57,9 +57,9 @@ const outputSchema = object(
 );
 
 /** The maximum size of a file that is compared for a preview, in bytes. */
-const MAX_COMPARED_BYTES = 2 * 1024 * 1024;
+export const MAX_COMPARED_BYTES: number = 2 * 1024 * 1024;
 /** The maximum number of paths of one call that a preview compares. */
-const MAX_COMPARED_PATHS = 100;
+export const MAX_COMPARED_PATHS: number = 100;
 
 /** Returns the call to undo. @throws FilewrightError NOT_FOUND */
 async function choose(args: ChosenUndo, past: Past, all: boolean): Promise<ChosenUndo> {
