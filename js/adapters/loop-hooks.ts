@@ -6,7 +6,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { Hook, HookContext, HookPreview } from "../hooks/hook.ts";
 import type { Preset } from "../presets/index.ts";
-import { Raised, runAfter, runBefore } from "../hooks/run.ts";
+import { HookException, runAfter, runBefore } from "../hooks/run.ts";
 import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 
 /** One callback with its two functions. */
@@ -44,7 +44,7 @@ export function loopHooks(
           const changed = asked.modified.map((key) => [key, asked.args[key] ?? null] as const);
           return { modified_args: Object.fromEntries(changed) };
         } catch (thrown) {
-          if (thrown instanceof Raised) return { raise_exception: thrown.what };
+          if (thrown instanceof HookException) return { raise_exception: thrown.what };
           throw thrown;
         }
       },

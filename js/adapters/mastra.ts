@@ -8,7 +8,14 @@
  * @module filewright/mastra
  */
 import { base64 } from "../engine/wire/bytes.ts";
-import { callback, optionChecker, instance, type OptionalOption, type Options, required } from "../schema/option.ts";
+import {
+  callback,
+  optionChecker,
+  instance,
+  type OptionalOption,
+  type Options,
+  required,
+} from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, inside } from "./host-files.ts";
 import { bareText, ToolFailure } from "./outcome.ts";

@@ -3,7 +3,7 @@ import process from "node:process";
 import type { Approver, Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
 import { terminalApprover } from "../hooks/terminal.node.ts";
 import type { WorkspaceOptions } from "../workspace/index.node.ts";
-import type { Parsed } from "../schema/command-line.node.ts";
+import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
 import { grantsFileOf } from "./commands/grants.ts";
 
@@ -21,7 +21,7 @@ export interface QuestionHost {
  */
 export function askingOptions(
   command: Command,
-  { values }: Parsed,
+  { values }: ParsedCommandLine,
   configured: WorkspaceOptions,
   { quietly, interrupt }: QuestionHost,
 ): Pick<WorkspaceOptions, "confirm" | "permissions"> {

@@ -1,7 +1,12 @@
 /** The definition of a command: data for its help, its parsing, its tool call and its exit status. */
 import { tooWide } from "../mcp/arguments.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
-import { type Aliases, type OptionTable, type Parsed, UsageError } from "../schema/command-line.node.ts";
+import {
+  type Aliases,
+  type OptionTable,
+  type ParsedCommandLine,
+  UsageError,
+} from "../schema/command-line.node.ts";
 
 /** A tool call. */
 export interface ToolCall {
@@ -61,13 +66,13 @@ export interface Command {
   /** The maximum number of positional arguments. */
   readonly takes: readonly [least: number, most: number];
   /** Returns the tool call; absent for other commands. @throws UsageError */
-  readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
+  readonly toCall?: (parsed: ParsedCommandLine) => ToolCall | Promise<ToolCall>;
   /** Present where it takes several paths; `toCall` is given one of them. */
   readonly several?: SeveralPaths;
   /** Returns the outcome of a search for the exit status; without it a command always finds. */
   readonly outcome?: (data: unknown) => Outcome;
   /** Runs without a workspace; returns the exit status. */
-  readonly run?: (parsed: Parsed) => Promise<number>;
+  readonly run?: (parsed: ParsedCommandLine) => Promise<number>;
   /** True when it reports on this machine, and touches no file of the workspace. */
   readonly aboutMachine?: true;
   /** True when it takes no global options except `--help`. */
@@ -79,10 +84,10 @@ export interface Command {
   /** True when it prints the text for models, also on a terminal. */
   readonly speaksToModels?: true;
   /** Runs on the workspace instead of making a tool call. */
-  readonly report?: (ws: Workspace, parsed: Parsed) => Promise<Report>;
+  readonly report?: (ws: Workspace, parsed: ParsedCommandLine) => Promise<Report>;
 }
 
-type Values = Parsed["values"];
+type Values = ParsedCommandLine["values"];
 
 /** The given arguments. */
 export const set = (args: Record<string, unknown>): Record<string, unknown> =>
@@ -127,7 +132,7 @@ export function sharedOptions(command: Command): readonly string[] {
  * Refuses the options about whom to ask, for a command without questions.
  * @throws UsageError
  */
-export function assertAsks(command: Command, { values }: Parsed): void {
+export function assertAsks(command: Command, { values }: ParsedCommandLine): void {
   const shared = sharedOptions(command);
   for (const name of ASKING_OPTIONS)
     if (values[name] !== undefined && command.options[name] === undefined && !shared.includes(name))
@@ -166,7 +171,7 @@ export const GLOBAL_ALIASES: Aliases = { colour: "color" };
  * Refuses a workspace that is the whole disk or the home directory, unless the command line allows
  * it explicitly. @throws UsageError
  */
-export function assertRoot(root: string, { values }: Parsed): void {
+export function assertRoot(root: string, { values }: ParsedCommandLine): void {
   const wrong = tooWide(root, values["yes"] === true);
   if (wrong !== undefined) throw new UsageError(wrong);
 }

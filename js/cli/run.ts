@@ -31,7 +31,12 @@ import {
   printError,
   surviveBrokenPipes,
 } from "./streams.ts";
-import { type OptionTable, parse, type Parsed, UsageError } from "../schema/command-line.node.ts";
+import {
+  type OptionTable,
+  parseCommandLine,
+  type ParsedCommandLine,
+  UsageError,
+} from "../schema/command-line.node.ts";
 import { formOf } from "./person/style.ts";
 import { page, show, showPaths } from "./show.ts";
 import { callsOfPaths, runEach } from "./several-paths.ts";
@@ -74,7 +79,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
   const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: value };
   const options = { ...command.options, ...(command.own === true ? help : everywhere) };
   const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
-  const parsed = parse(argv, options, aliases);
+  const parsed = parseCommandLine(argv, options, aliases);
   if (parsed.values["help"] === true) {
     print(commandHelp(command));
     return 0;
@@ -94,7 +99,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
   return callTool(command, parsed);
 }
 
-async function callTool(command: Command, parsed: Parsed): Promise<number> {
+async function callTool(command: Command, parsed: ParsedCommandLine): Promise<number> {
   const form = formOf(parsed);
   const json = parsed.values["json"] === true;
   const lines = parsed.values["jsonl"] === true;
@@ -175,7 +180,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
  * The settings that commands take; `--limit` of a command is its output limit, not one of the
  * workspace.
  */
-function settingFlags({ values }: Parsed): SettingFlags {
+function settingFlags({ values }: ParsedCommandLine): SettingFlags {
   const { config, rules, agent } = values;
   return { config, rules, agent };
 }
@@ -184,7 +189,7 @@ function settingFlags({ values }: Parsed): SettingFlags {
  * Returns the working directories: the command line's, otherwise those of the config file,
  * otherwise the current one.
  */
-function wanted({ values }: Parsed, configured: readonly ServedRoot[]): readonly ServedRoot[] {
+function wanted({ values }: ParsedCommandLine, configured: readonly ServedRoot[]): readonly ServedRoot[] {
   const { root } = values;
   if (root === undefined && configured.length > 0) return configured;
   return [{ path: String(root ?? "."), access: "write" }];
@@ -193,7 +198,7 @@ function wanted({ values }: Parsed, configured: readonly ServedRoot[]): readonly
 /** @throws UsageError for a command that has no tool of a preset to name */
 function presetIn(
   command: Command,
-  { values }: Parsed,
+  { values }: ParsedCommandLine,
   configured: PresetName | undefined,
 ): PresetName | undefined {
   const preset = values["preset"] as PresetName | undefined;

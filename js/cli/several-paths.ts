@@ -5,12 +5,12 @@ import { OWN_NAMES } from "../tools/lib/tool.ts";
 import type { CheckedGrepArgs, GrepData } from "../tools/grep/types.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
-import { type Parsed, UsageError } from "../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError } from "../schema/command-line.node.ts";
 
 /** Returns the calls of a command line with several paths; undefined for any other. @throws UsageError */
 export async function callsOfPaths(
   command: Command,
-  { positionals, values }: Parsed,
+  { positionals, values }: ParsedCommandLine,
 ): Promise<readonly Omit<PathResult, "result">[] | undefined> {
   const { several, toCall } = command;
   if (several === undefined || toCall === undefined) return undefined;

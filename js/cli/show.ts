@@ -7,7 +7,7 @@ import { escapeControls } from "../engine/escape.ts";
 import { type Command, type PathResult, type ToolCall, EXIT } from "./command.ts";
 import { commandHint } from "./hints.ts";
 import { print, printError, printJson, printJsonLines, printNote, textOf } from "./streams.ts";
-import type { Parsed } from "../schema/command-line.node.ts";
+import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import { type Form, styled } from "./person/style.ts";
 import { personalText } from "./person/view.ts";
 import { spawn } from "node:child_process";
@@ -22,7 +22,7 @@ import { stripVTControlCharacters } from "node:util";
 export async function showPaths(
   command: Command,
   results: readonly PathResult[],
-  parsed: Parsed,
+  parsed: ParsedCommandLine,
   form: Form,
 ): Promise<number> {
   const isMerged = command.several?.merge !== undefined;
@@ -53,7 +53,7 @@ export async function show(
   command: Command,
   call: ToolCall,
   result: ToolResult,
-  { values }: Parsed,
+  { values }: ParsedCommandLine,
   form: Form,
 ): Promise<number> {
   const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";

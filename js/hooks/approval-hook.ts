@@ -28,7 +28,7 @@ export interface HookDecision {
   readonly modified_args?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-const DECISION: Options<HookDecision> = options("HookDecision", {
+const HOOK_DECISION_OPTIONS: Options<HookDecision> = options("HookDecision", {
   approved: required(flag()),
   message: anyText(),
   modified_args: nullable(mapOf(anything())),
@@ -52,8 +52,8 @@ export const APPROVAL_HOOK_OPTIONS: Options<ApprovalHookOptions> = options("Appr
 });
 
 const checkOptions = optionChecker("approvalHook", APPROVAL_HOOK_OPTIONS);
-const checkAnswer = optionChecker("approvalHook.ask", DECISION);
-const SOURCES = [selectionSource("hooks")];
+const checkAnswer = optionChecker("approvalHook.ask", HOOK_DECISION_OPTIONS);
+const HOOK_DECISION_SOURCES = [selectionSource("hooks")];
 
 /**
  * Creates the hook. A question that fails stops the call, as with any hook.
@@ -72,7 +72,13 @@ export function approvalHook(given: ApprovalHookOptions): Hook {
     async run(context: HookContext): Promise<BeforeReply | undefined> {
       const { tool_name: name, args } = context;
       const selected: unknown = when === undefined ? true : await when(context);
-      const { decision } = decide(SOURCES, { tool: name, args, places: [], effects: [], selected });
+      const { decision } = decide(HOOK_DECISION_SOURCES, {
+        tool: name,
+        args,
+        places: [],
+        effects: [],
+        selected,
+      });
       if (decision === "allow") return undefined;
       const { approved, message, modified_args } = checkAnswer(await ask(context));
       if (approved !== true)

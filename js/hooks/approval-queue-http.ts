@@ -18,32 +18,36 @@ export interface ServedQueue {
 /** The number of unread bytes above which an event stream is ended. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** The maximum length of an answer, in UTF-16 units. */
-const MAX_ANSWER = 32 * 1024 * 1024;
+const MAX_ANSWER_LENGTH = 32 * 1024 * 1024;
 
 /** Answers one request. */
-export async function answerHttp(request: Request, queue: ServedQueue): Promise<Response> {
+export async function handleQueueRequest(request: Request, queue: ServedQueue): Promise<Response> {
   if (!sameToken(bearerOf(request) ?? "", queue.token))
-    return json(401, { error: "the token is missing or wrong" });
+    return jsonResponse(401, { error: "the token is missing or wrong" });
   const [, place] = /\/approvals(?:\/([^/]+))?\/?$/u.exec(new URL(request.url).pathname) ?? [null, null];
-  if (place === null) return json(404, { error: "there is nothing here" });
-  if (request.method === "GET" && place === undefined) return json(200, { pending: queue.pending() });
-  if (request.method === "GET" && place === "events") return events(queue, request.signal);
+  if (place === null) return jsonResponse(404, { error: "there is nothing here" });
+  if (request.method === "GET" && place === undefined) return jsonResponse(200, { pending: queue.pending() });
+  if (request.method === "GET" && place === "events") return eventStreamResponse(queue, request.signal);
   if (request.method !== "POST" || place === undefined || place === "events")
-    return json(405, { error: "not this way" });
+    return jsonResponse(405, { error: "not this way" });
   const text = await request.text();
-  const reply = text.length > MAX_ANSWER ? undefined : fromJson(text);
-  if (reply === undefined) return json(400, { error: "the answer is not a JSON object" });
-  if (!queue.pending().some(({ id }) => id === place)) return json(404, { error: "nothing like that waits" });
+  const reply = text.length > MAX_ANSWER_LENGTH ? undefined : parseJsonObject(text);
+  if (reply === undefined) return jsonResponse(400, { error: "the answer is not a JSON object" });
+  if (!queue.pending().some(({ id }) => id === place))
+    return jsonResponse(404, { error: "nothing like that waits" });
   return queue.answer(place, reply)
-    ? json(200, { answered: true })
-    : json(400, { error: "the answer is not one of those offered" });
+    ? jsonResponse(200, { answered: true })
+    : jsonResponse(400, { error: "the answer is not one of those offered" });
 }
 
 /**
  * Streams waiting questions and events as server-sent events, until the client disconnects or the
  * queue closes.
  */
-function events(queue: Pick<ServedQueue, "pending" | "watch" | "closed">, signal: AbortSignal): Response {
+function eventStreamResponse(
+  queue: Pick<ServedQueue, "pending" | "watch" | "closed">,
+  signal: AbortSignal,
+): Response {
   const encoder = new TextEncoder();
   let stop = (): void => {};
   const body = new ReadableStream<Uint8Array>(
@@ -79,7 +83,7 @@ function events(queue: Pick<ServedQueue, "pending" | "watch" | "closed">, signal
   });
 }
 
-function json(status: number, body: unknown): Response {
+function jsonResponse(status: number, body: unknown): Response {
   return new Response(JSON.stringify(body), {
     status,
     headers: { "content-type": "application/json", "cache-control": "no-store" },
@@ -87,7 +91,7 @@ function json(status: number, body: unknown): Response {
 }
 
 /** Parses a JSON object; undefined for any other text. */
-export function fromJson(text: string): Readonly<Record<string, unknown>> | undefined {
+export function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value)

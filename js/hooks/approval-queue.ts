@@ -7,9 +7,9 @@
  * server with `Request` and `Response`.
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
-import { optionChecker, type Options, options, reader, text } from "../schema/option.ts";
+import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/access.ts";
-import { fromJson, answerHttp } from "./approval-queue-http.ts";
+import { parseJsonObject, handleQueueRequest } from "./approval-queue-http.ts";
 import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
 import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
@@ -59,10 +59,10 @@ export const APPROVAL_QUEUE_OPTIONS: Options<ApprovalQueueOptions> = options("Ap
 });
 
 const checkOptions = optionChecker("approvalQueue", APPROVAL_QUEUE_OPTIONS);
-const readConfirm = reader(CONFIRM_REPLY);
-const readGrant = reader(GRANT_REPLY);
+const readConfirm = optionReader(CONFIRM_REPLY);
+const readGrant = optionReader(GRANT_REPLY);
 
-interface Waiting {
+interface WaitingQuestion {
   readonly question: PendingApproval;
   /** Accepts a valid answer; returns false for any other. */
   take(reply: unknown): boolean;
@@ -78,8 +78,8 @@ interface Waiting {
  * serve((request) => queue.handle(request)); // any fetch-style server
  */
 export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
-  const token = checkOptions(given).token ?? randomId(32);
-  const waiting = new Map<string, Waiting>();
+  const token = checkOptions(given).token ?? randomHex(32);
+  const waiting = new Map<string, WaitingQuestion>();
   const listeners = new Set<(event: QueueEvent) => void>();
   const closing = new AbortController();
 
@@ -101,7 +101,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
     signal: AbortSignal | undefined,
   ): Promise<T> => {
     if (closing.signal.aborted || signal?.aborted === true) return Promise.resolve(refusal);
-    const id = randomId(16);
+    const id = randomHex(16);
     const question = { id, asked_at: new Date().toISOString(), ...about } as PendingApproval;
     return new Promise<T>((resolve) => {
       const settle = (value: T): void => {
@@ -141,24 +141,24 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
       put<ConfirmReply>(
         { kind: "change", details: plainDetails(details) },
         { outcome: "cancel" },
-        (reply) => confirmReply(reply, details),
+        (reply) => checkConfirmReply(reply, details),
         details.signal,
       ),
     ask: (question: string, _options: readonly string[], about: GrantQuestion) =>
       put<GrantReply>(
         { kind: "directory", question, dir: about.dir, access: about.access, tool: about.tool },
         { answer: "no" },
-        grantReply,
+        checkGrantReply,
         about.signal,
       ),
     handle: (request: Request) =>
-      answerHttp(request, { token, pending, answer, watch, closed: closing.signal }),
+      handleQueueRequest(request, { token, pending, answer, watch, closed: closing.signal }),
     attach(socket: QueueSocket) {
       let stop: (() => void) | undefined;
       const send = (message: unknown): void => socket.send(JSON.stringify(message));
       return {
         receive(text: string): void {
-          const message = fromJson(text);
+          const message = parseJsonObject(text);
           if (stop === undefined) {
             if (!sameToken(String(message?.["token"] ?? ""), token)) send({ type: "refused" });
             else {
@@ -183,10 +183,10 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** Checks an answer about a change; returns undefined for one that was not offered or is invalid. */
-function confirmReply(given: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
+function checkConfirmReply(given: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
   const { payload } = { ...(given as { readonly payload?: unknown } | null) };
   const reply = readConfirm(
-    payload === undefined ? given : { ...(given as object), payload: timed(payload) },
+    payload === undefined ? given : { ...(given as object), payload: withExpiryDate(payload) },
   );
   if (reply === undefined || !scopes.some(({ outcome }) => outcome === reply.outcome)) return undefined;
   const answered = reply.payload?.digest;
@@ -197,17 +197,17 @@ function confirmReply(given: unknown, { scopes, digest }: Confirmation): Confirm
 }
 
 /** Checks an answer about a directory; returns undefined for an invalid one. */
-function grantReply(given: unknown): GrantReply | undefined {
-  return readGrant(timed(given));
+function checkGrantReply(given: unknown): GrantReply | undefined {
+  return readGrant(withExpiryDate(given));
 }
 
 /** Converts the expiry of an answer from JSON text to a date. */
-function timed(given: unknown): unknown {
+function withExpiryDate(given: unknown): unknown {
   const { expires } = { ...(given as { readonly expires?: unknown } | null) };
   return typeof expires === "string" ? { ...(given as object), expires: new Date(expires) } : given;
 }
 
-function randomId(bytes: number): string {
+function randomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes));
   return [...random].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -64,7 +64,7 @@ export function makeApprovals(now: () => number = Date.now): Approvals {
         outcome,
         ...(outcome === "proceed_always_server" ? {} : { tool }),
         ...(outcome === "proceed_always" ? { roots: Object.freeze([...roots]) } : {}),
-        label: labelOf(outcome, tool, roots),
+        label: scopeLabel(outcome, tool, roots),
         granted_at: new Date(now()).toISOString(),
         ...(payload?.expires === undefined ? {} : { expires: payload.expires.toISOString() }),
         ...(payload?.by === undefined ? {} : { by: payload.by }),
@@ -92,11 +92,11 @@ export function scopesOf(tool: string, roots: readonly string[], editable: boole
     "cancel",
   ];
   return Object.freeze(
-    scopes.map((outcome) => Object.freeze({ outcome, label: labelOf(outcome, tool, roots) })),
+    scopes.map((outcome) => Object.freeze({ outcome, label: scopeLabel(outcome, tool, roots) })),
   );
 }
 
-function labelOf(outcome: Outcome, tool: string, roots: readonly string[]): string {
+function scopeLabel(outcome: Outcome, tool: string, roots: readonly string[]): string {
   const until = "until this workspace is closed";
   switch (outcome) {
     case "proceed_once":

@@ -13,7 +13,7 @@ const checkMs = optionChecker("within", integer(1, 2 ** 31 - 1));
 const checkApprover = optionChecker("within", callback() as Option<Confirm>);
 
 /** From the narrowest to the widest. */
-const WIDTH: readonly Outcome[] = [
+const APPROVING_OUTCOMES: readonly Outcome[] = [
   "proceed_once",
   "proceed_always",
   "proceed_always_tool",
@@ -32,9 +32,9 @@ export function allOf(given: readonly Confirm[]): Confirm {
   return async (details) => {
     let narrowest: ConfirmReply | undefined;
     for (const approver of approvers) {
-      const reply = await askOne(approver, details);
-      if (!isYes(reply)) return withoutFinal(reply, approvers.length);
-      if (narrowest === undefined || width(reply) < width(narrowest)) narrowest = reply;
+      const reply = await askApprover(approver, details);
+      if (!isApproval(reply)) return withoutFinal(reply, approvers.length);
+      if (narrowest === undefined || scopeWidth(reply) < scopeWidth(narrowest)) narrowest = reply;
     }
     return narrowest ?? { outcome: "cancel", payload: { reason: "there is nobody to ask" } };
   };
@@ -61,7 +61,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
   return (details) => {
     const stop = new AbortController();
     const scopes = details.scopes.filter(({ outcome }) => outcome === "proceed_once" || outcome === "cancel");
-    const shown = { ...details, scopes, signal: anySignal(stop.signal, details.signal) };
+    const shown = { ...details, scopes, signal: eitherSignal(stop.signal, details.signal) };
     const reasons: string[] = [];
     let [yes, no] = [0, 0];
     return new Promise<ConfirmReply>((resolve) => {
@@ -70,8 +70,8 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
         stop.abort(); // The others need not decide any more.
       };
       for (const approver of approvers) {
-        void askOne(approver, shown).then((reply) => {
-          if (isYes(reply)) yes += 1;
+        void askApprover(approver, shown).then((reply) => {
+          if (isApproval(reply)) yes += 1;
           else {
             no += 1;
             if (reply.payload?.reason !== undefined) reasons.push(reply.payload.reason);
@@ -100,7 +100,7 @@ export function within(ms: number, approver: Confirm): Confirm {
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       return await Promise.race([
-        askOne(approver, { ...details, signal: anySignal(stop.signal, details.signal) }),
+        askApprover(approver, { ...details, signal: eitherSignal(stop.signal, details.signal) }),
         new Promise<ConfirmReply>((resolve) => {
           const reason = `there was no answer within ${ms} ms`;
           timer = setTimeout(() => resolve({ outcome: "cancel", payload: { reason } }), ms);
@@ -114,7 +114,10 @@ export function within(ms: number, approver: Confirm): Confirm {
 }
 
 /** Asks one approver. Any failure denies. */
-async function askOne(approver: Confirm, details: Omit<Confirmation, "onConfirm">): Promise<ConfirmReply> {
+async function askApprover(
+  approver: Confirm,
+  details: Omit<Confirmation, "onConfirm">,
+): Promise<ConfirmReply> {
   const { signal, ...rest } = details;
   try {
     return await askConfirm(approver, rest, signal);
@@ -123,12 +126,12 @@ async function askOne(approver: Confirm, details: Omit<Confirmation, "onConfirm"
   }
 }
 
-function isYes({ outcome }: ConfirmReply): boolean {
-  return WIDTH.includes(outcome);
+function isApproval({ outcome }: ConfirmReply): boolean {
+  return APPROVING_OUTCOMES.includes(outcome);
 }
 
-function width({ outcome }: ConfirmReply): number {
-  return WIDTH.indexOf(outcome);
+function scopeWidth({ outcome }: ConfirmReply): number {
+  return APPROVING_OUTCOMES.indexOf(outcome);
 }
 
 /** Content written by one of several approvers must be shown to the others. */
@@ -137,7 +140,7 @@ function withoutFinal(reply: ConfirmReply, approvers: number): ConfirmReply {
   return { ...reply, payload: { ...reply.payload, final: false } };
 }
 
-function anySignal(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
+function eitherSignal(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
   if (b === undefined) return a;
   const both = new AbortController();
   for (const signal of [a, b]) {

@@ -76,7 +76,7 @@ export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
     end(call: CallEnd): void {
       if (!reads && !call.changes) return;
       try {
-        const written: unknown = sink.write(recordOf(call));
+        const written: unknown = sink.write(auditRecordOf(call));
         if (written instanceof Promise) written.catch((error: unknown) => onError?.(error));
       } catch (error) {
         onError?.(error);
@@ -86,7 +86,7 @@ export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
   });
 }
 
-function recordOf(call: CallEnd): AuditRecord {
+function auditRecordOf(call: CallEnd): AuditRecord {
   const { id, agent, tool, called_as, ok, code, duration_ms, paths, effects, approval } = call;
   return {
     at: new Date(call.at).toISOString(),

@@ -14,7 +14,7 @@ import {
   flag,
   type Options,
   options,
-  reader,
+  optionReader,
   required,
 } from "../schema/option.ts";
 import type { ConfirmedChange } from "./question.ts";
@@ -91,7 +91,7 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
   },
 );
 
-const readReply = reader(CONFIRM_REPLY);
+const readReply = optionReader(CONFIRM_REPLY);
 
 /** The damage a change can cause. */
 export type Risk = "low" | "medium" | "high";

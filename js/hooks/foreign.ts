@@ -32,7 +32,7 @@ import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
 import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOf } from "./question.ts";
-import { confirmersFor, hooksFor, Raised, runAfter, runBefore, type Subject } from "./run.ts";
+import { confirmersFor, hooksFor, HookException, runAfter, runBefore, type HookSubject } from "./run.ts";
 
 /** Any tool: a name and a function of its arguments. */
 export interface AnyTool {
@@ -59,7 +59,7 @@ export interface WithHooksOptions {
   readonly foreignTools?: readonly string[] | undefined;
 }
 
-const APPROVALS: Options<Approvals> = instance<Approvals>("Approvals", "a memory of approvals", {
+const APPROVALS_OPTIONS: Options<Approvals> = instance<Approvals>("Approvals", "a memory of approvals", {
   covers: required(callback()),
   remember: required(callback()),
   list: required(callback()),
@@ -72,7 +72,7 @@ export const WITH_HOOKS_OPTIONS: Options<WithHooksOptions> = options("WithHooksO
   onHookError: callback(),
   rules: list(RULE_OPTIONS),
   confirm: callback(),
-  approvals: APPROVALS,
+  approvals: APPROVALS_OPTIONS,
   notify: callback(),
   foreignTools: list(text()),
 });
@@ -108,7 +108,7 @@ export function withHooks<T extends AnyTool>(
   const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
   assertToolNames("withHooks", "hooks", hooks, known);
   assertRules("withHooks", "rules", options.rules ?? [], known);
-  const subject: Subject = { tool_name: name };
+  const subject: HookSubject = { tool_name: name };
   const before = hooksFor(hooks, "before", name);
   const after = hooksFor(hooks, "after", name);
   const confirm = oneOf(confirmersFor(hooks, name, options.confirm));
@@ -174,9 +174,9 @@ export function withHooks<T extends AnyTool>(
       if (stopped === undefined) args = left;
       await permit(args, stopped);
     } catch (thrown) {
-      if (thrown instanceof Raised) throw thrown.what;
+      if (thrown instanceof HookException) throw thrown.what;
       if (!(thrown instanceof FilewrightError)) throw thrown;
-      result = refusal(thrown);
+      result = refusalResult(thrown);
       notifySafely(options.notify, {
         type: "call_denied",
         tool: name,
@@ -187,7 +187,7 @@ export function withHooks<T extends AnyTool>(
     }
     const started = performance.now();
     try {
-      result = resultOf(await tool.execute(args, ...(more as never[])));
+      result = toHookResult(await tool.execute(args, ...(more as never[])));
     } catch (thrown) {
       // The tool's own error is thrown to its caller; the `after` hooks see it too.
       const text = `Error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
@@ -199,13 +199,13 @@ export function withHooks<T extends AnyTool>(
   return { ...tool, execute };
 }
 
-function refusal({ code, message, details }: FilewrightError): HookResult {
+function refusalResult({ code, message, details }: FilewrightError): HookResult {
   const text = details?.["verbatim"] === true ? message : `Error: ${message}`;
   return { ok: false, text, error: { code, message } };
 }
 
 /** Converts the result of a foreign tool to the form for hooks. */
-function resultOf(given: unknown): HookResult {
+function toHookResult(given: unknown): HookResult {
   if (typeof given === "object" && given !== null && "ok" in given && "text" in given)
     return given as HookResult;
   return { ok: true, text: typeof given === "string" ? given : (JSON.stringify(given) ?? ""), data: given };

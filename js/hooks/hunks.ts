@@ -21,13 +21,13 @@ export function hunksOf({
 }): Hunks | undefined {
   if (originalContent === null || newContent === null) return undefined;
   const [before, after] = [linesOf(originalContent), linesOf(newContent)];
-  const hunks: { readonly old: Span; readonly new: Span; readonly shown: string[] }[] = [];
+  const hunks: { readonly old: LineSpan; readonly new: LineSpan; readonly shown: string[] }[] = [];
   let left = 0;
   for (const line of fileDiff.replace(/\n$/u, "").split("\n")) {
     const header = left > 0 ? null : HUNK_NUMBERS.exec(line);
     if (header !== null) {
       const [, oldStart = "", oldCount = "1", newStart = "", newCount = "1"] = header;
-      hunks.push({ old: spanOf(oldStart, oldCount), new: spanOf(newStart, newCount), shown: [line] });
+      hunks.push({ old: lineSpanOf(oldStart, oldCount), new: lineSpanOf(newStart, newCount), shown: [line] });
       left = Number(oldCount) + Number(newCount);
       continue;
     }
@@ -51,13 +51,13 @@ export function hunksOf({
   return { shown: hunks.map(({ shown }) => shown), take };
 }
 
-interface Span {
+interface LineSpan {
   readonly start: number;
   readonly end: number;
 }
 
 /** The lines of one side of a hunk, from 0; the header of an empty side names the line before it. */
-function spanOf(line: string, count: string): Span {
+function lineSpanOf(line: string, count: string): LineSpan {
   const start = Number(line) - (Number(count) === 0 ? 0 : 1);
   return { start, end: start + Number(count) };
 }

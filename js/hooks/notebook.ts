@@ -54,7 +54,7 @@ export function approvalHtml(details: Pick<Confirmation, "title" | "tool" | "ris
   const shown = (text: string): string => escapeHtml(printable(text));
   const lines = details.args === undefined ? questionLines(details) : [];
   const rows = lines.map(({ text, part }) => {
-    const kind = part === "diff" ? CLASSES[text[0] ?? " "] : undefined;
+    const kind = part === "diff" ? DIFF_LINE_CLASSES[text[0] ?? " "] : undefined;
     return `<span class="${kind ?? "same"}">${shown(text)}</span>`;
   });
   const args = Object.entries(details.args ?? {}).map(
@@ -62,7 +62,7 @@ export function approvalHtml(details: Pick<Confirmation, "title" | "tool" | "ris
       `<dt>${shown(name)}</dt><dd><code>${shown(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))}</code></dd>`,
   );
   return [
-    `<div class="filewright-approval"><style>${STYLE}</style>`,
+    `<div class="filewright-approval"><style>${APPROVAL_CSS}</style>`,
     `<p><strong>${shown(details.title)}</strong> (${shown(details.tool)}, ${shown(details.risk)} risk)</p>`,
     ...(rows.length === 0 ? [] : [`<pre>${rows.join("\n")}</pre>`]),
     ...(args.length === 0 ? [] : [`<dl>${args.join("")}</dl>`]),
@@ -70,8 +70,8 @@ export function approvalHtml(details: Pick<Confirmation, "title" | "tool" | "ris
   ].join("\n");
 }
 
-const CLASSES: Readonly<Record<string, string>> = { "+": "added", "-": "removed", "@": "hunk" };
-const STYLE =
+const DIFF_LINE_CLASSES: Readonly<Record<string, string>> = { "+": "added", "-": "removed", "@": "hunk" };
+const APPROVAL_CSS =
   ".filewright-approval .added{color:#116329;background:#dafbe1}.filewright-approval .removed{color:#82071e;background:#ffebe9}.filewright-approval .hunk{color:#0550ae}";
 
 /** Asks in a notebook. @throws FilewrightError INVALID_ARGUMENT when the host lacks a method */

@@ -60,7 +60,7 @@ export function questionLines(question: ShownQuestion): readonly QuestionLine[] 
   if (args !== undefined) {
     return Object.entries(args).map(([name, value]) => {
       const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-      return detail(`  ${name}: ${text}`);
+      return detailLine(`  ${name}: ${text}`);
     });
   }
   const lines: QuestionLine[] = [];
@@ -73,28 +73,32 @@ export function questionLines(question: ShownQuestion): readonly QuestionLine[] 
   return lines;
 }
 
-function detail(text: string): QuestionLine {
+function detailLine(text: string): QuestionLine {
   return { text, part: "detail" };
 }
 
 /** Returns a line such as `  delete file /w/a` or `  move dir /w/a -> /w/b`. */
 function changeLine({ path, kind, type, from, mode }: ConfirmedChange): QuestionLine {
   const place = from === undefined ? path : `${from} -> ${path}`;
-  return detail(`  ${kind} ${type} ${place}${mode === undefined ? "" : ` (mode ${mode})`}`);
+  return detailLine(`  ${kind} ${type} ${place}${mode === undefined ? "" : ` (mode ${mode})`}`);
 }
 
 /** The number of bytes in one line of a dump. */
-const DUMP_WIDTH = 16;
+const BYTES_PER_DUMP_LINE = 16;
 
 /** Formats bytes like `hexdump -C`: offset, bytes, and the printable ones as characters. */
 function hexLines(base64: string): readonly QuestionLine[] {
   const binary = atob(base64);
   const lines: QuestionLine[] = [];
-  for (let at = 0; at < binary.length; at += DUMP_WIDTH) {
-    const some = [...binary.slice(at, at + DUMP_WIDTH)];
+  for (let at = 0; at < binary.length; at += BYTES_PER_DUMP_LINE) {
+    const some = [...binary.slice(at, at + BYTES_PER_DUMP_LINE)];
     const hex = some.map((one) => one.charCodeAt(0).toString(16).padStart(2, "0")).join(" ");
     const text = some.map((one) => (one >= " " && one <= "~" ? one : ".")).join("");
-    lines.push(detail(`  ${at.toString(16).padStart(8, "0")}  ${hex.padEnd(3 * DUMP_WIDTH - 1)}  ${text}`));
+    lines.push(
+      detailLine(
+        `  ${at.toString(16).padStart(8, "0")}  ${hex.padEnd(3 * BYTES_PER_DUMP_LINE - 1)}  ${text}`,
+      ),
+    );
   }
   return lines;
 }

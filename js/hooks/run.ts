@@ -5,7 +5,7 @@
  * that throws is ignored.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { optionChecker, reader } from "../schema/option.ts";
+import { optionChecker, optionReader } from "../schema/option.ts";
 import { headlineOf } from "../tools/render/display.ts";
 import type { Confirm } from "./confirm.ts";
 import {
@@ -21,11 +21,11 @@ import {
   type HookResult,
 } from "./hook.ts";
 
-const readBefore = reader(BEFORE_REPLY);
+const readBefore = optionReader(BEFORE_REPLY);
 const checkAfter = optionChecker("after hook", AFTER_REPLY);
 
 /** Carries an exception of a hook out of the pipeline, to reject the call with it. */
-export class Raised {
+export class HookException {
   readonly what: unknown;
 
   constructor(what: unknown) {
@@ -40,7 +40,7 @@ export function hooksFor(
   tool: string,
   calledAs: string = tool,
 ): readonly Hook[] {
-  return hooks.filter((hook): hook is Hook => hook.stage === stage && concerns(hook, tool, calledAs));
+  return hooks.filter((hook): hook is Hook => hook.stage === stage && isForTool(hook, tool, calledAs));
 }
 
 /** Returns every approver for calls of a tool: hooks first, in order. */
@@ -51,12 +51,12 @@ export function confirmersFor(
   calledAs: string = tool,
 ): readonly Confirm[] {
   const asked = hooks.filter(
-    (hook) => hook.stage === "confirm" && concerns(hook, tool, calledAs),
+    (hook) => hook.stage === "confirm" && isForTool(hook, tool, calledAs),
   ) as ConfirmHook[];
   return [...asked.map(({ run }) => run), ...(last === undefined ? [] : [last])];
 }
 
-function concerns(hook: AnyHook, tool: string, calledAs: string): boolean {
+function isForTool(hook: AnyHook, tool: string, calledAs: string): boolean {
   return hook.tool === "*" || hook.tool === tool || hook.tool === calledAs;
 }
 
@@ -71,7 +71,7 @@ export interface BeforeOutcome {
 }
 
 /** The identity of a call. */
-export type Subject = Omit<HookContext, "args" | "preview">;
+export type HookSubject = Omit<HookContext, "args" | "preview">;
 
 /** Returns the preview of a call with these arguments. */
 export type Previewer = (
@@ -79,10 +79,10 @@ export type Previewer = (
   modified: readonly string[],
 ) => Promise<HookPreview>;
 
-/** Runs the `before` hooks, until one stops the call. @throws {@link Raised} */
+/** Runs the `before` hooks, until one stops the call. @throws {@link HookException} */
 export async function runBefore(
   hooks: readonly Hook[],
-  subject: Subject,
+  subject: HookSubject,
   original: Readonly<Record<string, unknown>>,
   timeoutMs: number,
   previewer?: Previewer,
@@ -109,7 +109,7 @@ export async function runBefore(
   return { args, modified: [...modified] };
 }
 
-/** Returns the reply of a hook, or the refusal of one that stops the call or fails. @throws {@link Raised} */
+/** Returns the reply of a hook, or the refusal of one that stops the call or fails. @throws {@link HookException} */
 async function replyOf(
   hook: Hook,
   context: HookContext,
@@ -117,21 +117,21 @@ async function replyOf(
 ): Promise<BeforeReply | FilewrightError | undefined> {
   let given: unknown;
   try {
-    given = await answer(hook, context, timeoutMs);
+    given = await runWithTimeout(hook, context, timeoutMs);
   } catch (error) {
     // An error of the kind of ours is the refusal of hooks inside this one.
     if (error instanceof FilewrightError && error.code === "HOOK_BLOCKED") return error;
-    return blocked("failed", "failed", error);
+    return hookFailureError("failed", "failed", error);
   }
   if (given === undefined || given === null) return undefined;
   const reply = readBefore(given);
-  if (reply === undefined) return blocked("gave an answer that is not understood");
-  if (reply.raise_exception !== undefined) throw new Raised(reply.raise_exception);
-  return reply.proceed === false ? stopped(reply.alternative_response) : reply;
+  if (reply === undefined) return hookFailureError("gave an answer that is not understood");
+  if (reply.raise_exception !== undefined) throw new HookException(reply.raise_exception);
+  return reply.proceed === false ? hookStopError(reply.alternative_response) : reply;
 }
 
 /** Creates the error of a hook that stopped the call, with its own text if it has one. */
-function stopped(response: unknown): FilewrightError {
+function hookStopError(response: unknown): FilewrightError {
   const own = response !== undefined && response !== null && response !== "";
   const text = typeof response === "string" ? response : JSON.stringify(response);
   return new FilewrightError("HOOK_BLOCKED", own ? text : "blocked by hook", {
@@ -140,7 +140,7 @@ function stopped(response: unknown): FilewrightError {
   });
 }
 
-async function answer(hook: Hook, context: HookContext, timeoutMs: number): Promise<unknown> {
+async function runWithTimeout(hook: Hook, context: HookContext, timeoutMs: number): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     const given: unknown = hook.run(context);
@@ -149,7 +149,7 @@ async function answer(hook: Hook, context: HookContext, timeoutMs: number): Prom
       return given;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(
-        () => reject(blocked(`gave no answer within ${timeoutMs} ms`, "timeout")),
+        () => reject(hookFailureError(`gave no answer within ${timeoutMs} ms`, "timeout")),
         timeoutMs,
       );
     });
@@ -159,7 +159,7 @@ async function answer(hook: Hook, context: HookContext, timeoutMs: number): Prom
   }
 }
 
-function blocked(why: string, reason = "invalid", cause?: unknown): FilewrightError {
+function hookFailureError(why: string, reason = "invalid", cause?: unknown): FilewrightError {
   return new FilewrightError("HOOK_BLOCKED", `blocked by hook: it ${why}`, {
     complete: true,
     details: { reason },
@@ -170,7 +170,7 @@ function blocked(why: string, reason = "invalid", cause?: unknown): FilewrightEr
 /** Runs the `after` hooks; each may replace the text or the data. */
 export async function runAfter<Result extends HookResult>(
   hooks: readonly Hook[],
-  subject: Subject,
+  subject: HookSubject,
   args: Readonly<Record<string, unknown>>,
   result: Result,
   onError: ((error: unknown) => void) | undefined,
@@ -188,7 +188,7 @@ export async function runAfter<Result extends HookResult>(
       const given = await hook.run(context);
       if (given === undefined || given === null) continue;
       const reply = checkAfter(given);
-      current = replaced(current, reply);
+      current = withReplacedParts(current, reply);
     } catch (error) {
       onError?.(error); // The change has happened: a failing observer cannot undo it.
     }
@@ -197,7 +197,10 @@ export async function runAfter<Result extends HookResult>(
 }
 
 /** Returns a result with the parts that a hook replaced. */
-function replaced<Result extends HookResult>(result: Result, { text, display, data }: AfterReply): Result {
+function withReplacedParts<Result extends HookResult>(
+  result: Result,
+  { text, display, data }: AfterReply,
+): Result {
   const isOtherText = text !== undefined && text !== result.text;
   const isOtherData = data !== undefined && data !== result.data && result.ok;
   const changed = {

@@ -44,7 +44,7 @@ const checkTracer = optionChecker(
 );
 
 /** `SpanStatusCode.ERROR` of the API. */
-const ERROR = 2;
+const SPAN_STATUS_ERROR = 2;
 
 /**
  * Creates one span for each call, as child of the span that is active when the call begins. Paths
@@ -76,7 +76,7 @@ export function spans(tracer: TracerLike, given: SpanOptions = {}): Observer {
           ...(end.approval === undefined ? {} : { "filewright.approval": end.approval.outcome }),
           ...(paths ? { "filewright.paths": end.paths.join("\n") } : {}),
         });
-        if (!end.ok) span.setStatus({ code: ERROR, message: end.code ?? "failed" });
+        if (!end.ok) span.setStatus({ code: SPAN_STATUS_ERROR, message: end.code ?? "failed" });
         span.end();
       };
     },
@@ -84,7 +84,7 @@ export function spans(tracer: TracerLike, given: SpanOptions = {}): Observer {
 }
 
 /** The package name in a constant, so that no bundler follows it. */
-const API = "@opentelemetry/api";
+const OPEN_TELEMETRY_PACKAGE = "@opentelemetry/api";
 
 /**
  * {@link spans} through the globally registered tracer of `@opentelemetry/api`.
@@ -94,13 +94,13 @@ const API = "@opentelemetry/api";
 export async function openTelemetry(given: SpanOptions = {}): Promise<Observer> {
   const options = checkOpenTelemetryOptions(given);
   try {
-    const { trace } = (await import(/* @vite-ignore */ API)) as {
+    const { trace } = (await import(/* @vite-ignore */ OPEN_TELEMETRY_PACKAGE)) as {
       readonly trace: { getTracer(name: string): TracerLike };
     };
     return spans(trace.getTracer("filewright"), options);
   } catch (cause) {
-    throw new FilewrightError("UNSUPPORTED_OPERATION", `${API} is not installed`, {
-      hint: `npm install ${API}`,
+    throw new FilewrightError("UNSUPPORTED_OPERATION", `${OPEN_TELEMETRY_PACKAGE} is not installed`, {
+      hint: `npm install ${OPEN_TELEMETRY_PACKAGE}`,
       cause,
     });
   }

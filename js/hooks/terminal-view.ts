@@ -19,7 +19,7 @@ export interface Choice {
   readonly label: string;
 }
 
-const KEYS: Readonly<Record<Outcome, string>> = {
+const OUTCOME_KEYS: Readonly<Record<Outcome, string>> = {
   proceed_once: "y",
   proceed_always: "a",
   proceed_always_tool: "t",
@@ -30,12 +30,12 @@ const KEYS: Readonly<Record<Outcome, string>> = {
 
 /** Returns the outcome of a key. */
 export function outcomeOf(key: string, scopes: readonly Scope[]): Outcome | undefined {
-  return scopes.find(({ outcome }) => KEYS[outcome] === key)?.outcome;
+  return scopes.find(({ outcome }) => OUTCOME_KEYS[outcome] === key)?.outcome;
 }
 
 /** Returns the choices of a question about a change. */
 export function choicesOf(scopes: readonly Scope[]): readonly Choice[] {
-  return scopes.map(({ outcome, label }) => ({ key: KEYS[outcome], label }));
+  return scopes.map(({ outcome, label }) => ({ key: OUTCOME_KEYS[outcome], label }));
 }
 
 /**
@@ -52,7 +52,7 @@ export function viewChange(
   const risk = details.risk === "high" ? paint("1;31", "high risk") : `${details.risk} risk`;
   const edited = details.isModifying === true ? ", as you changed it" : "";
   const head = `${paint("1", printable(details.title))} (${printable(details.tool)}, ${risk}${edited})`;
-  const body = bodyOf(details, paint);
+  const body = questionBodyLines(details, paint);
   const shown = body.slice(0, maxLines);
   const left = body.length - shown.length;
   if (details.complete === false) {
@@ -75,7 +75,7 @@ function painter(colour: boolean): Paint {
   return colour ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
 }
 
-function bodyOf(question: ShownQuestion, paint: Paint): string[] {
+function questionBodyLines(question: ShownQuestion, paint: Paint): string[] {
   const lines = questionLines(question);
   const details = lines.filter(({ part }) => part === "detail").map(({ text }) => printable(text));
   const diff = lines.filter(({ part }) => part === "diff").map(({ text }) => text);

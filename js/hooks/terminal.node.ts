@@ -62,7 +62,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     choices: readonly Choice[],
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> => {
-    await settled(input, settleMs);
+    await discardEarlyKeys(input, settleMs);
     const show = (): void =>
       void output.write(
         `${viewChoices(choices, colour)}${asked} [${choices.map(({ key }) => key).join("/")}] `,
@@ -95,7 +95,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
   };
 
   const confirm = async (details: Confirmation): Promise<ConfirmReply> => {
-    if (!isTerminal()) return NO_TERMINAL;
+    if (!isTerminal()) return NO_TERMINAL_REPLY;
     const { text, cut } = viewChange(details, { colour, maxLines: maxLines() });
     output.write(text);
     // A truncated question can only be refused until all of it was shown.
@@ -135,7 +135,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
       const outcome = outcomeOf(key, scopes) ?? "cancel";
       output.write(`${key}\n`);
       if (outcome !== "modify_with_editor") return { outcome };
-      const newContent = await edited(details, { input, output, env });
+      const newContent = await editInEditor(details, { input, output, env });
       if (newContent !== undefined) return { outcome, payload: { newContent } };
       output.write("The content was not changed.\n");
     }
@@ -172,7 +172,7 @@ const HUNK_CHOICES: readonly Choice[] = [
   { key: "n", label: "leave it out" },
 ];
 
-const NO_TERMINAL: ConfirmReply = Object.freeze({
+const NO_TERMINAL_REPLY: ConfirmReply = Object.freeze({
   outcome: "cancel",
   payload: Object.freeze({ reason: "there is no terminal to ask in" }),
 });
@@ -184,9 +184,9 @@ function wantsColour(output: WriteStream, env: Readonly<Record<string, string | 
 }
 
 /** Discards keys typed before the question. */
-async function settled(input: ReadStream, ms: number): Promise<void> {
+async function discardEarlyKeys(input: ReadStream, ms: number): Promise<void> {
   const discard = (): void => {};
-  await raw(input, async () => {
+  await withRawMode(input, async () => {
     input.on("data", discard);
     await new Promise((resolve) => setTimeout(resolve, ms));
     input.off("data", discard);
@@ -194,7 +194,7 @@ async function settled(input: ReadStream, ms: number): Promise<void> {
 }
 
 /** Keys that refuse: Ctrl-C, Ctrl-D and Escape. */
-const REFUSING = new Set(["\u0003", "\u0004", "\u001b"]);
+const REFUSAL_KEYS = new Set(["\u0003", "\u0004", "\u001b"]);
 
 /** Reads one key; undefined for a refusal. Several characters at once are a paste or a function key: no answer. */
 function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
@@ -242,14 +242,14 @@ async function readTyped(
   signal: AbortSignal | undefined,
   take: (typed: string) => string | undefined,
 ): Promise<string | undefined> {
-  return raw(input, async () => {
+  return withRawMode(input, async () => {
     const off: (() => void)[] = [];
     try {
       return await new Promise<string | undefined>((resolve, reject) => {
         const onData = (chunk: Buffer | string): void => {
           const typed = chunk.toString();
-          const answer = REFUSING.has(typed) ? undefined : take(typed);
-          if (answer !== undefined || REFUSING.has(typed)) resolve(answer);
+          const answer = REFUSAL_KEYS.has(typed) ? undefined : take(typed);
+          if (answer !== undefined || REFUSAL_KEYS.has(typed)) resolve(answer);
         };
         const onEnd = (): void => resolve(undefined);
         const onAbort = (): void => reject(new Error("the question was taken back"));
@@ -272,7 +272,7 @@ async function readTyped(
 }
 
 /** Runs a function with the terminal in raw mode, without echo. */
-async function raw<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
+async function withRawMode<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
   const before = input.isRaw === true;
   input.setRawMode(true);
   input.resume();
@@ -288,7 +288,7 @@ async function raw<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
  * Returns the content after the user has edited it; undefined when it is unchanged, or the editor
  * failed.
  */
-async function edited(
+async function editInEditor(
   { newContent, fileName }: Confirmation,
   {
     input,

@@ -39,7 +39,7 @@ export interface UsageCounter extends Observer {
   reset(): void;
 }
 
-const SECURITY = {
+const SECURITY_COUNTERS = {
   OUTSIDE_ALLOWED: "outside",
   PROTECTED_PATH: "protected",
   READ_ONLY: "protected",
@@ -88,7 +88,7 @@ export function usageCounter(): UsageCounter {
     },
     read(): Usage {
       const security = { outside: 0, protected: 0, grants_denied: 0, approvals_denied: 0, hooks_blocked: 0 };
-      for (const [code, kind] of Object.entries(SECURITY)) security[kind] += codes.get(code) ?? 0;
+      for (const [code, kind] of Object.entries(SECURITY_COUNTERS)) security[kind] += codes.get(code) ?? 0;
       const all = [...tools.values()];
       return {
         calls: all.reduce((sum, { calls }) => sum + calls, 0),

@@ -4,12 +4,12 @@
  * decides who may undo a change.
  */
 export {
-  type About,
+  type ChangeFacts as About,
   type HistoryRecord,
   type Journal,
   type JournalOptions,
   makeJournal,
   newCallId,
 } from "./journal.ts";
-export type { Locked, Recovery } from "./recovery.ts";
+export type { RunLocked as Locked, Recovery } from "./recovery.ts";
 export { type JournalStore, type Log, MemoryJournal, type StoredLog } from "./store.ts";

@@ -14,7 +14,7 @@ import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { imageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
-import { type Locked, type Recovery, type Retries, recoverAll, retriesOf } from "./recovery.ts";
+import { type RunLocked, type Recovery, type RollbackRetries, recoverAll, retriesOf } from "./recovery.ts";
 import { givenOf, rollBack } from "../backends/transaction/rollback.ts";
 import {
   type Entry,
@@ -41,7 +41,7 @@ export interface JournalOptions {
 }
 
 /** The description of a change. */
-export interface About {
+export interface ChangeFacts {
   readonly callId: string;
   readonly tool: string;
   /** The agent that makes it, if it has a name. */
@@ -83,7 +83,7 @@ interface FoundBefore {
 /** The journal of a workspace. */
 export interface Journal {
   /** Runs a change on a backend that records it. */
-  change<T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T>;
+  change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<T>;
   /** Returns the recorded changes, the newest first. */
   history(): Promise<readonly HistoryRecord[]>;
   /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
@@ -91,15 +91,15 @@ export interface Journal {
   /** Returns the state before a change of each path that it touched. @throws NOT_FOUND */
   found(callId: string): Promise<readonly FoundBefore[]>;
   /** Restores the state before a change. @throws CONFLICT when a path has changed since */
-  undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent" | "signal">): Promise<void>;
+  undo(fs: FsBackend, undone: string, as: Pick<ChangeFacts, "callId" | "agent" | "signal">): Promise<void>;
   /**
    * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
    * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
    * the paths locked.
    */
-  recover(fs: FsBackend, mine: (path: string) => boolean, locked: Locked): Promise<Recovery>;
+  recover(fs: FsBackend, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
   /** Retries failed rollbacks that touch one of these paths. */
-  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: Locked): Promise<void>;
+  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
   /** Resolves when the old entries of all changes are removed, including those of cancelled calls. */
   settled(): Promise<void>;
 }
@@ -115,7 +115,7 @@ const MAX_RECORDED_PATHS = 5000;
 
 /** Creates the journal of a workspace. */
 export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptions): Journal {
-  const retries: Retries = retriesOf(store);
+  const retries: RollbackRetries = retriesOf(store);
   const group = storage === undefined ? cwd : `${storage}:${cwd}`;
   const logOf = async (callId: string): Promise<StoredLog> => {
     const log = CALL_ID.test(callId) ? await store.find(group, callId) : null;
@@ -127,7 +127,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     }
     return log;
   };
-  const headerOf = ({ callId, tool, agent, undoOf, rollback }: About): Header => ({
+  const headerOf = ({ callId, tool, agent, undoOf, rollback }: ChangeFacts): Header => ({
     callId,
     tool,
     time: Date.now(),
@@ -154,7 +154,11 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     });
   };
 
-  const change = async <T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T> => {
+  const change = async <T>(
+    fs: FsBackend,
+    about: ChangeFacts,
+    run: (fs: FsBackend) => Promise<T>,
+  ): Promise<T> => {
     const required = about.rollback === "always";
     // A single operation without an undo needs no record: it is atomic by itself.
     if (!keep && !required) return run(fs);
@@ -187,7 +191,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     }
     if (log === undefined) return result;
     const { steps } = transaction;
-    const finals = transaction.undoable && keep ? await finalsOf(fs, transaction) : null;
+    const finals = transaction.undoable && keep ? await readFinals(fs, transaction) : null;
     const notes = transaction.takeNotes();
     const commit: Entry = { entry: "commit", finals: finals ?? [], undoable: finals !== null, notes };
     try {
@@ -209,7 +213,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     // Of a path that several steps touched, the last one counts.
     const lastAt = new Map(steps.map((step) => [step.kind === "move" ? step.to : step.path, step]));
     const yielder = new Yielder({ signal: as.signal });
-    for (const [path, image] of finalsIn(entries)) {
+    for (const [path, image] of recordedFinals(entries)) {
       await yielder.yieldIfDue();
       const stat = await lstatOrNull(fs, path);
       if (!(await isImage(fs, path, stat, image))) {
@@ -222,9 +226,14 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       const last = lastAt.get(path);
       if (last !== undefined && stat !== null) now.set(last.id, givenOf(stat));
     }
-    const about: About = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
+    const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
     await change(fs, about, async (recording) => {
-      const { conflicts, failed } = await rollBack(recording, steps.map(forUndo), now, as.signal);
+      const { conflicts, failed } = await rollBack(
+        recording,
+        steps.map(withoutSetAsideFacts),
+        now,
+        as.signal,
+      );
       const left = [...failed, ...conflicts][0];
       if (left !== undefined) throw failure("CONFLICT", left, "could not be put back");
     });
@@ -235,10 +244,10 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     undo,
     async history() {
       const logs = await store.history(group);
-      return logs.flatMap((log) => (log.damaged ? [] : recordOf(log.entries)));
+      return logs.flatMap((log) => (log.damaged ? [] : historyRecordOf(log.entries)));
     },
     async record(callId) {
-      const record = recordOf((await logOf(callId)).entries)[0];
+      const record = historyRecordOf((await logOf(callId)).entries)[0];
       if (record?.undoable === true) return record;
       throw new FilewrightError("UNSUPPORTED_OPERATION", `The call '${callId}' cannot be undone.`, {
         complete: true,
@@ -246,8 +255,8 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     },
     async found(callId) {
       const { entries } = await logOf(callId);
-      const finals = new Map(finalsIn(entries));
-      return foundBy(readSteps(entries).steps).map((one) => ({ ...one, after: finals.get(one.path) }));
+      const finals = new Map(recordedFinals(entries));
+      return statesBefore(readSteps(entries).steps).map((one) => ({ ...one, after: finals.get(one.path) }));
     },
     recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
     async retry(fs, paths, locked) {
@@ -266,27 +275,30 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
 const CALL_ID = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
 
 /** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
-const pool = new Uint8Array(6 * 128);
-let drawn = pool.length;
+const randomBytes = new Uint8Array(6 * 128);
+let usedRandomBytes = randomBytes.length;
 
 /** Returns a new id of a call; later ones sort after earlier ones. */
 export function newCallId(): string {
-  if (drawn === pool.length) {
-    crypto.getRandomValues(pool);
-    drawn = 0;
+  if (usedRandomBytes === randomBytes.length) {
+    crypto.getRandomValues(randomBytes);
+    usedRandomBytes = 0;
   }
   let tail = "";
-  for (const end = drawn + 6; drawn < end; drawn++) tail += HEX[pool[drawn] as number];
+  for (const end = usedRandomBytes + 6; usedRandomBytes < end; usedRandomBytes++)
+    tail += HEX_OF_BYTE[randomBytes[usedRandomBytes] as number];
   return `${Date.now().toString(36).padStart(9, "0")}-${tail}`;
 }
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, "0"),
+);
 
 /**
  * Prepares a step for an undo: set-aside entries are gone, and directories may have been replaced
  * since.
  */
-function forUndo(step: Step): Step {
+function withoutSetAsideFacts(step: Step): Step {
   const { aside: _aside, ...rest } = step;
   if (rest.kind === "move") {
     const { parents: _parents, below: _below, ...move } = rest;
@@ -297,7 +309,7 @@ function forUndo(step: Step): Step {
 }
 
 /** Returns the state of each path before the first of the steps. */
-function foundBy(steps: readonly Step[]): readonly FoundBefore[] {
+function statesBefore(steps: readonly Step[]): readonly FoundBefore[] {
   const found = new Map<string, FoundBefore>();
   for (const step of steps.toReversed()) {
     if (step.kind === "move") {
@@ -308,11 +320,11 @@ function foundBy(steps: readonly Step[]): readonly FoundBefore[] {
   return [...found.values()].toReversed();
 }
 
-function finalsIn(entries: readonly Entry[]): Finals {
+function recordedFinals(entries: readonly Entry[]): Finals {
   return entries.find((entry) => entry.entry === "commit")?.finals ?? [];
 }
 
-function recordOf(entries: readonly Entry[]): readonly HistoryRecord[] {
+function historyRecordOf(entries: readonly Entry[]): readonly HistoryRecord[] {
   const begin = entries.find((entry) => entry.entry === "begin");
   const commit = entries.find((entry) => entry.entry === "commit");
   if (begin === undefined || commit === undefined) return [];
@@ -326,7 +338,7 @@ function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
 }
 
 /** Returns the current state of every touched path; null when it is too much to compare later. */
-async function finalsOf(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
+async function readFinals(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
   const known = new Map<string, PreImage>();
   for (const step of transaction.steps) {
     for (const path of pathsOf([step])) known.delete(path);

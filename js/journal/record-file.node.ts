@@ -45,13 +45,13 @@ export function encodeRecord(
     blobs.reduce((sum, blob) => sum + blob.length, 0),
     4,
   );
-  hashOf(blobs).copy(head, 8);
+  contentsHashOf(blobs).copy(head, 8);
   headMacOf(key, previous, id, head.subarray(0, FACTS_BYTES)).copy(head, FACTS_BYTES);
-  const mac = macOf(key, previous, id, head, text);
+  const mac = recordMacOf(key, previous, id, head, text);
   return { buffers: [head, text, ...blobs, mac], mac };
 }
 
-function hashOf(blobs: readonly Uint8Array[]): Buffer {
+function contentsHashOf(blobs: readonly Uint8Array[]): Buffer {
   if (blobs.length === 0) return EMPTY_HASH;
   const hash = crypto.createHash("sha256");
   for (const blob of blobs) hash.update(blob);
@@ -63,7 +63,7 @@ function hashOf(blobs: readonly Uint8Array[]): Buffer {
  * suffices: the message has a fixed length, and most of the hash is not stored.
  */
 function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Buffer {
-  const [inner] = padsOf(key);
+  const [inner] = hmacPadsOf(key);
   const hash = crypto.createHash("sha256").update(inner).update(previous).update(`${id}\nhead\n`);
   return hash
     .update(facts)
@@ -75,22 +75,22 @@ function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Bu
  * The MAC covers the call and the previous record, so that a record cannot be moved to another
  * call or position.
  */
-function macOf(key: Buffer, previous: Buffer, id: string, head: Buffer, text: Buffer): Buffer {
+function recordMacOf(key: Buffer, previous: Buffer, id: string, head: Buffer, text: Buffer): Buffer {
   const parts = [previous, Buffer.from(`${id}\n`), head, text];
   // The oldest supported Node lacks `crypto.hash`.
   if (crypto.hash === undefined)
     return crypto.createHmac("sha256", key).update(Buffer.concat(parts)).digest();
   // HMAC by its definition (RFC 2104): two one-shot hashes cost a fifth of a hash object.
-  const [inner, outer] = padsOf(key);
+  const [inner, outer] = hmacPadsOf(key);
   const digest = crypto.hash("sha256", Buffer.concat([inner, ...parts]), "buffer");
   return crypto.hash("sha256", Buffer.concat([outer, digest]), "buffer");
 }
 
 /** The inner and outer pads of HMAC, by key. */
-const pads = new WeakMap<Buffer, readonly [inner: Buffer, outer: Buffer]>();
+const hmacPadsByKey = new WeakMap<Buffer, readonly [inner: Buffer, outer: Buffer]>();
 
-function padsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
-  const known = pads.get(key);
+function hmacPadsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
+  const known = hmacPadsByKey.get(key);
   if (known !== undefined) return known;
   const mixed = (byte: number): Buffer => {
     const block = Buffer.alloc(SHA256_BLOCK_BYTES, byte);
@@ -98,13 +98,13 @@ function padsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
     return block;
   };
   const made = [mixed(0x36), mixed(0x5c)] as const;
-  pads.set(key, made);
+  hmacPadsByKey.set(key, made);
   return made;
 }
 
 /** Decodes the authentic records of a file; contents only when requested. */
 export function decodeRecord(path: string, key: Buffer, id: string, contents: boolean): RecordFile {
-  const decoding = decode(path, key, id, contents);
+  const decoding = decodeStepwise(path, key, id, contents);
   for (;;) {
     const { done, value } = decoding.next();
     if (done === true) return value;
@@ -118,7 +118,7 @@ export async function decodeRecordYielding(
   id: string,
   contents: boolean,
 ): Promise<RecordFile> {
-  const decoding = decode(path, key, id, contents);
+  const decoding = decodeStepwise(path, key, id, contents);
   const yielder = new Yielder({});
   for (;;) {
     const { done, value } = decoding.next();
@@ -128,7 +128,7 @@ export async function decodeRecordYielding(
 }
 
 /** Decodes a file entry by entry. */
-function* decode(
+function* decodeStepwise(
   path: string,
   key: Buffer,
   id: string,
@@ -157,7 +157,7 @@ function* decode(
       const end = at + HEAD_BYTES + json + blob + MAC_BYTES;
       if (end > facts.size) return { entries, end: "cut" };
       const text = readRange(fd, at + HEAD_BYTES, json);
-      const mac = macOf(key, previous, id, head, text);
+      const mac = recordMacOf(key, previous, id, head, text);
       if (!crypto.timingSafeEqual(mac, readRange(fd, end - MAC_BYTES, MAC_BYTES))) return damaged();
       const bytes = contents ? readRange(fd, at + HEAD_BYTES + json, blob) : Buffer.alloc(0);
       if (contents && !crypto.createHash("sha256").update(bytes).digest().equals(head.subarray(8, 40)))

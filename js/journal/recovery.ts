@@ -25,7 +25,7 @@ export interface Recovery {
 }
 
 /** Runs an action with paths locked. */
-export type Locked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
+export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
 
 /** An incomplete rollback of this process. */
 interface UnfinishedRollback {
@@ -34,7 +34,7 @@ interface UnfinishedRollback {
 }
 
 /** The incomplete rollbacks of this process, for all workspaces of one store. */
-export class Retries {
+export class RollbackRetries {
   readonly #unfinished = new Set<UnfinishedRollback>();
 
   get isEmpty(): boolean {
@@ -46,7 +46,7 @@ export class Retries {
   }
 
   /** Retries those whose paths are selected. Those that fail again wait for the next retry. */
-  async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: Locked): Promise<void> {
+  async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: RunLocked): Promise<void> {
     for (const each of [...this.#unfinished]) {
       const own = pathsOf(each.transaction.steps);
       if (!isMeant(own)) continue;
@@ -62,12 +62,12 @@ export class Retries {
   }
 }
 
-const byStore = new WeakMap<JournalStore, Retries>();
+const retriesByStore = new WeakMap<JournalStore, RollbackRetries>();
 
 /** Returns the incomplete rollbacks of a store. */
-export function retriesOf(store: JournalStore): Retries {
-  const known = byStore.get(store) ?? new Retries();
-  byStore.set(store, known);
+export function retriesOf(store: JournalStore): RollbackRetries {
+  const known = retriesByStore.get(store) ?? new RollbackRetries();
+  retriesByStore.set(store, known);
   return known;
 }
 
@@ -75,10 +75,10 @@ export function retriesOf(store: JournalStore): Retries {
 interface RecoveryTask {
   readonly store: JournalStore;
   readonly storage: string | undefined;
-  readonly retries: Retries;
+  readonly retries: RollbackRetries;
   readonly fs: FsBackend;
   readonly mine: (path: string) => boolean;
-  readonly locked: Locked;
+  readonly locked: RunLocked;
 }
 
 /** Rolls back the unfinished changes that belong to this workspace. */
@@ -95,7 +95,7 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
       continue;
     }
     try {
-      const outcome = await finish(log, begin?.header, task);
+      const outcome = await finishRecord(log, begin?.header, task);
       if (outcome === undefined) {
         log.leave(); // It belongs to another workspace.
         continue;
@@ -111,7 +111,7 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
 }
 
 /** Finishes the record of a dead process. Undefined when it belongs to another workspace. */
-async function finish(
+async function finishRecord(
   log: StoredLog,
   header: Header | undefined,
   { storage, fs, mine, locked }: RecoveryTask,
@@ -138,11 +138,11 @@ async function finish(
   });
   // Removes the temporary files of an interrupted write.
   for (const directory of new Set(touchedBy(steps).map(parentOf))) await fs.sweep?.(directory);
-  await log.close(groupOf(commit, header));
+  await log.close(historyGroupOf(commit, header));
   return { rolledBack: isCut, conflicts };
 }
 
-function groupOf(commit: Entry | undefined, { cwd }: Header): string | null {
+function historyGroupOf(commit: Entry | undefined, { cwd }: Header): string | null {
   return commit?.entry === "commit" && commit.undoable ? cwd : null;
 }
 

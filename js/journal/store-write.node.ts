@@ -10,15 +10,15 @@ const MIN_BACKGROUND_WRITE_BYTES = 256 * 1024;
 /** Appends buffers; with `durable`, returns after they are flushed to the disk. */
 export function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-  if (size > MIN_BACKGROUND_WRITE_BYTES) return writeLater(fd, buffers, durable);
+  if (size > MIN_BACKGROUND_WRITE_BYTES) return writeInBackground(fd, buffers, durable);
   // Not concatenated: a record contains old file contents, and copies of them accumulate between garbage
   // collections.
-  for (let left = buffers; left.length > 0; ) left = after(left, fs.writevSync(fd, left));
+  for (let left = buffers; left.length > 0; ) left = unwrittenRest(left, fs.writevSync(fd, left));
   if (durable) fs.fsyncSync(fd);
 }
 
 /** Returns the rest of buffers of which `count` bytes are written. */
-function after(buffers: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+function unwrittenRest(buffers: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   let written = 0;
   let rest = count;
   for (; written < buffers.length && buffers[written]!.length <= rest; written += 1) {
@@ -29,12 +29,16 @@ function after(buffers: readonly Uint8Array[], count: number): readonly Uint8Arr
   return left;
 }
 
-async function writeLater(fd: number, buffers: readonly Uint8Array[], durable: boolean): Promise<void> {
+async function writeInBackground(
+  fd: number,
+  buffers: readonly Uint8Array[],
+  durable: boolean,
+): Promise<void> {
   for (let left = buffers; left.length > 0; ) {
     const count = await new Promise<number>((resolve, reject) => {
       fs.writev(fd, left, (error, written) => (error === null ? resolve(written) : reject(error)));
     });
-    left = after(left, count);
+    left = unwrittenRest(left, count);
   }
   if (!durable) return;
   await new Promise<void>((resolve, reject) => {
@@ -55,7 +59,7 @@ export function journalWriteError(directory: string, error: unknown): unknown {
 }
 
 /** Closes a file. Returns false when the disk reports only now that it may be incomplete. */
-export function isClosed(fd: number): boolean {
+export function closesWithoutError(fd: number): boolean {
   try {
     fs.closeSync(fd);
     return true;

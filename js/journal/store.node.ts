@@ -18,7 +18,7 @@ import {
   MAC_BYTES,
   type RecordFile,
 } from "./record-file.node.ts";
-import { isClosed, journalWriteError, writeAll } from "./store-write.node.ts";
+import { closesWithoutError, journalWriteError, writeAll } from "./store-write.node.ts";
 import {
   type JournalStore,
   MAX_BYTES_PER_GROUP,
@@ -92,7 +92,7 @@ export class FileJournal implements JournalStore {
       close: (group) => {
         // The disk reports only now that the record may be incomplete. The change stands, but can no
         // longer be undone.
-        const whole = isClosed(fd);
+        const whole = closesWithoutError(fd);
         if (group === null || !whole) fs.rmSync(path, { force: true });
         else this.#endLater(path, id, group);
       },
@@ -101,11 +101,11 @@ export class FileJournal implements JournalStore {
 
   unfinished(): readonly StoredLog[] {
     const folder = join(this.#directory, "open");
-    const names = namesIn(folder);
+    const names = namesInFolder(folder);
     if (names.length === 0) return [];
     const key = this.#open();
     const found: StoredLog[] = [];
-    const writers = byWriter(names);
+    const writers = groupByWriter(names);
     for (const [writer, theirs] of writers) {
       if (writer === this.#writer) continue;
       const lock = this.#tryLock(lockName(writer));
@@ -134,30 +134,30 @@ export class FileJournal implements JournalStore {
     this.#settle();
     const found = new Map<string, RecordFile>();
     // Reads first those that may be moved during the listing.
-    for (const name of namesIn(join(this.#directory, "open"))) {
+    for (const name of namesInFolder(join(this.#directory, "open"))) {
       const id = name.slice(name.indexOf(".") + 1);
       const path = join(this.#directory, "open", name);
-      const read = wholeOf(decodeRecord(path, this.#open(), id, false), group);
+      const read = completeRecordOf(decodeRecord(path, this.#open(), id, false), group);
       if (read !== null) found.set(id, read);
     }
     const folder = this.#groupFolder(group);
-    for (const id of namesIn(folder)) {
+    for (const id of namesInFolder(folder)) {
       if (!found.has(id)) found.set(id, decodeRecord(join(folder, id), this.#open(), id, false));
     }
-    return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => finished(read));
+    return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => toStoredLog(read));
   }
 
   async find(group: string, id: string): Promise<StoredLog | null> {
     this.#settle();
-    for (const name of namesIn(join(this.#directory, "open"))) {
+    for (const name of namesInFolder(join(this.#directory, "open"))) {
       if (!name.endsWith(`.${id}`)) continue;
       const path = join(this.#directory, "open", name);
-      const read = wholeOf(await decodeRecordYielding(path, this.#open(), id, true), group);
-      if (read !== null) return finished(read);
+      const read = completeRecordOf(await decodeRecordYielding(path, this.#open(), id, true), group);
+      if (read !== null) return toStoredLog(read);
     }
     const path = join(this.#groupFolder(group), id);
     if (!fs.existsSync(path)) return null;
-    return finished(await decodeRecordYielding(path, this.#open(), id, true));
+    return toStoredLog(await decodeRecordYielding(path, this.#open(), id, true));
   }
 
   #groupFolder(group: string): string {
@@ -216,7 +216,7 @@ export class FileJournal implements JournalStore {
     let bytes = 0;
     const known = this.#sizes.get(folder);
     const sizes = new Map<string, number>();
-    for (const [index, name] of namesIn(folder).sort().reverse().entries()) {
+    for (const [index, name] of namesInFolder(folder).sort().reverse().entries()) {
       const path = join(folder, name);
       try {
         // Records in the history are never written again.
@@ -247,7 +247,7 @@ export class FileJournal implements JournalStore {
 }
 
 /** Returns a complete record of a group; null when it belongs to another group or is incomplete. */
-function wholeOf(read: RecordFile, group: string): RecordFile | null {
+function completeRecordOf(read: RecordFile, group: string): RecordFile | null {
   const [first, last] = [read.entries[0], read.entries.at(-1)];
   const whole = read.end !== "damaged" && last?.entry === "commit" && last.undoable;
   return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
@@ -256,13 +256,13 @@ function wholeOf(read: RecordFile, group: string): RecordFile | null {
 const lockName = (writer: string): string => `journal:${writer}`;
 const writerOf = (name: string): string => name.split(".", 1)[0] as string;
 
-function byWriter(names: readonly string[]): Map<string, string[]> {
+function groupByWriter(names: readonly string[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const name of names) groups.set(writerOf(name), [...(groups.get(writerOf(name)) ?? []), name]);
   return groups;
 }
 
-function namesIn(folder: string): string[] {
+function namesInFolder(folder: string): string[] {
   try {
     return fs.readdirSync(folder);
   } catch {
@@ -270,6 +270,6 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function finished({ entries, end }: RecordFile): StoredLog {
+function toStoredLog({ entries, end }: RecordFile): StoredLog {
   return { entries, damaged: end === "damaged", close: () => undefined, leave: () => undefined };
 }

@@ -63,33 +63,33 @@ export class MemoryJournal implements JournalStore {
     return []; // Records are lost with the process, so nothing is unfinished.
   }
   history(group: string): readonly StoredLog[] {
-    return [...(this.#groups.get(group) ?? [])].reverse().map(([, frames]) => stored(frames));
+    return [...(this.#groups.get(group) ?? [])].reverse().map(([, frames]) => toStoredLog(frames));
   }
   find(group: string, id: string): StoredLog | null {
     const frames = this.#groups.get(group)?.get(id);
-    return frames === undefined ? null : stored(frames);
+    return frames === undefined ? null : toStoredLog(frames);
   }
 
   #keep(group: string, id: string, frames: readonly Frame[]): void {
     const kept = this.#groups.get(group) ?? new Map<string, readonly Frame[]>();
     this.#groups.set(group, kept.set(id, frames));
-    let bytes = [...kept.values()].reduce((sum, each) => sum + sizeOf(each), 0);
+    let bytes = [...kept.values()].reduce((sum, each) => sum + bytesOfFrames(each), 0);
     for (const [oldest, each] of kept) {
       if (kept.size <= MAX_RECORDS_PER_GROUP && bytes <= MAX_BYTES_PER_GROUP) break;
-      bytes -= sizeOf(each);
+      bytes -= bytesOfFrames(each);
       kept.delete(oldest);
     }
   }
 }
 
-function sizeOf(frames: readonly Frame[]): number {
+function bytesOfFrames(frames: readonly Frame[]): number {
   return frames.reduce(
     (sum, { json, blobs }) => sum + json.length + blobs.reduce((inner, blob) => inner + blob.length, 0),
     0,
   );
 }
 
-function stored(frames: readonly Frame[]): StoredLog {
+function toStoredLog(frames: readonly Frame[]): StoredLog {
   const entries = frames.map(({ json, blobs }) => fromFrame(json, concatBytes(blobs)) as Entry);
   return { entries, damaged: false, close: () => undefined, leave: () => undefined };
 }

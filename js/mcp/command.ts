@@ -1,6 +1,6 @@
 /** The command lines of the servers: the arguments of the filesystem server, and our own options. */
 import { createRequire } from "node:module";
-import { type OptionTable, parse, UsageError } from "../schema/command-line.node.ts";
+import { type OptionTable, parseCommandLine, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { MAX_GRACE_S, optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./protocol/content.ts";
@@ -143,7 +143,7 @@ export async function printedConfig(
   defaults: Defaults,
 ): Promise<{ readonly file: string; readonly text: string } | undefined> {
   if (!argv.some((arg) => arg.startsWith("--print-config"))) return undefined;
-  const { values: flags, positionals } = parse(argv, MCP_OPTIONS);
+  const { values: flags, positionals } = parseCommandLine(argv, MCP_OPTIONS);
   const client = flags["print-config"];
   if (typeof client !== "string") return undefined;
   // We check the options first, so that a printed configuration never contains a value that the server
@@ -158,7 +158,7 @@ export async function printedConfig(
  * @throws UsageError, FilewrightError INVALID_ARGUMENT
  */
 export async function stdioOptions(argv: readonly string[], defaults: Defaults): Promise<ServeOptions> {
-  const { values: flags, positionals } = parse(argv, MCP_OPTIONS);
+  const { values: flags, positionals } = parseCommandLine(argv, MCP_OPTIONS);
   return serveOptions(positionals, flags, defaults);
 }
 

@@ -7,7 +7,7 @@
  */
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
-import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
+import { hooksFor, HookException, runAfter, runBefore, type HookSubject } from "../hooks/run.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
@@ -216,7 +216,7 @@ async function perform(
     const form = isJson ? "json" : meant?.fixedText === true ? "fixed" : "lines";
     result = await success(tool, text, changed, args, call, modified, started, form);
   } catch (thrown) {
-    if (thrown instanceof Raised) throw thrown.what;
+    if (thrown instanceof HookException) throw thrown.what;
     if (taken === undefined && thrown instanceof FilewrightError && MISSES.has(thrown.code)) {
       const context = lookAlikeContext(session, tool.name, raw);
       instead = await takeLookAlikes(tool, uses, locations, context).catch(() => undefined);
@@ -296,7 +296,7 @@ function clientOf(session: Session, { agent = session.agent }: CallOptions): str
   return `${session.workspace} ${agent ?? ""}`;
 }
 
-function subjectOf(tool: string, calledAs: string | undefined, options: CallOptions): Subject {
+function subjectOf(tool: string, calledAs: string | undefined, options: CallOptions): HookSubject {
   const { toolCall, signal } = options;
   return {
     tool_name: tool,

@@ -190,7 +190,7 @@ export function rulesSource(rules: Rules): DecisionSource {
     name,
     isInForce: !rules.isEmpty,
     decide({ tool, args, places, effects }) {
-      const own = decideAll(rules.forCall(tool, args), places);
+      const own = strictestByPath(rules.forCall(tool, args), places);
       const besides = effects.map((effect) => rules.forCall(effect.tool, effect.args).decide(effect.place));
       // An effect can restrict a call; only a rule about the call itself can allow it.
       const decision = strictest([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
@@ -249,6 +249,6 @@ export function guardSource(isInForce: boolean): DecisionSource {
   };
 }
 
-function decideAll(rules: CallRules, places: readonly PathForms[]): Decision | undefined {
+function strictestByPath(rules: CallRules, places: readonly PathForms[]): Decision | undefined {
   return places.length === 0 ? rules.decide([]) : strictest(places.map((place) => rules.decide(place)));
 }

@@ -5,7 +5,7 @@
  * either. A glob with brackets stays as it is, because a decomposed letter would become two
  * members of the class.
  */
-export function inBothForms(glob: string): readonly string[] {
+export function unicodeFormsOfGlob(glob: string): readonly string[] {
   const composed = glob.normalize("NFC");
   const parted = glob.normalize("NFD");
   if (composed === parted || /\[[^\]]*[\u{80}-\u{10ffff}]/u.test(glob)) return [glob];

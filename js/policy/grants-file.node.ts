@@ -89,7 +89,7 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
   const read = (): GrantsText => {
     const facts = lstatSync(file, { throwIfNoEntry: false });
     if (facts === undefined) seen = { stamp: "", text: NO_GRANTS };
-    else if (seen?.stamp !== stampOf(facts)) seen = load(file);
+    else if (seen?.stamp !== fileStamp(facts)) seen = readTrustedFile(file);
     return seen.text;
   };
 
@@ -112,7 +112,7 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
           seen = undefined;
           return true;
         } catch (error) {
-          if (tries === MAX_WRITE_ATTEMPTS || !isRace(error)) throw error;
+          if (tries === MAX_WRITE_ATTEMPTS || !isWriteConflict(error)) throw error;
         }
       }
     } finally {
@@ -132,12 +132,12 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
   });
 }
 
-function isRace(error: unknown): boolean {
+function isWriteConflict(error: unknown): boolean {
   return error instanceof FilewrightError && (error.code === "CONFLICT" || error.code === "ALREADY_EXISTS");
 }
 
 /** Reads the opened file after checking that same file. @throws FilewrightError INVALID_ARGUMENT */
-function load(file: string): { readonly stamp: string; readonly text: GrantsText } {
+function readTrustedFile(file: string): { readonly stamp: string; readonly text: GrantsText } {
   let descriptor: number;
   try {
     descriptor = openSync(
@@ -146,23 +146,27 @@ function load(file: string): { readonly stamp: string; readonly text: GrantsText
     );
   } catch (error) {
     const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-    throw distrusted(file, isLink ? "it is a symbolic link" : "it cannot be opened", error);
+    throw untrustedFileError(file, isLink ? "it is a symbolic link" : "it cannot be opened", error);
   }
   try {
     const facts = fstatSync(descriptor);
-    const why = whyNot(facts);
-    if (why !== undefined) throw distrusted(file, why);
-    return { stamp: stampOf(facts), text: parseGrants(readFileSync(descriptor, "utf8")) };
+    const why = distrustReason(facts);
+    if (why !== undefined) throw untrustedFileError(file, why);
+    return { stamp: fileStamp(facts), text: parseGrants(readFileSync(descriptor, "utf8")) };
   } catch (error) {
     if (error instanceof FilewrightError && error.complete) throw error;
-    throw distrusted(file, error instanceof FilewrightError ? error.message : "it cannot be read", error);
+    throw untrustedFileError(
+      file,
+      error instanceof FilewrightError ? error.message : "it cannot be read",
+      error,
+    );
   } finally {
     closeSync(descriptor);
   }
 }
 
 /** Returns the reason why a file is not trusted: other users could have written it. */
-function whyNot(facts: Stats): string | undefined {
+function distrustReason(facts: Stats): string | undefined {
   if (!facts.isFile()) return "it is not a regular file";
   if (facts.size > MAX_GRANTS_FILE_BYTES) return `it is larger than ${MAX_GRANTS_FILE_BYTES} bytes`;
   if (process.getuid === undefined) return undefined; // On this platform permissions are not in the mode.
@@ -171,11 +175,11 @@ function whyNot(facts: Stats): string | undefined {
 }
 
 /** Returns a text that changes whenever the file does. */
-function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+function fileStamp({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }
 
-function distrusted(file: string, why: string, cause?: unknown): FilewrightError {
+function untrustedFileError(file: string, why: string, cause?: unknown): FilewrightError {
   return new FilewrightError(
     "INVALID_ARGUMENT",
     `The grants file ${escapeControls(file)} is refused and left as it is: ${why}.`,

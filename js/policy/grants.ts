@@ -108,11 +108,11 @@ export function isInForce(grant: Grant, now: number): boolean {
 export function withGrant(grants: readonly Grant[], added: Grant, now: number): readonly Grant[] {
   const same = (grant: Grant): boolean => grant.dir === added.dir && grant.access === added.access;
   const others = grants.filter((grant) => isInForce(grant, now));
-  const longer = others.find((grant) => same(grant) && endOf(grant) > endOf(added));
+  const longer = others.find((grant) => same(grant) && expiryMs(grant) > expiryMs(added));
   return [...others.filter((grant) => !same(grant)), longer ?? added];
 }
 
-function endOf(grant: Grant): number {
+function expiryMs(grant: Grant): number {
   return grant.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(grant.expires);
 }
 
@@ -135,23 +135,24 @@ export function parseGrants(text: string): GrantsText {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw corrupt("it is not JSON", cause);
+    throw invalidGrantsError("it is not JSON", cause);
   }
-  if (Array.isArray(value)) return { grants: value.map(legacyGrant), rest: {} };
-  if (typeof value !== "object" || value === null) throw corrupt("it is neither an object nor a list");
+  if (Array.isArray(value)) return { grants: value.map(parseLegacyEntry), rest: {} };
+  if (typeof value !== "object" || value === null)
+    throw invalidGrantsError("it is neither an object nor a list");
   const { version, grants, fs_directories: directories, ...rest } = value as Record<string, unknown>;
   if (version !== undefined && version !== 1)
-    throw corrupt(`its version ${JSON.stringify(version)} is unknown`);
-  if (grants === undefined && directories === undefined) throw corrupt("it has no list of grants");
+    throw invalidGrantsError(`its version ${JSON.stringify(version)} is unknown`);
+  if (grants === undefined && directories === undefined) throw invalidGrantsError("it has no list of grants");
   const list = (key: string, given: unknown): readonly unknown[] => {
     if (given === undefined) return [];
     if (Array.isArray(given)) return given;
-    throw corrupt(`${key} is not a list`);
+    throw invalidGrantsError(`${key} is not a list`);
   };
   return {
     grants: [
-      ...list("grants", grants).map((entry, index) => entryOf(entry, index)),
-      ...list("fs_directories", directories).map(legacyGrant),
+      ...list("grants", grants).map((entry, index) => parseGrantEntry(entry, index)),
+      ...list("fs_directories", directories).map(parseLegacyEntry),
     ],
     rest,
   };
@@ -162,18 +163,18 @@ export function formatGrants({ grants, rest }: GrantsText): string {
   return `${JSON.stringify({ ...rest, version: 1, grants }, null, 2)}\n`;
 }
 
-function legacyGrant(entry: unknown, index: number): Grant {
-  if (typeof entry === "string") return entryOf({ dir: entry, access: "write" }, index);
-  return entryOf(entry, index);
+function parseLegacyEntry(entry: unknown, index: number): Grant {
+  if (typeof entry === "string") return parseGrantEntry({ dir: entry, access: "write" }, index);
+  return parseGrantEntry(entry, index);
 }
 
-function entryOf(entry: unknown, index: number): Grant {
+function parseGrantEntry(entry: unknown, index: number): Grant {
   try {
-    if (typeof entry !== "object" || entry === null) throw corrupt("it is not an object");
+    if (typeof entry !== "object" || entry === null) throw invalidGrantsError("it is not an object");
     // The defaults of entries without time or access, from older files.
     return checkGrant({ ...LEGACY_DEFAULTS, ...entry } as Grant);
   } catch (error) {
-    throw corrupt(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalidGrantsError(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -196,6 +197,6 @@ export function checkGrant(grant: Grant): Grant {
   return Object.freeze({ ...grant, dir: normalise(grant.dir).path });
 }
 
-function corrupt(why: string, cause?: unknown): FilewrightError {
+function invalidGrantsError(why: string, cause?: unknown): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `the grants cannot be understood: ${why}`, { cause });
 }

@@ -24,7 +24,7 @@ import {
   instance,
   type Options,
   options,
-  reader,
+  optionReader,
   required,
   text,
 } from "../schema/option.ts";
@@ -78,7 +78,7 @@ export const GRANT_REPLY: Options<GrantReply> = options("GrantReply", {
   by: anyText(),
 });
 
-const readReply = reader(either(anyText(), GRANT_REPLY));
+const readReply = optionReader(either(anyText(), GRANT_REPLY));
 
 /** Asks a person about a directory. */
 export type AskGrant = (
@@ -174,7 +174,7 @@ export interface Permissions {
 }
 
 /** A pending question. */
-interface Pending {
+interface PendingQuestion {
   readonly dir: string;
   readonly answer: Promise<boolean>;
   /** The number of calls that wait for it. */
@@ -188,7 +188,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = checkSetup(setup);
   const session = memoryGrants();
   const source = grantsSource(ask !== undefined, mode === "prompt");
-  const pending = new Set<Pending>();
+  const pending = new Set<PendingQuestion>();
   /** The time of each directory's last refusal, on a counter of calls and refusals. */
   const refusals = new Map<string, number>();
   let clock = 0;
@@ -197,7 +197,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   const all = async (): Promise<readonly Grant[]> => [...(await store.list()), ...(await session.list())];
 
   const noteRefusal = ({ tool }: PathRequest, dir: string, failure: { readonly error?: unknown }): void => {
-    remember(refusals, dir, ++clock);
+    rememberRefusal(refusals, dir, ++clock);
     onEvent({ type: "grant_denied", dir, tool, ...failure });
   };
 
@@ -230,10 +230,10 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   };
 
   /** Joins the pending question about a directory, or asks it. */
-  const question = (wanted: PathRequest, dir: string, what?: string): Pending => {
+  const question = (wanted: PathRequest, dir: string, what?: string): PendingQuestion => {
     for (const one of pending) if (what === undefined ? isWithin(dir, one.dir) : dir === one.dir) return one;
     const stop = new AbortController();
-    const one: Pending = {
+    const one: PendingQuestion = {
       dir,
       waiting: 0,
       abandon: () => {
@@ -265,7 +265,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     if (decision === "ask") return true;
     if (decision === "allow" && grant.state === "granted") return false;
     if (grant.state === "open") noteRefusal(wanted, grant.path, {});
-    throw refused(wanted);
+    throw grantDeniedError(wanted);
   };
 
   const admitDirectory = async (
@@ -281,7 +281,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
       const state = dir === home ? "never" : given ? "granted" : isRefused ? "refused" : "open";
       if (!mustAsk(wanted, { path: dir, state })) return;
       const one = question(wanted, dir);
-      const yes = await answerTo(one, signal);
+      const yes = await waitForAnswer(one, signal);
       // Another call asked about the directory above: its answer may cover this one.
       if (one.dir !== dir) continue;
       // An answer that grants less than the call needs refuses it.
@@ -306,7 +306,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     const isRefused = (refusals.get(real) ?? 0) > wanted.began;
     const state = given ? "granted" : isRefused ? "refused" : "open";
     if (mustAsk(wanted, { path: real, state })) {
-      const yes = await answerTo(question(wanted, real, "Allow the secret to be read:"), signal);
+      const yes = await waitForAnswer(question(wanted, real, "Allow the secret to be read:"), signal);
       mustAsk(wanted, { path: real, state: yes ? "granted" : "refused" });
     }
     const grant = wanted.grantSecrets ?? ((paths: readonly string[]) => fs.grantSecrets?.(paths));
@@ -331,7 +331,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
         await admitSecret(fs, wanted, signal);
       } catch (error) {
         if (error instanceof FilewrightError && !(error.code === "INVALID_ARGUMENT")) throw error;
-        throw refused(wanted, error); // The store is unreadable, or no longer trusted.
+        throw grantDeniedError(wanted, error); // The store is unreadable, or no longer trusted.
       }
     },
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
@@ -349,7 +349,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
 }
 
 /** Keeps only the last refusals: they matter to concurrent calls. */
-function remember(refusals: Map<string, number>, dir: string, at: number): void {
+function rememberRefusal(refusals: Map<string, number>, dir: string, at: number): void {
   refusals.delete(dir);
   refusals.set(dir, at);
   const oldest = refusals.keys().next();
@@ -359,7 +359,7 @@ function remember(refusals: Map<string, number>, dir: string, at: number): void 
 const MAX_KEPT_REFUSALS = 1000;
 
 /** Waits for an answer no longer than the call lasts. */
-async function answerTo(one: Pending, signal: AbortSignal | undefined): Promise<boolean> {
+async function waitForAnswer(one: PendingQuestion, signal: AbortSignal | undefined): Promise<boolean> {
   one.waiting += 1;
   let onAbort: (() => void) | undefined;
   try {
@@ -379,7 +379,7 @@ async function answerTo(one: Pending, signal: AbortSignal | undefined): Promise<
   }
 }
 
-function refused({ at }: PathRequest, cause?: unknown): FilewrightError {
+function grantDeniedError({ at }: PathRequest, cause?: unknown): FilewrightError {
   return new FilewrightError("GRANT_DENIED", "", { path: at.path, cause });
 }
 

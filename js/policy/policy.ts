@@ -18,7 +18,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { checkPath, isWithin, joinPath, normalise } from "../backends/paths.ts";
 import { PLACES_OPTIONS, type PlacesOptions, placesOf } from "../backends/confined/places.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
-import { inBothForms } from "./glob-forms.ts";
+import { unicodeFormsOfGlob } from "./glob-forms.ts";
 
 export type { FollowSymlinks, Intent } from "../backends/policy.ts";
 
@@ -80,10 +80,14 @@ export const ALLOW_LISTS: Options<AllowLists> = options("AllowLists", {
 const checkOptions = optionChecker("SandboxPolicy", POLICY_OPTIONS);
 const checkAllowLists = optionChecker("SandboxPolicy.allowList", ALLOW_LISTS);
 
-function make(read: readonly string[] | null, write: readonly string[], options: PolicyOptions): Policy {
-  const cwd = absolute(options.cwd ?? write[0] ?? read?.[0] ?? "/");
+function makePolicy(
+  read: readonly string[] | null,
+  write: readonly string[],
+  options: PolicyOptions,
+): Policy {
+  const cwd = absolutePath(options.cwd ?? write[0] ?? read?.[0] ?? "/");
   const places = (list: readonly string[]): readonly string[] =>
-    Object.freeze([...new Set(list.map((entry) => absolute(entry, cwd)))]);
+    Object.freeze([...new Set(list.map((entry) => absolutePath(entry, cwd)))]);
   const { deny = [], secrets = "allow", maxOutputBytes: limit } = options;
   const changed = placesOf(options.places);
   return Object.freeze({
@@ -91,7 +95,7 @@ function make(read: readonly string[] | null, write: readonly string[], options:
     read: read === null ? null : places(read),
     write: places(write),
     ...(changed.length > 0 ? { places: changed } : {}),
-    deny: Object.freeze([...new Set(deny.flatMap(inBothForms))]),
+    deny: Object.freeze([...new Set(deny.flatMap(unicodeFormsOfGlob))]),
     protect: options.protect ?? false,
     ...(secrets === "grant" ? { secrets } : {}),
     readOnly: options.readOnly ?? false,
@@ -100,7 +104,7 @@ function make(read: readonly string[] | null, write: readonly string[], options:
   });
 }
 
-function absolute(path: string, base?: string): string {
+function absolutePath(path: string, base?: string): string {
   checkPath(path);
   if (!path.startsWith("/") && base === undefined) {
     throw new FilewrightError("INVALID_ARGUMENT", "a root must be an absolute path", { path });
@@ -129,24 +133,25 @@ export interface PolicyFactories {
 
 /** Creates and combines policies. */
 export const SandboxPolicy: PolicyFactories = Object.freeze({
-  workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], checkOptions(options)),
+  workspaceOnly: (root: string, options: PolicyOptions = {}) =>
+    makePolicy([root], [root], checkOptions(options)),
   readOnly: (root: string, options: PolicyOptions = {}) =>
-    make([root], [], { ...checkOptions(options), readOnly: true }),
+    makePolicy([root], [], { ...checkOptions(options), readOnly: true }),
   allowList: (given: AllowLists) => {
     const lists = checkAllowLists(given);
     const write = lists.write ?? [];
-    return make(lists.read === undefined ? write : lists.read, write, lists);
+    return makePolicy(lists.read === undefined ? write : lists.read, write, lists);
   },
   amplifier: (cwd: string, options: PolicyOptions = {}) =>
-    make(null, ["."], { ...checkOptions(options), cwd }),
-  openRead: (root: string, options: PolicyOptions = {}) => make(null, [root], checkOptions(options)),
+    makePolicy(null, ["."], { ...checkOptions(options), cwd }),
+  openRead: (root: string, options: PolicyOptions = {}) => makePolicy(null, [root], checkOptions(options)),
   intersect: (a: Policy, b: Policy) => {
     const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
     const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];
-    const read = a.read === null ? b.read : b.read === null ? a.read : common(a.read, b.read);
-    const both = make(read, common(a.write, b.write), {
+    const read = a.read === null ? b.read : b.read === null ? a.read : commonRoots(a.read, b.read);
+    const both = makePolicy(read, commonRoots(a.write, b.write), {
       cwd: a.cwd,
-      deny: [...a.deny, ...carryOver(b, a.cwd)],
+      deny: [...a.deny, ...rebaseDenyGlobs(b, a.cwd)],
       protect: a.protect || b.protect,
       secrets: a.secrets === "grant" || b.secrets === "grant" ? "grant" : "allow",
       readOnly: a.readOnly || b.readOnly,
@@ -173,12 +178,12 @@ function commonPlaces(a: Policy, b: Policy): readonly string[] {
 }
 
 /** Returns the places in both lists. */
-function common(a: readonly string[], b: readonly string[]): readonly string[] {
+function commonRoots(a: readonly string[], b: readonly string[]): readonly string[] {
   return a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
 }
 
 /** Rewrites the deny globs of a policy for another working directory. */
-function carryOver(policy: Policy, cwd: string): readonly string[] {
+function rebaseDenyGlobs(policy: Policy, cwd: string): readonly string[] {
   if (policy.cwd === cwd) return policy.deny;
   const bases = [...new Set([policy.cwd, ...(policy.read ?? []), ...policy.write])];
   return policy.deny.flatMap((glob) => {

@@ -8,7 +8,7 @@
  */
 import { normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { inBothForms } from "./glob-forms.ts";
+import { unicodeFormsOfGlob } from "./glob-forms.ts";
 import { literalGlob, type SandboxPolicy } from "./policy.ts";
 
 /** The maximum number of globs from the braces of one rule. */
@@ -41,14 +41,16 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
       coversSlash = true;
     }
   };
-  for (const pattern of expandBraces(path).flatMap(inBothForms)) {
-    if (pattern.startsWith("!")) throw invalid("cannot be negated; write \\! for a name that begins with !");
+  for (const pattern of expandBraces(path).flatMap(unicodeFormsOfGlob)) {
+    if (pattern.startsWith("!"))
+      throw invalidGlobError("cannot be negated; write \\! for a name that begins with !");
     const names = pattern.split("/").filter((name) => name !== "" && name !== ".");
     const up = names.findIndex((name) => name !== "..");
     const climbs = up < 0 ? names.length : up;
     const own = names.slice(climbs);
     for (const base of basesOf(pattern, own, climbs, bases)) {
-      const rest = own.length === 1 && isFloating(pattern, own, climbs) ? `**/${own[0]}` : own.join("/");
+      const rest =
+        own.length === 1 && matchesAtAnyDepth(pattern, own, climbs) ? `**/${own[0]}` : own.join("/");
       add(base, rest);
       const directory = rest.replace(/(?:^|\/)\*\*(?:\/\*\*)*(?:\/\*)?$/u, "");
       if (directory !== rest) add(base, directory);
@@ -57,7 +59,7 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
   return { globs: [...globs], prefixes: [...prefixes], coversSlash };
 }
 
-function isFloating(pattern: string, names: readonly string[], climbs: number): boolean {
+function matchesAtAnyDepth(pattern: string, names: readonly string[], climbs: number): boolean {
   if (pattern.startsWith("/") || climbs > 0) return false;
   return names[0] === "**" || (names.length === 1 && !pattern.startsWith("./"));
 }
@@ -69,7 +71,7 @@ function basesOf(
   { cwd, read, write }: GlobBases,
 ): readonly string[] {
   if (pattern.startsWith("/")) return ["/"];
-  if (isFloating(pattern, names, climbs)) return [...new Set([cwd, ...(read ?? ["/"]), ...write])];
+  if (matchesAtAnyDepth(pattern, names, climbs)) return [...new Set([cwd, ...(read ?? ["/"]), ...write])];
   return [normalise(`${cwd}/${"../".repeat(climbs)}`).path];
 }
 
@@ -100,7 +102,7 @@ function expandBraces(path: string): readonly string[] {
     const { start, end, choices } = brace;
     for (const choice of choices) pending.push(pattern.slice(0, start) + choice + pattern.slice(end));
     if (done.length + pending.length > MAX_EXPANDED_GLOBS)
-      throw invalid(`stands for more than ${MAX_EXPANDED_GLOBS} globs`);
+      throw invalidGlobError(`stands for more than ${MAX_EXPANDED_GLOBS} globs`);
   }
   return done;
 }
@@ -117,14 +119,14 @@ function hasSlashInBraces(pattern: string): boolean {
   return false;
 }
 
-interface Brace {
+interface BraceGroup {
   readonly start: number;
   readonly end: number;
   readonly choices: readonly string[];
 }
 
 /** Returns the first outermost pair of braces; undefined when there is none that is closed. */
-function firstBrace(pattern: string): Brace | undefined {
+function firstBrace(pattern: string): BraceGroup | undefined {
   const choices: string[] = [];
   let [start, from, depth] = [-1, 0, 0];
   for (let at = 0; at < pattern.length; at++) {
@@ -141,6 +143,6 @@ function firstBrace(pattern: string): Brace | undefined {
   return undefined;
 }
 
-function invalid(why: string): FilewrightError {
+function invalidGlobError(why: string): FilewrightError {
   return new FilewrightError("INVALID_GLOB", `glob ${why}`);
 }

@@ -109,7 +109,7 @@ export interface CallRules {
   globs(decisions: readonly Decision[]): readonly string[] | undefined;
 }
 
-interface Compiled {
+interface CompiledRule {
   readonly rule: Rule;
   readonly path?: {
     readonly globs: readonly string[];
@@ -134,7 +134,7 @@ export function compileRules(
   checkBases(bases);
   const checked = checkRules(rules);
   assertRules("compileRules", "", checked, tools);
-  return ruleLists([checked.map((rule, index) => compileRule(rule, index, bases))]);
+  return makeRules([checked.map((rule, index) => compileRule(rule, index, bases))]);
 }
 
 /**
@@ -166,7 +166,7 @@ export function assertRules(
   }
 }
 
-function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {
+function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule {
   if (rule.path === undefined) return { rule };
   try {
     const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
@@ -187,50 +187,55 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {
 }
 
 /** Combines the rules of several sources, the workspace's first. */
-function ruleLists(lists: readonly (readonly Compiled[])[]): Rules {
-  const made: LinkedRules = {
+function makeRules(lists: readonly (readonly CompiledRule[])[]): Rules {
+  const made: RulesWithLists = {
     lists,
     isEmpty: lists.every((list) => list.length === 0),
-    forCall: (tool, args) => callRules(lists.map((list) => applying(list, tool, args))),
-    with: (others) => ruleLists([...lists, ...(others as LinkedRules).lists]),
+    forCall: (tool, args) => makeCallRules(lists.map((list) => rulesForCall(list, tool, args))),
+    with: (others) => makeRules([...lists, ...(others as RulesWithLists).lists]),
   };
   return Object.freeze(made);
 }
 
-interface LinkedRules extends Rules {
-  readonly lists: readonly (readonly Compiled[])[];
+interface RulesWithLists extends Rules {
+  readonly lists: readonly (readonly CompiledRule[])[];
 }
 
 /**
  * Returns the rules of a list that apply to a call. Rules after one that matches every path are
  * unreachable.
  */
-function applying(list: readonly Compiled[], tool: string, args: object | undefined): readonly Compiled[] {
-  const found: Compiled[] = [];
+function rulesForCall(
+  list: readonly CompiledRule[],
+  tool: string,
+  args: object | undefined,
+): readonly CompiledRule[] {
+  const found: CompiledRule[] = [];
   for (const one of list) {
     const { tool: named, args: wanted, decision } = one.rule;
     if (named !== undefined && named !== "*" && named !== tool) continue;
     const restricts = decision !== "allow";
-    if (wanted !== undefined && !(args === undefined ? restricts : holds(wanted, args, restricts))) continue;
+    if (wanted !== undefined && !(args === undefined ? restricts : argumentsMatch(wanted, args, restricts)))
+      continue;
     found.push(one);
     if (one.path === undefined) break;
   }
   return found;
 }
 
-function callRules(lists: readonly (readonly Compiled[])[]): CallRules {
+function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
   const all = lists.flat();
-  const within = (decisions: readonly Decision[]): readonly Compiled[] =>
+  const within = (decisions: readonly Decision[]): readonly CompiledRule[] =>
     all.filter(({ rule, path }) => path !== undefined && decisions.includes(rule.decision));
   return {
     byPath: all.some(({ path }) => path !== undefined),
     restricts: all.some(({ rule }) => rule.decision !== "allow"),
     decide(place) {
-      const [first, ...others] = lists.map((list) => decideIn(list, place));
+      const [first, ...others] = lists.map((list) => decideByList(list, place));
       return strictest([first, ...others.filter((decision) => decision === "deny" || decision === "ask")]);
     },
     mayReach: (path, decisions) =>
-      within(decisions).some(({ path: of }) => overlap(of?.prefixes ?? [], [path])),
+      within(decisions).some(({ path: of }) => directoriesOverlap(of?.prefixes ?? [], [path])),
     globs(decisions) {
       for (const list of lists) {
         for (const [index, { rule, path }] of list.entries()) {
@@ -238,7 +243,8 @@ function callRules(lists: readonly (readonly Compiled[])[]): CallRules {
           // A rule that applies to every remaining path.
           if (path === undefined) return undefined;
           const before = list.slice(0, index).filter((one) => !decisions.includes(one.rule.decision));
-          if (before.some((one) => overlap(one.path?.prefixes ?? [], path.prefixes))) return undefined;
+          if (before.some((one) => directoriesOverlap(one.path?.prefixes ?? [], path.prefixes)))
+            return undefined;
         }
       }
       return [...new Set(within(decisions).flatMap(({ path }) => path?.globs ?? []))].sort();
@@ -246,7 +252,7 @@ function callRules(lists: readonly (readonly Compiled[])[]): CallRules {
   };
 }
 
-function decideIn(list: readonly Compiled[], place: PathForms): Decision | undefined {
+function decideByList(list: readonly CompiledRule[], place: PathForms): Decision | undefined {
   for (const { rule, path } of list) {
     if (path === undefined) return rule.decision;
     const met =
@@ -257,7 +263,7 @@ function decideIn(list: readonly Compiled[], place: PathForms): Decision | undef
 }
 
 /** Returns true when a path can be below a directory of each list. */
-function overlap(a: readonly string[], b: readonly string[]): boolean {
+function directoriesOverlap(a: readonly string[], b: readonly string[]): boolean {
   return a.some((one) => b.some((other) => isWithin(one, other) || isWithin(other, one)));
 }
 
@@ -279,7 +285,7 @@ export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: 
   }
 }
 
-function holds(wanted: NonNullable<Rule["args"]>, args: object, whenItThrows: boolean): boolean {
+function argumentsMatch(wanted: NonNullable<Rule["args"]>, args: object, whenItThrows: boolean): boolean {
   const given = args as Readonly<Record<string, unknown>>;
   if (typeof wanted === "function") {
     try {

@@ -20,7 +20,7 @@ import {
   type Reply,
   type RequestMessage,
 } from "./message.ts";
-import { isPlain } from "../schema/check.ts";
+import { isObjectWithKeys } from "../schema/check.ts";
 import { nearest } from "../schema/nearest.ts";
 
 /**
@@ -190,12 +190,12 @@ const CLIENT_CAPABILITIES = ["elicitation", "experimental", "extensions", "roots
 function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: JsonObject): Checked {
   const { protocolVersion, capabilities, clientInfo } = params;
   if (typeof protocolVersion !== "string") return { invalid: "protocolVersion must be a text" };
-  if (!isPlain(capabilities)) return { invalid: "capabilities must be an object" };
+  if (!isObjectWithKeys(capabilities)) return { invalid: "capabilities must be an object" };
   for (const name of CLIENT_CAPABILITIES)
-    if (capabilities[name] !== undefined && !isPlain(capabilities[name]))
+    if (capabilities[name] !== undefined && !isObjectWithKeys(capabilities[name]))
       return { invalid: `the capability ${name} must be an object` };
   if (
-    !isPlain(clientInfo) ||
+    !isObjectWithKeys(clientInfo) ||
     typeof clientInfo["name"] !== "string" ||
     typeof clientInfo["version"] !== "string"
   )
@@ -207,16 +207,16 @@ function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: 
     }),
     isPlain:
       hasOnly(params, ["protocolVersion", "capabilities", "clientInfo"]) &&
-      Object.values(capabilities).every(isPlain),
+      Object.values(capabilities).every(isObjectWithKeys),
   };
 }
 
 function checkCall(callTool: NonNullable<Methods["tools/call"]>, params: JsonObject): Checked {
   const { name, arguments: args = NO_PARAMS, _meta, task } = params;
   if (typeof name !== "string") return { invalid: "name must be a text" };
-  if (!isPlain(args)) return { invalid: "arguments must be an object" };
-  if (task !== undefined && !isPlain(task)) return { invalid: "task must be an object" };
-  const meta = isPlain(_meta) ? _meta : NO_PARAMS;
+  if (!isObjectWithKeys(args)) return { invalid: "arguments must be an object" };
+  if (task !== undefined && !isObjectWithKeys(task)) return { invalid: "task must be an object" };
+  const meta = isObjectWithKeys(_meta) ? _meta : NO_PARAMS;
   const { progressToken } = meta;
   return {
     run: (signal) =>

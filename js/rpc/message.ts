@@ -2,7 +2,7 @@
  * Messages of JSON-RPC 2.0 as the Model Context Protocol narrows them: an identifier is a text or an integer,
  * parameters are an object, and there are no batches.
  */
-import { isPlain } from "../schema/check.ts";
+import { isObjectWithKeys } from "../schema/check.ts";
 
 /** The identifier of a request. */
 export type Id = string | number;
@@ -52,7 +52,7 @@ export function notJson(): Reply {
 
 /** Checks the form of a message, not whether its method exists. */
 export function parseMessage(message: unknown): ParsedMessage {
-  if (!isPlain(message)) return invalid(null, "a message is one object");
+  if (!isObjectWithKeys(message)) return invalid(null, "a message is one object");
   const { jsonrpc, id, method, params } = message;
   // A broken response gets no answer either, so that two servers never answer each other without end.
   if (method === undefined && ("result" in message || "error" in message)) return { kind: "response" };
@@ -81,8 +81,8 @@ export function isId(value: unknown): value is Id {
 
 /** Every request can carry `_meta`, and in it a token for reports of progress. */
 function isParams(params: unknown): params is JsonObject {
-  if (!isPlain(params)) return false;
+  if (!isObjectWithKeys(params)) return false;
   const { _meta: meta } = params;
   if (meta === undefined) return true;
-  return isPlain(meta) && (meta["progressToken"] === undefined || isId(meta["progressToken"]));
+  return isObjectWithKeys(meta) && (meta["progressToken"] === undefined || isId(meta["progressToken"]));
 }

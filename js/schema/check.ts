@@ -8,17 +8,17 @@
 import { escapeControls } from "../engine/escape.ts";
 import type { HostSchema, HostType, ObjectSchema, Schema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
-import { type CheckMode, Problem, unknownKey, withOthers } from "./problem.ts";
+import { type CheckMode, ValueProblem, unknownKeyProblem, withOtherUnknownKeys } from "./problem.ts";
 
 /** Unchecked arguments: a plain object. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** Returns true for an object with keys. */
-export function isPlain(value: unknown): value is Arguments {
+export function isObjectWithKeys(value: unknown): value is Arguments {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value to use, or a {@link Problem}. */
+/** Returns the value to use, or a {@link ValueProblem}. */
 export type Check = (value: unknown) => unknown;
 
 /**
@@ -39,34 +39,34 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check
   const nullable = names.map((name) => !mode.coerce || typesOf(properties[name]).includes("null"));
   const required = names.map((name) => needed.includes(name));
   return (given) => {
-    const value = mode.coerce && typeof given === "string" ? fromJson(given, "{") : given;
-    if (!isPlain(value)) {
+    const value = mode.coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
+    if (!isObjectWithKeys(value)) {
       const wanted = mode.coerce ? "an object" : (schema.noun ?? "an object");
-      return new Problem(`must be ${wanted}, got ${kindOf(value)}`);
+      return new ValueProblem(`must be ${wanted}, got ${kindOfValue(value)}`);
     }
     if (!mode.coerce && !isPlainObject(value))
-      return new Problem("must be a plain object, got one of a class or with inherited keys");
+      return new ValueProblem("must be a plain object, got one of a class or with inherited keys");
     const result: Record<string, unknown> = {};
     const unknown = (mode.coerce ? Object.keys(value) : Reflect.ownKeys(value)).filter(
       (key) => !known.has(key as string),
     );
     if (unknown[0] !== undefined) {
-      const first = unknownKey(unknown[0], names, schema, mode, owner);
-      return unknown.length === 1 ? first : withOthers(first, unknown.slice(1), names, mode);
+      const first = unknownKeyProblem(unknown[0], names, schema, mode, owner);
+      return unknown.length === 1 ? first : withOtherUnknownKeys(first, unknown.slice(1), names, mode);
     }
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       const own = Object.hasOwn(value, name) ? value[name] : undefined;
       if (own === undefined || (own === null && nullable[index] !== true)) {
-        if (required[index] === true) return new Problem("is required", name);
+        if (required[index] === true) return new ValueProblem("is required", name);
         if (defaults[index] !== undefined) result[name] = defaults[index];
         continue;
       }
       const checked = (checks[index] as Check)(own);
-      if (checked instanceof Problem) return checked.under(name);
+      if (checked instanceof ValueProblem) return checked.under(name);
       result[name] = checked;
     }
-    return tested(schema, result);
+    return runTest(schema, result);
   };
 }
 
@@ -74,16 +74,16 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check
 function mapCheck(schema: HostSchema, mode: CheckMode): Check {
   const check = checkOf(schema.values as HostSchema, mode);
   return (value) => {
-    if (!isPlain(value) || !isPlainObject(value))
-      return new Problem(`must be a plain object, got ${kindOf(value)}`);
+    if (!isObjectWithKeys(value) || !isPlainObject(value))
+      return new ValueProblem(`must be a plain object, got ${kindOfValue(value)}`);
     const result: Record<string, unknown> = {};
     for (const [key, own] of Object.entries(value)) {
       const checked = check(own);
-      if (checked instanceof Problem) return checked.under(key);
+      if (checked instanceof ValueProblem) return checked.under(key);
       // A key such as `__proto__` stays an ordinary key.
       Object.defineProperty(result, key, { value: checked, enumerable: true });
     }
-    return tested(schema, result);
+    return runTest(schema, result);
   };
 }
 
@@ -96,25 +96,25 @@ function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
   const names = Object.keys(properties);
   const checks = names.map((name) => checkOf(properties[name] as HostSchema, mode));
   return (value) => {
-    if (!isPlain(value)) return new Problem(`must be ${noun}, got ${kindOf(value)}`);
+    if (!isObjectWithKeys(value)) return new ValueProblem(`must be ${noun}, got ${kindOfValue(value)}`);
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       const member = value[name];
       if (member === undefined) {
-        if (required.includes(name)) return new Problem(`must be ${noun}, and lacks '${name}'`);
+        if (required.includes(name)) return new ValueProblem(`must be ${noun}, and lacks '${name}'`);
         continue;
       }
       const checked = (checks[index] as Check)(member);
-      if (checked instanceof Problem) return checked.under(name);
+      if (checked instanceof ValueProblem) return checked.under(name);
     }
     if (isPlainObject(value))
       for (const key of Object.keys(value)) {
         if (names.includes(key)) continue;
         const close = nearest(key, names);
         if (schema.closed === true || (close !== undefined && value[close] === undefined))
-          return unknownKey(key, names, schema, mode, undefined);
+          return unknownKeyProblem(key, names, schema, mode, undefined);
       }
-    return tested(schema, value);
+    return runTest(schema, value);
   };
 }
 
@@ -126,9 +126,9 @@ function isPlainObject(value: object): boolean {
   );
 }
 
-function tested(schema: HostSchema, value: unknown): unknown {
+function runTest(schema: HostSchema, value: unknown): unknown {
   const wrong = schema.test?.(value as never);
-  return wrong === undefined ? value : new Problem(wrong);
+  return wrong === undefined ? value : new ValueProblem(wrong);
 }
 
 function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
@@ -137,7 +137,7 @@ function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
 }
 
 function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
-  if (schema.anyOf !== undefined) return anyCheck(schema.anyOf, mode);
+  if (schema.anyOf !== undefined) return anyOfCheck(schema.anyOf, mode);
   const types = typesOf(schema);
   const checks = types.map((type) => checkOfType(type, schema, mode, owner));
   const first = checks[0] as Check;
@@ -151,16 +151,16 @@ function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
           if (mode.coerce)
             for (const check of checks) {
               const result = check(value);
-              if (!(result instanceof Problem)) return result;
+              if (!(result instanceof ValueProblem)) return result;
             }
-          return new Problem(`must be ${types.map(nameOf).join(" or ")}, got ${kindOf(value)}`);
+          return new ValueProblem(`must be ${types.map(nounOfType).join(" or ")}, got ${kindOfValue(value)}`);
         };
   const allowed = schema.enum;
   if (allowed === undefined) return base;
   const list = allowed.map((value) => JSON.stringify(value)).join(", ");
   return (value) => {
     const result = base(value);
-    if (result instanceof Problem || allowed.includes(result as string)) return result;
+    if (result instanceof ValueProblem || allowed.includes(result as string)) return result;
     const close =
       typeof result === "string"
         ? nearest(
@@ -168,33 +168,33 @@ function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
             allowed.filter((v): v is string => typeof v === "string"),
           )
         : undefined;
-    return new Problem(
-      `must be one of ${list}, got ${show(value)}${close === undefined ? "" : ` (did you mean ${JSON.stringify(close)}?)`}`,
+    return new ValueProblem(
+      `must be one of ${list}, got ${showValue(value)}${close === undefined ? "" : ` (did you mean ${JSON.stringify(close)}?)`}`,
     );
   };
 }
 
 /** For a choice of schemas, the problem is that of the one whose type matches. */
-function anyCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
+function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
   const checks = schemas.map((schema) => checkOf(schema, mode));
   const nouns = [...new Set(schemas.map(nounOf))].join(" or ");
   return (value) => {
-    let near: Problem | undefined;
+    let near: ValueProblem | undefined;
     for (const [index, check] of checks.entries()) {
       const result = check(value);
-      if (!(result instanceof Problem)) return result;
+      if (!(result instanceof ValueProblem)) return result;
       if (!typesOf(schemas[index]).some((type) => isExactly(type, value))) continue;
       // A problem of a member is more specific than one of the whole.
       if (near === undefined || (near.where.length === 0 && result.where.length > 0)) near = result;
     }
-    return near ?? new Problem(`must be ${nouns}, got ${show(value)}`);
+    return near ?? new ValueProblem(`must be ${nouns}, got ${showValue(value)}`);
   };
 }
 
 function nounOf(schema: HostSchema): string {
   if (schema.noun !== undefined) return schema.noun;
   if (schema.enum !== undefined) return `one of ${schema.enum.map((v) => JSON.stringify(v)).join(", ")}`;
-  return typesOf(schema).map(nameOf).join(" or ");
+  return typesOf(schema).map(nounOfType).join(" or ");
 }
 
 function isExactly(type: HostType, value: unknown): boolean {
@@ -209,7 +209,7 @@ function isExactly(type: HostType, value: unknown): boolean {
       return Number.isInteger(value);
     case "object":
     case "instance":
-      return isPlain(value);
+      return isObjectWithKeys(value);
     default:
       return typeof value === type;
   }
@@ -223,7 +223,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
       return (value) =>
         typeof value === "function"
           ? value
-          : new Problem(`must be ${schema.noun ?? "a function"}, got ${kindOf(value)}`);
+          : new ValueProblem(`must be ${schema.noun ?? "a function"}, got ${kindOfValue(value)}`);
     case "instance":
       return instanceCheck(schema, mode);
     case "string":
@@ -233,26 +233,26 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
       return numberCheck(type, schema, mode);
     case "boolean":
       return (value) => {
-        if (typeof value === "boolean") return tested(schema, value);
+        if (typeof value === "boolean") return runTest(schema, value);
         if (mode.coerce && (value === "true" || value === "True")) return true;
         if (mode.coerce && (value === "false" || value === "False")) return false;
-        return new Problem(`must be true or false, got ${show(value)}`);
+        return new ValueProblem(`must be true or false, got ${showValue(value)}`);
       };
     case "null":
-      return (value) => (value === null ? null : new Problem("must be null"));
+      return (value) => (value === null ? null : new ValueProblem("must be null"));
     case "array":
       return arrayCheck(schema, mode);
     case "object":
       if (schema.values !== undefined) return mapCheck(schema, mode);
-      return schema.properties === undefined ? freeObject(mode) : objectCheck(schema, mode, owner);
+      return schema.properties === undefined ? freeObjectCheck(mode) : objectCheck(schema, mode, owner);
   }
 }
 
 /** An object of any form: its consumer checks the content. */
-function freeObject({ coerce }: CheckMode): Check {
+function freeObjectCheck({ coerce }: CheckMode): Check {
   return (given) => {
-    const value = coerce && typeof given === "string" ? fromJson(given, "{") : given;
-    return isPlain(value) ? value : new Problem(`must be an object, got ${kindOf(value)}`);
+    const value = coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
+    return isObjectWithKeys(value) ? value : new ValueProblem(`must be an object, got ${kindOfValue(value)}`);
   };
 }
 
@@ -262,17 +262,17 @@ function stringCheck(schema: HostSchema, { coerce, forms }: CheckMode): Check {
   const form = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
   return (value) => {
     if (typeof value !== "string") {
-      const asJson = coerce && isPlain(value) ? "; send an object as its JSON text" : "";
-      return new Problem(`must be ${noun ?? "a string"}, got ${kindOf(value)}${asJson}`);
+      const asJson = coerce && isObjectWithKeys(value) ? "; send an object as its JSON text" : "";
+      return new ValueProblem(`must be ${noun ?? "a string"}, got ${kindOfValue(value)}${asJson}`);
     }
-    if (value.length < min) return new Problem("must not be empty");
+    if (value.length < min) return new ValueProblem("must not be empty");
     if (form !== undefined && !form.test(value))
-      return new Problem(
+      return new ValueProblem(
         noun === undefined
-          ? `has the wrong form (${schema.pattern}), got ${show(value)}`
-          : `must be ${noun}, got ${show(value)}`,
+          ? `has the wrong form (${schema.pattern}), got ${showValue(value)}`
+          : `must be ${noun}, got ${showValue(value)}`,
       );
-    return tested(schema, value);
+    return runTest(schema, value);
   };
 }
 
@@ -297,7 +297,7 @@ function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }:
       (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) &&
       value >= low &&
       value <= high;
-    return fits ? value : new Problem(`${wanted}, got ${show(given)}`);
+    return fits ? value : new ValueProblem(`${wanted}, got ${showValue(given)}`);
   };
 }
 
@@ -306,32 +306,33 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
   const min = schema.minItems ?? 0;
   const max = schema.maxItems ?? Infinity;
   return (given) => {
-    const parsed = mode.coerce && typeof given === "string" ? fromJson(given, "[") : given;
+    const parsed = mode.coerce && typeof given === "string" ? parseJsonText(given, "[") : given;
     // One object instead of a list of objects is treated as a list of one.
-    const isOne = mode.coerce && isPlain(parsed) && schema.items !== undefined && isObject(schema.items);
+    const isOne =
+      mode.coerce && isObjectWithKeys(parsed) && schema.items !== undefined && isObjectSchema(schema.items);
     const value = isOne ? [parsed] : parsed;
-    if (!Array.isArray(value)) return new Problem(`must be a list, got ${kindOf(value)}`);
+    if (!Array.isArray(value)) return new ValueProblem(`must be a list, got ${kindOfValue(value)}`);
     if (value.length < min)
-      return new Problem(min === 1 ? "must not be empty" : `must have at least ${min} items`);
-    if (value.length > max) return new Problem(`must have at most ${max} items, got ${value.length}`);
+      return new ValueProblem(min === 1 ? "must not be empty" : `must have at least ${min} items`);
+    if (value.length > max) return new ValueProblem(`must have at most ${max} items, got ${value.length}`);
     if (item === undefined) return value;
     const result: unknown[] = new Array(value.length);
     for (let index = 0; index < value.length; index++) {
       const checked = item(value[index]);
-      if (checked instanceof Problem) return checked.under(index);
+      if (checked instanceof ValueProblem) return checked.under(index);
       result[index] = checked;
     }
-    return tested(schema, result);
+    return runTest(schema, result);
   };
 }
 
-function isObject(schema: HostSchema): boolean {
+function isObjectSchema(schema: HostSchema): boolean {
   const types = typesOf(schema);
   return types.length === 1 && types[0] === "object";
 }
 
 /** Parses JSON text with the expected beginning; returns other text unchanged. */
-export function fromJson(text: string, begins: "[" | "{"): unknown {
+export function parseJsonText(text: string, begins: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(begins)) return text;
   try {
     return JSON.parse(text);
@@ -340,7 +341,7 @@ export function fromJson(text: string, begins: "[" | "{"): unknown {
   }
 }
 
-function nameOf(type: HostType): string {
+function nounOfType(type: HostType): string {
   return type === "array"
     ? "a list"
     : type === "integer" || type === "object"
@@ -352,7 +353,7 @@ function nameOf(type: HostType): string {
           : `a ${type}`;
 }
 
-export function kindOf(value: unknown): string {
+export function kindOfValue(value: unknown): string {
   return value === null
     ? "null"
     : Array.isArray(value)
@@ -365,8 +366,8 @@ export function kindOf(value: unknown): string {
 }
 
 /** Formats an invalid value briefly and safely. */
-function show(value: unknown): string {
-  if (typeof value === "object" && value !== null) return kindOf(value);
+function showValue(value: unknown): string {
+  if (typeof value === "object" && value !== null) return kindOfValue(value);
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return escapeControls(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }

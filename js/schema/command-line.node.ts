@@ -6,7 +6,7 @@ import { nearest } from "./nearest.ts";
 export type OptionTable = NonNullable<ParseArgsConfig["options"]>;
 
 /** A parsed command line. */
-export interface Parsed {
+export interface ParsedCommandLine {
   readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   readonly positionals: readonly string[];
 }
@@ -20,7 +20,7 @@ export class UsageError extends Error {
  * Options that name something: an empty value, as of an unset variable, would silently change the
  * meaning.
  */
-const NAMES: readonly string[] = [
+const NON_EMPTY_OPTIONS: readonly string[] = [
   "root",
   "preset",
   "grants-file",
@@ -47,7 +47,11 @@ const NAMES: readonly string[] = [
 export type Aliases = Readonly<Record<string, string>>;
 
 /** Parses a command line; an alias is read as the option that it means. @throws UsageError */
-export function parse(argv: readonly string[], options: OptionTable, aliases: Aliases = {}): Parsed {
+export function parseCommandLine(
+  argv: readonly string[],
+  options: OptionTable,
+  aliases: Aliases = {},
+): ParsedCommandLine {
   const spelt = Object.entries(aliases).map(([alias, name]) => {
     const { short: _, ...option } = options[name] ?? { type: "string" as const };
     return [alias, option] as const;
@@ -66,22 +70,22 @@ export function parse(argv: readonly string[], options: OptionTable, aliases: Al
       values[name] = Array.isArray(value) ? [...[values[name] ?? []].flat(), ...value] : value;
       delete values[alias];
     }
-    for (const name of NAMES) {
+    for (const name of NON_EMPTY_OPTIONS) {
       if ([values[name]].flat().includes("")) throw new UsageError(`--${name} must not be empty`);
     }
     return { values, positionals };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(complaint(error, argv, options));
+    throw new UsageError(usageMessage(error, argv, options));
   }
 }
 
-function complaint(error: unknown, argv: readonly string[], options: OptionTable): string {
+function usageMessage(error: unknown, argv: readonly string[], options: OptionTable): string {
   const { code } = error as { readonly code?: string };
   const known = Object.keys(options);
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const shorts = new Set(Object.values(options).map((option) => option.short));
-    const wrong = argv.find((arg) => isUnknown(arg, known, shorts)) ?? "an option";
+    const wrong = argv.find((arg) => isUnknownOption(arg, known, shorts)) ?? "an option";
     const name = wrong.replace(/^-+/u, "").replace(/=.*$/u, "");
     // `--readonly` and `--read_only` mean what they nearly say.
     const plain = (one: string): string => one.toLowerCase().replaceAll(/[-_]/gu, "");
@@ -96,20 +100,24 @@ function complaint(error: unknown, argv: readonly string[], options: OptionTable
   return error instanceof Error ? (error.message.split("\n")[0] as string) : String(error);
 }
 
-function isUnknown(arg: string, known: readonly string[], shorts: ReadonlySet<string | undefined>): boolean {
+function isUnknownOption(
+  arg: string,
+  known: readonly string[],
+  shorts: ReadonlySet<string | undefined>,
+): boolean {
   if (arg.startsWith("--")) return arg.length > 2 && !known.includes(arg.slice(2).replace(/=.*$/u, ""));
   return /^-[^-]/u.test(arg) && !shorts.has(arg[1] as string);
 }
 
 /** A whole number of an option. @throws UsageError */
-export function whole(value: unknown, name: string): number | undefined {
+export function integerOption(value: unknown, name: string): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && /^[+-]?\d+$/u.test(value)) return Number(value);
   throw new UsageError(`--${name} must be a whole number, not ${JSON.stringify(value)}`);
 }
 
 /** The values of an option that may be given several times. */
-export function many(value: unknown): readonly string[] | undefined {
+export function repeatedOption(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
   return (Array.isArray(value) ? value : [value]) as string[];
 }

@@ -76,7 +76,7 @@ export interface HostSchema extends Omit<Schema, "type" | "items" | "properties"
 }
 
 /** A closed object schema. `required` names the properties without a default. */
-export function object(
+export function closedObjectSchema(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[],
 ): ObjectSchema {

@@ -6,7 +6,7 @@
  */
 
 /** Returns the edit distance of two words, a swap of neighbours counting one; stops above `limit`. */
-function distance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -44,7 +44,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let bestCost = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
     const other = candidate.toLowerCase();
-    let cost = distance(wanted, other, bestCost);
+    let cost = editDistance(wanted, other, bestCost);
     // `contents` for `content`, `config` for `config.json`: one word is a prefix of the other.
     if (
       cost >= bestCost &&

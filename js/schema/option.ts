@@ -24,18 +24,18 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { type Check, compileCheck } from "./check.ts";
-import { Problem } from "./problem.ts";
+import { ValueProblem } from "./problem.ts";
 import type { HostSchema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 
 /** The description of one option, for any type of values. */
-interface Described {
+interface DescribedOption {
   readonly schema: HostSchema;
   readonly required?: boolean;
 }
 
 /** The description of one option whose values are of type `T`. */
-export interface Option<T> extends Described {
+export interface Option<T> extends DescribedOption {
   /** Fixes the type to exactly `T`; never present at run time. */
   readonly holds?: (value: T) => T;
 }
@@ -102,7 +102,7 @@ export function instance<T extends object>(
 }
 
 function membersOf(title: string, rows: object): Pick<HostSchema, "title" | "properties" | "required"> {
-  const entries = Object.entries(rows) as readonly (readonly [string, Described])[];
+  const entries = Object.entries(rows) as readonly (readonly [string, DescribedOption])[];
   return {
     title,
     properties: Object.fromEntries(entries.map(([key, { schema }]) => [key, schema])),
@@ -174,7 +174,7 @@ export function builtIn<T extends object>(noun: string, is: (value: object) => b
 }
 
 /** A URL. */
-export const urlOption: OptionalOption<URL> = builtIn("a URL", (value) => tagOf(value) === "URL");
+export const urlOption: OptionalOption<URL> = builtIn("a URL", (value) => classNameOf(value) === "URL");
 
 /** An abort signal. */
 export const signalOption: OptionalOption<AbortSignal> = builtIn(
@@ -185,11 +185,11 @@ export const signalOption: OptionalOption<AbortSignal> = builtIn(
 /** A point in time. */
 export const dateOption: OptionalOption<Date> = builtIn(
   "a Date",
-  (value) => tagOf(value) === "Date" && Number.isFinite((value as Date).getTime()),
+  (value) => classNameOf(value) === "Date" && Number.isFinite((value as Date).getTime()),
 );
 
 /** Returns the class name of a platform's object, also of another realm. */
-function tagOf(value: object): string {
+function classNameOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
@@ -229,18 +229,18 @@ export function optionChecker<T>(entry: string, { schema }: Option<T>): OptionCh
   return (given) => {
     check ??= compileCheck(schema, { coerce: false });
     const result = check(given);
-    if (result instanceof Problem) throw wrongOption(entry, result.place(), result.what);
+    if (result instanceof ValueProblem) throw wrongOption(entry, result.place(), result.what);
     return result as T;
   };
 }
 
 /** Returns a valid value, or undefined, for answers that are refused without naming the mistake. */
-export function reader<T>({ schema }: Option<T>): (given: unknown) => T | undefined {
+export function optionReader<T>({ schema }: Option<T>): (given: unknown) => T | undefined {
   let check: Check | undefined;
   return (given) => {
     check ??= compileCheck(schema, { coerce: false });
     const result = check(given);
-    return result instanceof Problem ? undefined : (result as T);
+    return result instanceof ValueProblem ? undefined : (result as T);
   };
 }
 

@@ -18,7 +18,7 @@ export interface CheckMode {
 }
 
 /** The reason why a value is invalid, with its position in the arguments. */
-export class Problem {
+export class ValueProblem {
   readonly what: string;
   readonly where: (string | number)[];
 
@@ -41,13 +41,13 @@ export class Problem {
 }
 
 /** The problem of an unknown key, with the name that was meant or the known ones. */
-export function unknownKey(
+export function unknownKeyProblem(
   given: string | symbol,
   names: readonly string[],
   { instead }: HostSchema,
   { suggest = nearest, escape: harmless = escapeControls, coerce }: CheckMode,
   owner: string | undefined,
-): Problem {
+): ValueProblem {
   const key = String(given);
   const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
   const other = instead !== undefined && Object.hasOwn(instead, key) ? instead[key] : undefined;
@@ -62,46 +62,46 @@ export function unknownKey(
             ? "it takes no arguments"
             : "there are none"
           : coerce
-            ? `leave it out; known: ${shortList(names)}`
+            ? `leave it out; known: ${shortenedNameList(names)}`
             : `known: ${names.join(", ")}`;
   const what = coerce
     ? owner === undefined
       ? "unknown property"
       : `unknown argument of ${owner}`
     : "there is no such option";
-  return new Problem(`${what}; ${remedy}`, shown);
+  return new ValueProblem(`${what}; ${remedy}`, shown);
 }
 
 /** The maximum length of names in one line of a message; rare names come last. */
-function shortList(names: readonly string[]): string {
+function shortenedNameList(names: readonly string[]): string {
   const list = names.join(", ");
-  if (list.length <= MAX_LIST_CHARS) return list;
-  return `${list.slice(0, list.lastIndexOf(",", MAX_LIST_CHARS))}, …`;
+  if (list.length <= MAX_NAME_LIST_LENGTH) return list;
+  return `${list.slice(0, list.lastIndexOf(",", MAX_NAME_LIST_LENGTH))}, …`;
 }
 
-const MAX_LIST_CHARS = 90;
+const MAX_NAME_LIST_LENGTH = 90;
 
 /**
  * A problem of one unknown key that also names the other unknown ones, so that all can be
  * corrected at once.
  */
-export function withOthers(
-  first: Problem,
+export function withOtherUnknownKeys(
+  first: ValueProblem,
   others: readonly (string | symbol)[],
   names: readonly string[],
   { suggest = nearest, escape: harmless = escapeControls }: CheckMode,
-): Problem {
-  const list = others.slice(0, MAX_UNKNOWN).map((given) => {
+): ValueProblem {
+  const list = others.slice(0, MAX_OTHER_UNKNOWN_KEYS).map((given) => {
     const key = String(given);
     const meant = suggest(key, names);
     const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
     return meant === undefined ? `'${shown}'` : `'${shown}' (did you mean '${meant}'?)`;
   });
-  return new Problem(
+  return new ValueProblem(
     `${first.what.replace(/\?$/u, "?")} Unknown too: ${list.join(", ")}`,
     ...first.where.map(String),
   );
 }
 
 /** The maximum number of further unknown keys in a message. */
-const MAX_UNKNOWN = 5;
+const MAX_OTHER_UNKNOWN_KEYS = 5;

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../js/cli/commands.ts";
 import { commandHelp } from "../../js/cli/help.ts";
-import { parse } from "../../js/schema/command-line.node.ts";
+import { parseCommandLine } from "../../js/schema/command-line.node.ts";
 import { tableOf } from "../../js/cli/streams.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 
@@ -55,7 +55,7 @@ test("every tool has a human form", async () => {
   expect(Object.keys(HUMAN).sort()).toEqual(TOOLS.map(({ name }) => name).sort());
   for (const [tool, [name, ...argv]] of Object.entries(HUMAN)) {
     const command = COMMANDS.find((one) => one.name === name);
-    const call = await command?.toCall?.(parse(argv, command.options));
+    const call = await command?.toCall?.(parseCommandLine(argv, command.options));
     expect(call?.tool, name).toBe(tool);
   }
 });

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS, findCommand } from "../../js/cli/commands.ts";
-import { parse } from "../../js/schema/command-line.node.ts";
+import { parseCommandLine } from "../../js/schema/command-line.node.ts";
 import { progressLine } from "../../js/cli/progress.ts";
 import { type CliFixture, place } from "./running.ts";
 
@@ -17,7 +17,7 @@ afterAll(() => at.remove());
 /** The arguments of the call that a command line makes. */
 async function called([name = "", ...argv]: readonly string[]): Promise<unknown> {
   const command = findCommand(name);
-  return (await command.toCall?.(parse(argv, command.options, command.aliases)))?.args;
+  return (await command.toCall?.(parseCommandLine(argv, command.options, command.aliases)))?.args;
 }
 
 test.each<[readonly string[], readonly string[]]>([

@@ -10,7 +10,7 @@ import { DEFAULT_PORT } from "../../mcp/command.ts";
 import { checkToken, readToken, tokenFileOf } from "../../mcp/auth/token-file.ts";
 import { type Command, flag, value, EXIT } from "../command.ts";
 import { colourDiff, print, printJson } from "../streams.ts";
-import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { styled } from "../person/style.ts";
 
 /** The command. */
@@ -41,7 +41,7 @@ export const APPROVE_COMMAND: Command = {
   run: approve,
 };
 
-async function approve({ positionals, values }: Parsed): Promise<number> {
+async function approve({ positionals, values }: ParsedCommandLine): Promise<number> {
   const base = String(values["url"] ?? `http://127.0.0.1:${DEFAULT_PORT}`);
   if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
   const headers = { authorization: `Bearer ${tokenFor(base, values)}` };
@@ -161,7 +161,7 @@ function shown(question: PendingApproval): string {
 }
 
 /** Returns the token for answering approvals. @throws FilewrightError INVALID_ARGUMENT without one */
-function tokenFor(base: string, values: Parsed["values"]): string {
+function tokenFor(base: string, values: ParsedCommandLine["values"]): string {
   const given = values["token-file"];
   const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];
   if (given === undefined && variable !== undefined && variable !== "")

@@ -6,7 +6,7 @@ import { openWorkspace } from "../../workspace/index.node.ts";
 import type { Command } from "../command.ts";
 import { assertRoot } from "../command.ts";
 import { print, printJson, tableOf } from "../streams.ts";
-import { type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError, integerOption } from "../../schema/command-line.node.ts";
 
 const BENCH_ROUNDS = 20;
 
@@ -24,9 +24,9 @@ export const BENCH_COMMAND: Command = {
   run: bench,
 };
 
-async function bench(parsed: Parsed): Promise<number> {
+async function bench(parsed: ParsedCommandLine): Promise<number> {
   const { positionals, values } = parsed;
-  const rounds = whole(values["rounds"], "rounds") ?? BENCH_ROUNDS;
+  const rounds = integerOption(values["rounds"], "rounds") ?? BENCH_ROUNDS;
   if (rounds < 1) throw new UsageError("--rounds must be 1 or more");
   const named = positionals[0] ?? String(values["root"] ?? ".");
   assertRoot(named, parsed);

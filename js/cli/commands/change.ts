@@ -4,7 +4,12 @@
  */
 import { type Command, flag, jsonOf, negated, set, value, values } from "../command.ts";
 import { readInput, readStdin } from "../streams.ts";
-import { many, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
+import {
+  repeatedOption,
+  type ParsedCommandLine,
+  UsageError,
+  integerOption,
+} from "../../schema/command-line.node.ts";
 
 /** copy and move. */
 function transfer(name: "copy" | "move", summary: string, example: string): Command {
@@ -173,13 +178,13 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     ],
     examples: [["filewright cat 'src/**/*.ts' --exclude '*.test.ts'", "by a glob"]],
     takes: [1, 10_000],
-    toCall: ({ positionals, values: given }: Parsed) => ({
+    toCall: ({ positionals, values: given }: ParsedCommandLine) => ({
       tool: "read_many_files",
       args: set({
         paths: positionals,
-        exclude: many(given["exclude"]),
-        max_files: whole(given["max-files"], "max-files"),
-        max_total_bytes: whole(given["max-bytes"], "max-bytes"),
+        exclude: repeatedOption(given["exclude"]),
+        max_files: integerOption(given["max-files"], "max-files"),
+        max_total_bytes: integerOption(given["max-bytes"], "max-bytes"),
         respect_ignore: negated(given, "no-ignore"),
       }),
     }),

@@ -8,7 +8,7 @@ import { OUR_DEFAULTS } from "../../mcp/command.ts";
 import { PRESET_NAMES } from "../../presets/index.ts";
 import { type Command, sharedOptions, optionHelp } from "../command.ts";
 import { print } from "../streams.ts";
-import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** The data for a script. */
 interface Completed {
@@ -44,7 +44,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       ["filewright completion powershell >> $PROFILE", "once, in PowerShell"],
     ],
     takes: [1, 1],
-    async run({ positionals }: Parsed) {
+    async run({ positionals }: ParsedCommandLine) {
       const make = SHELLS[positionals[0] as string];
       if (make === undefined) throw new UsageError("completion takes bash, zsh, fish or powershell");
       print(make(withHelp(commands().map(completed))));

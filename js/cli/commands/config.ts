@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import { type Command, value, GRANTS_FILE_HELP } from "../command.ts";
 import { grantsFileOf } from "./grants.ts";
 import { print, printJson, printJsonLines, tableOf } from "../streams.ts";
-import type { Parsed } from "../../schema/command-line.node.ts";
+import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { colours } from "../person/style.ts";
 
 /** One option in force. */
@@ -32,7 +32,7 @@ export const CONFIG_COMMAND: Command = {
     ["filewright config --json", "for programs"],
   ],
   takes: [0, 0],
-  async run(parsed: Parsed) {
+  async run(parsed: ParsedCommandLine) {
     const rows = effectiveOptions(parsed);
     if (parsed.values["jsonl"] === true) printJsonLines({ rows });
     else if (parsed.values["json"] === true) printJson(rows);
@@ -45,7 +45,7 @@ export const CONFIG_COMMAND: Command = {
  * Returns the options in force for a command line. @throws UsageError, FilewrightError as the
  * command would
  */
-function effectiveOptions({ values }: Parsed): readonly EffectiveOption[] {
+function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOption[] {
   const { config: file, rules, agent } = values;
   const { workspace, roots } = settingsOf({ config: file, rules, agent });
   const written: Record<string, unknown> = file === undefined ? {} : { ...readConfig(String(file)) };

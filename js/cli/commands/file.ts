@@ -2,7 +2,7 @@
 import { type Command, flag, jsonOf, negated, set, value } from "../command.ts";
 import { DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { readInput, readStdin } from "../streams.ts";
-import { UsageError, whole } from "../../schema/command-line.node.ts";
+import { UsageError, integerOption } from "../../schema/command-line.node.ts";
 
 /** The options of `read` about a page of one file. */
 const PAGE_OPTIONS = {
@@ -46,11 +46,11 @@ export const FILE_COMMANDS: readonly Command[] = [
     takes: [1, 10_000],
     toCall: ({ positionals, values: given }) => {
       const page = set({
-        start_line: whole(given["start"], "start"),
-        max_lines: whole(given["lines"], "lines"),
+        start_line: integerOption(given["start"], "start"),
+        max_lines: integerOption(given["lines"], "lines"),
         line_numbers: given["numbers"],
         encoding: given["encoding"],
-        start_byte: whole(given["start-byte"], "start-byte"),
+        start_byte: integerOption(given["start-byte"], "start-byte"),
         force_text: given["force-text"],
       });
       if (positionals.length === 1) return { tool: "read_file", args: { path: positionals[0], ...page } };
@@ -144,8 +144,8 @@ export const FILE_COMMANDS: readonly Command[] = [
       args: set({
         patch: await readInput(positionals[0] as string),
         path: given["path"],
-        strip: whole(given["strip"], "strip"),
-        fuzz: whole(given["fuzz"], "fuzz"),
+        strip: integerOption(given["strip"], "strip"),
+        fuzz: integerOption(given["fuzz"], "fuzz"),
         reverse: given["reverse"],
         dry_run: given["dry-run"],
       }),
@@ -180,7 +180,7 @@ export const FILE_COMMANDS: readonly Command[] = [
         args: set({
           a,
           ...second,
-          context: whole(given["context"], "context"),
+          context: integerOption(given["context"], "context"),
           ignore_whitespace: given["ignore-whitespace"],
           format: given["format"],
         }),

@@ -5,7 +5,7 @@ import { type Grant, isInForce } from "../../policy/index.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type Command, type Report, value, GRANTS_FILE_HELP } from "../command.ts";
-import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** The command. */
 export const GRANTS_COMMAND: Command = {
@@ -22,7 +22,7 @@ export const GRANTS_COMMAND: Command = {
   ],
   aboutMachine: true,
   takes: [0, Number.MAX_SAFE_INTEGER],
-  async report(_ws, { positionals, values }: Parsed): Promise<Report> {
+  async report(_ws, { positionals, values }: ParsedCommandLine): Promise<Report> {
     const [verb = "list", ...dirs] = positionals;
     const store = await openGrantsFile(grantsFileOf(values));
     if (verb === "list") {
@@ -46,7 +46,7 @@ export const GRANTS_COMMAND: Command = {
 };
 
 /** Returns the grants file of a command line. */
-export function grantsFileOf(values: Parsed["values"]): string {
+export function grantsFileOf(values: ParsedCommandLine["values"]): string {
   const given = values["grants-file"];
   return typeof given === "string" ? resolve(given) : defaultGrantsFile();
 }

@@ -8,7 +8,7 @@ import { undoTool } from "../../tools/undo.ts";
 import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
 import { type Command, type Report, value } from "../command.ts";
 import { type ChangeDetail, detailsOf, presetOf } from "../history-details.ts";
-import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { harmless } from "../person/style.ts";
 import { tableOf } from "../streams.ts";
 
@@ -133,7 +133,7 @@ function escapeDiff(diff: string): string {
 }
 
 /** Parses the options that filter changes. @throws UsageError */
-function selection(values: Parsed["values"]): (entry: HistoryEntry) => boolean {
+function selection(values: ParsedCommandLine["values"]): (entry: HistoryEntry) => boolean {
   const { agent, path, since } = values;
   const begin = since === undefined ? undefined : sinceTime(String(since), Date.now());
   const root = resolve(String(values["root"] ?? "."));

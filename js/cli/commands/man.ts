@@ -3,7 +3,7 @@ import { packageVersion } from "../../mcp/command.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { type Command, type OptionHelp, EXIT_HELP, GLOBAL_HELP, optionHelp } from "../command.ts";
 import { print } from "../streams.ts";
-import { type Parsed, UsageError } from "../../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** The command. `commands`: all of them. */
 export function manCommand(commands: () => readonly Command[]): Command {
@@ -21,7 +21,7 @@ export function manCommand(commands: () => readonly Command[]): Command {
     ],
     takes: [0, 1],
     own: true,
-    async run({ positionals }: Parsed) {
+    async run({ positionals }: ParsedCommandLine) {
       const [name] = positionals;
       const all = commands();
       if (name === undefined) {

@@ -9,7 +9,7 @@ import {
   value,
   values,
 } from "../command.ts";
-import { many, type Parsed, whole } from "../../schema/command-line.node.ts";
+import { repeatedOption, type ParsedCommandLine, integerOption } from "../../schema/command-line.node.ts";
 import { mergeSearches } from "../several-paths.ts";
 
 /** Returns the exit status of a counting search: zero matches may mean that it ended too early. */
@@ -24,8 +24,8 @@ function outcomeOf(data: unknown): Outcome {
 }
 
 /** With `--quiet` one result is enough. */
-const limitOf = (given: Parsed["values"]): number | undefined =>
-  given["quiet"] === true ? 1 : whole(given["limit"], "limit");
+const limitOf = (given: ParsedCommandLine["values"]): number | undefined =>
+  given["quiet"] === true ? 1 : integerOption(given["limit"], "limit");
 
 const QUIET_HELP: OptionHelp = [
   "-q, --quiet",
@@ -117,12 +117,12 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         regex: negated(given, "fixed"),
         word: given["word"],
         multiline: given["multiline"],
-        context: whole(given["context"], "context"),
-        before: whole(given["before"], "before"),
-        after: whole(given["after"], "after"),
-        glob: many(given["glob"]),
-        exclude: many(given["exclude"]),
-        file_types: many(given["type"]),
+        context: integerOption(given["context"], "context"),
+        before: integerOption(given["before"], "before"),
+        after: integerOption(given["after"], "after"),
+        glob: repeatedOption(given["glob"]),
+        exclude: repeatedOption(given["exclude"]),
+        file_types: repeatedOption(given["type"]),
         output: given["files"] === true ? "files" : given["count"] === true ? "count" : undefined,
         rank: given["rank"],
         max_results: limitOf(given),
@@ -170,7 +170,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       args: set({
         pattern: positionals,
         path: given["path"],
-        exclude: many(given["exclude"]),
+        exclude: repeatedOption(given["exclude"]),
         type: given["type"],
         sort: given["sort"],
         limit: limitOf(given),
@@ -205,7 +205,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         query: positionals[0],
         path: positionals[1],
         rank: given["recent"] === true ? "recent" : undefined,
-        limit: whole(given["limit"], "limit"),
+        limit: integerOption(given["limit"], "limit"),
         respect_ignore: negated(given, "no-ignore"),
       }),
     }),
@@ -250,14 +250,15 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       tool: "list_directory",
       args: set({
         path: positionals[0],
-        depth: whole(given["depth"], "depth") ?? (given["recursive"] === true ? MAX_DEPTH : undefined),
+        depth:
+          integerOption(given["depth"], "depth") ?? (given["recursive"] === true ? MAX_DEPTH : undefined),
         sort: given["sort"],
         order: given["desc"] === true ? "desc" : undefined,
         format: given["format"],
-        ignore: many(given["ignore"]),
+        ignore: repeatedOption(given["ignore"]),
         respect_ignore: given["respect-ignore"],
         hidden: negated(given, "no-hidden"),
-        limit: whole(given["limit"], "limit"),
+        limit: integerOption(given["limit"], "limit"),
       }),
     }),
   },

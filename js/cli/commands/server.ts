@@ -11,7 +11,13 @@ import {
 import { stderrLog } from "../../mcp/protocol/log.ts";
 import type { NetOptions } from "../../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values, EXIT } from "../command.ts";
-import { many, type OptionTable, type Parsed, UsageError, whole } from "../../schema/command-line.node.ts";
+import {
+  repeatedOption,
+  type OptionTable,
+  type ParsedCommandLine,
+  UsageError,
+  integerOption,
+} from "../../schema/command-line.node.ts";
 
 /** Help for the options that servers and commands share. */
 const SETTING_HELP: readonly OptionHelp[] = [
@@ -68,7 +74,7 @@ const MAX_PORT = 65_535;
 
 /** Returns the port of a command line. @throws UsageError */
 function portOf(given: unknown): number {
-  const port = whole(given, "port") ?? DEFAULT_PORT;
+  const port = integerOption(given, "port") ?? DEFAULT_PORT;
   if (port >= 0 && port <= MAX_PORT) return port;
   throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
 }
@@ -142,7 +148,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function serve({ positionals, values: given }: Parsed): Promise<number> {
+async function serve({ positionals, values: given }: ParsedCommandLine): Promise<number> {
   const options = await serveOptions(positionals, given, OUR_DEFAULTS, SERVE_OPTIONS);
   // Loaded for this command alone: the protocol's SDK takes longer to load than most commands take.
   const { startServing } = await import("../../mcp/serve.ts");
@@ -151,8 +157,8 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
       ...options,
       host: text(given["host"]) ?? "127.0.0.1",
       port: portOf(given["port"]),
-      allowHosts: many(given["allow-host"]) ?? [],
-      allowOrigins: many(given["allow-origin"]) ?? [],
+      allowHosts: repeatedOption(given["allow-host"]) ?? [],
+      allowOrigins: repeatedOption(given["allow-origin"]) ?? [],
       tokenFile: text(given["token-file"]),
       open: given["no-token"] === true,
       oauth: oauthOf(given),
@@ -169,11 +175,11 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
   return 0;
 }
 
-function oauthOf(given: Parsed["values"]): NetOptions["oauth"] {
+function oauthOf(given: ParsedCommandLine["values"]): NetOptions["oauth"] {
   const issuer = text(given["oauth-issuer"]);
   const resource = text(given["oauth-resource"]);
   const jwks = text(given["oauth-jwks"]);
-  const scopes = many(given["oauth-scope"]) ?? [];
+  const scopes = repeatedOption(given["oauth-scope"]) ?? [];
   const requireAccessTokenType = given["oauth-at-jwt"] === true;
   if (issuer === undefined) {
     if (resource !== undefined || jwks !== undefined || scopes.length > 0 || requireAccessTokenType)

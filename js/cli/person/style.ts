@@ -1,7 +1,7 @@
 /** The form of output for a person: whether one reads it, colours, sizes, times, and harmless lines. */
 import process from "node:process";
 import util from "node:util";
-import { UsageError, type Parsed } from "../../schema/command-line.node.ts";
+import { UsageError, type ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 type Format = Parameters<typeof util.styleText>[0];
@@ -87,7 +87,7 @@ export interface Form {
 }
 
 /** Returns the form that a command line requests. @throws UsageError */
-export function formOf({ values }: Parsed): Form {
+export function formOf({ values }: ParsedCommandLine): Form {
   const colour = setColour(values["color"]);
   const terminal = process.stdout.isTTY === true;
   const person = terminal || colour === "always" || values["heading"] === true;

@@ -4,7 +4,7 @@ import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep/types.ts";
 import { linesOf, rowsOf } from "../../tools/grep/text.ts";
 import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.ts";
-import type { Parsed } from "../../schema/command-line.node.ts";
+import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";
 import { commandHint } from "../hints.ts";
@@ -19,7 +19,7 @@ export function personalText(
   { tool, args }: ToolCall,
   result: ToolResult,
   form: Form,
-  { root }: Parsed["values"],
+  { root }: ParsedCommandLine["values"],
 ): string | undefined {
   if (!result.ok || result.data === undefined) return undefined;
   const given = args as Record<string, unknown>;

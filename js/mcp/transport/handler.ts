@@ -8,7 +8,7 @@ import { HTTP_LIMITS } from "../../http/limits.ts";
 import { refused } from "../auth/gate.ts";
 import { makeMessageHandler, REVISIONS } from "../../rpc/handler.ts";
 import { INVALID_REQUEST, notJson } from "../../rpc/message.ts";
-import { isPlain } from "../../schema/check.ts";
+import { isObjectWithKeys } from "../../schema/check.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
 import { aboutServer, directMethods } from "../protocol/direct.ts";
 import { createMcpHandler } from "../protocol/sdk.ts";
@@ -62,7 +62,8 @@ export function makeHandler(
       initialize: () => aboutServer(parts, parts.version, offers),
     };
     // Reports of progress need a stream, which only the SDK has.
-    const hasMeta = isPlain(message) && isPlain(message["params"]) && "_meta" in message["params"];
+    const hasMeta =
+      isObjectWithKeys(message) && isObjectWithKeys(message["params"]) && "_meta" in message["params"];
     const direct = makeMessageHandler(hasMeta ? { ...methods, "tools/call": undefined } : methods, "leave");
     const handled = direct.handle(message);
     if (handled === undefined) return undefined;

@@ -6,7 +6,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { type JsonObject, notJson, parseMessage } from "../../rpc/message.ts";
-import { isPlain } from "../../schema/check.ts";
+import { isObjectWithKeys } from "../../schema/check.ts";
 
 /** Both directions of a connection. */
 export interface Wire {
@@ -49,7 +49,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
     }
     if (text === "" || text === "\r") return;
     const message = parsed(text);
-    if (isPlain(message)) {
+    if (isObjectWithKeys(message)) {
       wire.onmessage(message);
       return;
     }

@@ -1,6 +1,6 @@
 /** Runs the operations of a batch in order, calls their `after` hooks, and reports their outcomes. */
 import { FilewrightError } from "../../engine/errors.ts";
-import { hooksFor, Raised, runAfter } from "../../hooks/run.ts";
+import { hooksFor, HookException, runAfter } from "../../hooks/run.ts";
 import type { BatchOutcome } from "../../tools/batch.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../after-hooks.ts";
@@ -40,7 +40,7 @@ export async function inOrder(
   try {
     await around(run);
   } catch (thrown) {
-    if (thrown instanceof Raised) throw thrown;
+    if (thrown instanceof HookException) throw thrown;
     // Before the first operation begins, such as while locking, the path of the error identifies its operation.
     const of = thrown instanceof FilewrightError ? thrown.path : undefined;
     const named = operations.findIndex(({ locations }) => locations.some(({ path }) => path === of));

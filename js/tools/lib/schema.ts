@@ -6,15 +6,26 @@
  * documented arguments are the enforced ones. Schemas are compiled once, when a tool's module
  * loads; a check allocates one object for the call.
  */
-import { type Arguments, compileCheck, fromJson, isPlain, kindOf } from "../../schema/check.ts";
-import { Problem } from "../../schema/problem.ts";
+import {
+  type Arguments,
+  compileCheck,
+  parseJsonText,
+  isObjectWithKeys,
+  kindOfValue,
+} from "../../schema/check.ts";
+import { ValueProblem } from "../../schema/problem.ts";
 import type { ObjectSchema } from "../../schema/json-schema.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { suggestArgument } from "../../schema/argument-hints.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
-export { type Arguments, isPlain };
-export { type ObjectSchema, object, type Schema, type SchemaType } from "../../schema/json-schema.ts";
+export { type Arguments, isObjectWithKeys as isPlain };
+export {
+  type ObjectSchema,
+  closedObjectSchema as object,
+  type Schema,
+  type SchemaType,
+} from "../../schema/json-schema.ts";
 
 /** Other spellings of arguments that are accepted silently: alias → canonical name. */
 export type Aliases = Readonly<Record<string, string>>;
@@ -27,11 +38,15 @@ export type Aliases = Readonly<Record<string, string>>;
  */
 export function plainArguments(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
   const value =
-    given === undefined || given === null ? {} : typeof given === "string" ? fromJson(given, "{") : given;
-  if (!isPlain(value)) {
+    given === undefined || given === null
+      ? {}
+      : typeof given === "string"
+        ? parseJsonText(given, "{")
+        : given;
+  if (!isObjectWithKeys(value)) {
     throw new FilewrightError(
       "INVALID_ARGUMENT",
-      `The arguments of ${tool} must be an object, got ${kindOf(value)}.`,
+      `The arguments of ${tool} must be an object, got ${kindOfValue(value)}.`,
       { complete: true, details: { tool } },
     );
   }
@@ -83,7 +98,7 @@ export function compile<T>(tool: string, schema: ObjectSchema): (args: Arguments
   });
   return (args) => {
     const problem = check(args);
-    if (!(problem instanceof Problem)) return problem as T;
+    if (!(problem instanceof ValueProblem)) return problem as T;
     const argument = problem.place();
     const stop = /[.?!]$/u.test(problem.what) ? "" : ".";
     const named = argument === "" ? "" : `Invalid argument '${argument}': `;
