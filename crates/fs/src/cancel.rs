@@ -14,8 +14,8 @@ pub struct CancelToken(Arc<SharedFlag>);
 #[derive(Debug, Default)]
 struct SharedFlag {
     cancelled: Flag,
-    /// For tests: the longest work of a thread between two checks of the flag, and the number of
-    /// checks before it counts as set.
+    /// For tests: measures the time between two checks of the flag, and can set it at a chosen
+    /// check.
     #[cfg(any(test, feature = "testing"))]
     watched: watched::Watched,
 }
@@ -47,12 +47,12 @@ impl CancelToken {
     }
 }
 
-/// A point in time after which partial results are returned.
+/// A point in time after which an operation ends with what it has found so far. May be absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// Returns a deadline `millis` milliseconds from now; `None` never passes.
+    /// Returns a deadline `millis` milliseconds from now; with `None`, one that never passes.
     pub fn after(millis: Option<u64>) -> Self {
         Self(millis.and_then(|m| Instant::now().checked_add(std::time::Duration::from_millis(m))))
     }
@@ -62,7 +62,7 @@ impl Deadline {
         self.0.is_some()
     }
 
-    /// Returns the remaining time, or `None` without a deadline.
+    /// Returns the time until the deadline, zero once it has passed; `None` without a deadline.
     pub fn left(&self) -> Option<std::time::Duration> {
         self.0.map(|at| at.saturating_duration_since(Instant::now()))
     }
@@ -85,7 +85,7 @@ mod watched {
     use crate::flag::Flag;
 
     thread_local! {
-        /// The time of this thread's last check.
+        /// The processor time of this thread at its last check of the flag.
         static LOOKED: Cell<Option<Duration>> = const { Cell::new(None) };
     }
 
@@ -122,7 +122,7 @@ mod watched {
     }
 
     impl CancelToken {
-        /// Returns a token that becomes cancelled at the check with this number.
+        /// Returns a token that becomes cancelled at the check number `looks`, counted from 0.
         pub fn at_look(looks: u64) -> Self {
             let cancel = Self::default();
             cancel.0.watched.left.store(looks, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use crate::sync::{AtomicBool, Ordering};
 
-/// Initially not set.
+/// A boolean that is initially false and can only become true.
 #[derive(Debug, Default)]
 pub(crate) struct Flag(AtomicBool);
 

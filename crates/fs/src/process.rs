@@ -14,15 +14,17 @@ use rustix::process::{Pid, getpid};
 /// The identity of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessName {
-    /// A hash of boot and namespace, eight hexadecimal digits.
+    /// A hash of the boot id and the pid namespace, eight hexadecimal digits. Pids of two processes
+    /// can only be compared if their realms are equal.
     pub realm: String,
     pub pid: u32,
     /// The start time in clock ticks since boot; 0 if the system does not report it.
     pub started: u64,
 }
 
-/// Reads this process's identity once, and starts a thread that reads others, for restricted
-/// threads that cannot read procfs.
+/// Reads this process's identity and caches it, and starts a thread that reads the start time of
+/// other processes. Both are needed before threads are restricted by Landlock, because those cannot
+/// read procfs.
 #[cfg(target_os = "linux")]
 pub(crate) fn prepare() {
     let _ = ProcessName::own();
@@ -33,20 +35,24 @@ pub(crate) fn prepare() {
                 let _ = tell.send(started(pid));
             }
         };
-        // Without the thread, a reused pid is mistaken for the process that created the file.
+        // If the thread cannot be started, no start time is known, and a reused pid is mistaken for
+        // the process that created the file.
         std::thread::Builder::new().name("filewright-procfs".to_owned()).spawn(look).ok()?;
         Some(ask)
     });
 }
 
-/// The pid, and the channel for the start time.
+/// A pid, and the channel on which its start time is sent back.
 type StartRequest = (u32, SyncSender<Option<u64>>);
-/// Sends requests for the start time of a process to the thread that can read procfs.
+/// The sender of requests to the thread that can read procfs. Empty before [`prepare`]; `None`
+/// inside if the thread could not be started.
 static LOOKOUT: OnceLock<Option<SyncSender<StartRequest>>> = OnceLock::new();
-/// The maximum time to wait for an answer from [`LOOKOUT`].
+/// The maximum time to wait for an answer from [`LOOKOUT`]. After it, the start time counts as
+/// unknown.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// Returns the start time of a process, even on a restricted thread.
+/// Returns the start time of a process in clock ticks since boot. A thread that cannot read procfs
+/// asks the thread that can.
 fn started_anyhow(pid: u32) -> Option<u64> {
     started(pid).or_else(|| {
         let (tell, told) = sync_channel(1);
@@ -84,8 +90,9 @@ impl ProcessName {
     }
 }
 
-/// Reads the start time of a process: field 22 of its line in procfs. The second field is the
-/// program's name in parentheses and may contain any character.
+/// Reads the start time of a process in clock ticks since boot: field 22 of `/proc/PID/stat`. The
+/// search begins after the last `)`, because the second field is the program's name in parentheses
+/// and may contain any character.
 fn started(pid: u32) -> Option<u64> {
     let line = read_small(&format!("/proc/{pid}/stat"))?;
     let after = &line[memchr::memrchr(b')', &line)? + 1..];
@@ -93,7 +100,9 @@ fn started(pid: u32) -> Option<u64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// Reads the first kibibyte of a file of the system, never of a user.
+/// Returns the first 1024 bytes of a file that belongs to the system, such as one in procfs, or
+/// `None` if it cannot be read. It opens the path without any check, so it must not be used for a
+/// path of a caller.
 pub(crate) fn read_small(path: &str) -> Option<Vec<u8>> {
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = vec![0; 1024];

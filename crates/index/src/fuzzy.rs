@@ -86,7 +86,7 @@ pub fn find_files(
 }
 
 fn gone() -> filewright_core::Error {
-    filewright_fs::dir::errno::os(rustix::io::Errno::NOENT)
+    filewright_fs::dir::errno::os_error(rustix::io::Errno::NOENT)
 }
 
 fn from_tree(

@@ -325,13 +325,13 @@ export type Kind = "file" | "dir" | "symlink" | "other";
 /** The words by their numbers. */
 export const KIND_WORDS: readonly Kind[] = ["file", "dir", "symlink", "other"];
 
-/** The entries that an operation on a tree affected. */
+/** The number and size of the entries that an operation on a tree affected. */
 export interface TreeCounts {
-  /** Everything that is not a directory. */
+  /** The number of entries that are not directories. */
   readonly files: number;
-  /** Including the top directory. */
+  /** The number of directories, including the top. */
   readonly directories: number;
-  /** The sizes of the regular files. */
+  /** The sum of the sizes of the regular files, in bytes. */
   readonly bytes: number;
 }
 
@@ -435,8 +435,8 @@ export function decodeFindHead(from: Unpacker): FindHead {
 /**
  * The reason why a search is incomplete.
  *
- * - `maxResults`: There are more than `maxResults`.
- * - `maxPerFile`: Some file has more hits than `maxPerFile`.
+ * - `maxResults`: There are more results than `maxResults`.
+ * - `maxPerFile`: At least one file has more hits than `maxPerFile`.
  * - `timeout`: The time limit was reached.
  */
 export type IncompleteReason = "max_results" | "max_per_file" | "timeout";
@@ -460,7 +460,7 @@ export type Freshness = "scan" | "watch" | "sweep";
 /** The words by their numbers. */
 export const FRESHNESS_WORDS: readonly Freshness[] = ["scan", "watch", "sweep"];
 
-/** The numbers of a search of contents. */
+/** The totals of a search of contents. */
 export interface SearchTotals {
   /** The number of matching lines. Exact when the search is complete, otherwise a lower bound. */
   readonly totalMatches: number;

@@ -1,28 +1,29 @@
-//! Landlock by its three system calls. This is the only module of the crate with `unsafe`, which it
-//! needs for the kernel's structures and descriptors.
+//! Landlock, the Linux interface by which a thread restricts its own access to files, by its three
+//! system calls. They need `unsafe`, because they take the kernel's structures and raw descriptors.
 //!
-//! A ruleset names the rights that it handles. Rights that it handles and that no rule allows are
-//! refused to the thread that restricts itself and to all threads it starts.
+//! A ruleset names the rights that it handles. The thread that restricts itself, and all threads
+//! that it starts, keep a handled right only where a rule allows it.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use filewright_core::{Code, Error, Result};
 
-/// File rights, as the kernel numbers them.
+/// The rights for files, as bits of the kernel's `LANDLOCK_ACCESS_FS_*`.
 pub mod fs {
     /// Execute a file.
     pub const EXECUTE: u64 = 1;
     /// Open for reading; list a directory.
     pub const READ: u64 = 1 << 2 | 1 << 3;
-    /// Open for writing, remove, and create everything except devices.
+    /// Open for writing, truncate, remove, move, and create everything except devices.
     pub const WRITE: u64 =
         1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 12 | 1 << 13 | 1 << 14;
-    /// The rights that a rule on something other than a directory can allow.
+    /// The rights that a rule for an entry that is not a directory can allow.
     pub const FILE: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 }
 
-/// Returns the rights that a version of the interface can handle.
+/// Returns the rights that a version of Landlock can handle: for files, for TCP, and for reaching
+/// other processes.
 fn handled(abi: u32) -> (u64, u64, u64) {
     let files = match abi {
         0 | 1 => (1 << 13) - 1,
@@ -31,7 +32,8 @@ fn handled(abi: u32) -> (u64, u64, u64) {
         _ => (1 << 16) - 1,
     };
     let tcp = if abi >= 4 { 0b11 } else { 0 };
-    // Abstract Unix sockets of, and signals to, processes outside.
+    // Connecting to abstract Unix sockets of processes that are not restricted by the same ruleset,
+    // and signals to them.
     let scoped = if abi >= 6 { 0b11 } else { 0 };
     (files, tcp, scoped)
 }
@@ -49,7 +51,7 @@ struct PathBeneathAttr {
     parent_fd: i32,
 }
 
-/// Returns the version of the kernel's Landlock interface; 0 without Landlock.
+/// Returns the version (ABI) of the kernel's Landlock interface; 0 without Landlock.
 pub fn abi() -> u32 {
     const VERSION: u32 = 1;
     // SAFETY: asks for the version; no pointer is passed.
@@ -64,7 +66,7 @@ pub fn abi() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
-/// The rights that threads keep when they restrict themselves.
+/// A set of rules: the rights that threads keep when they restrict themselves with it.
 #[derive(Debug)]
 pub struct Ruleset {
     fd: OwnedFd,
@@ -72,8 +74,8 @@ pub struct Ruleset {
 }
 
 impl Ruleset {
-    /// Creates a ruleset that handles all file rights. With `strict` also TCP, and signals and
-    /// abstract sockets to processes outside, as far as the kernel supports it.
+    /// Creates a ruleset without rules that handles all rights for files. With `strict`, it also
+    /// handles TCP, signals and abstract Unix sockets, as far as the kernel supports that.
     ///
     /// # Errors
     /// `SANDBOX_SETUP_FAILED` if the kernel has no Landlock.
@@ -102,7 +104,7 @@ impl Ruleset {
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(raw) }, files })
     }
 
-    /// Allows rights below a directory, or on a file.
+    /// Adds a rule: allows rights on a file, or on a directory and everything below it.
     ///
     /// # Errors
     /// `SANDBOX_SETUP_FAILED` with the kernel's error.
@@ -111,7 +113,7 @@ impl Ruleset {
             .map_err(|why| refused("the kernel refuses a Landlock rule", &why))
     }
 
-    /// [`Ruleset::allow`] without an allocation, for a process between fork and exec.
+    /// Like [`Ruleset::allow`], without allocating memory, for a process between fork and exec.
     ///
     /// # Errors
     /// The kernel's error.
@@ -143,8 +145,8 @@ impl Ruleset {
             .map_err(|why| refused("the kernel does not restrict the thread", &why))
     }
 
-    /// Like [`Ruleset::restrict_self`], without an allocation, for a process between fork and exec
-    /// that has already called [`try_no_new_privileges`].
+    /// Like [`Ruleset::restrict_self`], without allocating memory, for a process between fork and
+    /// exec that has already called [`try_no_new_privileges`].
     ///
     /// # Errors
     /// The kernel's error.
@@ -156,7 +158,8 @@ impl Ruleset {
     }
 }
 
-/// Prevents the calling thread from gaining rights by executing a program.
+/// Prevents the calling thread from gaining privileges by executing a program, such as one with
+/// set-user-id.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
@@ -164,7 +167,7 @@ pub fn no_new_privileges() -> Result<()> {
     try_no_new_privileges().map_err(|why| refused("the kernel keeps privileges open", &why))
 }
 
-/// [`no_new_privileges`] without an allocation, for a process between fork and exec.
+/// Like [`no_new_privileges`], without allocating memory, for a process between fork and exec.
 ///
 /// # Errors
 /// The kernel's error.

@@ -26,7 +26,7 @@ pub use pool::Pool;
 
 use crate::root::{Kernel, Roots};
 
-/// The threads of a pool that run a job.
+/// Which of the two groups of threads of a pool runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// For jobs that access one file or directory.
@@ -35,7 +35,7 @@ pub enum Lane {
     Scan,
 }
 
-/// The degree to which the kernel enforces a policy.
+/// How far the kernel enforces the roots of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforced {
     /// Nothing outside the roots can be opened.
@@ -46,21 +46,21 @@ pub enum Enforced {
     Not,
 }
 
-/// The result of setting up the threads of a policy.
+/// The threads that access files for a policy, and how far the kernel restricts them.
 #[derive(Clone, Debug)]
 pub struct Confinement {
     /// The threads.
     pub pool: Arc<Pool>,
-    /// The degree of enforcement.
+    /// How far the kernel restricts the threads.
     pub enforced: Enforced,
     /// The version of Landlock; 0 without it.
     pub abi: u32,
-    /// The reason why enforcement is less than requested.
+    /// The reason why enforcement is less than requested; `None` if it is not.
     pub reason: Option<String>,
 }
 
 impl Confinement {
-    /// Sets up the threads of a policy.
+    /// Returns the threads for a policy, started or shared with roots of equal restrictions.
     ///
     /// # Errors
     /// `SANDBOX_SETUP_FAILED` if confinement is required and not available.
@@ -99,18 +99,18 @@ fn restricted(_roots: &Roots) -> Result<Confinement> {
 fn restricted(roots: &Roots) -> Result<Confinement> {
     use filewright_core::{Code, Error};
 
-    use crate::dir::errno::os;
+    use crate::dir::errno::os_error;
     use crate::dir::stat::Stat;
 
     let abi = landlock::abi();
-    // With version 1, files cannot be moved between directories.
+    // With version 1, a restricted thread cannot move files between directories.
     if abi < 2 {
         return Err(Error::new(Code::SandboxSetupFailed, "the kernel has no usable Landlock"));
     }
     if roots.follows_anywhere() {
         return Err(Error::new(Code::SandboxSetupFailed, "links may lead anywhere by this policy"));
     }
-    // Reads /proc now, because the restricted threads cannot.
+    // Both read procfs now, because the restricted threads cannot.
     crate::process::prepare();
     refusal::prepare();
     let mut whole = true;
@@ -118,7 +118,7 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
     for (place, exact, write) in roots.places() {
         let rights =
             if write { landlock::fs::READ | landlock::fs::WRITE } else { landlock::fs::READ };
-        let stat = Stat::of(place).map_err(os)?;
+        let stat = Stat::of(place).map_err(os_error)?;
         places.push((place, (stat.dev, stat.ino, rights)));
         whole &= exact;
     }

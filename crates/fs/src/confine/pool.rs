@@ -1,5 +1,5 @@
-//! The threads that access files: a few for each policy, restricted before they serve, or a shared
-//! few where nothing is to be restricted.
+//! The threads that access files: up to eight for each policy, which restrict themselves before
+//! they run jobs, or up to eight shared ones for all policies without restriction.
 //!
 //! They are separate from the runtime's threads, so that a hanging file system blocks only some of
 //! them, and because a restriction must apply to them only. User code never runs on them.
@@ -19,19 +19,19 @@ use super::queue::{Queue, Submitted};
 
 type BoxedJob = Box<dyn FnOnce() + Send>;
 
-/// The number of threads for calls that access one file or directory.
+/// The maximum number of threads for calls that access one file or directory.
 const MAX_QUICK_THREADS: usize = 4;
-/// The number of threads for calls that walk a tree: enough to keep a disk busy.
+/// The maximum number of threads for calls that walk a tree: enough to keep a disk busy.
 const MAX_SCAN_THREADS: usize = 4;
 
 /// A file that threads may access: device, inode and rights. The ruleset holds the inode, so its
 /// number is not reused while a pool with this restriction exists.
 pub(super) type Grant = (u64, u64, u64);
 
-/// The pools in use, keyed by the files that their threads may access.
+/// The restricted pools in use, keyed by the sorted grants of their threads.
 static RESTRICTED: OnceLock<Mutex<HashMap<Vec<Grant>, Weak<Pool>>>> = OnceLock::new();
 
-/// A few threads and their queues.
+/// A pool of threads with a queue of jobs for each [`Lane`].
 #[derive(Debug)]
 pub struct Pool {
     shared: Arc<PoolState>,
@@ -95,12 +95,13 @@ impl Pool {
         Ok(Arc::new(pool))
     }
 
+    /// Returns a pool without threads, whose threads will restrict themselves with `ruleset`.
     fn over(ruleset: Option<Ruleset>) -> Self {
         let (quick, scans) = (Queue::new(MAX_QUICK_THREADS), Queue::new(MAX_SCAN_THREADS));
         Self { shared: Arc::new(PoolState { quick, scans, ruleset }) }
     }
 
-    /// Runs a job on one of the threads of a lane.
+    /// Runs a job on one of the threads of a lane, later; does not wait for it.
     pub fn submit(&self, lane: Lane, work: impl FnOnce() + Send + 'static) {
         self.submit_boxed(lane, Box::new(work));
     }
@@ -113,14 +114,15 @@ impl Pool {
         let started = std::thread::Builder::new().name("filewright".to_owned()).spawn(move || {
             match shared.restrict() {
                 Ok(()) => shared.serve(lane),
-                // The thread did not start; the first thread of the pool takes over its jobs.
+                // A thread that could not restrict itself runs nothing; the first thread of the
+                // pool takes over its jobs.
                 Err(_) => shared.hand_over(shared.queue(lane).give_up()),
             }
         });
         if started.is_err() {
             let left = self.shared.queue(lane).give_up();
             if self.shared.ruleset.is_none() {
-                // There is no thread for it, so the caller's thread runs it.
+                // No thread can run the jobs, so the calling thread does.
                 left.into_iter().for_each(|work| work());
             } else {
                 self.shared.hand_over(left);
@@ -144,24 +146,27 @@ impl PoolState {
         }
     }
 
-    /// Moves the jobs of a lane without threads to the quick lane, which in a restricted pool has a
+    /// Moves jobs of a lane that has no thread to the quick lane, which in a restricted pool has a
     /// thread from the start.
     fn hand_over(&self, left: impl IntoIterator<Item = BoxedJob>) {
         for work in left {
             if self.quick.put(work) == Submitted::Start {
-                // The requested thread is not started: the existing ones run the job.
+                // Another thread is not started: the existing ones run the job.
                 drop(self.quick.give_up());
             }
         }
     }
 
+    /// Restricts the calling thread, if the pool has a ruleset.
     fn restrict(&self) -> Result<()> {
         self.ruleset.as_ref().map_or(Ok(()), Ruleset::restrict_self)
     }
 
+    /// Runs jobs of a lane on the calling thread until the pool is dropped.
     fn serve(&self, lane: Lane) {
         self.queue(lane).serve(|work| {
-            // The panic was already reported; the thread continues.
+            // The panic hook has reported the panic already; the thread continues with the next
+            // job.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         });
     }

@@ -1,4 +1,5 @@
-//! The pool for platforms that cannot restrict single threads: the same lanes without a ruleset.
+//! The pool of threads for platforms that cannot restrict single threads: the same two lanes,
+//! always without restriction.
 //!
 //! Separate from `pool.rs`, so that neither needs conditional code.
 
@@ -12,7 +13,7 @@ type BoxedJob = Box<dyn FnOnce() + Send>;
 /// The number of threads of each lane.
 const THREADS_PER_LANE: usize = 4;
 
-/// A few threads for each lane, and their queues.
+/// A pool of threads with a queue of jobs for each [`Lane`].
 #[derive(Debug)]
 pub struct Pool {
     quick: Mutex<Sender<BoxedJob>>,
@@ -28,7 +29,7 @@ impl Pool {
         )
     }
 
-    /// Runs a job on one of the threads of a lane.
+    /// Runs a job on one of the threads of a lane, later; does not wait for it.
     pub fn submit(&self, lane: Lane, work: impl FnOnce() + Send + 'static) {
         let queue = match lane {
             Lane::Quick => &self.quick,
@@ -40,6 +41,7 @@ impl Pool {
     }
 }
 
+/// Starts the threads of a lane and returns the sender of its jobs.
 fn lane() -> Mutex<Sender<BoxedJob>> {
     let (queue, work) = channel::<BoxedJob>();
     let work = Arc::new(Mutex::new(work));
@@ -49,7 +51,8 @@ fn lane() -> Mutex<Sender<BoxedJob>> {
             loop {
                 let next = work.lock().unwrap_or_else(|bad| bad.into_inner()).recv();
                 let Ok(next) = next else { return };
-                // The panic was already reported; the thread continues.
+                // The panic hook has reported the panic already; the thread continues with the next
+                // job.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(next));
             }
         });

@@ -20,12 +20,13 @@ struct QueueState<W> {
     closed: bool,
 }
 
-/// The action required after submitting a job.
+/// What the caller of [`Queue::put`] must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Submitted {
-    /// None: a thread will run the job.
+    /// Nothing: an existing thread will run the job.
     Nothing,
-    /// Start a thread, which is counted already; it must call `serve` or `give_up`.
+    /// Start a thread that calls [`Queue::serve`], or call [`Queue::give_up`] if that fails. The
+    /// thread is counted already.
     Start,
 }
 
@@ -35,12 +36,12 @@ impl<W> Queue<W> {
         Self { state: Mutex::new(state), ready: Condvar::new(), most }
     }
 
-    /// Counts a thread that the caller starts.
+    /// Counts a thread that the caller starts without having been told to by [`Queue::put`].
     pub(crate) fn count(&self) {
         self.lock().threads += 1;
     }
 
-    /// Submits a job.
+    /// Adds a job to the end of the queue.
     pub(crate) fn put(&self, work: W) -> Submitted {
         let mut state = self.lock();
         state.work.push_back(work);
@@ -53,15 +54,15 @@ impl<W> Queue<W> {
         Submitted::Start
     }
 
-    /// Uncounts a thread that could not be started. If there is no other, returns all waiting jobs,
-    /// because other callers may have relied on this thread.
+    /// Subtracts a thread that could not be started. If there is no other, returns all waiting
+    /// jobs, also those of other callers, because nothing else would run them.
     pub(crate) fn give_up(&self) -> VecDeque<W> {
         let mut state = self.lock();
         state.threads -= 1;
         if state.threads == 0 { std::mem::take(&mut state.work) } else { VecDeque::new() }
     }
 
-    /// Runs jobs until the queue is closed and empty.
+    /// Runs jobs on the calling thread until the queue is closed and empty.
     pub(crate) fn serve(&self, run: impl Fn(W)) {
         let mut state = self.lock();
         loop {

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::dir::stat::Kind;
 use crate::root::{FinalSymlink, MissingPolicy, Roots};
 
-/// The layer that refused.
+/// The layer of the system that refused an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     /// Permission bits and access lists.
@@ -27,18 +27,18 @@ enum Layer {
     SecurityModule,
 }
 
-/// The result of checking the permissions alone.
+/// Whether the permissions of the file alone allow an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Permissions {
     Allow,
     Refuse,
-    /// Depends on the kind of change, or cannot be checked.
+    /// Not known: it depends on the kind of change, or could not be checked.
     Unknown,
 }
 
 impl Roots {
-    /// Sets `details.layer` of a refusal to the layer that it came from, if that is known. `asked`
-    /// are the paths of the call and the access that it needed.
+    /// Adds `details.layer`, the layer that refused, to an error of the system, if that can be
+    /// determined. `asked` are the paths of the call with the access that it needed.
     ///
     /// # Errors
     /// The error of `result`.
@@ -49,6 +49,8 @@ impl Roots {
         })
     }
 
+    /// Returns the layer that refused, or `None` if the error is another one or the layer is not
+    /// known.
     fn layer_of(&self, asked: &[(&[u8], Intent)], error: &Error) -> Option<Layer> {
         let errno = error.details.get("errno").and_then(serde_json::Value::as_i64);
         let refused = error.code == Code::PermissionDenied
@@ -64,11 +66,13 @@ impl Roots {
         if said.contains(&Permissions::Unknown) { None } else { above_permissions() }
     }
 
+    /// Checks the permissions for an access to a path without making it.
     fn permissions(&self, path: &[u8], intent: Intent) -> Permissions {
         let place = match self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)
         {
             Ok(place) => place,
-            // Directories are resolved without being opened, so only permissions can refuse that.
+            // Resolving a path does not open directories for reading, which is all that Landlock
+            // refuses, so the permissions have refused.
             Err(error) if error.code == Code::PermissionDenied => return Permissions::Refuse,
             Err(_) => return Permissions::Unknown,
         };
@@ -123,13 +127,15 @@ impl Layer {
     }
 }
 
-/// Reads system files now, because a restricted thread cannot open them.
+/// Determines now whether a security module labels this process, because a restricted thread cannot
+/// read procfs.
 #[cfg(target_os = "linux")]
 pub(crate) fn prepare() {
     is_labelled();
 }
 
-/// Reports whether a security module labels this process, so that it may also refuse.
+/// Reports whether a security module such as AppArmor restricts this process: its label is neither
+/// empty nor `unconfined`. Cached.
 #[cfg(target_os = "linux")]
 fn is_labelled() -> bool {
     static LABELLED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
@@ -153,7 +159,8 @@ fn above_permissions() -> Option<Layer> {
     None
 }
 
-/// Reports whether the file system makes its own access decisions.
+/// Reports whether the file system decides about accesses itself, so that the permission bits do
+/// not tell, as network file systems and FUSE do. True if its type cannot be read.
 #[cfg(target_os = "linux")]
 fn decides_itself(directory: impl AsFd) -> bool {
     /// NFS, SMB (three versions), 9P, FUSE, Ceph.

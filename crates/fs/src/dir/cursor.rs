@@ -8,43 +8,45 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::{Code, Error, Result};
 
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
 use crate::dir::{open_directory, open_entries};
 
-/// The maximum number of open descriptors of a cursor.
+/// The maximum number of descriptors that a cursor keeps open besides that of the top. Below that
+/// depth, the outermost directories are closed and reopened on the way back.
 const MAX_OPEN_LEVELS: usize = 24;
 
-/// A position in a tree.
+/// A position in a tree: the directories from the top to the current one.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     levels: Vec<Level>,
     up: ParentAccess,
 }
 
-/// The access that a cursor needs to a directory when it returns to it.
+/// How a cursor reopens a directory on the way up, if it had closed the descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParentAccess {
-    /// Changes the entries.
+    /// As a base for calls on its entries, without the right to read it.
     Stand,
-    /// Changes the directory itself as well, such as its permission bits.
+    /// For reading, so that the directory itself can be changed too, for example its permission
+    /// bits.
     Change,
 }
 
 #[derive(Debug)]
 struct Level {
-    /// `None` while the cursor is far below.
+    /// `None` while it is closed because the cursor is too far below it.
     fd: Option<OwnedFd>,
     id: (u64, u64),
 }
 
 impl Cursor {
-    /// Starts at the top of a tree, given a directory open for reading.
+    /// Creates a cursor at the top of a tree. `top` is that directory, open for reading.
     pub(crate) fn new(top: OwnedFd, up: ParentAccess) -> Self {
         Self { levels: vec![Level { fd: Some(top), id: (0, 0) }], up }
     }
 
-    /// Returns the current directory.
+    /// Returns the descriptor of the current directory.
     pub(crate) fn current_dir(&self) -> Result<BorrowedFd<'_>> {
         let level = self.levels.last().and_then(|level| level.fd.as_ref());
         level
@@ -52,7 +54,8 @@ impl Cursor {
             .ok_or_else(|| Error::new(Code::Internal, "the walk has no directory"))
     }
 
-    /// Enters a directory. Returns false if it is no directory, or no longer exists.
+    /// Enters the subdirectory `name`. Returns false, and stays, if it is no directory or no longer
+    /// exists.
     pub(crate) fn enter(&mut self, name: &[u8]) -> Result<bool> {
         let fd = match open_entries(self.current_dir()?, name) {
             Ok(Some(fd)) => fd,
@@ -60,19 +63,20 @@ impl Cursor {
             Err(error) if error.code == Code::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
-        // The top is never closed, so that a walk ends where it began.
+        // The top (level 0) is never closed, so that a walk ends where it began.
         let far = self.levels.len().checked_sub(MAX_OPEN_LEVELS).filter(|far| *far > 0);
         if let Some(level) = far.and_then(|far| self.levels.get_mut(far))
             && let Some(fd) = level.fd.take()
         {
-            let stat = Stat::of(fd).map_err(os)?;
+            let stat = Stat::of(fd).map_err(os_error)?;
             level.id = (stat.dev, stat.ino);
         }
         self.levels.push(Level { fd: Some(fd), id: (0, 0) });
         Ok(true)
     }
 
-    /// Returns to the parent directory.
+    /// Returns to the parent directory. Returns `CONFLICT` if `..` no longer leads to the directory
+    /// that the cursor came from.
     pub(crate) fn leave(&mut self) -> Result<()> {
         let below = self.levels.pop().and_then(|level| level.fd);
         let Some(level) = self.levels.last_mut() else {
@@ -84,10 +88,10 @@ impl Cursor {
             let moved =
                 || Error::new(Code::Conflict, "the tree is being changed by another program");
             let fd = match self.up {
-                ParentAccess::Stand => open_directory(below.as_fd(), b"..").map_err(os)?,
+                ParentAccess::Stand => open_directory(below.as_fd(), b"..").map_err(os_error)?,
                 ParentAccess::Change => open_entries(&below, b"..")?.ok_or_else(moved)?,
             };
-            let stat = Stat::of(&fd).map_err(os)?;
+            let stat = Stat::of(&fd).map_err(os_error)?;
             if (stat.dev, stat.ino) != level.id {
                 return Err(moved());
             }

@@ -1,10 +1,12 @@
-//! The only mapping from errno to error codes.
+//! Maps the system's error numbers (errno) to the error codes of Filewright, and constructs the
+//! errors that several modules return. No other module maps an errno.
 
 use filewright_core::{Code, Error};
 use rustix::io::Errno;
 
-/// Returns the error for a failed system call. Messages contain no path.
-pub fn os(errno: Errno) -> Error {
+/// Returns the error for the errno of a failed system call. The message contains no path, because
+/// the caller may not be allowed to see it.
+pub fn os_error(errno: Errno) -> Error {
     let (code, message) = match errno {
         Errno::NOENT => (Code::NotFound, "no such file or directory"),
         Errno::ACCESS | Errno::PERM => {
@@ -29,55 +31,56 @@ pub fn os(errno: Errno) -> Error {
         Errno::OPNOTSUPP | Errno::NOSYS => {
             (Code::UnsupportedOperation, "the file system does not support this")
         }
-        Errno::MFILE | Errno::NFILE => return io(errno, "too many open files"),
-        Errno::BUSY => return io(errno, "the file or directory is in use by the system"),
-        errno => return io(errno, "input/output failure"),
+        Errno::MFILE | Errno::NFILE => return io_error(errno, "too many open files"),
+        Errno::BUSY => return io_error(errno, "the file or directory is in use by the system"),
+        errno => return io_error(errno, "input/output failure"),
     };
     Error::new(code, message)
 }
 
-fn io(errno: Errno, message: &str) -> Error {
+fn io_error(errno: Errno, message: &str) -> Error {
     let text = format!("{message} (os error {})", errno.raw_os_error());
     Error::new(Code::IoError, text).detail("errno", errno.raw_os_error())
 }
 
-/// Returns the refusal of a path outside the roots. The message is the same whether or not the path
-/// exists.
-pub(crate) fn outside() -> Error {
+/// Returns the error that refuses a path outside the roots. The message is the same whether or not
+/// the path exists.
+pub(crate) fn outside_error() -> Error {
     Error::new(Code::OutsideAllowed, "outside the allowed roots")
 }
 
-/// Returns the refusal of a change to a protected path.
-pub(crate) fn protected() -> Error {
+/// Returns the error that refuses a change to a protected path.
+pub(crate) fn protected_error() -> Error {
     Error::new(Code::ProtectedPath, "the path is protected from change")
 }
 
-/// Returns the refusal to create or change a directory that git would treat as a repository.
-pub(crate) fn repository() -> Error {
+/// Returns the error that refuses to create or change a directory that git would treat as a
+/// repository.
+pub(crate) fn repository_error() -> Error {
     Error::new(Code::ProtectedPath, "git would take the directory for a repository")
         .detail("reason", "repository")
 }
 
-/// Returns the refusal to read a file that contains a private key.
-pub(crate) fn secret_content() -> Error {
+/// Returns the error that refuses to read a file that contains a private key.
+pub(crate) fn secret_content_error() -> Error {
     Error::new(Code::GrantDenied, "it holds a private key, and nobody has granted it")
         .detail("reason", "secret")
         .detail("by", "content")
 }
 
-/// Returns the refusal to read a secret.
-pub(crate) fn secret() -> Error {
+/// Returns the error that refuses to read a file that counts as a secret by its name.
+pub(crate) fn secret_error() -> Error {
     Error::new(Code::GrantDenied, "it is a secret by its name, and nobody has granted it")
         .detail("reason", "secret")
 }
 
-/// Returns the error for a FIFO, socket or device.
-pub(crate) fn not_regular() -> Error {
+/// Returns the error for an entry that is a FIFO, socket or device where a regular file is needed.
+pub(crate) fn not_regular_error() -> Error {
     Error::new(Code::NotRegularFile, "neither a file nor a directory")
 }
 
-/// Returns the error for a path that changes more often than the call retries.
-pub(crate) fn unsettled() -> Error {
+/// Returns the error for a path that another program changes more often than the call retries.
+pub(crate) fn changing_path_error() -> Error {
     Error::new(Code::Conflict, "the path is being changed by another program")
 }
 
@@ -98,8 +101,8 @@ mod tests {
             (Errno::MFILE, Code::IoError),
             (Errno::IO, Code::IoError),
         ] {
-            assert_eq!(os(errno).code, code);
+            assert_eq!(os_error(errno).code, code);
         }
-        assert!(os(Errno::ROFS).message.contains("read-only"));
+        assert!(os_error(Errno::ROFS).message.contains("read-only"));
     }
 }

@@ -17,7 +17,7 @@ use filewright_core::Result;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use errno::os;
+use errno::os_error;
 use stat::Kind;
 
 /// Returns the flags for opening a directory as a base for other calls: without the right to read
@@ -35,14 +35,14 @@ pub(crate) fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Re
     rustix::fs::openat(dir, name, directory_flags(), Mode::empty())
 }
 
-/// Opens a directory to read its entries, by one name. Returns `None` if it is no longer a
-/// directory.
+/// Opens the directory `name` in `dir` for reading its entries; does not follow links. Returns
+/// `None` if it is a link or another entry that is no directory.
 pub(crate) fn open_entries(dir: impl AsFd, name: &[u8]) -> Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(dir, name, flags | OFlags::NONBLOCK, Mode::empty()) {
         Ok(fd) => Ok(Some(fd)),
         Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => Ok(None),
-        Err(errno) => Err(os(errno)),
+        Err(errno) => Err(os_error(errno)),
     }
 }
 
@@ -53,13 +53,13 @@ pub(crate) fn for_each_name(
     dir: impl AsFd,
     mut f: impl FnMut(&[u8], Option<Kind>) -> Result<()>,
 ) -> Result<()> {
-    let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(os)?;
-    let mut stream = Dir::new(own).map_err(os)?;
-    // The duplicated descriptor shares its position with the original, which may have been read
-    // before.
+    let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(os_error)?;
+    let mut stream = Dir::new(own).map_err(os_error)?;
+    // A duplicated descriptor shares its read position with the original, which may have been read
+    // before, so reading starts anew.
     stream.rewind();
     while let Some(entry) = stream.read() {
-        let entry = entry.map_err(os)?;
+        let entry = entry.map_err(os_error)?;
         let name = entry.file_name().to_bytes();
         if name == b"." || name == b".." {
             continue;
@@ -73,7 +73,7 @@ pub(crate) fn for_each_name(
     Ok(())
 }
 
-/// Removes one name of a file. Succeeds if the name does not exist.
+/// Removes the name of a file or link from a directory. Succeeds if the name does not exist.
 pub(crate) fn unlink(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Err(Errno::NOENT) => Ok(()),

@@ -8,7 +8,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 
 filewright_core::wire! {
     /// The type of an entry.
@@ -100,11 +100,11 @@ impl Stat {
         match Self::at(dir, name) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(os(errno)),
+            Err(errno) => Err(os_error(errno)),
         }
     }
 
-    // The field types differ between platforms, so a cast may be a no-op.
+    // The field types differ between platforms, so on some of them a cast changes nothing.
     #[allow(clippy::unnecessary_cast)]
     fn from_raw(stat: &rustix::fs::Stat) -> Self {
         #[cfg(any(target_os = "macos", target_os = "ios"))]
@@ -127,12 +127,12 @@ impl Stat {
         }
     }
 
-    /// Reports whether both belong to the same file.
+    /// Reports whether both describe the same file: equal device and inode.
     pub fn same_file(&self, other: &Self) -> bool {
         self.dev == other.dev && self.ino == other.ino
     }
 
-    /// Returns the version that this metadata describes.
+    /// Returns the version of the file that this metadata describes, without a content hash.
     pub fn version(&self) -> Version {
         Version::of(self)
     }
@@ -178,7 +178,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Returns the version that metadata describes.
+    /// Returns the version of the file that `stat` describes, without a content hash.
     pub fn of(stat: &Stat) -> Self {
         let Stat { dev, ino, size, mtime, ctime, .. } = *stat;
         Self { dev, ino, size, mtime, ctime, hash: None }
@@ -229,8 +229,8 @@ impl Version {
         fields.next().is_none().then_some(version)
     }
 
-    /// Reports whether the metadata equals that of this version. If not, the content may still be
-    /// equal.
+    /// Reports whether device, inode, size and times equal those of this version. If not, the
+    /// content may still be equal.
     pub fn same_facts(&self, stat: &Stat) -> bool {
         let now = stat.version();
         (self.dev, self.ino, self.size, self.mtime, self.ctime)

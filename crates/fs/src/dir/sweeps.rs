@@ -1,13 +1,15 @@
-//! Records the directories from which temporary files were removed recently.
+//! Records when each directory was last swept, that is, searched for temporary files of ended
+//! processes, so that this is not done at every change.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The time for which a directory is not swept again.
+/// The time after a sweep for which the directory is not swept again.
 const MIN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The maximum number of recorded directories; dropping one only costs another sweep.
+/// The maximum number of recorded directories. At the limit all records are dropped, which only
+/// costs another sweep of each.
 const MAX_DIRECTORIES: usize = 4096;
 
 /// The time of the last sweep of each directory, by device and inode.
@@ -15,7 +17,8 @@ const MAX_DIRECTORIES: usize = 4096;
 pub(crate) struct SweepTimes(Mutex<HashMap<(u64, u64), Instant>>);
 
 impl SweepTimes {
-    /// Records a sweep of a directory. Returns false if the last one is too recent for another.
+    /// Records that the directory with this device and inode is swept now, and returns true.
+    /// Returns false if it was swept less than [`MIN_INTERVAL`] ago.
     pub(crate) fn begin(&self, id: (u64, u64)) -> bool {
         let mut times = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if times.get(&id).is_some_and(|at| at.elapsed() < MIN_INTERVAL) {

@@ -8,24 +8,28 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::process::ProcessName;
 
+/// The start of every temporary name.
 const PREFIX: &[u8] = b".filewright-";
 
-/// Reports whether a name has the form of our temporary files.
+/// Reports whether a name has the form of Filewright's temporary files, including entries moved
+/// aside.
 pub fn is_temp_name(name: &[u8]) -> bool {
     name.starts_with(PREFIX) && maker(name).is_some()
 }
 
-/// Reports whether this process moved the entry of this name aside.
+/// Reports whether the name is that of an entry which this process moved aside.
 pub(crate) fn is_own_aside_name(name: &[u8]) -> bool {
     is_kept_name(name) && maker(name).as_ref() == Some(ProcessName::own())
 }
 
-/// Reports whether a name is that of an entry moved aside, and not of a temporary file.
+/// Reports whether a name is that of an entry moved aside (suffix `-kept`), which is kept longer
+/// than other temporary files.
 pub(crate) fn is_kept_name(name: &[u8]) -> bool {
     name.ends_with(b"-kept") && is_temp_name(name)
 }
 
-/// Returns the process that created the temporary file of this name.
+/// Returns the process that created the temporary file, as its name says; `None` for any other
+/// name.
 pub(crate) fn maker(name: &[u8]) -> Option<ProcessName> {
     let rest = std::str::from_utf8(name.strip_prefix(PREFIX)?).ok()?;
     let mut parts = rest.split('-');

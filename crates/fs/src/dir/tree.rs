@@ -16,25 +16,26 @@ use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
 use crate::dir::cursor::{Cursor, ParentAccess};
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
 use crate::dir::{for_each_name, open_entries};
 
 filewright_core::wire! {
-    /// The entries that an operation on a tree affected.
+    /// The number and size of the entries that an operation on a tree affected.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct TreeCounts {
-        /// Everything that is not a directory.
+        /// The number of entries that are not directories.
         pub files: u64,
-        /// Including the top directory.
+        /// The number of directories, including the top.
         pub directories: u64,
-        /// The sizes of the regular files.
+        /// The sum of the sizes of the regular files, in bytes.
         pub bytes: u64,
     }
 }
 
 impl TreeCounts {
+    /// Adds one entry.
     pub(crate) fn add(&mut self, stat: &Stat) {
         if stat.kind == Kind::Dir {
             self.directories += 1;
@@ -47,35 +48,37 @@ impl TreeCounts {
     }
 }
 
-/// The maximum number of times that a directory is emptied while other processes add entries.
+/// The maximum number of times that the removal of one tree empties a directory again because
+/// another process has added entries. Beyond it, the removal fails with `NOT_EMPTY`.
 const MAX_REFILLS: u32 = 64;
 
-/// An event of a walk.
+/// An event that [`walk_tree`] passes to its visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visit {
     /// An entry that is not a directory, with its type if known.
     Entry(Option<Kind>),
-    /// A directory that is about to be opened.
+    /// A directory, before it is opened.
     Before,
-    /// A directory that was just opened.
+    /// A directory, after it was opened and before its contents.
     Enter,
-    /// A directory, after its contents.
+    /// A directory, after all of its contents.
     Leave,
 }
 
-/// The instruction of a visitor to the walk.
+/// The visitor's answer: how [`walk_tree`] continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Continue.
     Go,
-    /// Do not enter the directory.
+    /// Do not enter the directory; only in answer to [`Visit::Before`].
     Skip,
-    /// Walk through the directory once more.
+    /// Walk through the directory once more; only in answer to [`Visit::Leave`].
     Again,
 }
 
-/// Walks everything below a directory. `visit` receives the event, the descriptor of the parent
-/// directory (for [`Visit::Enter`] of the directory itself) and the name.
+/// Walks everything below a directory, in no particular order. `visit` receives the event, the
+/// descriptor of the directory that contains the entry (for [`Visit::Enter`], of the entered
+/// directory itself) and the name.
 pub(crate) fn walk_tree(
     top: OwnedFd,
     cancel: &CancelToken,
@@ -129,7 +132,8 @@ pub(crate) fn walk_tree(
     }
 }
 
-/// Counts everything below a directory.
+/// Counts the entries below a directory, without the directory itself and without our temporary
+/// files.
 pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<TreeCounts> {
     let mut counts = TreeCounts::default();
     walk_tree(top, cancel, |met, dir, name| {
@@ -144,6 +148,7 @@ pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<TreeCount
     Ok(counts)
 }
 
+/// Removes an entry that is not a directory, and counts it. Succeeds if it no longer exists.
 pub(crate) fn remove_entry(
     dir: BorrowedFd<'_>,
     name: &[u8],
@@ -153,15 +158,17 @@ pub(crate) fn remove_entry(
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) => stat.iter().for_each(|stat| counts.add(stat)),
         Err(Errno::NOENT) => {}
-        // The file was replaced by a directory, so the parent is not empty and will be walked once
-        // more.
+        // A directory has replaced the file, so the removal of the parent will fail as not empty,
+        // and the parent is walked once more.
         Err(Errno::ISDIR | Errno::PERM)
             if Stat::find(dir, name)?.is_some_and(|stat| stat.kind == Kind::Dir) => {}
-        Err(errno) => return Err(os(errno)),
+        Err(errno) => return Err(os_error(errno)),
     }
     Ok(())
 }
 
+/// Removes a directory whose contents were removed, and counts it. Returns [`Next::Again`] if
+/// another process has added entries meanwhile.
 pub(crate) fn remove_directory(
     dir: BorrowedFd<'_>,
     name: &[u8],
@@ -175,7 +182,7 @@ pub(crate) fn remove_directory(
             *refills += 1;
             return Ok(Next::Again);
         }
-        Err(errno) => return Err(os(errno)),
+        Err(errno) => return Err(os_error(errno)),
     }
     Ok(Next::Go)
 }
@@ -188,7 +195,7 @@ pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR | Errno::PERM) => {}
-        Err(errno) => return Err(os(errno)),
+        Err(errno) => return Err(os_error(errno)),
     }
     // Copied directories may have lost the write permission that is needed to empty them.
     let _ = unlock(dir, name);
@@ -202,11 +209,11 @@ pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
         Visit::Enter => Ok(Next::Go),
         Visit::Leave => remove_directory(dir, name, &mut TreeCounts::default(), &mut refills),
         Visit::Entry(_) => {
-            rustix::fs::unlinkat(dir, name, AtFlags::empty()).map_err(os)?;
+            rustix::fs::unlinkat(dir, name, AtFlags::empty()).map_err(os_error)?;
             Ok(Next::Go)
         }
     })?;
-    rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).map_err(os)
+    rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).map_err(os_error)
 }
 
 /// Gives the owner all permissions of a directory. Does not follow links, because a link that was

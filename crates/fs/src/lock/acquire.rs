@@ -1,25 +1,26 @@
 //! Acquires a lock file that each holder removes on release. The order of the checks guarantees
 //! mutual exclusion in every interleaving.
 
-/// The operations on a lock file that may or may not exist.
+/// The operations on one lock file, which need not exist.
 pub(crate) trait LockFile {
     /// An open lock file; dropping it releases the lock.
     type File;
     type Error;
     /// Opens the file, or creates it if it is missing.
     fn open(&self) -> Result<Self::File, Self::Error>;
-    /// Tries to lock the file; returns false if another process holds the lock.
+    /// Tries to lock an open file without waiting; returns false if another process holds its lock.
     fn hold(&self, file: &Self::File) -> Result<bool, Self::Error>;
-    /// Reports whether the name still refers to this file.
+    /// Reports whether the name of the lock file still refers to this open file, and not to a newer
+    /// one or to none.
     fn is_named(&self, file: &Self::File) -> Result<bool, Self::Error>;
 }
 
-/// The maximum number of attempts. Each failed one means that another process released the lock
-/// meanwhile.
+/// The maximum number of attempts. One fails if another process has released the lock, and thereby
+/// removed the file, between the opening and the locking. Beyond it, the lock counts as held.
 const MAX_ATTEMPTS: usize = 64;
 
-/// Acquires the lock; returns `None` while another process holds it. The holder removes the file
-/// while it holds the lock, and then drops it.
+/// Acquires the lock without waiting, and returns the locked file; `None` if another process holds
+/// the lock. To release it, the caller removes the file first and drops it then.
 pub(crate) fn take<S: LockFile>(site: &S) -> Result<Option<S::File>, S::Error> {
     for _ in 0..MAX_ATTEMPTS {
         let file = site.open()?;

@@ -21,12 +21,12 @@ mod acquire;
 use acquire::{LockFile, take};
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::unlink;
 use crate::root::{CreatedDirs, FinalSymlink, MissingPolicy, Policy, Roots};
 
-/// A directory of lock files.
+/// The directory that contains the lock files.
 #[derive(Debug)]
 pub struct Locks {
     dir: OwnedFd,
@@ -40,8 +40,8 @@ pub struct Lock {
     _file: OwnedFd,
 }
 
-/// Opens a subdirectory of the state directory. With `make`, creates both with access for their
-/// owner only.
+/// Opens the subdirectory `name` of the state directory. With `make`, creates missing ones of both
+/// with the mode 0700.
 ///
 /// # Errors
 /// Like [`Locks::open`]; `NOT_FOUND` without `make`.
@@ -52,9 +52,9 @@ pub fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
     let path = [state, b"/", name, b"/any"].concat();
     let missing = if make { MissingPolicy::Make(&mut made) } else { MissingPolicy::Fail };
     let place = everything.locate(&path, Intent::Write, FinalSymlink::Keep, missing)?;
-    let dir = place.dir.duplicate().map_err(os)?;
+    let dir = place.dir.duplicate().map_err(os_error)?;
     made.keep();
-    let stat = Stat::of(&dir).map_err(os)?;
+    let stat = Stat::of(&dir).map_err(os_error)?;
     let own = rustix::process::geteuid().as_raw();
     let ours = stat.uid == own || own == 0;
     if !ours || stat.mode & 0o022 != 0 {
@@ -67,8 +67,8 @@ pub fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
 }
 
 impl Locks {
-    /// Opens `locks` in the state directory and creates both if needed, with access for their owner
-    /// only.
+    /// Opens the directory `locks` in the state directory. Creates missing ones of both with the
+    /// mode 0700.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` if another user could create or remove lock files; the system's errors.
@@ -76,7 +76,8 @@ impl Locks {
         Ok(Self { dir: private_dir(state, b"locks", true)? })
     }
 
-    /// Acquires the lock of a real path; returns `None` while another process holds it.
+    /// Acquires the lock of a real path without waiting; returns `None` if another process holds
+    /// it.
     ///
     /// # Errors
     /// The system's errors.
@@ -85,13 +86,13 @@ impl Locks {
         let taken = take(&Named { dir: &self.dir, name: &name })?;
         taken
             .map(|file| {
-                let dir = rustix::io::fcntl_dupfd_cloexec(&self.dir, 0).map_err(os)?;
+                let dir = rustix::io::fcntl_dupfd_cloexec(&self.dir, 0).map_err(os_error)?;
                 Ok(Lock { dir, name, _file: file })
             })
             .transpose()
     }
 
-    /// Waits for the lock of a real path.
+    /// Acquires the lock of a real path, waiting at most `timeout`.
     ///
     /// # Errors
     /// `LOCK_TIMEOUT`, `CANCELLED` and the system's errors.
@@ -120,7 +121,7 @@ impl Drop for Lock {
     }
 }
 
-/// A lock file by its name in a directory.
+/// A lock file, identified by its directory and its name there.
 struct Named<'a> {
     dir: &'a OwnedFd,
     name: &'a str,
@@ -132,7 +133,7 @@ impl LockFile for Named<'_> {
 
     fn open(&self) -> Result<OwnedFd> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(self.dir, self.name, flags, Mode::from_raw_mode(0o600)).map_err(os)
+        rustix::fs::openat(self.dir, self.name, flags, Mode::from_raw_mode(0o600)).map_err(os_error)
     }
 
     fn hold(&self, file: &OwnedFd) -> Result<bool> {
@@ -141,13 +142,13 @@ impl LockFile for Named<'_> {
                 Ok(()) => return Ok(true),
                 Err(Errno::WOULDBLOCK) => return Ok(false),
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(os(errno)),
+                Err(errno) => return Err(os_error(errno)),
             }
         }
     }
 
     fn is_named(&self, file: &OwnedFd) -> Result<bool> {
-        let held = Stat::of(file).map_err(os)?;
+        let held = Stat::of(file).map_err(os_error)?;
         let named = Stat::find(self.dir, self.name.as_bytes())?;
         Ok(held.kind == Kind::File && named.is_some_and(|named| named.same_file(&held)))
     }

@@ -16,11 +16,12 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
 use crate::root::Roots;
 
-/// The maximum that one call reads into memory, whatever the caller allows. Bytes.
+/// The maximum number of bytes that one call reads into memory, whatever limit the caller sets.
+/// More is refused with `TOO_LARGE`.
 pub const MAX_READ_BYTES: u64 = 2 << 30;
 
 /// The number of bytes read between two checks of the cancel token.
@@ -33,7 +34,8 @@ pub struct ReadOptions {
     pub start: u64,
     /// The byte after the last; `None` means the end of the file.
     pub end: Option<u64>,
-    /// Fails with `TOO_LARGE` beyond this many bytes.
+    /// The maximum number of bytes to return. If the range has more, the call fails with
+    /// `TOO_LARGE`.
     pub max_bytes: Option<u64>,
 }
 
@@ -78,7 +80,7 @@ impl Roots {
     }
 }
 
-/// Returns the SHA-256 of an open file, from its beginning.
+/// Returns the SHA-256 of the content of an open file as `sha256:` and 64 digits.
 pub(crate) fn hash_of(fd: impl AsFd, cancel: &CancelToken) -> Result<String> {
     let mut hasher = Hasher::new();
     let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
@@ -100,7 +102,7 @@ fn too_large(size: u64, limit: u64) -> Error {
         .detail("limit", limit)
 }
 
-/// Reads a range of an open regular file whose size was just read as `size`.
+/// Reads a range of an open regular file, whose size was `size` bytes when it was opened.
 fn read_range(
     fd: impl AsFd,
     size: u64,
@@ -115,7 +117,7 @@ fn read_range(
     }
     let unsized_file = size == 0;
     let capacity = if unsized_file { 16 * 1024 } else { expected };
-    // Bounded by `limit`, which is at most MAX_BYTES.
+    // At most `limit`, which is at most [`MAX_READ_BYTES`].
     let mut bytes = Vec::with_capacity(capacity as usize);
     loop {
         let done = bytes.len() as u64;
@@ -136,20 +138,21 @@ fn read_range(
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64, limit));
     }
-    // A file that reports no size may return more than the range.
+    // A file that reports size 0 may have returned more than the range.
     if unsized_file {
         bytes.truncate(usize::try_from(end - options.start).unwrap_or(usize::MAX));
     }
     Ok(bytes)
 }
 
-/// Appends one read of at most one block, within the capacity of the vector.
+/// Reads once from the offset `offset` of a file and appends the bytes to `bytes`, up to the
+/// capacity of the vector. Returns the number of bytes; 0 means the end of the file.
 pub(crate) fn read_at(fd: impl AsFd, bytes: &mut Vec<u8>, offset: u64) -> Result<usize> {
     loop {
         match rustix::io::pread(&fd, spare_capacity(bytes), offset) {
             Ok(count) => return Ok(count),
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
     }
 }

@@ -4,7 +4,7 @@ use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::{FinalSymlink, MissingPolicy, Roots};
 
@@ -13,7 +13,7 @@ use crate::root::{FinalSymlink, MissingPolicy, Roots};
 pub struct PathStat {
     /// The metadata of the entry.
     pub stat: Stat,
-    /// The target of a symbolic link, as written; only for a link itself.
+    /// The text of the symbolic link, if the entry is one; `None` if links were followed.
     pub target: Option<Vec<u8>>,
     /// The absolute real path. For rules and messages; it must never be opened.
     pub real: Vec<u8>,
@@ -26,7 +26,7 @@ impl Roots {
     /// `NOT_FOUND`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn stat(&self, path: &[u8]) -> Result<PathStat> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Fail)?;
-        let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
+        let stat = place.found.ok_or_else(|| os_error(Errno::NOENT))?;
         Ok(PathStat { stat, target: None, real: place.real })
     }
 
@@ -36,11 +36,11 @@ impl Roots {
     /// Like [`Roots::stat`].
     pub fn lstat(&self, path: &[u8]) -> Result<PathStat> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Keep, MissingPolicy::Fail)?;
-        let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
+        let stat = place.found.ok_or_else(|| os_error(Errno::NOENT))?;
         let target = match &place.name {
             Some(name) if stat.kind == Kind::Symlink => Some(
                 rustix::fs::readlinkat(&place.dir, name.as_slice(), Vec::new())
-                    .map_err(os)?
+                    .map_err(os_error)?
                     .into_bytes(),
             ),
             _ => None,
@@ -54,7 +54,7 @@ impl Roots {
         self.stat(path).is_ok()
     }
 
-    /// Returns the target of a symbolic link, as written.
+    /// Returns the text of a symbolic link: the path that it leads to, not resolved.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for an entry that is no link; otherwise like [`Roots::stat`].
@@ -64,8 +64,8 @@ impl Roots {
             .ok_or_else(|| Error::new(Code::InvalidArgument, "not a symbolic link"))
     }
 
-    /// Returns the path with all links resolved. Missing names at the end are kept. Also works for
-    /// a path that may only be written.
+    /// Returns the path with all links resolved. Names at the end that do not exist are kept. The
+    /// path must be readable or writable by the policy.
     ///
     /// # Errors
     /// `OUTSIDE_ALLOWED`, `LOOP` and the system's errors.

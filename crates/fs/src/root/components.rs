@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::resolve_entry::{DirFd, FinalSymlink, MissingPolicy, ResolvedEntry};
 use super::{Follow, Roots, absolute_of, parent_of, push_name};
-use crate::dir::errno::{os, outside};
+use crate::dir::errno::{os_error, outside_error};
 use crate::dir::open_directory;
 use crate::dir::stat::{Kind, Stat};
 
@@ -29,37 +29,40 @@ const MAX_LINKS: u32 = 40;
 /// the length of a path.
 const MAX_WALK_STEPS: u32 = 1 << 17;
 
-/// The number of descriptors kept for `..`. At greater depths, earlier ones are closed, and the way
-/// back is walked again.
+/// The maximum number of descriptors of parent directories that are kept open for `..`. Further
+/// out, they are closed, and `..` walks the path again from the root.
 const MAX_OPEN_LEVELS: usize = 24;
 
+/// A walk along one path.
 pub(super) struct ComponentWalk<'r, 'm> {
     roots: &'r Roots,
     last: FinalSymlink,
     missing: MissingPolicy<'m>,
-    /// The names that remain to be walked, the next one at the end.
+    /// The names that remain to be walked, in reverse order: the next one is the last element.
     todo: Vec<Vec<u8>>,
-    /// The number of them that are `..`.
+    /// The number of remaining names that are `..`.
     ups: usize,
-    /// The rules' state for the last created directory.
+    /// The evaluation of the rules for the directory that was created last, so that the next one
+    /// continues from it.
     trail: Option<PathCursor<'r>>,
     /// The current directory; `None` outside every root, where only the path is tracked.
     spot: Option<DirFrame>,
-    /// The absolute path of the current position; real inside a root.
+    /// The absolute path of the current position. Inside a root it contains no link.
     path: Vec<u8>,
     links: u32,
     steps: u32,
     directory: bool,
-    /// True if a link led to `name/.`, so that the name must exist as a directory.
+    /// True if the target of a link ends in `/.`, so that the last name must exist as a directory.
     inside: bool,
 }
 
-/// A directory below the anchor of a root.
+/// The current directory of the walk: the anchor of a root, or a directory below it.
 struct DirFrame {
     root: usize,
-    /// The depth below the anchor.
+    /// The number of names between the anchor and the directory.
     depth: usize,
-    /// The descriptors of the innermost directories; the last one is the current directory.
+    /// The descriptors of the innermost directories below the anchor, at most [`MAX_OPEN_LEVELS`].
+    /// The last one is the current directory; without any, the anchor is.
     fds: VecDeque<OwnedFd>,
 }
 
@@ -90,11 +93,12 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         walk
     }
 
+    /// Walks the path to its end.
     pub(super) fn run(mut self) -> Result<ResolvedEntry<'r>> {
         while let Some(name) = self.todo.pop() {
             self.steps += 1;
             if self.steps > MAX_WALK_STEPS {
-                return Err(os(Errno::LOOP));
+                return Err(os_error(Errno::LOOP));
             }
             if name == b".." {
                 self.ups -= 1;
@@ -109,7 +113,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 continue;
             }
             if self.roots.rules.denied_entry(&self.path) {
-                return Err(outside());
+                return Err(outside_error());
             }
             let place = if self.todo.is_empty() {
                 self.arrive(&name, parent)?
@@ -122,8 +126,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
         // The path ended in a directory and not in a name: a root, or a link to `.` or `..`.
         let path = std::mem::take(&mut self.path);
-        let dir = self.into_dir().ok_or_else(outside)?;
-        let found = Some(Stat::of(&dir).map_err(os)?);
+        let dir = self.into_dir().ok_or_else(outside_error)?;
+        let found = Some(Stat::of(&dir).map_err(os_error)?);
         Ok(ResolvedEntry {
             dir,
             name: None,
@@ -134,8 +138,9 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         })
     }
 
-    /// Handles names that are not walked but jumped: out of the roots, into another root, or
-    /// outside all roots. Returns whether it did. `path` includes the name.
+    /// Handles a name at which the walk continues elsewhere instead of opening it: at the real path
+    /// of an alias, at the anchor of another root, or outside every root, where only the path is
+    /// tracked. Returns whether that was the case. `self.path` already includes the name.
     fn jumps(&mut self) -> bool {
         let roots = &self.roots.roots;
         let child = &self.path[..];
@@ -175,6 +180,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
     }
 
+    /// Moves to the anchor of the root with this index, and adds the names from there to `path` to
+    /// the remaining ones.
     fn enter_root(&mut self, index: usize) {
         let root = &self.roots.roots[index];
         let from = if root.anchor_path == b"/" { 0 } else { root.anchor_path.len() };
@@ -183,6 +190,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         self.spot = Some(DirFrame { root: index, depth: 0, fds: VecDeque::new() });
     }
 
+    /// Puts the names of a path before the remaining ones.
     fn push_names(&mut self, path: &[u8]) {
         let names = path.split(|&byte| byte == b'/').rev();
         for name in names.filter(|name| !name.is_empty() && *name != b".") {
@@ -191,7 +199,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
     }
 
-    /// Handles `..`: returns to the previous descriptor; above a root, to the path as spelt.
+    /// Handles `..`: returns to the descriptor of the parent if it is still open, otherwise walks
+    /// to the parent's path again from a root.
     fn climb(&mut self) {
         self.path.truncate(parent_of(&self.path).len());
         let Some(spot) = &mut self.spot else { return self.enter() };
@@ -202,15 +211,17 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
     }
 
-    /// Returns the current directory.
+    /// Returns the descriptor of the current directory. Fails with `OUTSIDE_ALLOWED` outside every
+    /// root.
     fn current_dir(&self) -> Result<BorrowedFd<'_>> {
-        let spot = self.spot.as_ref().ok_or_else(outside)?;
+        let spot = self.spot.as_ref().ok_or_else(outside_error)?;
         Ok(spot
             .fds
             .back()
             .map_or_else(|| self.roots.roots[spot.root].anchor.as_fd(), |fd| fd.as_fd()))
     }
 
+    /// Returns the current directory, or `None` outside every root.
     fn into_dir(mut self) -> Option<DirFd<'r>> {
         let spot = self.spot.as_mut()?;
         Some(match spot.fds.pop_back() {
@@ -219,14 +230,15 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         })
     }
 
-    /// Handles the last name: it is the result, unless it is a link to follow.
+    /// Handles the last name: returns the resolved entry, or `None` if it was a link, whose names
+    /// are now to be walked.
     fn arrive(&mut self, name: &[u8], parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
         let found = Stat::find(self.current_dir()?, name)?;
         if found.is_some_and(|stat| stat.kind == Kind::Symlink) && self.last == FinalSymlink::Follow
         {
             self.path.truncate(parent);
             if !self.follow(name)? {
-                // The entry is no longer a link, so it is resolved again.
+                // The entry is no longer a link, so its name is walked again.
                 self.todo.push(name.to_vec());
             }
             return Ok(None);
@@ -234,6 +246,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         self.place(name, found, Vec::new()).map(Some)
     }
 
+    /// Returns the entry `name` of the current directory as the result of the walk.
     fn place(
         &mut self,
         name: &[u8],
@@ -241,40 +254,42 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         missing: Vec<Vec<u8>>,
     ) -> Result<ResolvedEntry<'r>> {
         let real = std::mem::take(&mut self.path);
-        let spot = self.spot.as_mut().ok_or_else(outside)?;
+        let spot = self.spot.as_mut().ok_or_else(outside_error)?;
         let dir = match spot.fds.pop_back() {
             Some(fd) => DirFd::Opened(fd),
             None => DirFd::Root(self.roots.roots[spot.root].anchor.as_fd()),
         };
         if found.is_none() && self.inside {
-            return Err(os(Errno::NOENT));
+            return Err(os_error(Errno::NOENT));
         }
         let directory = self.directory;
         Ok(ResolvedEntry { dir, name: Some(name.to_vec()), real, found, missing, directory })
     }
 
-    /// Handles a name on the way: enters the directory, follows the link, or applies the policy for
-    /// missing ones.
+    /// Handles a name that is not the last one: enters the directory, follows the link, or applies
+    /// [`MissingPolicy`] if it does not exist.
     fn descend(&mut self, name: Vec<u8>, parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
         match open_directory(self.current_dir()?, &name) {
             Ok(fd) => self.step_into(fd),
-            // The error for a link depends on the platform.
+            // It may be a link: which of these errors the system returns for one depends on the
+            // platform.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
                 self.path.truncate(parent);
                 if !self.follow(&name)? {
                     let kind = Stat::find(self.current_dir()?, &name)?.map(|stat| stat.kind);
                     if kind.is_some_and(|kind| kind != Kind::Dir && kind != Kind::Symlink) {
-                        return Err(os(Errno::NOTDIR));
+                        return Err(os_error(Errno::NOTDIR));
                     }
                     self.todo.push(name);
                 }
             }
             Err(Errno::NOENT) => return self.absent(name),
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
         Ok(None)
     }
 
+    /// Makes a directory below the current one the current directory.
     fn step_into(&mut self, fd: OwnedFd) {
         if let Some(spot) = &mut self.spot {
             spot.depth += 1;
@@ -285,12 +300,14 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
     }
 
+    /// Applies [`MissingPolicy`] to a name that is not the last one and does not exist.
     fn absent(&mut self, name: Vec<u8>) -> Result<Option<ResolvedEntry<'r>>> {
-        // Names after a missing directory must not climb back out of it.
+        // A `..` after a missing directory is an error, as in the kernel: there is no directory to
+        // return from.
         let climbs = self.ups > 0;
         match &self.missing {
-            MissingPolicy::Fail => Err(os(Errno::NOENT)),
-            _ if climbs => Err(os(Errno::NOENT)),
+            MissingPolicy::Fail => Err(os_error(Errno::NOENT)),
+            _ if climbs => Err(os_error(Errno::NOENT)),
             MissingPolicy::Stop => {
                 let missing = std::mem::take(&mut self.todo).into_iter().rev().collect();
                 self.place(&name, None, missing).map(Some)
@@ -302,22 +319,23 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                     return Err(super::outside_for(Intent::Write));
                 }
                 if self.made_is_protected(&name) {
-                    return Err(crate::dir::errno::protected());
+                    return Err(crate::dir::errno::protected_error());
                 }
                 let current_dir = self.current_dir()?;
-                let current_dir = current_dir.try_clone_to_owned().map_err(|_| os(Errno::MFILE))?;
+                let current_dir =
+                    current_dir.try_clone_to_owned().map_err(|_| os_error(Errno::MFILE))?;
                 if let MissingPolicy::Make(made) = &mut self.missing {
                     made.make(&current_dir, &name)?;
                 }
-                let fd = open_directory(current_dir.as_fd(), &name).map_err(os)?;
+                let fd = open_directory(current_dir.as_fd(), &name).map_err(os_error)?;
                 self.step_into(fd);
                 Ok(None)
             }
         }
     }
 
-    /// Reports whether the directory about to be created is protected. Reuses the rules' state of
-    /// the previous one.
+    /// Reports whether the rules protect the directory that is about to be created. If it lies in
+    /// the one created before, only its own name is evaluated.
     fn made_is_protected(&mut self, name: &[u8]) -> bool {
         let parent = parent_of(&self.path);
         match &mut self.trail {
@@ -327,18 +345,18 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         self.trail.as_ref().is_some_and(PathCursor::protected)
     }
 
-    /// Reads a link and prepends its names to the remaining ones. Returns whether the entry was a
-    /// link.
+    /// Reads the link `name` and puts the names of its target before the remaining ones. Returns
+    /// false if the entry is no link or does not exist any more.
     fn follow(&mut self, name: &[u8]) -> Result<bool> {
         self.links += 1;
         if self.links > MAX_LINKS {
-            return Err(os(Errno::LOOP));
+            return Err(os_error(Errno::LOOP));
         }
         let current_dir = self.current_dir()?;
         let target = match rustix::fs::readlinkat(current_dir, name, Vec::new()) {
             Ok(target) => target.into_bytes(),
             Err(Errno::INVAL | Errno::NOENT) => return Ok(false),
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         };
         if self.roots.follow == Follow::Never {
             return Err(Error::new(
@@ -347,7 +365,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
             ));
         }
         if is_magic(current_dir)? {
-            return Err(outside());
+            return Err(outside_error());
         }
         if self.todo.is_empty() {
             self.inside |= target.ends_with(b"/.");
@@ -367,8 +385,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 /// `mounts`).
 #[cfg(target_os = "linux")]
 fn is_magic(dir: BorrowedFd<'_>) -> Result<bool> {
-    let kind = rustix::fs::fstatfs(dir).map_err(os)?.f_type;
-    Ok(kind == rustix::fs::PROC_SUPER_MAGIC && Stat::of(dir).map_err(os)?.ino != 1)
+    let kind = rustix::fs::fstatfs(dir).map_err(os_error)?.f_type;
+    Ok(kind == rustix::fs::PROC_SUPER_MAGIC && Stat::of(dir).map_err(os_error)?.ino != 1)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,4 +1,5 @@
-//! Directories created on the way, removed again if the operation fails.
+//! The missing parent directories that an operation creates; they are removed again if the
+//! operation fails.
 
 use std::os::fd::OwnedFd;
 
@@ -7,14 +8,14 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use crate::dir::cursor::{Cursor, ParentAccess};
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 
 /// Records created directories and, when dropped, removes those that are still empty, unless
 /// [`CreatedDirs::keep`] was called.
 #[derive(Debug, Default)]
 pub(crate) struct CreatedDirs {
-    /// The directory in which the first was created. The others are nested in each other, so one
-    /// descriptor suffices at any depth.
+    /// The directory in which the first was created. Each of the others lies in the one before, so
+    /// no other descriptor is needed.
     top: Option<OwnedFd>,
     names: Vec<Vec<u8>>,
     private: bool,
@@ -25,27 +26,29 @@ impl CreatedDirs {
         Self::default()
     }
 
-    /// Creates directories that only their owner may enter.
+    /// Returns an empty record whose directories will have the mode 0700, so that only their owner
+    /// may enter them.
     pub(crate) fn private() -> Self {
         Self { top: None, names: Vec::new(), private: true }
     }
 
-    /// Creates a directory. Succeeds if another process just created it.
+    /// Creates a directory and records it. If another process has just created it, succeeds without
+    /// recording it.
     pub(crate) fn make(&mut self, dir: &OwnedFd, name: &[u8]) -> Result<()> {
         let mode = if self.private { 0o700 } else { 0o777 };
         match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(mode)) {
             Ok(()) => {}
             Err(Errno::EXIST) => return Ok(()),
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
         if self.top.is_none() {
-            self.top = Some(rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(os)?);
+            self.top = Some(rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(os_error)?);
         }
         self.names.push(name.to_vec());
         Ok(())
     }
 
-    /// Returns the number of created directories.
+    /// Returns the number of recorded directories.
     pub(crate) fn count(&self) -> usize {
         self.names.len()
     }
@@ -65,7 +68,8 @@ impl CreatedDirs {
             }
         }
         while let Some(name) = self.names.pop() {
-            rustix::fs::unlinkat(cursor.current_dir()?, name, AtFlags::REMOVEDIR).map_err(os)?;
+            rustix::fs::unlinkat(cursor.current_dir()?, name, AtFlags::REMOVEDIR)
+                .map_err(os_error)?;
             if !self.names.is_empty() {
                 cursor.leave()?;
             }

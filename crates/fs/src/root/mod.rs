@@ -44,7 +44,9 @@ pub(crate) use repository::marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
 use crate::dir::directory_flags;
-use crate::dir::errno::{os, outside, protected, secret, secret_content};
+use crate::dir::errno::{
+    os_error, outside_error, protected_error, secret_content_error, secret_error,
+};
 use crate::dir::sweeps::SweepTimes;
 
 /// One allowed directory or file.
@@ -67,7 +69,7 @@ impl Root {
     /// Returns the same root with a duplicated descriptor.
     fn duplicate(&self) -> Result<Self> {
         Ok(Self {
-            anchor: rustix::io::fcntl_dupfd_cloexec(&self.anchor, 0).map_err(os)?,
+            anchor: rustix::io::fcntl_dupfd_cloexec(&self.anchor, 0).map_err(os_error)?,
             anchor_path: self.anchor_path.clone(),
             path: self.path.clone(),
             alias: self.alias.clone(),
@@ -76,6 +78,7 @@ impl Root {
         })
     }
 
+    /// Reports whether the root has the right for `intent`.
     fn allows(&self, intent: Intent) -> bool {
         match intent {
             Intent::Read => self.read,
@@ -83,15 +86,15 @@ impl Root {
         }
     }
 
-    /// Reports whether the walk may enter `path`: inside the root, or between the anchor and the
-    /// root.
+    /// Reports whether path resolution may enter `path`: the root and everything below, and the
+    /// directories between the anchor and the root.
     fn reaches(&self, path: &[u8]) -> bool {
         is_within(path, &self.path)
             || (is_within(&self.path, path) && is_within(path, &self.anchor_path))
     }
 }
 
-/// The pinned roots of one policy, with its rules.
+/// The roots of one policy, each pinned by a descriptor, and the policy's rules.
 #[derive(Debug)]
 pub struct Roots {
     roots: Vec<Root>,
@@ -102,12 +105,14 @@ pub struct Roots {
     /// The ignore rules from the user's git excludes, which every walk begins with, and a hash of
     /// their text.
     pub(crate) excludes: (Stack, u64),
-    /// The secrets that a person allowed to be read: absolute real paths.
+    /// The absolute real paths of the secrets that a person allowed to be read, including
+    /// everything below them.
     granted: RwLock<Vec<Vec<u8>>>,
     pub(crate) sweeps: SweepTimes,
 }
 
-/// Parses the user's git excludes; returns the rules and a hash of the text.
+/// Parses the user's git excludes, the lines of a gitignore file that hold for every repository.
+/// Returns the rules and a hash of the text, which is 0 without one.
 fn excludes(text: Option<&str>) -> (Stack, u64) {
     let Some(text) = text else { return (Stack::new(), 0) };
     let mut content = DefaultHasher::new();
@@ -155,7 +160,8 @@ impl Roots {
             places: &policy.places,
         })?;
         if policy.follow == Follow::Any {
-            // A root without rights, so that links may lead through any directory.
+            // A root without rights, so that a link may lead through any directory, although
+            // nothing there is allowed by that alone.
             roots.push(everything.pin(b"/")?);
         }
         Ok(Self {
@@ -170,13 +176,14 @@ impl Roots {
         })
     }
 
-    /// Reports whether links may lead outside the roots.
+    /// Reports whether the policy lets links lead outside the roots.
     pub(crate) fn follows_anywhere(&self) -> bool {
         self.follow == Follow::Any
     }
 
-    /// Yields the directories that the kernel must allow: each with whether it is exactly the root,
-    /// and whether it may be changed.
+    /// Yields the directory that Landlock must allow for each root with rights: its descriptor,
+    /// whether it is exactly the root (false if it is a parent, because the root is a file or
+    /// missing), and whether it may be changed.
     pub(crate) fn places(
         &self,
     ) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool, bool)> + '_ {
@@ -187,10 +194,11 @@ impl Roots {
         })
     }
 
-    /// Creates roots over the whole file system, with which the roots of a policy are resolved.
+    /// Returns one root at `/` with all rights and no rules. The roots of a policy are resolved
+    /// with it.
     fn bootstrap(resolver: Resolver) -> Result<Self> {
-        let anchor =
-            rustix::fs::open("/", directory_flags(), rustix::fs::Mode::empty()).map_err(os)?;
+        let anchor = rustix::fs::open("/", directory_flags(), rustix::fs::Mode::empty())
+            .map_err(os_error)?;
         let root = Root {
             anchor,
             anchor_path: b"/".to_vec(),
@@ -212,24 +220,26 @@ impl Roots {
         })
     }
 
-    /// Resolves a path and pins the directory at it, or its deepest existing parent.
+    /// Resolves a path and returns a root without rights for it, pinned by the directory itself or
+    /// by its deepest existing parent.
     fn pin(&self, path: &[u8]) -> Result<Root> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)?;
         let whole = place.real_with_missing();
         let (anchor, anchor_path) = match place.open_directory() {
-            Some(opened) => (opened.map_err(os)?, whole.clone()),
-            None => (place.dir.duplicate().map_err(os)?, parent_of(&place.real).to_vec()),
+            Some(opened) => (opened.map_err(os_error)?, whole.clone()),
+            None => (place.dir.duplicate().map_err(os_error)?, parent_of(&place.real).to_vec()),
         };
         let alias = (whole != path).then(|| path.to_vec());
         Ok(Root { anchor, anchor_path, path: whole, alias, read: false, write: false })
     }
 
+    /// Resolves a path to its real path, with missing names kept.
     fn realpath_of(&self, path: &[u8]) -> Result<Vec<u8>> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)?;
         Ok(place.real_with_missing())
     }
 
-    /// Returns the deny globs and protected names.
+    /// Returns the rules for paths: what is denied, protected or secret.
     pub fn rules(&self) -> &PathRules {
         &self.rules
     }
@@ -259,7 +269,8 @@ impl Roots {
         self.check(real, intent).is_ok()
     }
 
-    /// Checks rights and rules on a resolved path.
+    /// Returns an error if the rights of the roots or the rules forbid `intent` on an absolute
+    /// resolved path.
     pub(crate) fn check(&self, real: &[u8], intent: Intent) -> Result<()> {
         if !self.has_right(real, intent) {
             return Err(outside_for(intent));
@@ -267,12 +278,12 @@ impl Roots {
         match self.rules.verdict(real, intent) {
             Verdict::Allowed => Ok(()),
             Verdict::Denied => Err(outside_for(intent)),
-            Verdict::Protected => Err(protected()),
+            Verdict::Protected => Err(protected_error()),
         }
     }
 
-    /// Returns the same roots for reads of the host itself, such as saving pre-images for undo:
-    /// there, secrets are ordinary files.
+    /// Returns the same roots with secrets as ordinary files. For reads by the host itself, such as
+    /// saving the content of a file before a change so that it can be undone.
     ///
     /// # Errors
     /// `IO_ERROR` if no descriptors are left.
@@ -281,7 +292,8 @@ impl Roots {
         Ok(self.with_roots(roots, self.rules.clone().with_secrets_allowed()))
     }
 
-    /// Returns the same policy with other descriptors, without its caches.
+    /// Returns the same policy with these roots and rules, without the granted secrets and without
+    /// the times of sweeps.
     fn with_roots(&self, roots: Vec<Root>, rules: PathRules) -> Self {
         Self {
             roots,
@@ -295,50 +307,60 @@ impl Roots {
         }
     }
 
-    /// Allows the content of these secrets to be read, and revokes earlier grants.
+    /// Allows the content of the secrets at and below these absolute real paths to be read.
+    /// Replaces all earlier grants.
     pub fn grant_secrets(&self, paths: Vec<Vec<u8>>) {
         *self.granted.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = paths;
     }
 
-    /// Reports whether the content at a resolved path is a secret without a grant.
+    /// Reports whether a resolved path counts as a secret by its name and is not granted.
     pub(crate) fn is_hidden_secret(&self, real: &[u8]) -> bool {
         self.rules.secret(real) && !self.is_granted(real)
     }
 
+    /// Reports whether a person allowed the secret at this path, or a directory above it, to be
+    /// read.
     fn is_granted(&self, real: &[u8]) -> bool {
         let granted = self.granted.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         granted.iter().any(|path| is_within(real, path))
     }
 
-    /// Refuses to read the content of a secret without a grant.
+    /// Returns an error if a resolved path counts as a secret by its name and is not granted.
     pub(crate) fn check_secret(&self, real: &[u8]) -> Result<()> {
-        if self.is_hidden_secret(real) { Err(secret()) } else { Ok(()) }
+        if self.is_hidden_secret(real) { Err(secret_error()) } else { Ok(()) }
     }
 
-    /// Refuses to read a file that is a secret by its content. `real` is its path.
+    /// Returns an error if an open file contains a private key and is not granted. `real` is its
+    /// absolute real path.
     pub(crate) fn check_content(&self, fd: &OwnedFd, real: &[u8]) -> Result<()> {
         if !self.rules.hides_secrets() || !is_secret_content(fd) {
             return Ok(());
         }
         if self.rules.asks_content(real) && !self.is_granted(real) {
-            return Err(secret_content());
+            return Err(secret_content_error());
         }
         Ok(())
     }
 
-    /// Refuses to copy or move a secret to a path where it could be read.
+    /// Returns an error if `from` is a secret without a grant and `to` would not count as a secret,
+    /// so that a copy or move would make it readable.
     pub(crate) fn check_secret_copy(&self, from: &[u8], to: &[u8]) -> Result<()> {
-        if self.is_hidden_secret(from) && !self.rules.secret(to) { Err(secret()) } else { Ok(()) }
+        if self.is_hidden_secret(from) && !self.rules.secret(to) {
+            Err(secret_error())
+        } else {
+            Ok(())
+        }
     }
 
-    /// Like [`Roots::check_secret_copy`], for an entry of a walk.
+    /// Like [`Roots::check_secret_copy`], for an entry of a walk, whose rules are evaluated name by
+    /// name.
     pub(crate) fn check_secret_copy_on(
         &self,
         from: &PathCursor<'_>,
         to: &PathCursor<'_>,
     ) -> Result<()> {
         let kept = from.secret() && !self.is_granted(from.path());
-        if kept && !to.secret() { Err(secret()) } else { Ok(()) }
+        if kept && !to.secret() { Err(secret_error()) } else { Ok(()) }
     }
 
     /// Like [`Roots::check`] for writing, for an entry of a walk in a directory that may be
@@ -347,16 +369,18 @@ impl Roots {
         if !self.has_right(entry.path(), Intent::Write) || entry.denied_entry() {
             return Err(outside_for(Intent::Write));
         }
-        if entry.protected() { Err(protected()) } else { Ok(()) }
+        if entry.protected() { Err(protected_error()) } else { Ok(()) }
     }
 
-    /// Reports whether a link to this target, as written, may be created.
+    /// Reports whether a symbolic link may lead to the absolute path `path`: whether that may be
+    /// read or written.
     pub(crate) fn link_target_allowed(&self, path: &[u8]) -> bool {
         self.root_for(path).is_some_and(|(_, real)| {
             self.permits(&real, Intent::Read) || self.permits(&real, Intent::Write)
         })
     }
 
+    /// Reports whether a root with the right for `intent` contains a resolved path.
     fn has_right(&self, real: &[u8], intent: Intent) -> bool {
         self.roots.iter().any(|root| root.allows(intent) && is_within(real, &root.path))
     }
@@ -367,8 +391,8 @@ impl Roots {
         self.roots.iter().any(|root| (root.read || root.write) && is_within(&root.path, real))
     }
 
-    /// Returns the deepest root that contains the path as written: its index, and the path mapped
-    /// onto the root's real path.
+    /// Returns the index of the deepest root that contains the path as written, and the path with
+    /// the root's alias replaced by its real path; `None` outside the roots.
     fn root_for(&self, path: &[u8]) -> Option<(usize, Vec<u8>)> {
         let named = || self.roots.iter().filter(|root| root.read || root.write);
         let (name, root) = named()
@@ -393,8 +417,9 @@ impl Roots {
         Some((index, real))
     }
 
-    /// Returns the directory at which an index for searches begins: the deepest root around the
-    /// directory that `fits`, otherwise the directory itself if it does.
+    /// Returns the directory that an index for searches below `real` covers: the deepest readable
+    /// root that contains `real` and for which `fits` is true, otherwise `real` itself if `fits` is
+    /// true for it.
     pub fn index_root<'a>(
         &'a self,
         real: &'a [u8],
@@ -406,11 +431,12 @@ impl Roots {
         around.max_by_key(|path| path.len()).or_else(|| fits(real).then_some(real))
     }
 
-    /// Returns the root with the deepest anchor from which the walk may enter `path`.
+    /// Returns the index of the deepest root from whose anchor path resolution may enter `path`.
     fn nearest_anchor(&self, path: &[u8]) -> Option<usize> {
         self.deepest(|root| root.reaches(path))
     }
 
+    /// Returns the index of the root with the longest path for which `fits` is true.
     fn deepest(&self, fits: impl Fn(&Root) -> bool) -> Option<usize> {
         (0..self.roots.len())
             .filter(|&index| fits(&self.roots[index]))
@@ -418,10 +444,10 @@ impl Roots {
     }
 }
 
-/// Returns the refusal of a path outside, which names the missing right.
+/// Returns the error that refuses a path outside the roots with the right for `intent`.
 pub(crate) fn outside_for(intent: Intent) -> Error {
     match intent {
-        Intent::Read => outside(),
+        Intent::Read => outside_error(),
         Intent::Write => {
             Error::new(Code::OutsideAllowed, "outside the roots that allow write access")
         }

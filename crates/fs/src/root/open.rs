@@ -11,11 +11,12 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots, absolute_of};
-use crate::dir::errno::{not_regular, os, unsettled};
+use crate::dir::errno::{changing_path_error, not_regular_error, os_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 
-/// The maximum number of times that an operation restarts because the path changed.
+/// The maximum number of times that an operation resolves its path, because another program changes
+/// it meanwhile. Beyond it, the operation fails with `CONFLICT`.
 pub(crate) const MAX_PATH_ATTEMPTS: u32 = 16;
 
 /// An open regular file.
@@ -36,16 +37,17 @@ pub struct OpenDir {
     pub fd: OwnedFd,
     /// The absolute real path. For rules and messages; it must never be opened.
     pub real: Vec<u8>,
-    /// The name under which the rules see it, too.
+    /// The other path to which deny rules apply as well.
     pub asked: AskedName,
 }
 
-/// The path by which a directory was asked for, where links make it another one than the real path.
-/// A deny rule holds for both: what is refused by a path is not shown below that path.
+/// The path by which the caller named a directory, if it differs from the real path because of
+/// links. Deny rules apply to both paths, so that an entry that is refused by one path is not
+/// listed below it.
 #[derive(Clone, Debug, Default)]
 pub struct AskedName(Option<Asked>);
 
-/// Both paths without a final slash.
+/// The path of the caller, and the length in bytes of the real path, both without a final slash.
 #[derive(Clone, Debug)]
 struct Asked {
     path: Vec<u8>,
@@ -53,13 +55,14 @@ struct Asked {
 }
 
 impl AskedName {
-    /// True if the directory was asked for by another path than its real one, and rules deny
-    /// something.
+    /// Returns true if the caller named the directory by another path than its real one and there
+    /// are deny rules.
     pub fn differs(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Like [`PathRules::denied_entry`], for the real path of an entry below the directory.
+    /// Reports whether an entry below the directory is denied by its real path `path`, or by the
+    /// corresponding path below the one that the caller named.
     pub fn denied_entry(&self, rules: &PathRules, path: &[u8]) -> bool {
         let as_asked =
             |asked: &Asked| rules.denied_entry(&[&asked.path, &path[asked.real_len..]].concat());
@@ -87,7 +90,7 @@ impl Roots {
                 return Ok(OpenFile { fd, stat, real: place.real });
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
     /// Opens a directory for reading; follows links.
@@ -100,19 +103,20 @@ impl Roots {
                 self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Fail)?;
             let name = match (&place.name, place.kind()) {
                 (None, _) => &b"."[..],
-                (Some(_), None) => return Err(os(Errno::NOENT)),
+                (Some(_), None) => return Err(os_error(Errno::NOENT)),
                 (Some(name), Some(Kind::Dir)) => name,
-                (Some(_), Some(_)) => return Err(os(Errno::NOTDIR)),
+                (Some(_), Some(_)) => return Err(os_error(Errno::NOTDIR)),
             };
             if let Some(fd) = open_entries(&place.dir, name)? {
                 let asked = self.asked_name(path, &place.real)?;
                 return Ok(OpenDir { fd, real: place.real, asked });
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
-    /// Returns the name under which the rules see a directory, too, from the path that was asked for.
+    /// Returns the [`AskedName`] of a directory that the caller named `path` and whose real path is
+    /// `real`.
     fn asked_name(&self, path: &[u8], real: &[u8]) -> Result<AskedName> {
         if path == real || !self.rules.denies() {
             return Ok(AskedName::default());
@@ -125,13 +129,13 @@ impl Roots {
     }
 }
 
-/// Opens the entry if it is a regular file, and checks its type again after opening. Returns `None`
-/// if it has changed its type.
+/// Opens a resolved entry for reading, and checks its type again after opening. Returns `None` if
+/// its type has changed since it was resolved, and an error if it was no regular file then.
 pub(crate) fn open_regular(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd, Stat)>> {
     let name = match (&place.name, place.kind()) {
-        (None, _) | (_, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),
-        (Some(_), None) => return Err(os(Errno::NOENT)),
-        (Some(_), Some(Kind::Other)) => return Err(not_regular()),
+        (None, _) | (_, Some(Kind::Dir)) => return Err(os_error(Errno::ISDIR)),
+        (Some(_), None) => return Err(os_error(Errno::NOENT)),
+        (Some(_), Some(Kind::Other)) => return Err(not_regular_error()),
         (Some(_), Some(Kind::Symlink)) => return Ok(None),
         (Some(name), Some(Kind::File)) => name,
     };
@@ -140,16 +144,18 @@ pub(crate) fn open_regular(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd,
     let fd = match rustix::fs::openat(&place.dir, name.as_slice(), flags, Mode::empty()) {
         Ok(fd) => fd,
         Err(Errno::LOOP | Errno::NXIO | Errno::NOENT | Errno::MLINK) => return Ok(None),
-        Err(errno) => return Err(os(errno)),
+        Err(errno) => return Err(os_error(errno)),
     };
-    let stat = Stat::of(&fd).map_err(os)?;
+    let stat = Stat::of(&fd).map_err(os_error)?;
     Ok((stat.kind == Kind::File).then_some((fd, stat)))
 }
 
-/// The number of bytes that are checked before more of a file is read.
+/// The number of bytes of a file from which most files are known not to contain a key, so that no
+/// more is read.
 const GLANCE_BYTES: usize = 64;
 
-/// Reports whether an open file is a secret by its content. For most files, the first bytes decide.
+/// Reports whether an open file contains a private key within its first [`SECRET_HEAD_BYTES`]
+/// bytes. A file that cannot be read counts as none.
 pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
     let mut glance = [0; GLANCE_BYTES];
     let Ok(read) = rustix::io::pread(fd, &mut glance, 0) else { return false };

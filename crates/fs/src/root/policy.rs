@@ -4,29 +4,30 @@ use filewright_core::text::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
-/// The policy for symbolic links.
+/// Whether symbolic links are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Follow {
-    /// Followed while they stay inside the roots.
+    /// A link is followed if its target is inside the roots.
     #[default]
     Inside,
-    /// Never followed.
+    /// A path with a link is refused.
     Never,
-    /// Followed wherever they lead; deny rules still apply there.
+    /// A link is followed wherever it leads; deny rules still apply there.
     Any,
 }
 
-/// The resolver to use.
+/// Which of the two ways of resolving a path to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResolverChoice {
-    /// The kernel's if it has one, otherwise the walk.
+    /// One system call that refuses links, if the kernel has one, otherwise
+    /// [`ResolverChoice::Walk`].
     #[default]
     Auto,
-    /// Always the descriptor walk: for tests and for comparison.
+    /// Always name by name, with a descriptor for each directory. For tests and for comparison.
     Walk,
 }
 
-/// The policy for restricting threads by the kernel.
+/// Whether the threads that access files are restricted to the roots by the kernel (Landlock).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
     /// Restrict if the kernel supports it; the result is reported.
@@ -48,28 +49,28 @@ pub struct Policy {
     pub read: Option<Vec<Vec<u8>>>,
     /// Directories or single files that may be changed.
     pub write: Option<Vec<Vec<u8>>>,
-    /// Denied globs.
+    /// The globs of paths that are neither shown nor accessed.
     pub deny: Vec<String>,
     /// Protects files that other programs obey, such as git's hooks.
     pub protect: bool,
     /// Hides the content of secrets.
     pub secrets: bool,
-    /// The host's rules, as in `RulesConfig::places`.
+    /// The rules of the host for single places, as in `RulesConfig::places`.
     pub places: Vec<String>,
     /// The user's git excludes, as lines of a gitignore file.
     pub git_excludes: Option<String>,
     /// Refuses every change.
     pub read_only: bool,
-    /// The policy for symbolic links.
+    /// Whether symbolic links are followed.
     pub follow: Follow,
-    /// The resolver to use.
+    /// How paths are resolved.
     pub resolver: ResolverChoice,
     /// The policy for restricting the threads that access files.
     pub kernel: Kernel,
 }
 
 impl Policy {
-    /// Allows one directory to be read and written, and nothing else.
+    /// Returns a policy that allows one directory to be read and written, and nothing else.
     pub fn workspace(root: impl Into<Vec<u8>>) -> Self {
         let root = root.into();
         Self {
@@ -80,7 +81,7 @@ impl Policy {
         }
     }
 
-    /// Allows everything to be read and written.
+    /// Returns a policy that allows everything to be read and written.
     pub fn unconfined() -> Self {
         Self { cwd: b"/".to_vec(), ..Self::default() }
     }
@@ -175,8 +176,8 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// Parses a list of paths; `null` means everything. A missing list means no root, so that a
-/// misspelt key narrows a policy and never widens it.
+/// Parses the list of paths at `key`. `null` returns `None`, which means everything. A missing key
+/// returns an empty list, so that a misspelt key narrows a policy and never widens it.
 fn places(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
     match json.get(key) {
         None => Ok(Some(Vec::new())),

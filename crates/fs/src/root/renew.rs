@@ -10,7 +10,7 @@ use filewright_core::{Code, Error, Result};
 use super::{Root, Roots};
 use crate::dir::stat::Stat;
 
-/// The result of checking the roots for deletion.
+/// The result of [`Roots::renewed`].
 #[derive(Debug)]
 pub enum Renewed {
     /// No root was deleted, or nothing exists at the paths of the deleted ones.
@@ -20,13 +20,14 @@ pub enum Renewed {
 }
 
 impl Root {
-    /// Reports whether the directory of this root was deleted.
+    /// Reports whether the directory of this root was deleted: its number of links is 0. False for
+    /// a root that is a file or was missing, which is pinned by a parent.
     pub(super) fn is_gone(&self) -> bool {
         self.anchor_path == self.path && Stat::of(&self.anchor).is_ok_and(|stat| stat.nlink == 0)
     }
 
-    /// Returns the directory that now exists at the path of a deleted root, if no link leads there
-    /// and its owner is the same.
+    /// Returns a root for the directory that now exists at the path of this deleted one. `None` if
+    /// nothing exists there, if the path contains a link, or if the directory has another owner.
     fn made_again(&self, everything: &Roots) -> Option<Self> {
         let made = everything.pin(&self.path).ok()?;
         let is_plain = made.alias.is_none() && made.anchor_path == made.path;
@@ -42,7 +43,7 @@ impl Root {
 }
 
 impl Roots {
-    /// Reopens roots that were deleted and created again.
+    /// Returns these roots with those reopened whose directory was deleted and created again.
     ///
     /// # Errors
     /// Fails if the descriptors of the other roots cannot be duplicated.

@@ -6,12 +6,13 @@ use filewright_core::Result;
 use filewright_core::pattern::policy::{Marks, REPOSITORY_MARKS, RepositoryParts};
 
 use super::Roots;
-use crate::dir::errno::repository;
+use crate::dir::errno::repository_error;
 use crate::dir::stat::Stat;
 
 impl Roots {
-    /// Refuses a change at a resolved path that would complete a repository, or that concerns a
-    /// file that git obeys in one. Directories above the roots are the host's responsibility.
+    /// Returns an error if creating an entry at a resolved path would make a directory above it
+    /// look like a repository to git, or if the path lies in such a directory and git obeys it.
+    /// Directories above the roots are not examined.
     pub(crate) fn check_repository(&self, real: &[u8]) -> Result<()> {
         if !self.rules.protects() {
             return Ok(());
@@ -20,13 +21,15 @@ impl Roots {
             let mut marks = self.marks_at(&real[..end]);
             marks.add(name);
             if marks.is_repository() {
-                return Err(repository());
+                return Err(repository_error());
             }
         }
         Ok(())
     }
 
-    /// Returns the repository marks of a directory; none if it is outside or cannot be inspected.
+    /// Returns which of the entries by which git recognises a repository (`HEAD`, `objects`,
+    /// `refs`, `commondir`) exist in a directory; none if it is outside the roots or cannot be
+    /// read.
     pub(crate) fn marks_at(&self, directory: &[u8]) -> Marks {
         let Some(index) = self.nearest_anchor(if directory.is_empty() { b"/" } else { directory })
         else {
@@ -40,7 +43,7 @@ impl Roots {
     }
 }
 
-/// Returns the repository marks of a directory, given its path relative to an open one.
+/// Like [`Roots::marks_at`], for the directory at `path` relative to an open one.
 pub(crate) fn marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
     let mut marks = Marks::default();
     for mark in REPOSITORY_MARKS {

@@ -12,33 +12,33 @@ use super::components::ComponentWalk;
 use super::renew::gone;
 use super::resolver::open_far_beneath;
 use super::{CreatedDirs, Follow, Resolver, Roots, absolute_of, outside_for, push_name};
-use crate::dir::errno::{os, outside};
+use crate::dir::errno::{os_error, outside_error};
 use crate::dir::open_directory;
 use crate::dir::stat::{Kind, Stat};
 
 /// The maximum length of a name in bytes.
 const NAME_MAX: usize = 255;
 
-/// The policy for a link as the last name.
+/// What to do if the last name of a path is a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FinalSymlink {
-    /// Follow it.
+    /// Resolve its target.
     Follow,
     /// The entry is the link itself.
     Keep,
 }
 
-/// The policy for a missing directory on the way.
+/// What to do if a directory of a path, other than its last name, does not exist.
 pub(crate) enum MissingPolicy<'m> {
-    /// `NOT_FOUND`.
+    /// Fail with `NOT_FOUND`.
     Fail,
-    /// The entry is the first missing name; `missing` has the others.
+    /// Return the first missing name as the entry, and the names after it in `missing`.
     Stop,
-    /// Create it.
+    /// Create it and record it.
     Make(&'m mut CreatedDirs),
 }
 
-/// A directory descriptor: that of a root, or one opened on the way.
+/// A directory descriptor: the borrowed one of a root, or one that was opened for this call.
 #[derive(Debug)]
 pub(crate) enum DirFd<'r> {
     Root(BorrowedFd<'r>),
@@ -64,9 +64,9 @@ impl AsFd for DirFd<'_> {
 /// The result of resolving a path: one name in a directory.
 #[derive(Debug)]
 pub(crate) struct ResolvedEntry<'r> {
-    /// The directory.
+    /// The directory that contains the entry.
     pub dir: DirFd<'r>,
-    /// The name in it; `None` if the path leads to the directory itself.
+    /// The name of the entry in the directory; `None` if the entry is the directory itself.
     pub name: Option<Vec<u8>>,
     /// The absolute real path of the entry.
     pub real: Vec<u8>,
@@ -74,7 +74,8 @@ pub(crate) struct ResolvedEntry<'r> {
     pub found: Option<Stat>,
     /// With [`MissingPolicy::Stop`], the names after `name`.
     pub missing: Vec<Vec<u8>>,
-    /// True if the path can only name a directory.
+    /// True if the path can only name a directory, because it ends in `/`, `.` or `..`, or the
+    /// target of its last link ends in `/`.
     pub directory: bool,
 }
 
@@ -88,12 +89,13 @@ impl ResolvedEntry<'_> {
         path
     }
 
-    /// Returns the type that the entry had.
+    /// Returns the type that the entry had when it was resolved; `None` if it did not exist.
     pub(crate) fn kind(&self) -> Option<Kind> {
         self.found.map(|stat| stat.kind)
     }
 
-    /// Opens the entry as a base for other calls, if it was a directory.
+    /// Opens the entry as a base for other calls; `None` if it was no directory when it was
+    /// resolved.
     pub(crate) fn open_directory(&self) -> Option<rustix::io::Result<OwnedFd>> {
         match &self.name {
             None => Some(self.dir.duplicate()),
@@ -118,8 +120,8 @@ impl Roots {
         if intent == Intent::Write && self.read_only {
             return Err(Error::new(Code::ReadOnly, "the workspace is read-only"));
         }
-        // Compiled on all platforms, so that it stays correct, but only needed where a file has
-        // several names.
+        // Only needed on Windows, where one file has several names, but compiled everywhere, so
+        // that it stays correct.
         if cfg!(windows) {
             windows_names::check(&encode_name(path))?;
         }
@@ -132,8 +134,8 @@ impl Roots {
         if self.rules.denied(&real) {
             return Err(outside_for(intent));
         }
-        // A caller without rights on the path as written can only gain them through a link, and
-        // must not learn what exists on the way.
+        // Without rights on the path as written, the call can only be allowed if a link leads to a
+        // path with rights. Until then, errors must not show what exists on the way.
         let allowed = self.has_right(&real, intent);
         if allowed && intent == Intent::Write {
             self.check(&real, intent)?;
@@ -145,7 +147,7 @@ impl Roots {
             false => outside_for(intent),
         };
         if parsed.names.iter().any(|name| name.len() > NAME_MAX) {
-            return Err(conceal(os(Errno::NAMETOOLONG)));
+            return Err(conceal(os_error(Errno::NAMETOOLONG)));
         }
         let mut place = match self.by_kernel(index, &real, last, &missing) {
             Some(result) => result.map_err(conceal)?,
@@ -159,10 +161,10 @@ impl Roots {
         let final_path = place.real_with_missing();
         if self.follow == Follow::Any && allowed {
             if self.rules.denied(&final_path) {
-                return Err(outside());
+                return Err(outside_error());
             }
             if intent == Intent::Write && self.rules.protected(&final_path) {
-                return Err(crate::dir::errno::protected());
+                return Err(crate::dir::errno::protected_error());
             }
         } else {
             self.check(&final_path, intent)?;
@@ -171,13 +173,13 @@ impl Roots {
             self.check_repository(&final_path)?;
         }
         if place.directory && place.kind().is_some_and(|kind| kind != Kind::Dir) {
-            return Err(os(Errno::NOTDIR));
+            return Err(os_error(Errno::NOTDIR));
         }
         Ok(place)
     }
 
-    /// Resolves with one call of the kernel; returns `None` if that is impossible and the walk is
-    /// needed.
+    /// Opens the parent directory with one system call that refuses links. Returns `None` if that
+    /// cannot decide, for example because there is a link, and [`ComponentWalk`] is needed.
     fn by_kernel(
         &self,
         index: usize,
@@ -203,7 +205,7 @@ impl Roots {
         if rest.is_empty() {
             place.found = match Stat::of(&place.dir) {
                 Ok(stat) => Some(stat),
-                Err(errno) => return Some(Err(os(errno))),
+                Err(errno) => return Some(Err(os_error(errno))),
             };
             return Some(Ok(place));
         }
@@ -213,11 +215,11 @@ impl Roots {
                 match open_far_beneath(root.anchor.as_fd(), &rest[..cut]) {
                     Ok(fd) => place.dir = DirFd::Opened(fd),
                     Err(Errno::NOENT) if matches!(missing, MissingPolicy::Fail) => {
-                        return Some(Err(os(Errno::NOENT)));
+                        return Some(Err(os_error(Errno::NOENT)));
                     }
-                    Err(Errno::ACCESS) => return Some(Err(os(Errno::ACCESS))),
-                    // Links, missing directories, and other errors that a single call cannot
-                    // distinguish.
+                    Err(Errno::ACCESS) => return Some(Err(os_error(Errno::ACCESS))),
+                    // There is a link, a directory is missing, or the error has several possible
+                    // causes: the walk finds out.
                     Err(_) => return None,
                 }
                 &rest[cut + 1..]

@@ -10,19 +10,20 @@ use rustix::io::Errno;
 use super::policy::ResolverChoice;
 use crate::dir::directory_flags;
 
-/// The resolver in use.
+/// The way in which paths are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolver {
-    /// One system call resolves a path without links below a descriptor: `openat2` on Linux,
-    /// `O_NOFOLLOW_ANY` on macOS.
+    /// One system call resolves a path below a descriptor and fails at a link: `openat2` on Linux,
+    /// `open` with `O_NOFOLLOW_ANY` on macOS.
     Kernel,
-    /// The descriptor walk, with the reason.
+    /// One directory is opened after the other. The text is the reason why the kernel's way is not
+    /// used.
     Walk(&'static str),
 }
 
 impl Resolver {
-    /// Chooses once per process; the environment variable `FILEWRIGHT_RESOLVER=walk` forces the
-    /// walk.
+    /// Returns the resolver for a policy. Whether the kernel's works is tested once per process;
+    /// the environment variable `FILEWRIGHT_RESOLVER=walk` excludes it.
     pub(crate) fn choose(choice: ResolverChoice) -> Self {
         static FOUND: OnceLock<Resolver> = OnceLock::new();
         if choice == ResolverChoice::Walk {
@@ -43,7 +44,7 @@ impl Resolver {
         }
     }
 
-    /// Returns the reason why the kernel's resolution is not used.
+    /// Returns the reason why the kernel's resolver is not used; `None` if it is.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Resolver::Kernel => None,
@@ -52,7 +53,8 @@ impl Resolver {
     }
 }
 
-/// The maximum length of a path passed to the kernel at once, in bytes.
+/// The maximum length of a path in one system call, in bytes. A longer one is opened in several
+/// calls.
 const PATH_MAX: usize = 4095;
 
 /// Like [`open_beneath`], for a path of any length, in as few calls as possible.
@@ -108,7 +110,7 @@ fn open_beneath(_: BorrowedFd<'_>, _: &[u8]) -> rustix::io::Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
-/// Tests the kernel's resolution on the root directory.
+/// Tests on the directory `/` whether the kernel's resolver works.
 fn probe() -> Resolver {
     let Ok(slash) = rustix::fs::open("/", directory_flags(), Mode::empty()) else {
         return Resolver::Walk("the root directory cannot be opened");

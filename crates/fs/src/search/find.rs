@@ -17,7 +17,7 @@ use crate::walk::{
     Directory, FileEntry, Next, StopSignal, Summary, Visitor, WalkOptions, WalkRoot, walk,
 };
 
-/// The entries to find.
+/// The types of entries to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryFilter {
     /// Regular files.
@@ -35,9 +35,10 @@ pub enum EntryFilter {
 pub enum Sort {
     /// By path.
     Path,
-    /// Recently changed entries first, newest first; then the others by path.
+    /// Entries changed since [`FindOptions::recent_from`] first, newest first; then the others by
+    /// path.
     Recent,
-    /// Newest first.
+    /// By modification time, newest first.
     Mtime,
 }
 
@@ -50,16 +51,19 @@ pub struct FindOptions {
     pub wanted: EntryFilter,
     /// The order of the results.
     pub sort: Sort,
-    /// Entries changed at or after this time are recent (ms since 1970).
+    /// For [`Sort::Recent`]: entries changed at or after this time are recent. Milliseconds since
+    /// 1970.
     recent_from: f64,
     limit: usize,
-    /// The page ends once its paths have so many bytes, with a line end each.
+    /// The page ends after the path with which its paths, counted with one byte more each, reach
+    /// this number of bytes.
     max_text_bytes: u64,
     /// The time limit in milliseconds.
     pub timeout_ms: Option<u64>,
     /// The use of an index.
     pub index: IndexMode,
-    /// The last result of the previous page.
+    /// The path and modification time of the last result of the previous page; `None` for the first
+    /// page.
     after: Option<(Box<[u8]>, f64)>,
 }
 
@@ -134,10 +138,10 @@ wire! {
     }
 }
 
-/// Finds entries below a directory. Paths in results are relative to it, as shown, without a final
-/// slash.
+/// Finds entries below a directory. Paths in results are relative to it, in the form for display,
+/// without a final slash.
 ///
-/// The result is a [`FindHead`], the number of paths, and the paths.
+/// The packed result is a [`FindHead`], the number of paths, and the paths.
 ///
 /// # Errors
 /// Errors of opening the directory; `CANCELLED`.
@@ -166,7 +170,8 @@ pub fn find_from_disk(
     Ok(pack(groups.into_iter().flatten().collect(), &summary, options))
 }
 
-/// Returns the requested page of the entries of `groups`, in the requested order.
+/// Sorts the entries of `groups` as the options ask, and returns the page of them that the options
+/// ask for; see [`find`] for its format.
 pub fn pack(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOptions) -> Packed {
     groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
     let total: usize = groups.iter().map(|group| group.ends.len()).sum();
@@ -181,26 +186,29 @@ pub fn pack(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOption
     page.pack(total, summary)
 }
 
-/// The visitor that collects the requested entries.
+/// The visitor of a walk that collects the entries that match the options.
 pub struct Finder<'a> {
     /// The options of the search.
     pub options: &'a FindOptions,
 }
 
-/// The requested entries of one directory, in path order.
+/// The matching entries of one directory, in path order.
 pub struct DirMatches {
-    /// The directory with its final slash.
+    /// The path of the directory relative to the start in the form for display, with a final slash;
+    /// empty for the start.
     pub prefix: Box<[u8]>,
-    /// The names, concatenated.
+    /// The names in the form for display, concatenated.
     pub names: Vec<u8>,
-    /// The end of each name.
+    /// The offset in `names` of the end of each name.
     pub ends: Vec<u32>,
-    /// The modification time of each entry (ms since 1970), if the order needs it.
+    /// The modification time of each entry in milliseconds since 1970; empty if the order does not
+    /// need it.
     pub times: Vec<f64>,
 }
 
 impl DirMatches {
-    /// Sorts the names by their displayed form, if it differs from the bytes.
+    /// Sorts the names. Needed if they were added in the order of the file system's bytes and
+    /// differ from those.
     pub fn sort(&mut self) {
         let mut begin = 0;
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(self.ends.len());
@@ -266,10 +274,11 @@ impl Visitor for Finder<'_> {
     }
 }
 
-/// Visits all entries in path order. The groups are sorted by directory, so that each precedes
-/// those below it.
+/// Calls `take` for all entries in path order. `groups` must be sorted by directory, so that each
+/// precedes those below it.
 fn in_path_order<'g>(groups: &'g [DirMatches], take: &mut impl FnMut(&'g DirMatches, usize)) {
-    // The enclosing groups of the current one, with the number of names already taken.
+    // The groups of the directories around the current one, each with the number of its names that
+    // were passed to `take`.
     let mut open: Vec<(&DirMatches, usize)> = Vec::new();
     let give = |entry: &mut (&'g DirMatches, usize),
                 until: Option<&[u8]>,
@@ -300,7 +309,7 @@ fn in_path_order<'g>(groups: &'g [DirMatches], take: &mut impl FnMut(&'g DirMatc
     }
 }
 
-/// Returns all entries in an order that depends on time.
+/// Returns all entries in the order [`Sort::Recent`] or [`Sort::Mtime`].
 fn by_time<'g>(groups: &'g [DirMatches], options: &FindOptions) -> Vec<(&'g DirMatches, usize)> {
     let mut entries = Vec::new();
     in_path_order(groups, &mut |group, name| entries.push((group, name)));
@@ -313,14 +322,14 @@ fn by_time<'g>(groups: &'g [DirMatches], options: &FindOptions) -> Vec<(&'g DirM
     entries
 }
 
-/// Collects the requested page of results.
+/// Collects the results that belong to the page that the options ask for.
 pub struct FindPage<'a> {
     options: &'a FindOptions,
     paths: Packed,
     taken: usize,
     left_over: bool,
     last_time: f64,
-    /// True until the last path of the previous page was passed.
+    /// True until the results of the earlier pages were passed.
     skipping: bool,
 }
 
@@ -349,18 +358,20 @@ impl<'a> FindPage<'a> {
         let mut head = FindHead { totals, last_time: self.last_time }.packed();
         head.num(self.taken as u64);
         let mut packed = self.paths;
-        // Moved, not copied, because there may be a hundred thousand entries.
+        // The head is inserted into the numbers of the paths, which are not copied, because there
+        // may be a hundred thousand.
         packed.nums.splice(..0, head.nums);
         packed
     }
 
-    /// Returns true if there is no room for another path.
+    /// Reports whether the limit of the page is reached.
     fn is_full(&self) -> bool {
         let bytes = self.paths.text.len() + self.taken;
         self.taken == self.options.limit || bytes as u64 >= self.options.max_text_bytes
     }
 
-    /// Takes the next path in path order.
+    /// Adds a path, if it belongs to the page. Must be called in path order. `ascii` says that the
+    /// path has only ASCII characters.
     pub fn take_path(&mut self, path: &str, ascii: bool) {
         if self.skipping
             && let Some((after, _)) = &self.options.after
@@ -379,6 +390,8 @@ impl<'a> FindPage<'a> {
         self.paths.text.push_str(path);
     }
 
+    /// Adds an entry of a group, if it belongs to the page. Must be called in the order of the
+    /// results.
     fn take(&mut self, group: &DirMatches, index: usize) {
         let name = group.name(index);
         let time = group.times.get(index).copied();
@@ -401,8 +414,8 @@ impl<'a> FindPage<'a> {
         self.paths.text.push_str(name);
     }
 
-    /// Reports whether an entry belongs to an earlier page: it sorts at or before that page's last
-    /// path, which may have been deleted since.
+    /// Reports whether an entry belongs to an earlier page: it sorts at or before the last path of
+    /// the previous page, which may have been deleted since.
     fn is_before(&self, group: &DirMatches, name: &[u8], time: Option<f64>) -> bool {
         let Some((after, after_time)) = &self.options.after else { return false };
         let path_is_before = group.prefix.iter().chain(name).le(after.iter());

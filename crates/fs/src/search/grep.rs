@@ -22,10 +22,10 @@ use crate::walk::{StopSignal, WalkOptions, WalkRoot, walk};
 use super::progress::Progress;
 use super::searcher::Search;
 
-/// Larger files are skipped and counted. Bytes.
+/// The default of `maxFileBytes`, in bytes: larger files are not searched, only counted.
 pub const MAX_SEARCHED_FILE_BYTES: u64 = 100 << 20;
 
-/// The output for each file with hits.
+/// What the results have for each file with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The matching lines.
@@ -40,9 +40,9 @@ wire! {
     /// The reason why a search is incomplete.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum IncompleteReason {
-        /// There are more than `maxResults`.
+        /// There are more results than `maxResults`.
         MaxResults = "max_results",
-        /// Some file has more hits than `maxPerFile`.
+        /// At least one file has more hits than `maxPerFile`.
         MaxPerFile = "max_per_file",
         /// The time limit was reached.
         Timeout = "timeout",
@@ -70,11 +70,11 @@ pub struct GrepOptions {
     /// The limits per file and the form of the output.
     pub limits: Limits,
     pub(super) max_per_file: bool,
-    /// Globs of which a file must also match one.
+    /// The globs of file types: besides the globs of the walk, a file must match one of these.
     pub types: Globs,
     pub(super) output: Output,
     pub(super) max_results: u64,
-    /// Larger files are skipped. Bytes.
+    /// The maximum size of a searched file in bytes. Larger files are only counted.
     pub max_file_bytes: u64,
     /// The time limit in milliseconds.
     pub timeout_ms: Option<u64>,
@@ -83,14 +83,15 @@ pub struct GrepOptions {
     pub(super) from_line: u64,
     /// The use of an index.
     pub index: IndexMode,
-    /// Compares the size and times of each file with the index, for changes that no watch reports.
+    /// Compares the size and times of each file with the index instead of relying on reports of
+    /// changes (inotify), which for example network file systems do not make.
     pub strict: bool,
-    /// A text that identifies the set of visible files.
+    /// The options that select files by name, as text: equal texts mean equal options.
     pub view: String,
-    /// A text that identifies the set of searched files, apart from contents: searches with equal
-    /// texts can share a walk.
+    /// All options that select the searched files, as text. Searches with equal texts visit the
+    /// same files and can share a walk.
     pub(super) files_view: String,
-    /// Receives the counts while the search runs.
+    /// The counts so far, which the search updates while it runs.
     pub progress: Arc<Progress>,
 }
 
@@ -117,7 +118,7 @@ impl GrepOptions {
         let mut limits = Limits::read(&options)?;
         let max_per_file = limits.max_hits != u64::MAX;
         match output {
-            // One more than requested, to learn whether there are more.
+            // One more than `maxResults`, to learn whether there are more.
             Output::Content => limits.max_hits = limits.max_hits.min(max_results.saturating_add(1)),
             Output::Files | Output::Count => limits.want = OutputMode::Count,
         }
@@ -150,13 +151,15 @@ impl GrepOptions {
     }
 }
 
-/// Searches below a directory, or in a file. A file passed as `path` is searched whatever ignore
-/// files say, and its path in the results is empty. Paths in results are relative to `path`, as
-/// shown.
+/// Searches below a directory, or in one file. A file passed as `path` is searched even if ignore
+/// files exclude it, and its path in the results is empty. Paths in results are relative to `path`,
+/// in the form for display.
 ///
-/// The first packed result is a [`SearchHead`](super::results::SearchHead). Each further one is `files` and per file `path hits`, with [`Output::Content`] followed by the hits
-/// as written by [`pack_hit`]. Hits beyond `maxTextBytes` are omitted: the last file then has fewer
-/// hits than its count, and the position to continue from is after the last of them.
+/// The first packed result is a [`SearchHead`](super::results::SearchHead). Each further one is a
+/// batch: the number of files, and for each file its path, its number of hits and, with
+/// [`Output::Content`], the hits as [`pack_hit`] writes them. Hits beyond `maxTextBytes` are
+/// omitted: the last file then has fewer hits than its count, and the position to continue from is
+/// after the last of them.
 ///
 /// # Errors
 /// Errors of opening the path; `TOO_LARGE` for a file passed as `path` beyond the limit;

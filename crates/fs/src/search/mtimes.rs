@@ -1,4 +1,4 @@
-//! Reads the modification times of the entries that need them.
+//! Reads the modification times of the entries of a name search, if its order needs them.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -9,17 +9,19 @@ use super::find::DirMatches;
 use crate::dir::stat::Stat;
 use crate::walk::{Opener, StopSignal, WalkRoot, threads};
 
-/// Fewer groups are done before another thread has started.
+/// The minimum number of groups for more than one thread. Fewer are finished before another thread
+/// has started.
 const MIN_GROUPS_FOR_THREADS: usize = 64;
 
-/// Reads the modification times of all entries. If it is stopped early, some are missing.
+/// Reads the modification times of all entries into `times` of their groups. If `stop` ends it
+/// early, the remaining times are 0.
 pub fn ask(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let threads = if groups.len() < MIN_GROUPS_FOR_THREADS { 1 } else { threads() };
     std::thread::scope(|scope| {
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
         let first = parts.next();
         for part in parts {
-            // If the thread cannot be started, the part is done below.
+            // If a thread cannot be started, the times of its part are read below.
             let _ = std::thread::Builder::new()
                 .spawn_scoped(scope, move || ask_part(walk_root, part, stop));
         }
@@ -31,6 +33,7 @@ pub fn ask(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSigna
     groups.iter_mut().for_each(|group| group.times.resize(group.ends.len(), 0.0));
 }
 
+/// Reads the missing modification times of some groups on the calling thread.
 fn ask_part(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let mut opener = Opener::new(walk_root, stop);
     for group in groups {
@@ -48,7 +51,7 @@ fn ask_part(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSign
 }
 
 /// Returns the modification time of an entry in whole milliseconds since 1970, so that JavaScript
-/// can return it unchanged; 0 if it is gone.
+/// can pass it back unchanged; 0 if the entry no longer exists.
 pub(super) fn of(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
     Stat::at(dir, name).map_or(0.0, |stat| stat.mtime.div_euclid(1_000_000) as f64)
 }

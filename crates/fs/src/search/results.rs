@@ -7,16 +7,17 @@ use filewright_core::wire::Wire;
 use super::grep::{Freshness, IncompleteReason, Output};
 use super::searcher::Search;
 
-/// The maximum size of one batch for JavaScript. Bytes of text.
+/// The maximum text of one batch of results for JavaScript, in bytes. A single file with more is a
+/// batch of its own.
 const BATCH_TEXT_BYTES: usize = 1 << 20;
 
-/// Hits of at least this size are moved, not copied. Bytes.
+/// The minimum text of the hits of one file, in bytes, from which they are moved instead of copied.
 const MIN_MOVED_BYTES: usize = 64 << 10;
-/// The number of values before the hits: the length of the path, and the number of hits.
+/// The number of numbers before the hits of a file: the length of the path, and the number of hits.
 const NUMS_BEFORE_HITS: usize = 2;
 
 wire! {
-    /// The numbers of a search of contents.
+    /// The totals of a search of contents.
     #[derive(Clone, Debug)]
     pub struct SearchTotals {
         /// The number of matching lines. Exact when the search is complete, otherwise a lower bound.
@@ -60,32 +61,33 @@ wire! {
 pub(super) struct FileMatches {
     pub path: Box<[u8]>,
     pub hits: u64,
-    /// The path, the number of hits and the hits.
+    /// The packed form: the path, the number of hits and the hits.
     pub packed: Packed,
-    /// The end of each hit in `packed`, if it may have to be truncated. These are fewer than `hits`
-    /// once their text has reached the limit.
+    /// The end of each hit in `packed`; empty if no limit can cut the hits. Fewer than `hits` if
+    /// the limit of text was reached, because hits beyond it are only counted.
     pub ends: Vec<HitEnd>,
-    /// True if the file has more hits than requested.
+    /// True if the file has more hits than the limit per file.
     pub more: bool,
 }
 
 /// The end of a hit.
 pub(super) struct HitEnd {
-    /// The end in the numbers.
+    /// The offset in the numbers.
     pub nums: usize,
-    /// The end in the text (bytes).
+    /// The offset in the text, in bytes.
     pub text: usize,
-    /// The bytes of the rows of this file up to here.
+    /// The number of bytes of all rows of the file up to here that count towards `maxTextBytes`.
     pub text_bytes: u64,
 }
 
-/// Begins the hits of a file; their number is filled in later.
+/// Writes the path of a file, and 0 as the number of hits, which is set once it is known.
 pub(super) fn head(packed: &mut Packed, path: &[u8]) {
     packed.str(text(path));
     packed.num(0);
 }
 
-/// Takes the collected hits: small ones are copied to an exact allocation, large ones moved.
+/// Returns the hits collected in a reusable buffer: fewer than [`MIN_MOVED_BYTES`] are copied into
+/// memory of exactly their size, more are moved out of the buffer.
 pub(super) fn taken(packed: &mut Packed) -> Packed {
     if packed.text.len() < MIN_MOVED_BYTES { packed.clone() } else { std::mem::take(packed) }
 }
@@ -109,7 +111,7 @@ impl Search<'_> {
         }
         if let Some(stopped_at) = stopped_at {
             reason = Some(IncompleteReason::Timeout);
-            // Files that sort before it are complete; the file itself may be incomplete.
+            // Files that sort before `stopped_at` are complete; that file itself may be incomplete.
             found.retain(|file| *file.path <= *stopped_at);
             let line = match found.last() {
                 Some(file) if *file.path == *stopped_at => file.line_of(file.ends.len()),
@@ -134,7 +136,8 @@ impl Search<'_> {
                 file.cut(keep);
                 Some((file.path.clone(), file.line_of(keep)))
             } else {
-                // Only the first file can begin beyond the limit.
+                // The limit falls between two files: continues after the last line of the previous
+                // one.
                 index.checked_sub(1).map(|before| {
                     let file = &found[before];
                     let whole = options.output != Output::Content;
@@ -173,8 +176,8 @@ impl Search<'_> {
         results
     }
 
-    /// Leaves out what comes behind as much text as is wanted; gives the place to continue from,
-    /// where there was any.
+    /// Removes the results after the one that reaches `maxTextBytes`. Returns the path and the line
+    /// from which to continue; `None` if nothing was removed.
     fn cut_text(&self, found: &mut Vec<FileMatches>) -> Option<(Box<[u8]>, u64)> {
         let mut left = self.options.limits.max_text_bytes;
         if left == u64::MAX {
@@ -196,7 +199,7 @@ impl Search<'_> {
                 }
                 (bytes, file.line_of(given))
             } else {
-                // A path and its line end.
+                // The path and a line end.
                 (file.path.len() as u64 + 1, u64::MAX >> 11)
             };
             left = left.saturating_sub(bytes);
@@ -211,7 +214,8 @@ impl Search<'_> {
 }
 
 impl FileMatches {
-    /// Returns the line of the hit with this number, counted from 1; 0 without one.
+    /// Returns the line number of the hit with the number `hit`, counted from 1; 0 if there is no
+    /// such hit.
     fn line_of(&self, hit: usize) -> u64 {
         let begin = match hit {
             0 => return 0,
@@ -224,13 +228,13 @@ impl FileMatches {
         self.packed.nums.get(begin).map_or(0, |line| *line as u64)
     }
 
-    /// Keeps only the first hits.
+    /// Keeps only the first `hits` hits, also in the count.
     fn cut(&mut self, hits: usize) {
         self.cut_packed(hits);
         self.hits = hits as u64;
     }
 
-    /// Gives only the first hits, of as many as there are.
+    /// Keeps only the first `hits` hits in the packed form. The count stays.
     fn cut_packed(&mut self, hits: usize) {
         if let Some(end) = hits.checked_sub(1).and_then(|last| self.ends.get(last)) {
             self.packed.nums.truncate(end.nums);
@@ -240,7 +244,7 @@ impl FileMatches {
     }
 }
 
-/// Combines files into batches of moderate size.
+/// Appends the files to `results`, in batches of at most [`BATCH_TEXT_BYTES`].
 fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
     let mut batch = Vec::new();
     let mut size = 0;
@@ -249,7 +253,7 @@ fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
             *hits = file.hits as f64;
         }
         let more = file.packed.text.len();
-        // A large result forms its own batch, so that it is not copied.
+        // A file with many hits forms its own batch, so that it is not copied.
         if (size + more > BATCH_TEXT_BYTES || more >= MIN_MOVED_BYTES) && !batch.is_empty() {
             results.push(join(std::mem::take(&mut batch)));
             size = 0;
@@ -286,7 +290,7 @@ fn join(mut files: Vec<Packed>) -> Packed {
     packed
 }
 
-/// A displayed path is always valid UTF-8.
+/// Returns a path in the form for display as text. It is always valid UTF-8.
 fn text(path: &[u8]) -> &str {
     std::str::from_utf8(path).unwrap_or_default()
 }

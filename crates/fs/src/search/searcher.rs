@@ -15,24 +15,27 @@ use rustix::io::Errno;
 
 use super::grep::{GrepOptions, Output};
 use super::results::{FileMatches, HitEnd, head, taken};
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::Kind;
 use crate::root::{Roots, is_secret_content};
 use crate::walk::{
     Directory, FileEntry, Next, ReadOutcome, StopSignal, Visitor, WalkRoot, read_open, read_regular,
 };
 
-/// A buffer that grew beyond this size for one file is released. Bytes.
+/// The maximum capacity in bytes with which a thread keeps its buffer for the next file. A larger
+/// one is released.
 pub(super) const MAX_THREAD_BUFFER: usize = 4 << 20;
 
 /// The state of a running search.
 pub struct Search<'a> {
     /// The parsed options of the search.
     pub options: &'a GrepOptions,
-    /// The directory below which files are searched, if files that contain keys are hidden.
+    /// The directory below which files are searched; `None` unless files that contain private keys
+    /// are to be hidden.
     walk_root: Option<&'a WalkRoot<'a>>,
     pub(super) found: Mutex<Vec<FileMatches>>,
-    /// The number of hits or files that count towards `max_results`.
+    /// The number of results so far that count towards `max_results`: hits or files, depending on
+    /// the output.
     pub(super) units: AtomicU64,
     pub(super) searched: AtomicU64,
     pub(super) binary: AtomicU64,
@@ -40,38 +43,40 @@ pub struct Search<'a> {
     pub(super) unreadable: AtomicU64,
 }
 
-/// Receives hits.
+/// The function that receives each hit.
 type Receive<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
 
-/// A range of lines of a file.
+/// Some consecutive lines of a file, which are searched without the rest.
 pub struct Part {
-    /// The range in [`Local::parts`].
+    /// The bytes of the lines in [`Local::parts`].
     pub range: Range<usize>,
-    /// The number of the first line.
+    /// The line number of the first line.
     pub line: u64,
 }
 
-/// The state of each thread.
+/// The state of one thread of a search.
 pub struct Local {
     /// The query with the state of its matcher.
     pub query: Query,
     /// The content of the current file.
     pub buffer: Vec<u8>,
-    /// A buffer for parts of a file. It only grows, so that it is zeroed once.
+    /// The buffer for [`Part`]s of a file. It only grows, so that its memory is zeroed only once.
     pub parts: Vec<u8>,
-    /// True if no searched part has a match, whatever the limits.
+    /// True if the last file has no match at all: not because of a limit, and not because matches
+    /// are hidden. Such a file can be remembered.
     pub found_nothing: bool,
-    /// Collects the hits of a file before their number is known.
+    /// The packed hits of the current file.
     packed: Packed,
 }
 
 thread_local! {
-    /// The buffers of this thread's last search. Page faults of new memory take longer than reading
-    /// from the kernel's cache.
+    /// The buffers of this thread's last search, to be used again: the page faults of new memory
+    /// take longer than reading a file from the kernel's cache.
     static READ_INTO: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
-/// The maximum size of each of the [`READ_INTO`] buffers between searches. Bytes.
+/// The maximum capacity in bytes with which each buffer of [`READ_INTO`] is kept between searches.
+/// A larger one is released.
 const MAX_REUSED_BUFFER: usize = 256 << 10;
 
 impl Drop for Local {
@@ -80,7 +85,7 @@ impl Drop for Local {
             if buffer.capacity() <= MAX_REUSED_BUFFER { std::mem::take(buffer) } else { Vec::new() }
         };
         let kept = (keep(&mut self.buffer), keep(&mut self.parts));
-        // A thread that ends cannot keep it.
+        // Fails in a thread that is ending, which needs no buffers.
         let _ = READ_INTO.try_with(|place| place.set(kept));
     }
 }
@@ -112,7 +117,8 @@ impl Visitor for Search<'_> {
 }
 
 impl<'a> Search<'a> {
-    /// Searches a file that was read into the buffer, or counts why it was not.
+    /// Searches a file after the attempt to read it into the buffer; counts it if it could not be
+    /// read.
     pub fn whole(
         &self,
         local: &mut Local,
@@ -154,14 +160,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Creates a search below a directory, where files that contain keys have no matches.
+    /// Creates a search below a directory. If the policy hides secrets, matches in files that
+    /// contain private keys are left out.
     pub fn below(options: &'a GrepOptions, walk_root: &'a WalkRoot<'a>) -> Self {
         let hides = walk_root.roots.rules().hides_secrets();
         Self { walk_root: hides.then_some(walk_root), ..Self::new(options) }
     }
 
-    /// Reports whether the matches of a file are hidden because it contains a key. Only called for
-    /// files that match; the result looks like a file without a match.
+    /// Reports whether the matches of a file must be left out because it contains a private key and
+    /// is not granted. Only called for files with matches, because reading for keys takes time.
     fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
         self.walk_root.is_some_and(|walk_root| {
             holds_secret() && {
@@ -172,7 +179,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Searches the file passed as the path of the call; returns its path if time ran out.
+    /// Searches the file that the call names as its path. Returns its path in the results, which is
+    /// empty, if time ran out.
     pub fn named_file(
         &self,
         roots: &Roots,
@@ -182,7 +190,7 @@ impl<'a> Search<'a> {
         let opened = roots.open_file(path, Intent::Read)?;
         let mut local = self.local();
         let (size, max) = (opened.stat.size, self.options.max_file_bytes);
-        match read_open(opened.fd.as_fd(), size, max, &mut local.buffer).map_err(os)? {
+        match read_open(opened.fd.as_fd(), size, max, &mut local.buffer).map_err(os_error)? {
             ReadOutcome::Read => {}
             _ => {
                 let message =
@@ -198,7 +206,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Searches the file in the buffer.
+    /// Searches the file whose content is in the buffer.
     pub fn content(&self, local: &mut Local, path: &[u8], stop: &StopSignal<'_>) -> Next {
         let content = std::mem::take(&mut local.buffer);
         let hides = || holds_secret(&content);
@@ -210,7 +218,8 @@ impl<'a> Search<'a> {
         next
     }
 
-    /// Searches the parts of a text file that were read, in order.
+    /// Searches parts of a text file, which were read into [`Local::parts`], in order. `fd` is the
+    /// file.
     pub fn parts(
         &self,
         local: &mut Local,
@@ -245,6 +254,8 @@ impl<'a> Search<'a> {
         next
     }
 
+    /// Runs `search` on one file and records its hits and its counts. `holds_secret` tells whether
+    /// the file contains a private key.
     fn collect_hits(
         &self,
         local: &mut Local,
@@ -285,7 +296,8 @@ impl<'a> Search<'a> {
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
         self.options.progress.add(1, outcome.hits);
-        // Another workspace may see a file that this one must not.
+        // A file with hidden matches must not be remembered as one without, because another
+        // workspace may see them.
         local.found_nothing =
             !hidden && outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
         let next = if outcome.hits > 0 {
@@ -296,7 +308,8 @@ impl<'a> Search<'a> {
         if outcome.stopped { Next::Interrupted } else { next }
     }
 
-    /// Counts files that are known to have no match.
+    /// Counts files that were not read because the index shows that they have no match: text files,
+    /// binary files, and files above the size limit.
     pub fn passed(&self, texts: u64, binaries: u64, large: u64) {
         self.searched.fetch_add(texts, Ordering::Relaxed);
         self.binary.fetch_add(binaries, Ordering::Relaxed);
@@ -304,11 +317,14 @@ impl<'a> Search<'a> {
         self.options.progress.add(texts + binaries, 0);
     }
 
-    /// Reports whether the search may end before all files were searched.
+    /// Reports whether there is a limit of results, so that the search may end before all files
+    /// were searched.
     pub fn has_limit(&self) -> bool {
         self.options.max_results < u64::MAX - 1
     }
 
+    /// Records the hits of a file. If there are enough results, drops the files that are not needed
+    /// and returns the path after which nothing is.
     fn add(&self, path: &[u8], outcome: SearchOutcome, packed: Packed, ends: Vec<HitEnd>) -> Next {
         let hits = outcome.hits;
         let mut found = self.found();
@@ -317,8 +333,7 @@ impl<'a> Search<'a> {
         if self.units.fetch_add(units, Ordering::Relaxed) + units <= self.options.max_results {
             return Next::Continue;
         }
-        // There are enough results: nothing that sorts after the last needed file matters to any
-        // thread.
+        // There are enough results: nothing that sorts after the last file of them is needed.
         found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let mut sum = 0;
         let last = found.iter().position(|file| {
@@ -334,6 +349,7 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Returns how much a file with this number of hits counts towards `max_results`.
     pub(super) fn units_of(&self, hits: u64) -> u64 {
         if self.options.output == Output::Content { hits } else { 1 }
     }

@@ -1,9 +1,9 @@
 //! Lets concurrent searches of one tree share a walk, so that each file is opened and read once for
 //! all of them.
 //!
-//! The first search of a tree walks alone. Searches that arrive meanwhile wait and then walk
-//! together, so that each uses the state of every file after the search was requested. At most one
-//! walk is running and one waiting per tree.
+//! The first search of a tree walks alone. Searches that are requested meanwhile wait until it ends
+//! and then share one walk, which begins after all of them were requested, so that none sees an
+//! older state of a file. At most one walk is running and one waiting per tree.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -26,16 +26,18 @@ use crate::walk::{
 
 /// The interval at which a waiting search checks for cancellation.
 const ASK_EVERY: Duration = Duration::from_millis(10);
-/// A search with less time than this does not wait for others.
+/// The minimum time until its deadline for a search to wait for a shared walk. One with less time
+/// runs alone.
 const MIN_TIME: Duration = Duration::from_secs(5);
 
 type Results = Result<Vec<Packed>>;
 
-/// The running walks of a set of roots, and the searches that wait for the end of each.
+/// For each tree with a running walk, the searches that wait for its end.
 #[derive(Debug, Default)]
 pub struct SharedWalks(Mutex<HashMap<Tree, Vec<WaitingSearch>>>);
 
-/// The key of walks that visit the same files: the start, and the options that select the files.
+/// A set of files to search: the directory of the search, and the options that select files below
+/// it ([`GrepOptions`]`::files_view`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Tree {
     path: Vec<u8>,
@@ -50,14 +52,15 @@ struct WaitingSearch {
     tell: SyncSender<Results>,
 }
 
-/// When dropped, marks a walk as ended and starts the waiting one.
+/// A running walk. When dropped, it counts as ended, and a walk for the waiting searches starts.
 struct Walking {
     roots: Arc<Roots>,
     walks: Arc<SharedWalks>,
     tree: Tree,
 }
 
-/// Searches together with others, or alone with `scan` if there are none.
+/// Searches in a walk that is shared with other searches, or alone with `scan` if no walk of the
+/// tree is running.
 ///
 /// # Errors
 /// Errors of `scan` and [`super::grep::grep`].
@@ -94,14 +97,16 @@ pub fn search(
         }
         None => {
             stop.cancel.check()?;
-            // Another search may have started a walk by now, but this one still does not wait.
+            // If another search has started a walk of the tree by now, this one still runs alone
+            // and is not registered.
             let _walking = Walking::begin(walks, roots, tree);
             scan()
         }
     }
 }
 
-/// Waits for the result from a shared walk; returns `None` if this search must run by itself.
+/// Waits for the result from the shared walk. Returns `None` if it fails or this search is
+/// cancelled or out of time, so that this search must run alone.
 fn wait(told: &Receiver<Results>, stop: &StopSignal<'_>) -> Option<Results> {
     loop {
         match told.recv_timeout(ASK_EVERY) {
@@ -119,7 +124,7 @@ impl SharedWalks {
 }
 
 impl Walking {
-    /// Returns `None` if a walk of the tree is already running.
+    /// Registers a walk of the tree as running; `None` if one is already.
     fn begin(walks: &Arc<SharedWalks>, roots: &Arc<Roots>, tree: Tree) -> Option<Self> {
         let mut under_way = walks.lock();
         if under_way.contains_key(&tree) {
@@ -152,13 +157,14 @@ impl Drop for Walking {
             let walking = walking;
             walk_together(&walking.roots, &walking.tree.path, next);
         };
-        // The new thread inherits this thread's kernel restrictions. If it cannot be started, the
-        // waiting searches see their channels close.
+        // The new thread inherits the Landlock restrictions of this one. If it cannot be started,
+        // the channels of the waiting searches close, and they run alone.
         let _ = std::thread::Builder::new().name("filewright-walk".to_owned()).spawn(walk);
     }
 }
 
-/// Runs one walk for several searches. A search that cannot be served sees its channel close.
+/// Runs one walk for several searches and sends each its result. The channel of a search without a
+/// result closes, and it runs alone.
 fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
     let first = &waiting[0].options;
     let Ok(walk_root) = WalkRoot::open(roots, path, first.walk.ignore.as_deref()) else { return };
@@ -172,8 +178,8 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
     let together = Together { members, options: &first.walk, all: &cancel };
     let Ok((summary, _)) = walk(&walk_root, together.options, &stop, &together) else { return };
     for member in together.members {
-        // The time limit of another search was reached: this one has time left and runs again by
-        // itself.
+        // If the walk was stopped by the earliest deadline, the searches have no result: those with
+        // time left run alone.
         if summary.stopped_at.is_none() && !member.waiting.cancel.is_cancelled() {
             let results =
                 member.search.results(summary.unreadable, summary.ignored, None, Freshness::Scan);
@@ -182,7 +188,7 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
     }
 }
 
-/// One search of a walk.
+/// One of the searches that share a walk.
 struct Member<'a> {
     waiting: &'a WaitingSearch,
     search: Search<'a>,
@@ -211,17 +217,17 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The searches of a walk, which all visit the same files.
+/// The searches that share a walk, as its visitor.
 struct Together<'a> {
     members: Vec<Member<'a>>,
     options: &'a WalkOptions,
-    /// Cancels the walk.
+    /// The token that cancels the walk.
     all: &'a CancelToken,
 }
 
 impl Together<'_> {
-    /// Returns the path after which no search needs anything; `None` if some search needs
-    /// everything.
+    /// Returns the path after which no search needs anything; `None` if at least one search needs
+    /// every path.
     fn bound(&self) -> Option<Box<[u8]>> {
         let mut last: Option<Box<[u8]>> = None;
         for member in self.members.iter().filter(|member| !member.waiting.cancel.is_cancelled()) {
@@ -235,7 +241,7 @@ impl Together<'_> {
 }
 
 impl Visitor for Together<'_> {
-    /// The shared read buffer, and the state of each search.
+    /// The buffer for the content of a file, and the state of each search.
     type Local = (Vec<u8>, Vec<Local>);
 
     const OPENS_FILES: bool = true;
@@ -292,8 +298,8 @@ impl Visitor for Together<'_> {
                     member.bound(path);
                     bounded = true;
                 }
-                // Either this search was cancelled, which ends it alone, or the walk ran out of
-                // time.
+                // The search was cancelled, which ends only this one. Otherwise the walk is out of
+                // time, which ends all.
                 Next::Interrupted if member.waiting.cancel.is_cancelled() => {}
                 Next::Interrupted => return Next::Interrupted,
             }

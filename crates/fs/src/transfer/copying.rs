@@ -1,4 +1,5 @@
-//! Copies one tree: first to a temporary name, then into place.
+//! Copies one directory tree: first completely into a temporary directory, the stage, then by
+//! renames to its destination.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -10,7 +11,9 @@ use rustix::io::Errno;
 use super::merge::{Purpose, merge};
 use crate::cancel::CancelToken;
 use crate::dir::cursor::{Cursor, ParentAccess};
-use crate::dir::errno::{not_regular, os, protected, repository, unsettled};
+use crate::dir::errno::{
+    changing_path_error, not_regular_error, os_error, protected_error, repository_error,
+};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
@@ -18,7 +21,7 @@ use crate::dir::tree::{Next, TreeCounts, Visit, walk_tree};
 use crate::root::{ResolvedEntry, Roots, marks_in};
 use crate::write::{Preserve, Source, Temp, flush, keep_moved, keep_times, place_new, set_mode};
 
-/// The purpose of copying a tree.
+/// Whether a tree is copied, or moved by a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyMode {
     /// A copy: special files are skipped.
@@ -28,7 +31,7 @@ pub(super) enum CopyMode {
     Move,
 }
 
-/// The state of copying one tree.
+/// One copy of a tree: from where to where, and how.
 pub(super) struct Copying<'c> {
     pub roots: &'c Roots,
     pub from: Vec<u8>,
@@ -38,22 +41,26 @@ pub(super) struct Copying<'c> {
     pub cancel: &'c CancelToken,
 }
 
-/// Directories whose permission bits forbid new entries; the bits are set last. Inner directories
-/// precede outer ones.
+/// Copied directories whose permission bits take some right from their owner. The bits are set at
+/// the end, because without the rights the contents could not be created. Inner directories precede
+/// outer ones.
 type FinishedDirs = Vec<FinishedDir>;
 
-/// One of them. Its path is relative to the previous one, so that the list of a chain is only as
-/// long as its names.
+/// A directory whose permission bits are set at the end. Its path is stored relative to that of the
+/// previous one, so that the memory for deeply nested directories grows with the sum of their
+/// names, not with the sum of their paths.
 struct FinishedDir {
-    /// The number of names below the top that it shares with the previous one.
+    /// The number of names at the start of the path, below the top, that are those of the previous
+    /// one.
     shared: usize,
-    /// Its remaining names.
+    /// The remaining names of the path.
     names: Vec<Vec<u8>>,
     mode: u32,
 }
 
 impl Copying<'_> {
-    /// Returns `None` if the destination changed meanwhile.
+    /// Copies the tree `top`, whose metadata is `stat`, to `target`. Returns `None` if another
+    /// program creates the destination meanwhile, so that the caller resolves it again.
     pub fn run(
         &self,
         top: OwnedFd,
@@ -62,21 +69,23 @@ impl Copying<'_> {
     ) -> Result<Option<TreeCounts>> {
         match target.kind() {
             None | Some(Kind::Dir) => {}
-            Some(_) => return Err(os(Errno::NOTDIR)),
+            Some(_) => return Err(os_error(Errno::NOTDIR)),
         }
         // The stage is next to a new destination, but inside an existing one, because its parent
         // may not be writable.
         let (base, own);
         match target.open_directory() {
             Some(opened) => {
-                own = opened.map_err(os)?;
+                own = opened.map_err(os_error)?;
                 base = own.as_fd();
             }
             None => base = target.dir.as_fd(),
         }
-        let temp = Temp::directory(base).map_err(os)?;
-        let Some(stage) = open_entries(base, &temp.name)? else { return Err(unsettled()) };
-        let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os)?;
+        let temp = Temp::directory(base).map_err(os_error)?;
+        let Some(stage) = open_entries(base, &temp.name)? else {
+            return Err(changing_path_error());
+        };
+        let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os_error)?;
         if self.manner == CopyMode::Move {
             keep_moved(&stage, &top, stat, self.preserve)?;
         }
@@ -86,7 +95,7 @@ impl Copying<'_> {
             match place_new(base, &temp.name, name) {
                 Ok(()) => temp.moved_into_place(),
                 Err(Errno::EXIST) => return Ok(None),
-                Err(errno) => return Err(os(errno)),
+                Err(errno) => return Err(os_error(errno)),
             }
             // Set last, because moving a directory requires the right to write in it.
             set_mode(&kept, stat.mode)?;
@@ -98,12 +107,14 @@ impl Copying<'_> {
         Ok(Some(counts))
     }
 
+    /// Copies everything below `top` into the empty directory `stage`.
     fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(TreeCounts, FinishedDirs)> {
         let mut counts = TreeCounts { directories: 1, ..TreeCounts::default() };
         let mut closed = FinishedDirs::new();
         let mut cursor = Cursor::new(stage, ParentAccess::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
-        // The number of names of the current path that it shares with the last finished directory.
+        // The number of names that the current path shares with that of the last element of
+        // `closed`.
         let mut shared = 0;
         let rules = self.roots.rules();
         let (mut from, mut to) =
@@ -136,13 +147,13 @@ impl Copying<'_> {
                 Visit::Enter => {
                     from.push(name);
                     to.push(name);
-                    let stat = Stat::of(dir).map_err(os)?;
+                    let stat = Stat::of(dir).map_err(os_error)?;
                     counts.add(&stat);
                     above.push((name.to_vec(), stat.mode));
                     rustix::fs::mkdirat(cursor.current_dir()?, name, Mode::from_raw_mode(0o700))
-                        .map_err(os)?;
+                        .map_err(os_error)?;
                     if !cursor.enter(name)? {
-                        return Err(unsettled());
+                        return Err(changing_path_error());
                     }
                     if self.manner == CopyMode::Move {
                         keep_moved(cursor.current_dir()?, dir, &stat, self.preserve)?;
@@ -162,7 +173,8 @@ impl Copying<'_> {
         Ok((counts, closed))
     }
 
-    /// Reports whether an entry is copied; returns an error if it must not exist at its new path.
+    /// Reports whether an entry is copied: false if its old path is denied. Returns an error if the
+    /// rules forbid it at its new path.
     fn wanted(
         &self,
         from: &mut PathCursor<'_>,
@@ -171,10 +183,11 @@ impl Copying<'_> {
         name: &[u8],
     ) -> Result<bool> {
         if self.roots.rules().protects() && Marks::is_mark(name) {
-            // Includes the existing entries of the destination, because two trees become one.
+            // The existing entries of the destination count too, because the copy is merged with
+            // them.
             let there = self.roots.marks_at(to.path());
             if marks_in(dir, b"").with(there).is_repository() {
-                return Err(repository());
+                return Err(repository_error());
             }
         }
         from.push(name);
@@ -184,7 +197,7 @@ impl Copying<'_> {
             self.roots.check_written_on(to)?;
             self.roots.check_secret_copy_on(from, to)?;
             if to.holds() {
-                return Err(protected());
+                return Err(protected_error());
             }
         }
         from.pop();
@@ -192,7 +205,8 @@ impl Copying<'_> {
         Ok(!denied)
     }
 
-    /// Copies a file or link.
+    /// Copies an entry that is not a directory, and counts it. Succeeds without a copy if it no
+    /// longer exists.
     fn entry(
         &self,
         dir: BorrowedFd<'_>,
@@ -203,8 +217,8 @@ impl Copying<'_> {
         let Some(stat) = Stat::find(dir, name)? else { return Ok(()) };
         match stat.kind {
             Kind::Symlink => {
-                let text = rustix::fs::readlinkat(dir, name, Vec::new()).map_err(os)?;
-                rustix::fs::symlinkat(text, to, name).map_err(os)?;
+                let text = rustix::fs::readlinkat(dir, name, Vec::new()).map_err(os_error)?;
+                rustix::fs::symlinkat(text, to, name).map_err(os_error)?;
             }
             Kind::File => {
                 let Some((fd, stat)) = open_beside(dir, name)? else { return Ok(()) };
@@ -213,8 +227,8 @@ impl Copying<'_> {
                     | OFlags::EXCL
                     | OFlags::NOFOLLOW
                     | OFlags::CLOEXEC;
-                let new =
-                    rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600)).map_err(os)?;
+                let new = rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600))
+                    .map_err(os_error)?;
                 Source::Extended(&fd, b"").write_whole(&new, self.cancel)?;
                 if self.manner == CopyMode::Move {
                     keep_moved(&new, &fd, &stat, self.preserve)?;
@@ -225,8 +239,8 @@ impl Copying<'_> {
                 }
                 flush(&new)?;
             }
-            Kind::Other if self.manner == CopyMode::Move => return Err(not_regular()),
-            // A directory that just replaced the entry, or a type that is not copied.
+            Kind::Other if self.manner == CopyMode::Move => return Err(not_regular_error()),
+            // A directory has replaced the entry since it was listed, or its type is not copied.
             Kind::Dir | Kind::Other => return Ok(()),
         }
         counts.add(&stat);
@@ -234,23 +248,24 @@ impl Copying<'_> {
     }
 }
 
-/// Opens a regular file of a walk. Returns `None` if its type has changed.
+/// Opens the regular file `name` for reading. Returns `None` if it no longer exists or is no
+/// regular file any more.
 fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>> {
     let flags =
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
         Ok(fd) => fd,
         Err(Errno::LOOP | Errno::NXIO | Errno::NOENT | Errno::MLINK) => return Ok(None),
-        Err(errno) => return Err(os(errno)),
+        Err(errno) => return Err(os_error(errno)),
     };
-    let stat = Stat::of(&fd).map_err(os)?;
+    let stat = Stat::of(&fd).map_err(os_error)?;
     Ok((stat.kind == Kind::File).then_some((fd, stat)))
 }
 
-/// Sets the deferred permission bits of the copied directories. Directories merged into existing
-/// ones keep theirs.
+/// Sets the permission bits of `closed` below `top`. A directory that does not have the mode 0700
+/// of a new copy existed before and keeps its bits.
 fn close(top: BorrowedFd<'_>, closed: &FinishedDirs) -> Result<()> {
-    let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
+    let Some(own) = open_entries(top, b".")? else { return Err(changing_path_error()) };
     let mut cursor = Cursor::new(own, ParentAccess::Change);
     let mut depth = 0;
     for FinishedDir { shared, names, mode } in closed {
@@ -259,14 +274,15 @@ fn close(top: BorrowedFd<'_>, closed: &FinishedDirs) -> Result<()> {
         }
         for name in names {
             if !cursor.enter(name)? {
-                return Err(unsettled());
+                return Err(changing_path_error());
             }
         }
-        // Left before its mode changes, because the way up leads through it.
-        let own = rustix::io::fcntl_dupfd_cloexec(cursor.current_dir()?, 0).map_err(os)?;
+        // The cursor leaves the directory first, because with the new mode it might not be able to
+        // return through it.
+        let own = rustix::io::fcntl_dupfd_cloexec(cursor.current_dir()?, 0).map_err(os_error)?;
         cursor.leave()?;
         depth = shared + names.len() - 1;
-        if Stat::of(&own).map_err(os)?.mode & 0o777 == 0o700 {
+        if Stat::of(&own).map_err(os_error)?.mode & 0o777 == 0o700 {
             set_mode(&own, *mode)?;
         }
     }

@@ -1,4 +1,4 @@
-//! Merges a complete copy into an existing directory.
+//! Merges a complete copy of a tree, the stage, into an existing directory.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -7,22 +7,25 @@ use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
 use crate::dir::cursor::{Cursor, ParentAccess};
-use crate::dir::errno::{os, unsettled};
+use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::tree::{Next, Visit, walk_tree};
 use crate::write::Preserve;
 
-/// The purpose of a walk over a complete copy.
+/// What [`merge`] does. It is called once with each, in this order.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Purpose {
-    /// Finds conflicts before anything is changed.
+    /// Returns an error if an entry of the stage cannot take its place in the target. Changes
+    /// nothing.
     Look,
-    /// Moves everything into place.
+    /// Moves the entries of the stage to their names in the target.
     Move,
 }
 
-/// Merges a complete copy into a directory: existing entries with other names stay.
+/// Merges the directory `stage` into `target`: directories of both are merged, files of the stage
+/// replace files of the target, and other entries of the target stay. A write-protected file, or an
+/// entry of another type, in the target is an error.
 pub(super) fn merge(
     stage: &OwnedFd,
     target: BorrowedFd<'_>,
@@ -30,13 +33,13 @@ pub(super) fn merge(
     preserve: Preserve,
     cancel: &CancelToken,
 ) -> Result<()> {
-    let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os)?;
-    let Some(own) = open_entries(target, b".")? else { return Err(unsettled()) };
+    let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os_error)?;
+    let Some(own) = open_entries(target, b".")? else { return Err(changing_path_error()) };
     let mut cursor = Cursor::new(own, ParentAccess::Stand);
     walk_tree(top, cancel, |met, dir, name| {
         match met {
             Visit::Enter => {
-                return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
+                return if cursor.enter(name)? { Ok(Next::Go) } else { Err(changing_path_error()) };
             }
             Visit::Leave => {
                 cursor.leave()?;
@@ -48,8 +51,8 @@ pub(super) fn merge(
         let found = Stat::find(current_dir, name)?;
         match (met == Visit::Before, found.map(|stat| stat.kind)) {
             (true, Some(Kind::Dir)) => return Ok(Next::Go),
-            (true, Some(_)) => return Err(os(Errno::NOTDIR)),
-            (false, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),
+            (true, Some(_)) => return Err(os_error(Errno::NOTDIR)),
+            (false, Some(Kind::Dir)) => return Err(os_error(Errno::ISDIR)),
             (false, Some(Kind::File)) if found.is_some_and(|stat| stat.mode & 0o222 == 0) => {
                 return Err(Error::new(
                     Code::PermissionDenied,
@@ -62,7 +65,7 @@ pub(super) fn merge(
             _ => {}
         }
         if purpose == Purpose::Move {
-            rustix::fs::renameat(dir, name, current_dir, name).map_err(os)?;
+            rustix::fs::renameat(dir, name, current_dir, name).map_err(os_error)?;
         }
         Ok(Next::Skip)
     })

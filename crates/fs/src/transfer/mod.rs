@@ -18,7 +18,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::{not_regular, os, protected, unsettled};
+use crate::dir::errno::{changing_path_error, not_regular_error, os_error, protected_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::tree::TreeCounts;
@@ -34,7 +34,7 @@ use crate::write::{
 use copying::{CopyMode, Copying};
 use renaming::{give_target_back, moved_version, rename_new, take_target};
 
-/// Controls how an entry is moved or copied.
+/// The options of moving or copying an entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TransferOptions {
     /// Replaces an existing file or empty directory; in a copied tree, merges directories and
@@ -42,9 +42,9 @@ pub struct TransferOptions {
     pub overwrite: bool,
     /// Creates missing parent directories of the destination.
     pub create_dirs: bool,
-    /// The durability of the change.
+    /// How far the change is flushed.
     pub durability: Durability,
-    /// The policy if owner, attributes or other hard links of the moved or replaced entry cannot be
+    /// What to do if owner, attributes or other hard links of the moved or replaced entry cannot be
     /// preserved.
     pub preserve: Preserve,
 }
@@ -63,8 +63,8 @@ impl TransferOptions {
 }
 
 impl Roots {
-    /// Moves an entry: a file, a link itself, or a directory with its contents. Across file systems
-    /// it copies and removes.
+    /// Moves an entry: a file, a link itself, or a directory with its contents. To another file
+    /// system, copies it and then removes the original.
     ///
     /// # Errors
     /// `NOT_FOUND`, `ALREADY_EXISTS`, `SAME_FILE`, `INVALID_ARGUMENT` for a directory into itself,
@@ -81,7 +81,9 @@ impl Roots {
     }
 
     /// Like [`Roots::rename`], with conditions. With [`Conditions::aside`] the replaced entry is
-    /// moved aside. Returns the version of the entry under its new name, if it is known.
+    /// renamed to that name instead of being destroyed. Returns the version of the entry under its
+    /// new name; `None` after a move to another file system, or if another program has replaced it
+    /// already.
     ///
     /// # Errors
     /// Like [`Roots::rename`]; `CONFLICT`.
@@ -110,7 +112,7 @@ impl Roots {
             let made_some = made.count() > 0;
             self.may_replace(&source, &stat, &target, options, conditions)?;
             if stat.kind == Kind::Symlink && self.rules().guards_link(target_name(&target)) {
-                return Err(protected());
+                return Err(protected_error());
             }
             self.check_secret_copy(&source.real, &target.real)?;
             if stat.kind == Kind::Dir {
@@ -153,26 +155,29 @@ impl Roots {
                     made.keep();
                     return Ok(moved_version(&target, new_name, &stat));
                 }
-                // A caller with a journal must copy and delete entry by entry instead.
+                // A caller that wants the old entry kept must copy and delete entry by entry
+                // instead.
                 Err(Errno::XDEV) if conditions.aside.is_some() => return Err(no_aside()),
                 Err(Errno::XDEV) => {
                     self.move_across(from, &source, &stat, to, options, cancel)?;
                     made.keep();
                     return Ok(None);
                 }
-                // Some file systems return this error for a directory onto one that is not empty.
+                // Some file systems return this error if a directory is moved onto one that is not
+                // empty.
                 Err(Errno::EXIST) if target.kind() == Some(Kind::Dir) => {
-                    return Err(os(Errno::NOTEMPTY));
+                    return Err(os_error(Errno::NOTEMPTY));
                 }
                 Err(Errno::NOENT | Errno::EXIST) => {}
                 Err(Errno::INVAL) => return Err(into_itself("moved")),
-                Err(errno) => return Err(os(errno)),
+                Err(errno) => return Err(os_error(errno)),
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
-    /// Returns an error if `source` must not replace `target`.
+    /// Returns an error if `source` must not be moved to `target`, whether or not an entry exists
+    /// there.
     fn may_replace(
         &self,
         source: &ResolvedEntry<'_>,
@@ -182,13 +187,13 @@ impl Roots {
         conditions: &Conditions,
     ) -> Result<()> {
         if target.found.is_some() && !options.overwrite && !is_respelt(source, stat, target) {
-            return Err(os(Errno::EXIST));
+            return Err(os_error(Errno::EXIST));
         }
         if target.name.is_none() || self.contains_root(&target.real) {
             return Err(root_replaced());
         }
         if self.rules().is_or_contains_protected(&target.real) {
-            return Err(protected());
+            return Err(protected_error());
         }
         if target.real == source.real {
             return Err(same_file());
@@ -198,7 +203,7 @@ impl Roots {
         }
         let Some(found) = target.found else {
             if target.directory && stat.kind != Kind::Dir {
-                return Err(os(Errno::NOTDIR));
+                return Err(os_error(Errno::NOTDIR));
             }
             return Ok(());
         };
@@ -208,9 +213,10 @@ impl Roots {
         match (stat.kind == Kind::Dir, found.kind) {
             // A rename replaces only an empty directory.
             (true, Kind::Dir) => Ok(()),
-            (true, _) => Err(os(Errno::NOTDIR)),
-            (false, Kind::Dir) => Err(os(Errno::ISDIR)),
-            // A rollback replaces only what the call itself wrote.
+            (true, _) => Err(os_error(Errno::NOTDIR)),
+            (false, Kind::Dir) => Err(os_error(Errno::ISDIR)),
+            // A move with this condition is a rollback and only replaces a file that the
+            // rolled-back call wrote, so permissions are not checked.
             (false, Kind::File) if conditions.if_target.is_some() => Ok(()),
             (false, Kind::File) => {
                 may_write(target, target.name.as_deref().unwrap_or_default(), &found)?;
@@ -220,7 +226,8 @@ impl Roots {
         }
     }
 
-    /// Copies to another file system, and removes the original when the copy is complete.
+    /// Moves an entry to another file system: copies it, and removes the original when the copy is
+    /// complete. Fails with `CONFLICT` if a file has changed during the copy.
     fn move_across(
         &self,
         from: &[u8],
@@ -231,18 +238,20 @@ impl Roots {
         cancel: &CancelToken,
     ) -> Result<()> {
         match stat.kind {
-            Kind::Other => return Err(not_regular()),
+            Kind::Other => return Err(not_regular_error()),
             Kind::File => {
-                let Some((fd, facts)) = open_regular(source)? else { return Err(unsettled()) };
+                let Some((fd, facts)) = open_regular(source)? else {
+                    return Err(changing_path_error());
+                };
                 let copy = OldFile { fd: &fd, facts: &facts, moved: true };
                 let written =
                     self.write_copy(to, copy, &options.write(Some(facts.mode)), cancel)?;
-                let changed = !Stat::of(&fd).map_err(os)?.version().same_facts(&facts);
+                let changed = !Stat::of(&fd).map_err(os_error)?.version().same_facts(&facts);
                 if changed && written.created {
                     let _ = self.delete(to);
                 }
                 if changed {
-                    return Err(unsettled());
+                    return Err(changing_path_error());
                 }
             }
             Kind::Dir | Kind::Symlink => {
@@ -252,7 +261,7 @@ impl Roots {
         self.remove_tree(from, cancel).map(|_| ())
     }
 
-    /// Copies one regular file with its permission bits; follows links on both sides.
+    /// Copies one regular file with its permission bits; follows links in both paths.
     ///
     /// # Errors
     /// Errors of reading and writing, and `SAME_FILE`.
@@ -267,8 +276,9 @@ impl Roots {
         Ok(TreeCounts { files: 1, directories: 0, bytes: written.stat.size })
     }
 
-    /// Like [`Roots::copy_file`], with conditions on the source. With [`Conditions::aside`] a
-    /// replaced file is moved aside. Returns the result of the write.
+    /// Like [`Roots::copy_file`], if the source has the version [`Conditions::if_version`]. With
+    /// [`Conditions::aside`] a replaced file is renamed to that name. Returns the result of the
+    /// write.
     ///
     /// # Errors
     /// Like [`Roots::copy_file`]; `CONFLICT`.
@@ -305,6 +315,8 @@ impl Roots {
         self.copy_any(from, to, options, CopyMode::Copy, cancel)
     }
 
+    /// Copies an entry of any type except special files; `manner` says whether the copy is part of
+    /// a move.
     fn copy_any(
         &self,
         from: &[u8],
@@ -317,11 +329,11 @@ impl Roots {
             cancel.check()?;
             let source =
                 self.locate(from, Intent::Read, FinalSymlink::Keep, MissingPolicy::Fail)?;
-            let stat = source.found.ok_or_else(|| os(Errno::NOENT))?;
+            let stat = source.found.ok_or_else(|| os_error(Errno::NOENT))?;
             let name = source.name.as_deref().unwrap_or(b".");
             match stat.kind {
                 Kind::File => return self.copy_file(from, to, options, cancel),
-                Kind::Other => return Err(not_regular()),
+                Kind::Other => return Err(not_regular_error()),
                 Kind::Dir | Kind::Symlink => {}
             }
             let mut made = CreatedDirs::new();
@@ -335,14 +347,14 @@ impl Roots {
                 return Err(same_file());
             }
             if target.found.is_some() && !options.overwrite {
-                return Err(os(Errno::EXIST));
+                return Err(os_error(Errno::EXIST));
             }
             if self.rules().is_or_contains_protected(&target.real) {
-                return Err(protected());
+                return Err(protected_error());
             }
             let copied = if stat.kind == Kind::Symlink {
                 if self.rules().guards_link(target_name(&target)) {
-                    return Err(protected());
+                    return Err(protected_error());
                 }
                 self.copy_link(&source, name, &target, options.preserve)?
             } else {
@@ -359,7 +371,7 @@ impl Roots {
             if options.durability == Durability::Durable
                 && let Err(error) = sync_directory(&target, true)
             {
-                // After an error, the caller does not expect anything at the new path.
+                // After an error nothing may be at the new path.
                 if target.found.is_none() {
                     let _ = self.remove_tree(to, &CancelToken::new());
                 }
@@ -369,10 +381,11 @@ impl Roots {
             self.sweep_temp_files(&target.dir);
             return Ok(counts);
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
-    /// Returns `None` if the destination changed meanwhile.
+    /// Copies a symbolic link itself. Returns `None` if another program creates the destination
+    /// meanwhile, so that the caller resolves it again.
     fn copy_link(
         &self,
         source: &ResolvedEntry<'_>,
@@ -380,36 +393,39 @@ impl Roots {
         target: &ResolvedEntry<'_>,
         preserve: Preserve,
     ) -> Result<Option<TreeCounts>> {
-        let Some(new_name) = &target.name else { return Err(os(Errno::ISDIR)) };
+        let Some(new_name) = &target.name else { return Err(os_error(Errno::ISDIR)) };
         if let Some(found) = target.found.filter(|found| found.kind == Kind::File) {
             may_write(target, new_name, &found)?;
             preserve.may_replace(&found)?;
         }
-        let text = rustix::fs::readlinkat(&source.dir, name, Vec::new()).map_err(os)?;
-        let temp = Temp::directory(target.dir.as_fd()).map_err(os)?;
-        let Some(stage) = open_entries(&target.dir, &temp.name)? else { return Err(unsettled()) };
-        rustix::fs::symlinkat(text, &stage, c"link").map_err(os)?;
+        let text = rustix::fs::readlinkat(&source.dir, name, Vec::new()).map_err(os_error)?;
+        let temp = Temp::directory(target.dir.as_fd()).map_err(os_error)?;
+        let Some(stage) = open_entries(&target.dir, &temp.name)? else {
+            return Err(changing_path_error());
+        };
+        rustix::fs::symlinkat(text, &stage, c"link").map_err(os_error)?;
         let moved_into_place = match target.kind() {
             None => rename_new(&stage, b"link", &target.dir, new_name),
-            Some(Kind::Dir) => return Err(os(Errno::ISDIR)),
+            Some(Kind::Dir) => return Err(os_error(Errno::ISDIR)),
             Some(_) => rustix::fs::renameat(&stage, c"link", &target.dir, new_name.as_slice()),
         };
         match moved_into_place {
             Ok(()) => Ok(Some(TreeCounts { files: 1, ..TreeCounts::default() })),
             Err(Errno::EXIST | Errno::ISDIR) => Ok(None),
-            Err(errno) => Err(os(errno)),
+            Err(errno) => Err(os_error(errno)),
         }
     }
 }
 
-/// Reports whether both are the same entry under different spellings of its name, as on
-/// case-insensitive volumes.
+/// Reports whether source and target are the same entry under two spellings of its path, as a
+/// case-insensitive file system allows. Such a move changes only the spelling of the name.
 fn is_respelt(source: &ResolvedEntry<'_>, stat: &Stat, target: &ResolvedEntry<'_>) -> bool {
     let one_entry = target.found.is_some_and(|found| found.same_file(stat))
         && (stat.kind == Kind::Dir || stat.nlink == 1);
     one_entry && target.real != source.real
 }
 
+/// Returns the name of the target in its directory; empty if the target is a root.
 fn target_name<'p>(target: &'p ResolvedEntry<'_>) -> &'p [u8] {
     target.name.as_deref().unwrap_or_default()
 }

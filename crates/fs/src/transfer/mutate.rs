@@ -1,4 +1,4 @@
-//! Creates, removes and changes single entries: mkdir, delete, chmod, symlink.
+//! Creates, removes and changes single entries (mkdir, delete, chmod, symlink), and removes trees.
 //!
 //! All calls use the descriptor of the parent directory and one name. A root is never removed or
 //! replaced, nor is a directory that contains a root, a denied entry or a protected path.
@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::{os, protected, unsettled};
+use crate::dir::errno::{changing_path_error, os_error, protected_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_kept_name;
@@ -24,7 +24,7 @@ use crate::root::{
 use crate::write::aside::{Conditions, Taken, check_aside, check_empty, delete_exact, set_aside};
 use crate::write::sweep_now;
 
-/// Controls how a directory is created.
+/// The options of creating a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct MkdirOptions {
     /// Creates missing parent directories.
@@ -52,7 +52,7 @@ impl Roots {
                 if options.parents { MissingPolicy::Make(&mut made) } else { MissingPolicy::Fail };
             let place = self.locate(path, Intent::Write, FinalSymlink::Keep, missing);
             let place = match place {
-                // `link/` may be a link to a directory.
+                // A path that ends in a slash may name a link to a directory.
                 Err(error) if error.code == Code::NotDirectory && ends_in_slash(path) => {
                     self.locate(path, Intent::Write, FinalSymlink::Follow, MissingPolicy::Fail)?
                 }
@@ -63,7 +63,7 @@ impl Roots {
                 (Some(_), Some(Kind::Symlink)) if options.exist_ok && self.leads_to_dir(path) => {
                     return Ok(false);
                 }
-                (None, _) | (_, Some(_)) => return Err(os(Errno::EXIST)),
+                (None, _) | (_, Some(_)) => return Err(os_error(Errno::EXIST)),
                 (Some(name), None) => name,
             };
             match rustix::fs::mkdirat(&place.dir, name.as_slice(), Mode::from_raw_mode(0o777)) {
@@ -73,12 +73,13 @@ impl Roots {
                     return Ok(true);
                 }
                 Err(Errno::EXIST) => {}
-                Err(errno) => return Err(os(errno)),
+                Err(errno) => return Err(os_error(errno)),
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
+    /// Reports whether a path, with links followed, is a directory inside the roots.
     fn leads_to_dir(&self, path: &[u8]) -> bool {
         self.stat(path).is_ok_and(|facts| facts.stat.kind == Kind::Dir)
     }
@@ -92,8 +93,8 @@ impl Roots {
         self.delete_if(path, &Conditions::default())
     }
 
-    /// Like [`Roots::delete`], with conditions. With [`Conditions::aside`] the entry is moved aside
-    /// instead.
+    /// Like [`Roots::delete`], with conditions. With [`Conditions::aside`] the entry is renamed to
+    /// that name instead.
     ///
     /// # Errors
     /// Like [`Roots::delete`]; `CONFLICT`.
@@ -131,17 +132,17 @@ impl Roots {
                     self.sweep_temp_files(&place.dir);
                     return Ok(());
                 }
-                // The entry has changed its type.
+                // The entry has become, or is no longer, a directory: try again.
                 Err(Errno::NOTDIR | Errno::ISDIR) => {}
                 Err(Errno::PERM) if self.has_become_dir(&place, name, &stat)? => {}
                 // Stale temporary files, which listings hide, must not keep a directory from being
                 // deleted.
                 Err(Errno::NOTEMPTY | Errno::EXIST) if remove_litter(&place, name) => {}
-                Err(Errno::NOTEMPTY | Errno::EXIST) => return Err(os(Errno::NOTEMPTY)),
-                Err(errno) => return Err(os(errno)),
+                Err(Errno::NOTEMPTY | Errno::EXIST) => return Err(os_error(Errno::NOTEMPTY)),
+                Err(errno) => return Err(os_error(errno)),
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
     /// Removes the temporary files of ended processes from a directory. Succeeds if the directory
@@ -150,8 +151,8 @@ impl Roots {
     /// # Errors
     /// `OUTSIDE_ALLOWED` and the system's errors.
     pub fn sweep(&self, directory: &[u8]) -> Result<()> {
-        // Resolves a name inside the directory, so that the directory itself is resolved as its
-        // parent.
+        // Resolves a name in the directory, which need not exist, because resolving returns the
+        // descriptor of the parent.
         let inside = [directory, b"/.filewright-sweep"].concat();
         match self.locate(&inside, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail) {
             Ok(place) => sweep_now(&place.dir),
@@ -171,8 +172,8 @@ impl Roots {
         self.remove_tree_if(path, &Conditions::default(), cancel)
     }
 
-    /// Like [`Roots::remove_tree`], with conditions on its top. With [`Conditions::aside`] the tree
-    /// is moved aside in one step instead.
+    /// Like [`Roots::remove_tree`], with conditions on the top entry. With [`Conditions::aside`]
+    /// the tree is renamed to that name in one step instead.
     ///
     /// # Errors
     /// Like [`Roots::remove_tree`]; `CONFLICT`.
@@ -197,7 +198,7 @@ impl Roots {
             let mut counts = TreeCounts::default();
             if stat.kind == Kind::Dir {
                 let Some(top) = open_entries(&place.dir, name)? else { continue };
-                let again = rustix::io::fcntl_dupfd_cloexec(&top, 0).map_err(os)?;
+                let again = rustix::io::fcntl_dupfd_cloexec(&top, 0).map_err(os_error)?;
                 self.check_whole_tree(again, &place.real, None, cancel)?;
                 counts = match conditions.aside {
                     Some(_) => count_tree(top, cancel)?,
@@ -223,14 +224,15 @@ impl Roots {
                 }
                 Err(Errno::NOTDIR | Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => {}
                 Err(Errno::PERM) if self.has_become_dir(&place, name, &stat)? => {}
-                Err(errno) => return Err(os(errno)),
+                Err(errno) => return Err(os_error(errno)),
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
-    /// Returns the name and the metadata of the entry if its name and path allow it to be removed
-    /// as a whole. Its contents are checked elsewhere.
+    /// Returns the name and the metadata of an entry that is to be moved or removed. Returns an
+    /// error if it does not exist, is or contains a root, or is or contains a protected path by its
+    /// name. The entries below it are not checked.
     pub(crate) fn removable<'p>(&self, place: &'p ResolvedEntry<'_>) -> Result<(&'p [u8], Stat)> {
         if place.name.is_none() || self.contains_root(&place.real) {
             return Err(Error::new(
@@ -238,14 +240,15 @@ impl Roots {
                 "a root cannot be moved, replaced or deleted",
             ));
         }
-        let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
+        let stat = place.found.ok_or_else(|| os_error(Errno::NOENT))?;
         if self.rules().is_or_contains_protected(&place.real) {
-            return Err(protected());
+            return Err(protected_error());
         }
         Ok((place.name.as_deref().unwrap_or_default(), stat))
     }
 
-    /// Some systems return `PERM` for unlinking a directory.
+    /// Reports whether a directory has replaced the entry. Called after unlinking failed with
+    /// `PERM`, which some systems return for a directory.
     fn has_become_dir(&self, place: &ResolvedEntry<'_>, name: &[u8], stat: &Stat) -> Result<bool> {
         Ok(stat.kind != Kind::Dir
             && Stat::find(&place.dir, name)?.is_some_and(|now| now.kind == Kind::Dir))
@@ -259,11 +262,11 @@ impl Roots {
         for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
                 self.locate(path, Intent::Write, FinalSymlink::Follow, MissingPolicy::Fail)?;
-            let found = place.found.ok_or_else(|| os(Errno::NOENT))?;
+            let found = place.found.ok_or_else(|| os_error(Errno::NOENT))?;
             if let Some(name) = &place.name
                 && self.rules().may_contain_protected(name)
             {
-                return Err(protected());
+                return Err(protected_error());
             }
             let name = place.name.as_deref().unwrap_or(b".");
             let mode = Mode::from_raw_mode((mode & 0o777) as _);
@@ -271,11 +274,11 @@ impl Roots {
                 return Ok(());
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
-    /// Creates a symbolic link. A link that leads out of the roots is refused when it is created,
-    /// not when it is followed.
+    /// Creates a symbolic link at `path` to `target`. Refuses a target outside the roots, unless
+    /// the policy lets links lead anywhere; the same holds for following such a link.
     ///
     /// # Errors
     /// `ALREADY_EXISTS`, `NOT_FOUND` for a missing parent, `INVALID_ARGUMENT`, `PROTECTED_PATH`,
@@ -284,13 +287,13 @@ impl Roots {
         let place = self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
         let name = match (&place.name, place.kind()) {
             (Some(name), None) => name,
-            _ => return Err(os(Errno::EXIST)),
+            _ => return Err(os_error(Errno::EXIST)),
         };
         if place.directory {
             return Err(Error::new(Code::NotDirectory, "a link's path cannot end in a slash"));
         }
         if self.rules().guards_link(name) {
-            return Err(protected());
+            return Err(protected_error());
         }
         if target.is_empty() {
             return Err(Error::new(Code::InvalidArgument, "link target is empty"));
@@ -305,7 +308,7 @@ impl Roots {
         if self.follow() != Follow::Any && !self.link_target_allowed(&leads) {
             return Err(outside_for(Intent::Write));
         }
-        rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os)
+        rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os_error)
     }
 }
 
@@ -313,13 +316,15 @@ fn ends_in_slash(path: &[u8]) -> bool {
     path.ends_with(b"/")
 }
 
-/// Sweeps a directory that contains only temporary files of ended processes.
+/// Removes the temporary files of ended processes from the directory `name`. Returns whether there
+/// were any.
 fn remove_litter(place: &ResolvedEntry<'_>, name: &[u8]) -> bool {
     let Ok(Some(dir)) = open_entries(&place.dir, name) else { return false };
     sweep_now(&dir) > 0
 }
 
-/// Sets the mode of an entry without following a link. Returns false if the entry has changed.
+/// Sets the mode of an entry without following a link. Returns false if it is no longer the same
+/// entry as `found`.
 fn change_mode(dir: impl AsFd, name: &[u8], found: &Stat, mode: Mode) -> Result<bool> {
     #[cfg(target_os = "linux")]
     {
@@ -329,33 +334,33 @@ fn change_mode(dir: impl AsFd, name: &[u8], found: &Stat, mode: Mode) -> Result<
         let fd = match rustix::fs::openat(&dir, name, flags, Mode::empty()) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(false),
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         };
-        let now = Stat::of(&fd).map_err(os)?;
+        let now = Stat::of(&fd).map_err(os_error)?;
         if !now.same_file(found) || now.kind == Kind::Symlink {
             return Ok(false);
         }
         let own = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&fd));
         match rustix::fs::chmod(own, mode) {
             Ok(()) => return Ok(true),
-            // Without procfs, the code below is used.
+            // Procfs is not mounted: the mode is set by a descriptor, which needs read permission.
             Err(Errno::NOENT) => {}
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
     }
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     if found.kind != Kind::File && found.kind != Kind::Dir {
-        return Err(crate::dir::errno::not_regular());
+        return Err(crate::dir::errno::not_regular_error());
     }
     let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
         Ok(fd) => fd,
         Err(Errno::LOOP | Errno::NOENT | Errno::MLINK) => return Ok(false),
-        Err(errno) => return Err(os(errno)),
+        Err(errno) => return Err(os_error(errno)),
     };
-    if !Stat::of(&fd).map_err(os)?.same_file(found) {
+    if !Stat::of(&fd).map_err(os_error)?.same_file(found) {
         return Ok(false);
     }
-    rustix::fs::fchmod(fd, mode).map_err(os)?;
+    rustix::fs::fchmod(fd, mode).map_err(os_error)?;
     Ok(true)
 }

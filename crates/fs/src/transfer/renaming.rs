@@ -1,5 +1,5 @@
-//! The renames of a move: onto a name that is free, or onto an entry that is kept aside until the
-//! move has succeeded.
+//! The renames of a move: to a name that does not exist, or to an existing entry that is kept under
+//! another name until the move has succeeded.
 
 use std::os::fd::AsFd;
 
@@ -7,14 +7,15 @@ use filewright_core::Result;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
 use crate::write::aside::{Taken, check_empty, link_aside, same_content, set_aside};
 use crate::write::place_new;
 
-/// Returns the version of the moved entry, if it is still the entry at its new name.
+/// Returns the version of the moved entry, whose metadata was `moved`; `None` if another program
+/// has replaced it at its new name.
 pub(super) fn moved_version(
     target: &ResolvedEntry<'_>,
     name: &[u8],
@@ -24,7 +25,8 @@ pub(super) fn moved_version(
     same_content(&now, moved).then(|| now.version())
 }
 
-/// Moves aside the entry that a move will replace. A file keeps its name until it is replaced.
+/// Keeps the entry that a move will replace under the name `aside`: a directory, which must be
+/// empty, is renamed; a file gets a second hard link, so that its name exists at every moment.
 pub(super) fn take_target(
     target: &ResolvedEntry<'_>,
     name: &[u8],
@@ -38,7 +40,7 @@ pub(super) fn take_target(
     set_aside(&target.dir, name, old, aside)
 }
 
-/// Reverts [`take_target`] for a move that failed.
+/// Reverts [`take_target`] after the move has failed.
 pub(super) fn give_target_back(
     target: &ResolvedEntry<'_>,
     name: &[u8],
@@ -46,12 +48,12 @@ pub(super) fn give_target_back(
     aside: &[u8],
 ) -> Result<()> {
     if old.kind == Kind::Dir {
-        return place_new(&target.dir, aside, name).map_err(os);
+        return place_new(&target.dir, aside, name).map_err(os_error);
     }
-    unlink(&target.dir, aside).map_err(os)
+    unlink(&target.dir, aside).map_err(os_error)
 }
 
-/// Renames unless the new name exists (`EXIST`).
+/// Renames an entry; fails with `EXIST` if the new name exists.
 pub(super) fn rename_new(
     from: impl AsFd,
     name: &[u8],
@@ -59,8 +61,8 @@ pub(super) fn rename_new(
     new_name: &[u8],
 ) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&from, name, &to, new_name, RenameFlags::NOREPLACE) {
-        // Old file systems return these errors for every flag. For a directory into itself, the
-        // plain call returns the error too.
+        // Old file systems return these errors for every flag, so the rename is done without one
+        // below. There, moving a directory into itself fails with `INVAL` again.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,
     }

@@ -1,5 +1,5 @@
-//! Operations on a whole tree that must comply with the policy at every entry: checking a tree
-//! before it is moved, and removing its contents.
+//! Operations on a whole tree that check the rules at every entry: the check before a tree is moved
+//! or removed, and the removal of its contents.
 
 use std::os::fd::OwnedFd;
 
@@ -7,13 +7,14 @@ use filewright_core::Result;
 use filewright_core::pattern::policy::{Marks, PathCursor};
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::{outside, protected, repository};
+use crate::dir::errno::{outside_error, protected_error, repository_error};
 use crate::dir::tree::{Next, TreeCounts, Visit, remove_directory, remove_entry, walk_tree};
 use crate::root::{Roots, marks_in};
 
 impl Roots {
-    /// Refuses to move or remove a tree that contains a denied or protected entry. `real` is the
-    /// path of its top, `there` the destination of a move.
+    /// Returns an error if a tree that is to be moved or removed contains a denied or protected
+    /// entry, or if a move would put an entry where the rules forbid it. `real` is the path of its
+    /// top, `there` the destination of a move; `None` for a removal.
     pub(crate) fn check_whole_tree(
         &self,
         top: OwnedFd,
@@ -45,18 +46,18 @@ impl Roots {
             }
             trails.iter_mut().for_each(|trail| trail.push(name));
             trails.iter().try_for_each(check_whole_entry)?;
-            // A removed tree puts nothing where git could find it.
+            // Only a move can put a repository where git finds it.
             if there.is_some()
                 && rules.protects()
                 && Marks::is_mark(name)
                 && marks_in(dir, b"").is_repository()
             {
-                return Err(repository());
+                return Err(repository_error());
             }
             if let [current_dir, there] = &trails[..] {
                 self.check_secret_copy_on(current_dir, there)?;
                 if there.protected() && !current_dir.protected() {
-                    return Err(protected());
+                    return Err(protected_error());
                 }
             }
             trails.iter_mut().for_each(PathCursor::pop);
@@ -64,7 +65,8 @@ impl Roots {
         })
     }
 
-    /// Removes everything below a directory, and counts it.
+    /// Removes everything below a directory, and returns the number of removed entries. `real` is
+    /// the path of the directory. Stops with an error at a denied or protected entry.
     pub(crate) fn empty_tree(
         &self,
         top: OwnedFd,
@@ -98,15 +100,16 @@ impl Roots {
     }
 }
 
-/// Checks the rules for one entry of a tree that is to be moved or removed.
+/// Returns an error if an entry of a tree that is to be moved or removed is denied, or is or
+/// contains a protected path.
 fn check_whole_entry(entry: &PathCursor<'_>) -> Result<()> {
     if entry.denied_entry() {
-        let mut error = outside();
+        let mut error = outside_error();
         error.message = "the directory holds something outside the allowed roots".to_owned();
         return Err(error);
     }
     if entry.holds() {
-        let mut error = protected();
+        let mut error = protected_error();
         error.message = "the directory holds a path that is protected from change".to_owned();
         return Err(error);
     }

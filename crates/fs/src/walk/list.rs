@@ -11,7 +11,7 @@ use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
 use crate::root::{Roots, push_name};
 
-/// One entry.
+/// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirEntry {
     /// The name, in the bytes of the file system.
@@ -29,9 +29,11 @@ pub struct DirEntry {
 pub struct ListOptions {
     /// Adds metadata and link targets, at one more system call per returned entry.
     pub facts: bool,
-    /// The maximum number of entries, which also bounds memory.
+    /// The maximum number of returned entries. The memory of the call grows with it and not with
+    /// the size of the directory.
     pub limit: Option<usize>,
-    /// Only entries after this position in the order of the listing.
+    /// Returns only entries after this position in the order of the listing; `None` begins with the
+    /// first.
     pub after: Option<Position>,
 }
 
@@ -45,12 +47,12 @@ pub struct Position {
     pub name: Vec<u8>,
 }
 
-/// The entries of a directory, in order.
+/// A page of the entries of a directory.
 #[derive(Clone, Debug, Default)]
 pub struct DirPage {
-    /// The entries.
+    /// The entries, in the order of [`Position`].
     pub entries: Vec<DirEntry>,
-    /// The total number of entries, before `after` and `limit`.
+    /// The number of all visible entries of the directory, whatever `after` and `limit` are.
     pub total: u64,
     /// True if there are entries after the last one returned.
     pub more: bool,
@@ -70,8 +72,8 @@ impl Roots {
         let dir = self.open_dir(path)?;
         let limit = options.limit.unwrap_or(usize::MAX);
         let mut listing = DirPage::default();
-        // A heap with the greatest position on top, so that a page needs no more memory than its
-        // entries.
+        // A heap of the first `limit` positions, greatest on top, so that memory is only needed for
+        // the entries of the page.
         let mut kept: BinaryHeap<(Position, Kind)> = BinaryHeap::new();
         let mut real = dir.real;
         let base = real.len();
@@ -116,7 +118,8 @@ impl Roots {
     }
 }
 
-/// Returns `None` if the entry was deleted meanwhile.
+/// Returns the entry `name` of a directory, with `facts` including its metadata and link target.
+/// Returns `None` if it was deleted since it was listed.
 pub fn describe(
     dir: impl AsFd,
     name: Vec<u8>,

@@ -1,8 +1,9 @@
-//! Lists a page of the entries of a tree; the contents of each directory follow it.
+//! Lists a page of the entries of a tree. The entries of a directory come directly after the
+//! directory.
 //!
-//! The order needs every name but no metadata, so sizes and times are read only for the returned
-//! entries. If ignore files apply, the names come from the tree of an index, if there is one;
-//! otherwise each directory is listed.
+//! To order the entries, every name must be known but no metadata, so sizes and times are read only
+//! for the entries of the page. This module reads the names from the disk; a search index is
+//! another [`EntrySource`].
 
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use filewright_core::options::{Options, invalid};
 use filewright_core::text::path::encode_name;
 
 use crate::cancel::{CancelToken, Deadline};
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::Roots;
 use crate::walk::list::describe;
@@ -29,7 +30,8 @@ pub struct TreeOptions {
     descending: bool,
     from: u64,
     limit: usize,
-    /// The page ends once its names have so many bytes, with a line end each.
+    /// The page ends after the entry with which its names, counted with one byte more each, reach
+    /// this number of bytes.
     max_text_bytes: u64,
     /// Adds sizes, times and link targets.
     pub facts: bool,
@@ -38,9 +40,10 @@ pub struct TreeOptions {
 }
 
 impl TreeOptions {
-    /// Parses `depth` (1), `hidden`, `exclude`, `respectIgnore`, `ignoreFiles`, `sort` (`type`,
-    /// `name`), `order` (`asc`, `desc`), `from` (0: the number of entries before the page),
-    /// `limit`, `maxTextBytes`, `facts` (true) and `index`.
+    /// Parses the options; defaults in brackets. `depth` (1) in directories, `hidden`, `exclude`,
+    /// `respectIgnore`, `ignoreFiles`, `sort` (`type`, or `name`), `order` (`asc`, or `desc`),
+    /// `from` (0), the number of entries before the page, `limit` (none), `maxTextBytes` (none),
+    /// `facts` (true: adds sizes, times and link targets) and `index`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -68,7 +71,7 @@ impl TreeOptions {
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// The path below the start, as shown.
+    /// The path relative to the start, in the form for display.
     pub path: Vec<u8>,
     /// The type; links are not followed.
     pub kind: Kind,
@@ -104,7 +107,7 @@ pub fn list_tree(
     list_from_disk(&walk_root, options, &stop)
 }
 
-/// Returns the page of [`list_tree`] below an open directory.
+/// Like [`list_tree`], below an open directory.
 ///
 /// # Errors
 /// Like [`list_tree`].
@@ -117,12 +120,13 @@ pub fn list_from_disk(
     describe_all(walk_root, page, options.facts, stop)
 }
 
-/// A source of the entries of directories.
+/// Where a tree listing gets the entries of directories from: the disk, or an index.
 pub trait EntrySource {
-    /// The key of a directory in the source.
+    /// How the source identifies a directory.
     type Id: Copy;
 
-    /// Adds the entries of a directory that are to be listed, in any order.
+    /// Adds the visible entries of the directory `id`, whose path is `place`, to `into`, in any
+    /// order. The ids of the entries that are directories are passed back to this function.
     fn entries(
         &mut self,
         id: Self::Id,
@@ -130,11 +134,11 @@ pub trait EntrySource {
         into: &mut Entries<Self::Id>,
     ) -> Result<()>;
 
-    /// Returns the key of the start.
+    /// Returns the id of the directory at which the listing starts.
     fn start(&self) -> Self::Id;
 }
 
-/// Entries of one directory.
+/// The visible entries of one directory.
 pub struct Entries<Id> {
     /// The names, concatenated.
     names: Vec<u8>,
@@ -146,22 +150,23 @@ struct Item<Id> {
     at: u32,
     len: u16,
     kind: Kind,
-    /// True if the name is displayed unchanged.
+    /// True if the name in the form for display has the same bytes.
     plain: bool,
     id: Id,
 }
 
 impl<Id: Copy> Entries<Id> {
-    /// Adds an entry; `plain` says that its name is displayed unchanged.
+    /// Adds an entry. `plain` says that its name in the form for display has the same bytes.
     pub fn push(&mut self, name: &[u8], kind: Kind, plain: bool, id: Id) {
-        // Names have at most 255 bytes and the whole directory fits into memory, so both
-        // conversions succeed.
+        // Both conversions succeed: a name has at most 255 bytes, and the names of one directory
+        // less than 4 GiB.
         if let (Ok(at), Ok(len)) = (u32::try_from(self.names.len()), u16::try_from(name.len())) {
             self.names.extend_from_slice(name);
             self.items.push(Item { at, len, kind, plain, id });
         }
     }
 
+    /// Sorts the entries as the options say, by names in the form for display.
     fn arrange(&mut self, options: &TreeOptions) {
         let names = &self.names;
         let not_dir = |item: &Item<Id>| options.dirs_first && item.kind != Kind::Dir;
@@ -180,33 +185,35 @@ impl<Id: Copy> Entries<Id> {
     }
 }
 
+/// Returns the name of an entry from the concatenated names.
 fn name_of<'n, Id>(names: &'n [u8], item: &Item<Id>) -> &'n [u8] {
     &names[item.at as usize..][..usize::from(item.len)]
 }
 
 /// An entry of the page before its metadata is read.
 pub struct ListedEntry {
-    /// The path of its directory, for opening it.
+    /// The path of its directory relative to the start, in the bytes of the file system.
     raw: Arc<[u8]>,
     name: Box<[u8]>,
     path: Vec<u8>,
     kind: Kind,
 }
 
-/// The entries of a page, and the total number of entries.
+/// The entries of a page without metadata, and the number of all entries of the tree.
 pub struct TreeOutline {
     given: Vec<ListedEntry>,
     total: u64,
 }
 
-/// A directory that is being traversed.
+/// A directory whose entries are being visited.
 struct Open<Id> {
     place: DirPath,
     entries: Entries<Id>,
     next: usize,
 }
 
-/// Traverses a tree in order. Entries outside the page are only counted.
+/// Visits the entries of a tree in order. Returns those of the page that `options` ask for, and the
+/// number of all.
 pub fn outline<S: EntrySource>(
     source: &mut S,
     options: &TreeOptions,
@@ -251,7 +258,7 @@ pub fn outline<S: EntrySource>(
         outline.total += 1;
         if item.kind == Kind::Dir && level < options.depth {
             let place = below(&top.place, name, item.plain, shown);
-            // The directory was deleted or may not be entered: it is returned without its contents.
+            // A directory that was deleted or cannot be read is listed without its contents.
             match enter(source, &mut spare, item.id, place) {
                 Ok(opened) => open.push(opened),
                 Err(_) => stop.cancel.check()?,
@@ -260,6 +267,7 @@ pub fn outline<S: EntrySource>(
     }
 }
 
+/// Returns the path of the subdirectory `name`. `shown` returns its name in the form for display.
 fn below(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -> DirPath {
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
@@ -270,7 +278,8 @@ fn below(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>)
     DirPath { raw, shown: join(&place.shown, &shown()) }
 }
 
-/// Reads the metadata of the entries of a page.
+/// Returns the page with the metadata of its entries, if `facts` asks for it, and the targets of
+/// links.
 ///
 /// # Errors
 /// `CANCELLED`.
@@ -287,7 +296,7 @@ pub fn describe_all(
         stop.cancel.check()?;
         let mut entry = TreeEntry { path, kind, stat: None, target: None };
         if facts || kind == Kind::Symlink {
-            // An entry deleted since is returned as it was listed.
+            // An entry that was deleted since it was listed is returned without metadata.
             let described =
                 opener.open(&raw).ok().and_then(|dir| describe(dir, name.into(), kind, true).ok());
             if let Some(now) = described.flatten() {
@@ -300,13 +309,14 @@ pub fn describe_all(
     Ok(page)
 }
 
-/// The directories on the disk.
+/// The [`EntrySource`] that reads directories from the disk.
 struct Disk<'a> {
     walk_root: &'a WalkRoot<'a>,
     options: &'a WalkOptions,
     opener: Opener<'a>,
     listing: Listing,
-    /// The ignore rules of the entered directories; the key of a directory is its index here.
+    /// The ignore rules of the current directory and those above it, by depth. Without ignore files
+    /// only one element, which has no rules.
     stacks: Vec<filewright_core::pattern::ignore::Stack>,
 }
 
@@ -322,7 +332,7 @@ impl<'a> Disk<'a> {
 }
 
 impl EntrySource for Disk<'_> {
-    /// The index of the parent's rules.
+    /// The index in [`Disk::stacks`] of the rules of the directory above; 0 for the start.
     type Id = u32;
 
     fn start(&self) -> u32 {
@@ -331,8 +341,8 @@ impl EntrySource for Disk<'_> {
 
     fn entries(&mut self, above: u32, place: &DirPath, into: &mut Entries<u32>) -> Result<()> {
         let Self { walk_root, options, opener, listing, stacks } = self;
-        let fd = opener.open(&place.raw).map_err(os)?;
-        listing.read(fd.as_fd()).map_err(os)?;
+        let fd = opener.open(&place.raw).map_err(os_error)?;
+        listing.read(fd.as_fd()).map_err(os_error)?;
         let mut own = above;
         if let Some(names) = &options.ignore {
             let directory = [&walk_root.real[walk_root.top..], &place.raw].concat();
@@ -368,10 +378,11 @@ impl EntrySource for Disk<'_> {
     }
 }
 
-/// Decides which entries of a directory are listed, apart from ignore files.
+/// Decides by the options which entries of a directory are listed. Ignore files and deny rules are
+/// checked elsewhere.
 pub struct VisibilityFilter<'a> {
     options: &'a WalkOptions,
-    /// The path of the directory as displayed, with a final slash.
+    /// The path of the directory relative to the start in the form for display, with a final slash.
     prefix: &'a [u8],
 }
 
@@ -381,7 +392,7 @@ impl<'a> VisibilityFilter<'a> {
         Self { options, prefix: &place.shown }
     }
 
-    /// Reports whether an entry of that name is listed.
+    /// Reports whether an entry of that name is listed: it is not hidden and no glob excludes it.
     pub fn sees(&self, name: &[u8], kind: Kind, plain: bool) -> bool {
         if !self.options.hidden && name.first() == Some(&b'.') {
             return false;

@@ -26,16 +26,17 @@ struct ListingEntry {
     at: u32,
     len: u16,
     kind: Kind,
-    /// True if the name is displayed in encoded form.
+    /// True if the name in the form for display has other bytes.
     encoded: bool,
 }
 
-/// Space for some hundred entries: most directories take one call.
+/// The size of the buffer for one `getdents64` call: room for some hundred entries, so that one
+/// call suffices for most directories.
 #[cfg(target_os = "linux")]
 const LISTING_BUFFER_BYTES: usize = 32 * 1024;
 
 impl Listing {
-    /// Reads the entries of an open directory.
+    /// Replaces the entries by those of an open directory, without our temporary files.
     pub fn read(&mut self, fd: BorrowedFd<'_>) -> rustix::io::Result<()> {
         self.names.clear();
         self.entries.clear();
@@ -83,8 +84,8 @@ impl Listing {
             },
             kind => Kind::from(kind),
         };
-        // Names have at most 255 bytes and the whole directory fits into memory, so both
-        // conversions succeed; otherwise the entry is left out, not truncated.
+        // Both conversions succeed: a name has at most 255 bytes, and the names of one directory
+        // less than 4 GiB. Otherwise the entry is left out and not truncated.
         let (Ok(at), Ok(len)) = (u32::try_from(self.names.len()), u16::try_from(bytes.len()))
         else {
             return;
@@ -116,7 +117,8 @@ impl Listing {
         &self.names[entry.at as usize..][..usize::from(entry.len)]
     }
 
-    /// Returns the displayed name of an entry.
+    /// Returns the name of an entry in the form for display, in which bytes that are not UTF-8 are
+    /// escaped ([`encode_name`]).
     pub fn shown(&self, index: usize) -> Cow<'_, [u8]> {
         let name = self.name(index);
         if !self.entries[index].encoded {
@@ -128,12 +130,12 @@ impl Listing {
         }
     }
 
-    /// Reports whether the entry's name is displayed unchanged.
+    /// Reports whether the name of an entry in the form for display has the same bytes.
     pub fn is_plain(&self, index: usize) -> bool {
         !self.entries[index].encoded
     }
 
-    /// Compares two entries by their displayed names.
+    /// Compares two entries by their names in the form for display.
     pub fn compare(&self, a: usize, b: usize) -> Ordering {
         if !self.entries[a].encoded && !self.entries[b].encoded {
             return self.name(a).cmp(self.name(b));

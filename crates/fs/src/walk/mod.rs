@@ -5,8 +5,8 @@
 //! meanwhile. Ignore files are found in the listings and never opened speculatively; `.git` is
 //! never entered; denied entries are invisible; special files are skipped.
 //!
-//! Tasks are in a queue ordered by path, so that threads stay close to each other: everything that
-//! sorts before the smallest remaining task is final, and a search with enough results can stop
+//! Tasks are in a queue ordered by path, and threads take the smallest. So everything that sorts
+//! before the smallest remaining task is finished, and a search with enough results can stop
 //! without visiting the rest. Paths are ordered by the code points of the whole path; a directory
 //! sorts as if its name ended in `/`.
 //!
@@ -45,7 +45,8 @@ use worker::Worker;
 /// The maximum depth of a walk below the start, in directories.
 pub const MAX_DEPTH: usize = 2048;
 
-/// The maximum number of entries visited inside ignored directories to count the hidden ones.
+/// The maximum number of entries that one walk visits in ignored directories to count the matching
+/// ones. Beyond it, no more ignored directories are entered, and the count is too low.
 const IGNORED_BUDGET: u64 = 200_000;
 
 /// The filters of a walk.
@@ -53,29 +54,31 @@ const IGNORED_BUDGET: u64 = 200_000;
 pub struct WalkOptions {
     /// Includes names that begin with a dot.
     pub hidden: bool,
-    /// The names of ignore files, lowest kind first; `None` ignores nothing.
+    /// The names of ignore files, lowest precedence first; `None` reads none, so that nothing is
+    /// ignored.
     pub ignore: Option<Vec<String>>,
-    /// The globs that entries must match, relative to the start.
+    /// The globs that paths relative to the start must match or must not match.
     pub globs: Globs,
-    /// Enters ignored directories to count the hidden entries.
+    /// Enters ignored directories to count the entries that would match.
     pub count_ignored: bool,
     /// Paths that sort before this one are skipped.
     pub from: Vec<u8>,
 }
 
-/// The operation performed on a walk.
+/// What a walk does with the entries that it finds.
 pub trait Visitor: Sync {
     /// The state of each thread.
     type Local: Send;
 
-    /// If true, each matching file is passed to [`Visitor::file`], otherwise directories are passed
-    /// to [`Visitor::directory`].
+    /// If true, each matching file is passed to [`Visitor::file`], otherwise the matching entries
+    /// of each directory are passed to [`Visitor::directory`].
     const OPENS_FILES: bool;
 
     /// Creates the state of a thread.
     fn local(&self) -> Self::Local;
 
-    /// Reports whether an entry matches. `path` is relative to the start.
+    /// Reports whether an entry matches. `path` is relative to the start, in the bytes of the file
+    /// system.
     fn wants(&self, path: &[u8], kind: Kind) -> bool;
 
     /// Receives the matching entries of one directory, in path order.
@@ -87,43 +90,44 @@ pub trait Visitor: Sync {
 
 /// The matching entries of one directory.
 pub struct Directory<'a> {
-    /// The directory, as shown, with a final slash; empty for the start.
+    /// The path of the directory relative to the start in the form for display, with a final slash;
+    /// empty for the start.
     pub prefix: &'a [u8],
     /// The directory, open for reading.
     pub fd: BorrowedFd<'a>,
-    /// All of its entries.
+    /// All entries of the directory.
     pub listing: &'a Listing,
     /// The indexes of the matching entries in the listing.
     pub entries: &'a [u32],
 }
 
-/// A file to open.
+/// A matching file, which the visitor opens.
 pub struct FileEntry<'a> {
     /// The directory that contains it.
     pub dir: BorrowedFd<'a>,
-    /// Its name there.
+    /// The name of the file in that directory.
     pub name: &'a CStr,
-    /// The path relative to the start, as shown.
+    /// The path relative to the start, in the form for display.
     pub path: &'a [u8],
     /// The conditions under which the walk ends early.
     pub stop: &'a StopSignal<'a>,
 }
 
-/// The instruction of a visitor after a file.
+/// The visitor's answer: how the walk continues after a file.
 pub enum Next {
     /// Continue.
     Continue,
-    /// Continue, but skip everything that sorts after this path.
+    /// Continue, but leave out everything that sorts after this path.
     Bound(Box<[u8]>),
-    /// The file could not be finished in time.
+    /// The walk must end, because it was cancelled or its time is up before the file was finished.
     Interrupted,
 }
 
 /// The conditions under which a walk ends early.
 pub struct StopSignal<'a> {
-    /// Set when the caller cancels.
+    /// The flag that the caller sets to cancel.
     pub cancel: &'a CancelToken,
-    /// The time limit.
+    /// The time at which the walk ends with what it has found.
     pub deadline: Deadline,
 }
 
@@ -139,14 +143,15 @@ impl StopSignal<'_> {
 pub struct Summary {
     /// The number of entries that could not be read, or were too deep.
     pub unreadable: u64,
-    /// The number of matching entries hidden by ignore files; without `count_ignored` also the
-    /// directories that were not entered.
+    /// The number of matching entries that ignore files exclude. Without `count_ignored`, an
+    /// excluded directory counts as one entry.
     pub ignored: u64,
-    /// Set if the walk ended early: everything before this path was visited.
+    /// The first path that was not visited, if the walk ended early: everything that sorts before
+    /// it was visited.
     pub stopped_at: Option<Box<[u8]>>,
 }
 
-/// Counters shared by all threads.
+/// The counters that the threads of a walk share.
 #[derive(Default)]
 struct Counters {
     unreadable: AtomicU64,
@@ -162,7 +167,7 @@ impl Counters {
     }
 }
 
-/// The start of a walk.
+/// The directory at which a walk starts.
 pub struct WalkRoot<'r> {
     /// The roots below which the start was opened.
     pub roots: &'r Roots,
@@ -170,14 +175,15 @@ pub struct WalkRoot<'r> {
     pub fd: OwnedFd,
     /// The absolute real path of the start, with a final slash.
     pub real: Vec<u8>,
-    /// The name under which the rules see it, too.
+    /// The other path to which deny rules apply as well.
     pub asked: AskedName,
     resolver: Resolver,
     /// The ignore rules of the directories above the start.
     pub stack: Stack,
-    /// The length of the prefix of absolute paths that the ignore rules do not see.
+    /// The number of bytes at the start of an absolute path that are cut off before it is matched
+    /// with the ignore rules, which are relative to the topmost directory that they apply to.
     pub top: usize,
-    /// A hash of the rules above the start.
+    /// A hash of the ignore rules of the directories above the start.
     pub rules: u64,
 }
 
@@ -201,7 +207,8 @@ impl<'r> WalkRoot<'r> {
         Ok(Self { roots, fd: opened.fd, real, asked, resolver, stack, top, rules })
     }
 
-    /// Reports whether an entry is denied, by its absolute real path, whose parent is not.
+    /// Reports whether deny rules apply to an entry by its absolute real path. Its parent must not
+    /// be denied.
     pub fn denied_entry(&self, path: &[u8]) -> bool {
         self.asked.denied_entry(self.roots.rules(), path)
     }
@@ -220,7 +227,8 @@ pub fn walk<V: Visitor>(
     walk_queue(walk_root, options, stop, visitor, WalkQueue::new(walk_root.stack.clone()))
 }
 
-/// Counts the matching entries hidden in ignored directories.
+/// Counts the matching entries in the ignored directories `places`: [`Summary::ignored`] of the
+/// result.
 ///
 /// # Errors
 /// Like [`walk`].
@@ -251,7 +259,8 @@ fn walk_queue<V: Visitor>(
         let mut helpers = Vec::new();
         let mut first = worker();
         first.run(|| {
-            // Small trees are done before a thread has started.
+            // Called only for trees with several tasks, because small ones are finished before a
+            // thread has started.
             for _ in 1..threads() {
                 let spawned = std::thread::Builder::new().spawn_scoped(scope, || {
                     let mut worker = worker();
@@ -278,7 +287,8 @@ fn walk_queue<V: Visitor>(
     Ok((summary, locals))
 }
 
-/// Returns the number of search threads; more would only wait for the disk cache.
+/// Returns the number of threads of a walk: the number of processors, at most 16, because more
+/// would only wait for the kernel's file cache.
 pub fn threads() -> usize {
     // Computed once, because the system call reads several files.
     static THREAD_COUNT: OnceLock<usize> = OnceLock::new();

@@ -11,13 +11,15 @@ use rustix::io::Errno;
 use super::{StopSignal, WalkRoot};
 use crate::root::Resolver;
 
-/// The maximum length of a path passed to the kernel at once, in bytes.
+/// The maximum length of a path in one system call, in bytes. A longer one is opened in several
+/// calls.
 const PATH_MAX: usize = 4095;
-/// The number of retries for a free descriptor before an entry counts as unreadable.
+/// The maximum number of retries, 5 ms apart, when no descriptor is free. After that, the entry
+/// counts as unreadable.
 const MAX_RETRIES: u32 = 400;
 
-/// Opens the directories of a walk and keeps the last one open, because the next is nearly always
-/// the same or below it.
+/// Opens the directories of a walk and keeps the last one open, because the next one is nearly
+/// always the same or below it.
 pub struct Opener<'a> {
     walk_root: &'a WalkRoot<'a>,
     stop: &'a StopSignal<'a>,
@@ -52,8 +54,9 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Opens a file as [`open_plain`] does. If the directory is `left` for another one afterwards, it
-    /// is not opened if that can be avoided: the file is opened by its relative path.
+    /// Opens a file like [`open_plain`]. `left` says that the caller needs no other file of the
+    /// directory: the file is then opened by its path relative to the start, if one call can do
+    /// that, and the directory is not opened.
     pub fn open_plain(
         &mut self,
         directory: &Arc<[u8]>,
@@ -74,6 +77,7 @@ impl<'a> Opener<'a> {
         or_other(self.retry_out_of_fds(|| open_path(from, &self.path, PLAIN_FLAGS)))
     }
 
+    /// Opens the directory at `path` relative to `from`, in as few calls as possible.
     fn below(&self, from: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
         let path = path.strip_suffix(b"/").unwrap_or(path);
         if path.is_empty() {
@@ -108,7 +112,7 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Retries while the process or the system is out of descriptors.
+    /// Calls `open`, again while the process or the system is out of descriptors.
     fn retry_out_of_fds(
         &self,
         open: impl FnMut() -> rustix::io::Result<OwnedFd>,
@@ -117,7 +121,8 @@ impl<'a> Opener<'a> {
     }
 }
 
-/// Retries while the process or the system is out of descriptors, for up to about two seconds.
+/// Calls `open`, again every 5 ms while the process or the system is out of descriptors, up to
+/// [`MAX_RETRIES`] times (two seconds).
 pub(super) fn retry_out_of_fds<T>(
     stop: &StopSignal<'_>,
     mut open: impl FnMut() -> rustix::io::Result<T>,
@@ -173,13 +178,13 @@ fn open_path(_: BorrowedFd<'_>, _: &[u8], _: OFlags) -> rustix::io::Result<Owned
 pub enum ReadOutcome {
     /// The content is in the buffer.
     Read,
-    /// The file is larger than the limit.
+    /// The file is larger than the limit and was not read completely.
     TooLarge,
     /// Not read, because it is no longer a regular file.
     Special,
 }
 
-/// Reads a regular file completely into `buffer`, which is reused for the next file. Does not
+/// Replaces the content of `buffer` by that of a regular file of at most `max_bytes`. Does not
 /// follow a link, and does not block on a FIFO.
 pub fn read_regular(
     dir: BorrowedFd<'_>,
@@ -196,8 +201,8 @@ pub fn read_regular(
     read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
 }
 
-/// Opens an entry that was a regular file when it was listed; the caller must check its type.
-/// Returns `None` if it cannot be a regular file any more.
+/// Opens an entry that was a regular file when it was listed. The caller must check its type.
+/// Returns `None` if it is now a link or a socket.
 pub fn open_plain(
     dir: BorrowedFd<'_>,
     name: &CStr,
@@ -212,6 +217,7 @@ const PLAIN_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
+/// Turns the errors for an entry that is no regular file any more into `None`.
 fn or_other(opened: rustix::io::Result<OwnedFd>) -> rustix::io::Result<Option<OwnedFd>> {
     match opened {
         Ok(fd) => Ok(Some(fd)),
@@ -221,7 +227,9 @@ fn or_other(opened: rustix::io::Result<OwnedFd>) -> rustix::io::Result<Option<Ow
     }
 }
 
-/// Reads an open regular file completely into `buffer`. `size` is its last known size.
+/// Replaces the content of `buffer` by that of an open regular file, whose last known size is
+/// `size`. With more than `max_bytes`, returns [`ReadOutcome::TooLarge`] and the buffer is not
+/// valid.
 pub fn read_open(
     fd: BorrowedFd<'_>,
     size: u64,
@@ -232,8 +240,8 @@ pub fn read_open(
         return Ok(ReadOutcome::TooLarge);
     }
     buffer.clear();
-    // Reserves one byte more than expected, so that a short read means the end of the file, and
-    // growth is detected.
+    // One byte more than expected, so that a read that does not fill the buffer has reached the
+    // end, and one that does shows that the file has grown.
     buffer.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1).max(4096));
     loop {
         let room = buffer.capacity() - buffer.len();

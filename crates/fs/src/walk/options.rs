@@ -6,7 +6,7 @@ use filewright_core::pattern::glob::{Case, Globs};
 
 use crate::walk::WalkOptions;
 
-/// The use of an index.
+/// Whether a search uses an index of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexMode {
     /// Uses an existing index; a slow search starts building one for the next.
@@ -15,12 +15,12 @@ pub enum IndexMode {
     Off,
     /// Like [`IndexMode::Auto`], also for a whole file system or a home directory.
     Anywhere,
-    /// For names like [`IndexMode::Auto`]; the contents of every file are read.
+    /// Uses the index for names only; a search of contents reads every file.
     Strict,
 }
 
 impl IndexMode {
-    /// Parses `index`.
+    /// Parses the option `index`: `auto` (the default), `off`, `anywhere` or `strict`.
     pub fn read(options: &Options) -> Result<Self> {
         Ok(match options.choice("index", &["auto", "off", "anywhere", "strict"])? {
             0 => IndexMode::Auto,

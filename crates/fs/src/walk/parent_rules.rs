@@ -1,4 +1,5 @@
-//! Reads the ignore files of a walk: those in its directories, and those above the start.
+//! Reads the ignore files that apply to a walk: those in its directories, and those in the
+//! directories above its start.
 
 use std::ffi::CStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,8 +13,9 @@ use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::{Roots, parent_of};
 
-/// Returns the rules for a listed directory, and a hash of its own rules. `directory` is its path
-/// as the rules see it, with or without a final slash.
+/// Returns the ignore rules for the entries of a directory, which are those of `stack` and its own,
+/// and a hash of its own. `directory` is its path relative to the topmost directory with rules,
+/// with or without a final slash.
 pub fn enter(
     stack: &Stack,
     fd: BorrowedFd<'_>,
@@ -47,12 +49,14 @@ pub fn enter(
     (stack.enter(directory, lists, is_repo_root), content.finish())
 }
 
-/// Returns the rules above the start of a walk, the length of the path prefix that they do not see,
-/// and a hash of them. `real` is the absolute path of the start, with a final slash.
+/// Returns the ignore rules of the directories above the start of a walk, the number of bytes of
+/// absolute paths before the part that they are matched with
+/// ([`WalkRoot::top`](super::WalkRoot::top)), and a hash of them. `real` is the absolute path of
+/// the start, with a final slash.
 ///
-/// Ignore files apply up to the root that contains the start; in a root that is a whole file
-/// system, only up to the repository. If the start itself is ignored, the caller requested it
-/// explicitly, and no rules above apply.
+/// Ignore files are read up to the root that contains the start. If that root is `/`, they are read
+/// only up to the directory that contains `.git`. If the start itself is ignored, the caller has
+/// named it explicitly, and no rules from above apply.
 pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usize, u64) {
     let start = real.strip_suffix(b"/").unwrap_or(real);
     let mut above = Vec::new();
@@ -102,7 +106,8 @@ pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Sta
     (stack, top, content.finish())
 }
 
-/// Parses the rules in a file of a directory, and adds them to the hash `content`.
+/// Parses the ignore file `name` of a directory, and adds its name and content to the hash
+/// `content`. Returns `None` if it cannot be read or is larger than [`MAX_IGNORE_FILE_BYTES`].
 fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option<IgnoreRules> {
     let mut terminated = name.to_vec();
     terminated.push(0);
@@ -119,14 +124,14 @@ fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option
     }
 }
 
-/// Returns a hash of `.git/info/exclude` in a directory.
+/// Returns a hash of the file `.git/info/exclude` in a directory.
 pub fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
     let mut content = DefaultHasher::new();
     let _ = exclude(dir, &mut content);
     content.finish()
 }
 
-/// Parses the rules of `.git/info/exclude`.
+/// Parses the file `.git/info/exclude` in a directory, and adds it to the hash `content`.
 fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<IgnoreRules> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! The queue of remaining tasks, ordered by path.
+//! The queue of the remaining tasks of a walk, ordered by path.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,18 +7,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use filewright_core::pattern::ignore::Stack;
 
-/// A unit of work.
+/// A part of a walk that one thread processes: one directory, or some files of one.
 pub(super) struct Task {
-    /// All results of the task sort at or after this path.
+    /// The smallest path that the task can produce: all of its results sort at or after it.
     pub key: Box<[u8]>,
     pub directory: DirPath,
     pub work: TaskKind,
 }
 
-/// The path of a directory below the start, with a final slash; empty for the start.
+/// The path of a directory relative to the start of a walk, with a final slash; empty for the
+/// start.
 #[derive(Clone)]
 pub struct DirPath {
-    /// The path for opening.
+    /// The path in the bytes of the file system, for opening.
     pub raw: Arc<[u8]>,
     /// The path for display.
     pub shown: Arc<[u8]>,
@@ -29,7 +30,8 @@ pub(super) enum TaskKind {
     List {
         stack: Stack,
         depth: usize,
-        /// The directory lies in an ignored one, so its entries are only counted.
+        /// True if the directory is ignored or lies in an ignored one, so that its entries are only
+        /// counted.
         ignored: bool,
     },
     /// Process these files: their names, each terminated by a NUL, in path order.
@@ -68,18 +70,19 @@ pub(super) struct WalkQueue {
 
 struct WalkQueueState {
     tasks: BinaryHeap<Task>,
-    /// Tasks for ignored directories, done last.
+    /// The tasks for ignored directories, which run after all others.
     later: Vec<Task>,
     /// The number of tasks being processed.
     running: usize,
     /// Paths that sort after this one are not needed.
     bound: Option<Box<[u8]>>,
-    /// The smallest path of the discarded tasks.
+    /// The smallest path that was not processed because the walk was stopped.
     undone: Option<Box<[u8]>>,
 }
 
 impl WalkQueue {
-    /// Creates a queue with the start of a walk.
+    /// Creates a queue with one task, the start of a walk. `stack` has the ignore rules from above
+    /// it.
     pub fn new(stack: Stack) -> Self {
         let empty: Arc<[u8]> = Arc::from(&b""[..]);
         let start = Task {
@@ -115,8 +118,9 @@ impl WalkQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the next task, or `None` if there will be none. The caller must call [`WalkQueue::done`]
-    /// afterwards.
+    /// Returns the task with the smallest path, waiting for one while other tasks are running. The
+    /// caller must call [`WalkQueue::done`] afterwards. Returns `None` if the walk is finished or
+    /// stopped.
     pub fn next(&self) -> Option<Task> {
         let mut state = self.lock();
         loop {
@@ -125,7 +129,7 @@ impl WalkQueue {
             }
             if let Some(task) = state.tasks.pop() {
                 if state.bound.as_ref().is_some_and(|bound| task.key > *bound) {
-                    // All other tasks sort after it.
+                    // All other tasks sort after the bound too.
                     state.tasks.clear();
                     continue;
                 }
@@ -149,8 +153,8 @@ impl WalkQueue {
         }
     }
 
-    /// Marks a task as done and adds the tasks that it produced. Returns the number of waiting
-    /// tasks.
+    /// Marks a running task as done and adds the tasks that it produced. Returns the number of
+    /// waiting tasks.
     pub fn done(&self, tasks: &mut Vec<Task>) -> usize {
         let mut state = self.lock();
         state.running -= 1;
@@ -167,7 +171,7 @@ impl WalkQueue {
         left
     }
 
-    /// Declares that paths after `path` are not needed.
+    /// Declares that paths that sort after `path` are not needed.
     pub fn bound(&self, path: Box<[u8]>) {
         let mut state = self.lock();
         if state.bound.as_ref().is_none_or(|bound| path < *bound) {
@@ -176,25 +180,26 @@ impl WalkQueue {
         self.bounded.store(true, Memory::Relaxed);
     }
 
-    /// Reports whether `path` is still needed.
+    /// Reports whether `path` is needed: it does not sort after the bound.
     pub fn wants(&self, path: &[u8]) -> bool {
         !self.bounded.load(Memory::Relaxed)
             || self.lock().bound.as_ref().is_none_or(|bound| *path <= **bound)
     }
 
-    /// Ends the walk; `path` is the smallest one that this thread did not process.
+    /// Stops the walk early. `path` is the smallest one that the calling thread did not process.
     pub fn stop(&self, path: &[u8]) {
         self.lock().leave(path);
         self.stopped.store(true, Memory::Relaxed);
         self.ready.notify_all();
     }
 
-    /// Reports whether the walk was ended.
+    /// Reports whether the walk was stopped early.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Memory::Relaxed)
     }
 
-    /// Returns the smallest path that was not processed because the walk was ended.
+    /// Returns the smallest path that was not processed because the walk was stopped; `None` if it
+    /// was not.
     pub fn stopped_at(&self) -> Option<Box<[u8]>> {
         let mut state = self.lock();
         if let Some(task) = state.tasks.pop()
@@ -207,6 +212,7 @@ impl WalkQueue {
 }
 
 impl WalkQueueState {
+    /// Records a path that was not processed.
     fn leave(&mut self, path: &[u8]) {
         if self.undone.as_ref().is_none_or(|undone| *path < **undone) {
             self.undone = Some(path.into());

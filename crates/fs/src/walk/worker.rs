@@ -14,8 +14,8 @@ use super::{
 };
 use crate::dir::stat::Kind;
 
-/// The number of files per task: small enough to balance the load, large enough to make the
-/// overhead negligible.
+/// The maximum number of files per task: few enough that the threads finish together, enough that
+/// the cost of a task itself does not matter.
 const FILES_PER_TASK: usize = 64;
 
 pub(super) struct Worker<'a, V: Visitor> {
@@ -28,13 +28,14 @@ pub(super) struct Worker<'a, V: Visitor> {
     opener: Opener<'a>,
     listing: Listing,
     local: V::Local,
-    /// The current absolute path.
+    /// The absolute path of the current entry.
     path: Vec<u8>,
     wanted: Vec<u32>,
     made: Vec<Task>,
 }
 
-/// Marks a task as done even if it panics, so that no thread waits for it.
+/// When dropped during a panic (`1` is true), marks the task as done and stops the walk, so that no
+/// other thread waits for it.
 struct Done<'q>(&'q WalkQueue, bool);
 
 impl Drop for Done<'_> {
@@ -71,8 +72,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    /// Processes tasks until none is left. Calls `call_help` once there are enough tasks for
-    /// several threads.
+    /// Processes tasks until none is left. Calls `call_help` once, when a second task is waiting,
+    /// to start other threads.
     pub fn run(&mut self, call_help: impl FnOnce()) {
         let mut call_help = Some(call_help);
         while let Some(task) = self.queue.next() {
@@ -96,10 +97,12 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
+    /// Returns what the visitor has collected on this thread.
     pub fn finish(self) -> V::Local {
         self.local
     }
 
+    /// Lists a directory: adds tasks for its subdirectories, and passes its matching entries on.
     fn list(&mut self, place: &DirPath, stack: Stack, depth: usize, ignored: bool) {
         let Self { walk_root, options, visitor, counters, .. } = *self;
         let listed = self.opener.open(&place.raw).and_then(|fd| {
@@ -187,6 +190,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
+    /// Passes files of one directory to the visitor, and stops the walk if it must end.
     fn files(&mut self, place: &DirPath, names: &[u8]) {
         let Ok(dir) = self.opener.open(&place.raw) else {
             Counters::add(&self.counters.unreadable, 1);
@@ -220,11 +224,13 @@ impl<'a, V: Visitor> Worker<'a, V> {
     }
 }
 
+/// Appends a name in the form for display.
 fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
     path.extend_from_slice(filewright_core::text::path::encode_name(name).as_bytes());
 }
 
-/// Returns the path of a subdirectory, or `None` if everything in it sorts before `from`.
+/// Returns the path of the subdirectory with this index in the listing, or `None` if everything in
+/// it sorts before `from`.
 fn below(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
@@ -237,7 +243,7 @@ fn below(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Optio
     Some(DirPath { raw, shown })
 }
 
-/// Splits the files of a directory into tasks.
+/// Adds tasks for the wanted files of a directory to `made`, without those that sort before `from`.
 fn share_out(
     place: &DirPath,
     listing: &Listing,

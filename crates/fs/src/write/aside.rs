@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::{os, unsettled};
+use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::for_each_name;
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
@@ -21,14 +21,16 @@ use crate::dir::unlink;
 use crate::root::{ResolvedEntry, Roots};
 use crate::write::place_new;
 
-/// The preconditions for removing or replacing an entry, and the name for moving it aside.
+/// The preconditions for removing or replacing an entry, and the name under which the old entry is
+/// kept.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     /// `CONFLICT` unless the deleted, moved or copied entry has this version.
     pub if_version: Option<Version>,
     /// `CONFLICT` unless the replaced file has this version.
     pub if_target: Option<Version>,
-    /// The name from [`aside_name`] for the deleted or replaced entry.
+    /// The name from [`aside_name`] to which the deleted or replaced entry is renamed; `None`
+    /// destroys it.
     pub aside: Option<Vec<u8>>,
 }
 
@@ -38,18 +40,19 @@ pub fn aside_name() -> Vec<u8> {
     [&fresh_name()[..], b"-kept"].concat()
 }
 
-/// Returns the error for a file system or directory in which an entry cannot be moved aside.
-/// Nothing was changed.
+/// Returns the error for an entry that cannot be renamed to be kept, because of its file system or
+/// directory. The caller has changed nothing.
 pub(crate) fn no_aside() -> Error {
     Error::new(Code::UnsupportedOperation, "the old entry cannot be set aside here")
         .detail("reason", "aside")
 }
 
+/// Returns a `CONFLICT` with a hint to read the file again.
 pub(crate) fn conflict(message: &str) -> Error {
     Error::new(Code::Conflict, message).hint("read the file again")
 }
 
-/// Checks a name passed by a caller: only names created by this process are accepted.
+/// Returns an error unless the name, if there is one, is from [`aside_name`] in this process.
 pub(crate) fn check_aside(aside: Option<&[u8]>) -> Result<()> {
     match aside {
         Some(name) if !is_own_aside_name(name) => {
@@ -59,7 +62,8 @@ pub(crate) fn check_aside(aside: Option<&[u8]>) -> Result<()> {
     }
 }
 
-/// Reports whether both describe the same file with the same content. A rename changes only ctime.
+/// Reports whether both describe the same file in the same state: equal size and modification time,
+/// except for a directory. `ctime` is not compared, because a rename changes it.
 pub(crate) fn same_content(a: &Stat, b: &Stat) -> bool {
     a.same_file(b)
         && a.kind == b.kind
@@ -67,7 +71,7 @@ pub(crate) fn same_content(a: &Stat, b: &Stat) -> bool {
 }
 
 impl Roots {
-    /// Compares an entry with the expected version.
+    /// Returns `CONFLICT` unless the entry has the expected version, if there is one.
     pub(crate) fn check_version(
         &self,
         place: &ResolvedEntry<'_>,
@@ -87,12 +91,12 @@ impl Roots {
 /// The result of removing an entry from its directory.
 pub(crate) enum Taken {
     Done,
-    /// Another entry has the name now: resolve it again.
+    /// Not removed, because another entry has the name now: the caller resolves the path again.
     Again,
 }
 
-/// Renames an entry to `aside` in its directory if it is still `expected`. A different entry gets
-/// its name back.
+/// Renames the entry `name` to `aside` in its directory. If the renamed entry turns out not to be
+/// `expected`, renames it back and returns [`Taken::Again`].
 pub(crate) fn set_aside(
     dir: impl AsFd,
     name: &[u8],
@@ -102,7 +106,7 @@ pub(crate) fn set_aside(
     match place_new(&dir, name, aside) {
         Ok(()) => {}
         Err(Errno::NOENT) => return Ok(Taken::Again),
-        Err(errno) => return Err(os(errno)),
+        Err(errno) => return Err(os_error(errno)),
     }
     if Stat::at(&dir, aside).is_ok_and(|now| same_content(&now, expected)) {
         return Ok(Taken::Done);
@@ -110,36 +114,34 @@ pub(crate) fn set_aside(
     match place_new(&dir, aside, name) {
         Ok(()) => {}
         // A newer entry has the name: it stays, as if it had replaced this one.
-        Err(Errno::EXIST) => unlink(&dir, aside).map_err(os)?,
-        Err(errno) => return Err(os(errno)),
+        Err(Errno::EXIST) => unlink(&dir, aside).map_err(os_error)?,
+        Err(errno) => return Err(os_error(errno)),
     }
     Ok(Taken::Again)
 }
 
-/// Deletes a file or link if it is still `expected`. Renames it first, so that an entry that
-/// another program put under the name meanwhile is not deleted.
+/// Deletes a file or link if it is still `expected`, otherwise returns [`Taken::Again`]. It is
+/// renamed first and checked then, so that an entry that another program puts under the name
+/// meanwhile is not deleted.
 pub(crate) fn delete_exact(dir: impl AsFd, name: &[u8], expected: &Stat) -> Result<Taken> {
     let temp = fresh_name();
     if let Taken::Again = set_aside(&dir, name, expected, &temp)? {
         return Ok(Taken::Again);
     }
-    unlink(&dir, &temp).map_err(os)?;
+    unlink(&dir, &temp).map_err(os_error)?;
     Ok(Taken::Done)
 }
 
-/// Refuses a directory that contains more than our temporary files.
+/// Returns `NOT_EMPTY` if a directory contains anything except our temporary files.
 pub(crate) fn check_empty(dir: impl AsFd, name: &[u8]) -> Result<()> {
-    let Some(entries) = open_entries(dir, name)? else { return Err(unsettled()) };
-    for_each_name(
-        &entries,
-        |name, _| {
-            if is_temp_name(name) { Ok(()) } else { Err(os(Errno::NOTEMPTY)) }
-        },
-    )
+    let Some(entries) = open_entries(dir, name)? else { return Err(changing_path_error()) };
+    for_each_name(&entries, |name, _| {
+        if is_temp_name(name) { Ok(()) } else { Err(os_error(Errno::NOTEMPTY)) }
+    })
 }
 
-/// Links a file that will be replaced to the name `aside` as well, so that it survives the
-/// replacement.
+/// Creates a second hard link `aside` to a file that is about to be replaced, so that it survives
+/// the replacement. Returns [`Taken::Again`] if the file is no longer `expected`.
 pub(crate) fn link_aside(
     dir: impl AsFd,
     name: &[u8],
@@ -149,15 +151,16 @@ pub(crate) fn link_aside(
     match rustix::fs::linkat(&dir, name, &dir, aside, AtFlags::empty()) {
         Ok(()) => {}
         Err(Errno::NOENT) => return Ok(Taken::Again),
-        Err(Errno::NOSPC) => return Err(os(Errno::NOSPC)),
-        Err(Errno::DQUOT) => return Err(os(Errno::DQUOT)),
-        // The file system has no links, we may not create one, or there are too many.
+        Err(Errno::NOSPC) => return Err(os_error(Errno::NOSPC)),
+        Err(Errno::DQUOT) => return Err(os_error(Errno::DQUOT)),
+        // The file system has no hard links, this process may not create one, or the file has too
+        // many.
         Err(_) => return Err(no_aside()),
     }
     if Stat::at(&dir, aside).is_ok_and(|now| same_content(&now, expected)) {
         return Ok(Taken::Done);
     }
-    unlink(&dir, aside).map_err(os)?;
+    unlink(&dir, aside).map_err(os_error)?;
     Ok(Taken::Again)
 }
 
@@ -173,7 +176,8 @@ pub(crate) fn replace_exact(
 ) -> Result<()> {
     let changed = || conflict("the file to be replaced has changed");
     let exchange = || {
-        rustix::fs::renameat_with(&from_dir, from, &to_dir, to, RenameFlags::EXCHANGE).map_err(os)
+        rustix::fs::renameat_with(&from_dir, from, &to_dir, to, RenameFlags::EXCHANGE)
+            .map_err(os_error)
     };
     let now = Stat::find(&to_dir, to)?.ok_or_else(changed)?;
     if now.kind == Kind::Dir || !wanted.same_facts(&now) {

@@ -10,24 +10,25 @@ use rustix::io::Errno;
 use super::Durability;
 use super::replacement::Replacement;
 use super::temp::Temp;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside;
 
-/// The result of moving a file into place.
+/// The result of [`Replacement::put`].
 pub(super) enum CommitOutcome {
     Done,
-    /// The path changed meanwhile: resolve it again.
+    /// Nothing was changed, because another program has changed the entry: the caller resolves the
+    /// path again.
     Again,
     /// A rename is not allowed here, so the file must be written in place.
     InPlace,
 }
 
 impl Replacement<'_> {
-    /// Moves the temporary file into place.
+    /// Moves the complete temporary file to the name of the target.
     pub fn put(&self, temp: Temp<'_>, fd: &OwnedFd) -> Result<CommitOutcome> {
         let Some(old) = self.old else {
             return match place_new(&self.place.dir, &temp.name, self.name) {
@@ -35,13 +36,13 @@ impl Replacement<'_> {
                     temp.moved_into_place();
                     Ok(CommitOutcome::Done)
                 }
-                Err(Errno::EXIST) if self.options.if_absent => Err(os(Errno::EXIST)),
+                Err(Errno::EXIST) if self.options.if_absent => Err(os_error(Errno::EXIST)),
                 Err(Errno::EXIST) => Ok(CommitOutcome::Again),
-                Err(errno) => Err(os(errno)),
+                Err(errno) => Err(os_error(errno)),
             };
         };
-        // Allows one conditional writer of ours at a time, because exchanges that are reverted must
-        // not interleave.
+        // Only one conditional write of Filewright's processes at a time may run in a directory,
+        // because exchanges that are reverted must not interleave.
         let _turn = if self.compare { lock_dir(&self.place.dir) } else { None };
         let now = Stat::find(&self.place.dir, self.name)?;
         if !now.is_some_and(|now| now.kind == Kind::File && self.still(old, &now)) {
@@ -66,10 +67,11 @@ impl Replacement<'_> {
             // A sticky directory, or a file that is a mount point.
             Err(Errno::PERM | Errno::ACCESS | Errno::BUSY) => Ok(CommitOutcome::InPlace),
             Err(Errno::ISDIR) => Ok(CommitOutcome::Again),
-            Err(errno) => Err(os(errno)),
+            Err(errno) => Err(os_error(errno)),
         }
     }
 
+    /// Reports whether `now` is still the state `old`; always true for an unconditional write.
     fn still(&self, old: &Stat, now: &Stat) -> bool {
         !self.compare || old.version().same_facts(now)
     }
@@ -103,22 +105,22 @@ impl Replacement<'_> {
         Ok(Some(CommitOutcome::Again))
     }
 
-    /// Reverts an exchange that removed an unexpected file. If another process replaced our file
-    /// meanwhile, its file is the newest and stays.
+    /// Exchanges the two names again, because the first exchange removed an unexpected file. If
+    /// another process has replaced our file meanwhile, its file is the newest and stays.
     fn put_back(&self, temp: &Temp<'_>, fd: &OwnedFd) -> Result<()> {
-        swap(&self.place.dir, &temp.name, self.name).map_err(os)?;
-        let own = Stat::of(fd).map_err(os)?;
-        let out = Stat::at(&self.place.dir, &temp.name).map_err(os)?;
+        swap(&self.place.dir, &temp.name, self.name).map_err(os_error)?;
+        let own = Stat::of(fd).map_err(os_error)?;
+        let out = Stat::at(&self.place.dir, &temp.name).map_err(os_error)?;
         if !out.same_file(&own) {
-            swap(&self.place.dir, &temp.name, self.name).map_err(os)?;
+            swap(&self.place.dir, &temp.name, self.name).map_err(os_error)?;
         }
         Ok(())
     }
 }
 
-/// Locks a directory for the few system calls of a comparison. Returns `None` if the directory
-/// cannot be locked or another process holds the lock for long; the exchange alone must suffice
-/// then.
+/// Locks a directory (`flock`) for the few system calls of a conditional replacement. Returns
+/// `None` if it cannot be locked, or if another process holds the lock for more than about 150 ms.
+/// The replacement then runs without it and is still checked by the exchange.
 fn lock_dir(dir: impl AsFd) -> Option<OwnedFd> {
     let dir = open_entries(dir, b".").ok().flatten()?;
     for turn in 0..400 {
@@ -134,6 +136,7 @@ fn lock_dir(dir: impl AsFd) -> Option<OwnedFd> {
     None
 }
 
+/// Exchanges two names of a directory in one step.
 fn swap(dir: impl AsFd, a: &[u8], b: &[u8]) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(&dir, a, &dir, b, RenameFlags::EXCHANGE)
 }
@@ -144,7 +147,8 @@ pub(crate) fn place_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::R
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,
     }
-    // On old file systems: a second hard link is exclusive too, for files.
+    // Old file systems do not support the flag. For files, creating a second hard link also fails
+    // if the name exists.
     match rustix::fs::linkat(&dir, from, &dir, to, AtFlags::empty()) {
         Ok(()) => return unlink(&dir, from),
         Err(errno @ (Errno::EXIST | Errno::NOENT | Errno::NOSPC | Errno::DQUOT)) => {
@@ -152,7 +156,8 @@ pub(crate) fn place_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::R
         }
         Err(_) => {}
     }
-    // File systems with neither have no concurrent users. Directories use this path too.
+    // For directories, and file systems with neither, which seldom have concurrent users: check,
+    // then rename.
     match Stat::at(&dir, to) {
         Ok(_) => Err(Errno::EXIST),
         Err(Errno::NOENT) => rustix::fs::renameat(&dir, from, &dir, to),
@@ -169,7 +174,9 @@ fn start_writing(fd: &OwnedFd) {
     let _ = fd;
 }
 
-/// Waits until the names in a directory are on disk.
+/// Waits until the names in the directory of `place` are on disk; `with_parents` also those in the
+/// directories above it (on Linux, of the whole file system). Does nothing if the directory may not
+/// be read.
 pub(crate) fn sync_directory(place: &ResolvedEntry<'_>, with_parents: bool) -> Result<()> {
     // A directory that is writable but not readable cannot be opened for this.
     let dir = match open_entries(&place.dir, b".") {
@@ -180,8 +187,8 @@ pub(crate) fn sync_directory(place: &ResolvedEntry<'_>, with_parents: bool) -> R
     };
     #[cfg(target_os = "linux")]
     if with_parents {
-        return rustix::fs::syncfs(&dir).map_err(os);
+        return rustix::fs::syncfs(&dir).map_err(os_error);
     }
     let _ = with_parents;
-    rustix::fs::fsync(&dir).map_err(os)
+    rustix::fs::fsync(&dir).map_err(os_error)
 }

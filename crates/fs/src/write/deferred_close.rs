@@ -1,5 +1,5 @@
-//! Closes the last descriptor of a replaced large file on a background thread, so that the call
-//! need not wait for the kernel.
+//! Closes the last descriptor of a large file that was replaced on a background thread, so that the
+//! call need not wait until the kernel has freed the file's cached pages.
 //!
 //! When the last name and the last descriptor of a file are gone, the kernel frees all its cached
 //! pages before the call returns: for a file of 100 MB that takes as long as writing the new one.
@@ -16,18 +16,21 @@ use std::thread::JoinHandle;
 
 use crate::dir::stat::Stat;
 
-/// From this size on, the thread costs less than it saves. Bytes.
+/// The minimum size of a file to close in the background, in bytes. Below it, the thread costs more
+/// than it saves.
 const MIN_DEFERRED_BYTES: u64 = 8 << 20;
 
-/// The thread that is closing a file.
+/// The thread that is closing a file, or has closed it; `None` without one.
 static PENDING: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// Reports whether [`close`] should close the file `old`, which `new` replaces.
+/// Reports whether the file `old`, which `new` replaces, is to be closed by [`close`]: it is large,
+/// on a local file system with enough free space.
 pub(super) fn applies_to(new: impl AsFd, old: &Stat) -> bool {
     old.size >= MIN_DEFERRED_BYTES && is_local_and_roomy(new, old.size)
 }
 
-/// Reports whether the file system is local and has space for two more files of this size.
+/// Reports whether the file system of `fd` is local and has free space for two more files of `size`
+/// bytes.
 #[cfg(target_os = "linux")]
 fn is_local_and_roomy(fd: impl AsFd, size: u64) -> bool {
     /// ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, overlayfs.
@@ -45,7 +48,7 @@ fn is_local_and_roomy(_: impl AsFd, _: u64) -> bool {
     false
 }
 
-/// Closes what may be the last descriptor of a large file, in the background.
+/// Closes a descriptor on a background thread, after waiting for the previous one.
 pub(super) fn close(fd: OwnedFd) {
     let mut going = going();
     wait(&mut going);
@@ -53,7 +56,8 @@ pub(super) fn close(fd: OwnedFd) {
     *going = std::thread::Builder::new().spawn(move || drop(fd)).ok();
 }
 
-/// Waits for a pending close. Returns whether there was one.
+/// Waits until the background thread has closed its file, so that its disk space is free. Returns
+/// false if there was none.
 pub(super) fn wait_for_pending() -> bool {
     wait(&mut going())
 }

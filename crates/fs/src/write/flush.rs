@@ -10,23 +10,23 @@ use std::os::fd::{AsFd, IntoRawFd};
 use filewright_core::Result;
 use rustix::io::Errno;
 
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 
 /// The number of retries for a close that a signal interrupted.
 const MAX_CLOSE_RETRIES: u32 = 8;
 
-/// Closes a duplicate of the descriptor, and returns the error if the file system did not accept
-/// the written bytes.
+/// Closes a duplicate of the descriptor, at which a network file system reports that it could not
+/// store written bytes, and returns that error.
 pub(crate) fn flush(fd: impl AsFd) -> Result<()> {
     for _ in 0..MAX_CLOSE_RETRIES {
-        let copy = rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os)?.into_raw_fd();
+        let copy = rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os_error)?.into_raw_fd();
         // SAFETY: the descriptor was created in the line above and is owned by nothing else; it is
         // closed once and never used again, whatever the result.
         match unsafe { rustix::io::try_close(copy) } {
             Ok(()) => return Ok(()),
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
     }
-    Err(os(Errno::INTR))
+    Err(os_error(Errno::INTR))
 }

@@ -14,14 +14,16 @@ use rustix::io::Errno;
 use super::flush::flush;
 use super::source::Source;
 use crate::cancel::CancelToken;
-use crate::dir::errno::{os, unsettled};
+use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::stat::Stat;
 use crate::read::read_at;
 
-/// The maximum size of the content that is held for restoring. Bytes.
+/// The maximum size of a file that is written in place, in bytes, because its old content is held
+/// in memory. A larger one is refused with `PERMISSION_DENIED`.
 const MAX_BACKUP: u64 = 64 << 20;
 
-/// Overwrites the file `name`, which was last seen as `old`.
+/// Overwrites the file `name` and returns its descriptor. Fails with `CONFLICT` if its metadata
+/// differs from `old`.
 pub(crate) fn write_in_place(
     dir: impl AsFd,
     name: &[u8],
@@ -37,10 +39,10 @@ pub(crate) fn write_in_place(
     }
     let flags =
         OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let fd = rustix::fs::openat(dir, name, flags, Mode::empty()).map_err(os)?;
-    let now = Stat::of(&fd).map_err(os)?;
+    let fd = rustix::fs::openat(dir, name, flags, Mode::empty()).map_err(os_error)?;
+    let now = Stat::of(&fd).map_err(os_error)?;
     if !old.version().same_facts(&now) {
-        return Err(unsettled());
+        return Err(changing_path_error());
     }
     let mut backup = Vec::with_capacity(now.size as usize);
     while (backup.len() as u64) < now.size {
@@ -54,7 +56,7 @@ pub(crate) fn write_in_place(
     // From here on nothing is cancelled, because an incomplete file is worse than a late one.
     let whole = CancelToken::new();
     let written = source.write_to(&fd, &whole).and_then(|length| {
-        rustix::fs::ftruncate(&fd, length).map_err(os)?;
+        rustix::fs::ftruncate(&fd, length).map_err(os_error)?;
         flush(&fd)
     });
     if let Err(error) = written {
@@ -64,8 +66,8 @@ pub(crate) fn write_in_place(
     Ok(fd)
 }
 
-/// Allocates the disk space first if the file system can, so that a full disk is detected before
-/// anything is overwritten.
+/// Allocates disk space for the new content if the file system supports it, so that a full disk is
+/// detected before anything is overwritten. Does nothing if the content comes from another file.
 fn reserve(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
     // Without support, the write itself reports the error.
     #[cfg(target_os = "linux")]
@@ -76,7 +78,7 @@ fn reserve(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
         if let Err(errno @ (Errno::NOSPC | Errno::DQUOT)) =
             rustix::fs::fallocate(fd, keep, 0, bytes.len() as u64)
         {
-            return Err(os(errno));
+            return Err(os_error(errno));
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -84,6 +86,7 @@ fn reserve(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Restores the old content after a failure.
 fn put_back(fd: &OwnedFd, backup: &[u8]) -> Result<()> {
     let mut done = 0;
     while done < backup.len() {
@@ -91,8 +94,8 @@ fn put_back(fd: &OwnedFd, backup: &[u8]) -> Result<()> {
             Ok(0) => break,
             Ok(count) => done += count,
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
     }
-    rustix::fs::ftruncate(fd, backup.len() as u64).map_err(os)
+    rustix::fs::ftruncate(fd, backup.len() as u64).map_err(os_error)
 }

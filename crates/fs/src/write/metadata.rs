@@ -9,7 +9,7 @@ use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::Preserve;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 
 /// The result of copying the owner.
@@ -17,13 +17,13 @@ use crate::dir::stat::{Kind, Stat};
 pub(crate) enum Owner {
     /// The new file has the old owner.
     Kept,
-    /// This process may not change owners, so only writing in place preserves the owner.
+    /// The owner could not be changed, so only writing in place preserves it.
     Foreign,
 }
 
 /// Copies owner and group of the old file to the new one.
 pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
-    let now = Stat::of(&new).map_err(os)?;
+    let now = Stat::of(&new).map_err(os_error)?;
     let uid = (now.uid != old.uid).then(|| Uid::from_raw(old.uid));
     let gid = (now.gid != old.gid).then(|| Gid::from_raw(old.gid));
     if uid.is_none() && gid.is_none() {
@@ -35,11 +35,12 @@ pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
     }
 }
 
-/// The reason reported for lost attributes.
+/// The error message for extended attributes that could not be copied.
 pub(super) const NO_ATTRIBUTES: &str = "its extended attributes cannot be kept";
 
-/// Copies owner, group and attributes of an entry that is moved to another file system. Its other
-/// hard links stay behind.
+/// Copies owner, group and extended attributes of an entry that is moved to another file system.
+/// With [`Preserve::Strict`], fails if something is lost, for example other hard links, which stay
+/// on the old one.
 pub(crate) fn keep_moved(
     new: impl AsFd,
     old: impl AsFd,
@@ -58,17 +59,18 @@ pub(crate) fn keep_moved(
     Ok(())
 }
 
-/// Sets permission bits. Clears set-user-id and set-group-id, as writing in place does: new content
-/// must not run with old privileges.
+/// Sets permission bits and the sticky bit. Set-user-id and set-group-id are dropped, as the kernel
+/// does on a write, because new content must not run with the privileges of the old. A file system
+/// without permission bits is no error.
 pub(crate) fn set_mode(new: impl AsFd, mode: u32) -> Result<()> {
     match rustix::fs::fchmod(new, Mode::from_raw_mode((mode & 0o1777) as _)) {
         // File systems without permission bits.
         Ok(()) | Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-        Err(errno) => Err(os(errno)),
+        Err(errno) => Err(os_error(errno)),
     }
 }
 
-/// Copies the times of a file, if allowed.
+/// Copies the access and modification times of a file; ignores a failure.
 pub(crate) fn keep_times(new: impl AsFd, old: &Stat) {
     let time = |nanos: i64| Timespec {
         tv_sec: nanos.div_euclid(1_000_000_000),
@@ -78,7 +80,8 @@ pub(crate) fn keep_times(new: impl AsFd, old: &Stat) {
     let _ = rustix::fs::futimens(new, &times);
 }
 
-/// Matches attributes that belong to the content, or that the kernel sets itself.
+/// Reports whether an extended attribute must not be copied, because it belongs to the old content
+/// or the kernel sets it.
 fn is_bound(name: &[u8]) -> bool {
     matches!(name, b"security.capability" | b"security.ima" | b"security.evm")
 }

@@ -44,7 +44,7 @@ pub(crate) use source::Source;
 pub(crate) use temp::{Temp, sweep_now};
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::{not_regular, os, protected, unsettled};
+use crate::dir::errno::{changing_path_error, not_regular_error, os_error, protected_error};
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::read::hash_of;
 use crate::root::{
@@ -67,19 +67,20 @@ filewright_core::wire! {
     }
 }
 
-/// The policy if a write cannot preserve all metadata of the old file.
+/// What to do if a write cannot preserve all metadata of the old file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preserve {
-    /// Preserves as much as possible: other hard links keep the old bytes, and writing in place
-    /// preserves a foreign owner.
+    /// Preserves as much as possible: other hard links keep the old bytes, and a file of another
+    /// owner is written in place.
     #[default]
     Possible,
-    /// Refuses the write.
+    /// Refuses the write with `UNSUPPORTED_OPERATION`.
     Strict,
 }
 
 impl Preserve {
-    /// Returns an error if something would be lost and the policy forbids it.
+    /// Returns an error with the message `what` for [`Preserve::Strict`]. Called where metadata
+    /// would be lost.
     pub(crate) fn may_lose(self, what: &str) -> Result<()> {
         match self {
             Self::Possible => Ok(()),
@@ -89,7 +90,8 @@ impl Preserve {
         }
     }
 
-    /// The same for a file that is replaced: its other hard links would keep the old content.
+    /// Like [`Preserve::may_lose`], if the replaced file has other hard links, which would keep the
+    /// old content.
     pub(crate) fn may_replace(self, old: &Stat) -> Result<()> {
         if old.nlink <= 1 {
             return Ok(());
@@ -110,9 +112,9 @@ pub struct WriteOptions {
     /// The permission bits; `None` preserves those of the old file, or applies the umask for a new
     /// one.
     pub mode: Option<u32>,
-    /// The durability of the write.
+    /// How far the write is flushed.
     pub durability: Durability,
-    /// The policy if owner, attributes or other hard links cannot be preserved.
+    /// What to do if owner, attributes or other hard links cannot be preserved.
     pub preserve: Preserve,
     /// The name from [`crate::write::aside::aside_name`] under which a replaced file stays in its
     /// directory. `UNSUPPORTED_OPERATION` with the reason `aside` if that is impossible.
@@ -137,7 +139,7 @@ pub struct Written {
 enum Change<'c> {
     /// Exactly these bytes.
     Whole(&'c [u8]),
-    /// The old bytes and these.
+    /// The old bytes, followed by these.
     Append(&'c [u8]),
     /// The content of another file.
     Copy(OldFile<'c>),
@@ -185,7 +187,7 @@ impl Roots {
         self.change(path, Change::Append(bytes), options, cancel)
     }
 
-    /// Writes the content of an open file to a path.
+    /// Creates or replaces the file at `path` with the content of an open file.
     pub(crate) fn write_copy(
         &self,
         path: &[u8],
@@ -196,6 +198,7 @@ impl Roots {
         self.change(path, Change::Copy(original), options, cancel)
     }
 
+    /// Resolves the path and makes the change, again if the entry changes meanwhile.
     fn change(
         &self,
         path: &[u8],
@@ -230,9 +233,11 @@ impl Roots {
                 }
             }
         }
-        Err(unsettled())
+        Err(changing_path_error())
     }
 
+    /// Makes the change once for a resolved path. Returns [`Attempt::Again`] if the entry has
+    /// changed since it was resolved.
     fn attempt(
         &self,
         place: &ResolvedEntry<'_>,
@@ -241,10 +246,10 @@ impl Roots {
         cancel: &CancelToken,
     ) -> Result<Attempt> {
         let Some(name) = &place.name else {
-            return Err(os(if options.if_absent { Errno::EXIST } else { Errno::ISDIR }));
+            return Err(os_error(if options.if_absent { Errno::EXIST } else { Errno::ISDIR }));
         };
         if self.rules().may_contain_protected(name) {
-            return Err(protected());
+            return Err(protected_error());
         }
         let old = match place.kind() {
             None if place.directory => {
@@ -252,9 +257,9 @@ impl Roots {
             }
             None if options.if_version.is_some() => return Err(conflict("the file is gone")),
             None => None,
-            Some(_) if options.if_absent => return Err(os(Errno::EXIST)),
-            Some(Kind::Dir) => return Err(os(Errno::ISDIR)),
-            Some(Kind::Other) => return Err(not_regular()),
+            Some(_) if options.if_absent => return Err(os_error(Errno::EXIST)),
+            Some(Kind::Dir) => return Err(os_error(Errno::ISDIR)),
+            Some(Kind::Other) => return Err(not_regular_error()),
             Some(Kind::Symlink) => return Ok(Attempt::Again),
             Some(Kind::File) => place.found,
         };
@@ -293,8 +298,8 @@ impl Roots {
             .run()
     }
 
-    /// Reports whether the file still has the expected version. Its content is only hashed if the
-    /// metadata differs and the version has a hash.
+    /// Reports whether the file has the expected version. Its content is only hashed if the
+    /// metadata differs, the size is equal and the version has a hash.
     pub(crate) fn is_version(
         &self,
         place: &ResolvedEntry<'_>,
@@ -313,7 +318,8 @@ impl Roots {
     }
 }
 
-/// Refuses a file that is not writable, because a rename would not check that.
+/// Returns an error if this process may not write the file, because replacing it by a rename would
+/// not check that.
 pub(crate) fn may_write(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> Result<()> {
     if old.mode & 0o222 == 0 {
         let error = Error::new(
@@ -323,13 +329,13 @@ pub(crate) fn may_write(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> R
         return Err(error.hint("change its mode first"));
     }
     match rustix::fs::accessat(&place.dir, name, Access::WRITE_OK, AtFlags::EACCESS) {
-        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(os(errno)),
+        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(os_error(errno)),
         // The write itself reports the error.
         _ => Ok(()),
     }
 }
 
-/// Returns the error for equal source and destination.
+/// Returns the error for a copy or move whose source and destination are the same file.
 pub(crate) fn same_file() -> Error {
     Error::new(Code::SameFile, "source and destination are the same file")
 }

@@ -15,19 +15,20 @@ use super::metadata::{
 };
 use super::{Durability, OldFile, Source, Temp, WriteOptions, Written, deferred_close};
 use crate::cancel::CancelToken;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside;
 
-/// The result of one attempt.
+/// The result of [`Replacement::run`].
 pub(super) enum Attempt {
     Done(Written),
-    /// The path changed meanwhile: resolve it again.
+    /// Nothing was changed, because another program has changed the entry: the caller resolves the
+    /// path again.
     Again,
 }
 
-/// The replacement of one file.
+/// Everything that is needed to create or replace one file.
 pub(super) struct Replacement<'j> {
     pub place: &'j ResolvedEntry<'j>,
     pub name: &'j [u8],
@@ -46,12 +47,13 @@ impl Replacement<'_> {
         if let Some(old) = self.old {
             self.options.preserve.may_replace(old)?;
         }
-        // New files get the bits that the umask (or the directory's access list) allows: the kernel
-        // applies it, so nothing has to be read or set.
+        // A new file gets the permission bits that the umask, or the directory's default access
+        // list, allows. The kernel applies them to 0666.
         let mode = if self.old.is_some() || self.options.mode.is_some() { 0o600 } else { 0o666 };
         let dir = self.place.dir.as_fd();
         let made = match self.aside() {
-            // The exchange leaves the old file under the name of the temporary one.
+            // The names are exchanged at the end, which leaves the old file under the name of the
+            // temporary one.
             Some(name) => Temp::named_file(dir, name, mode),
             None => Temp::file(dir, mode),
         };
@@ -59,7 +61,7 @@ impl Replacement<'_> {
             Ok(made) => made,
             Err(Errno::NOENT) => return Ok(Attempt::Again),
             Err(Errno::ACCESS | Errno::PERM) if self.old.is_some() => return self.in_place(),
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         };
         self.source.write_whole(&fd, self.cancel)?;
         let mut going = None;
@@ -83,7 +85,7 @@ impl Replacement<'_> {
             keep_times(&fd, moved.facts);
         }
         if self.options.durability == Durability::Durable || reports_errors_on_close(&fd) {
-            rustix::fs::fsync(&fd).map_err(os)?;
+            rustix::fs::fsync(&fd).map_err(os_error)?;
         }
         flush(&fd)?;
         self.cancel.check()?;
@@ -107,12 +109,12 @@ impl Replacement<'_> {
     fn done(&self, fd: &OwnedFd, in_place: bool) -> Result<Written> {
         let other_names =
             self.old.filter(|_| !in_place).map_or(0, |old| old.nlink.saturating_sub(1));
-        let stat = Stat::of(fd).map_err(os)?;
+        let stat = Stat::of(fd).map_err(os_error)?;
         Ok(Written { stat, created: self.old.is_none(), other_names, in_place })
     }
 
     fn in_place(&self) -> Result<Attempt> {
-        let Some(old) = self.old else { return Err(os(Errno::ACCESS)) };
+        let Some(old) = self.old else { return Err(os_error(Errno::ACCESS)) };
         if self.aside().is_some() {
             return Err(no_aside());
         }
@@ -123,11 +125,12 @@ impl Replacement<'_> {
             set_mode(&fd, mode)?;
         }
         if self.options.durability == Durability::Durable {
-            rustix::fs::fsync(&fd).map_err(os)?;
+            rustix::fs::fsync(&fd).map_err(os_error)?;
         }
         self.done(&fd, true).map(Attempt::Done)
     }
 
+    /// Opens the old file for reading its extended attributes; `None` if that fails.
     fn open_old(&self) -> Option<OwnedFd> {
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

@@ -9,16 +9,16 @@ use rustix::io::Errno;
 
 use super::temp::write_all;
 use crate::cancel::CancelToken;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
 use crate::read::{BYTES_PER_READ, read_at};
 
-/// New content.
+/// The bytes to write into a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'s> {
     /// These bytes.
     Bytes(&'s [u8]),
-    /// An open file up to its current end, and these bytes.
+    /// The content of an open file, followed by these bytes.
     Extended(&'s OwnedFd, &'s [u8]),
 }
 
@@ -26,13 +26,13 @@ impl Source<'_> {
     /// Like [`Source::write_to`], for an empty file; verifies its length afterwards.
     pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<()> {
         let length = self.write_to(&fd, cancel)?;
-        if Stat::of(&fd).map_err(os)?.size == length {
+        if Stat::of(&fd).map_err(os_error)?.size == length {
             return Ok(());
         }
         Err(Error::new(Code::IoError, "the file system stored another number of bytes"))
     }
 
-    /// Writes everything to the start of a file, and returns the number of bytes.
+    /// Writes the content to a file from offset 0 on, and returns the number of bytes.
     pub(crate) fn write_to(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<u64> {
         match self {
             Source::Bytes(bytes) => {
@@ -48,27 +48,29 @@ impl Source<'_> {
     }
 }
 
-/// Copies a whole file to the start of another. Uses the kernel's copy if possible, shares blocks
-/// if the file system does, and preserves holes. Returns the number of bytes.
+/// Copies a file to another from offset 0 on, and returns the number of bytes. Uses
+/// `copy_file_range` where possible, with which some file systems share the blocks, and keeps
+/// holes.
 fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
-    let size = Stat::of(from).map_err(os)?.size;
+    let size = Stat::of(from).map_err(os_error)?.size;
     let mut at = 0;
     while at < size {
         let Some((start, end)) = next_data(from, at, size) else { break };
         at = copy_range(from, &to, start, end, cancel)?;
         if at < end {
             // The file was truncated meanwhile.
-            rustix::fs::ftruncate(&to, at).map_err(os)?;
+            rustix::fs::ftruncate(&to, at).map_err(os_error)?;
             return Ok(at);
         }
     }
     if at < size {
-        rustix::fs::ftruncate(&to, size).map_err(os)?;
+        rustix::fs::ftruncate(&to, size).map_err(os_error)?;
     }
     if size > 0 {
         return Ok(size);
     }
-    // System files report size 0 and have content nevertheless.
+    // Files of procfs report size 0 and have content nevertheless, so they are read until their
+    // end.
     let mut done = 0;
     let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
     loop {
@@ -81,8 +83,8 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
     }
 }
 
-/// Returns start and end of the next part of a file that is not a hole, or `None` if only a hole is
-/// left.
+/// Returns the offsets of start and end of the next part of a file from `at` on that is not a hole,
+/// or `None` if only a hole is left. `size` is the end of the file.
 fn next_data(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     match rustix::fs::seek(from, SeekFrom::Data(at)) {
@@ -101,8 +103,8 @@ fn next_data(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
     Some((at, size))
 }
 
-/// Copies a range to the same offset. Returns its end, which is before `end` only if the file now
-/// ends there.
+/// Copies the bytes from `start` to `end` to the same offset. Returns the offset after the last
+/// copied byte, which is less than `end` only if the file has become shorter.
 fn copy_range(
     from: &OwnedFd,
     to: impl AsFd,
@@ -118,7 +120,7 @@ fn copy_range(
             Ok(count) => at += count,
             Err(Errno::INTR) => {}
             Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::FBIG)) => {
-                return Err(os(errno));
+                return Err(os_error(errno));
             }
             // Not supported between these files, or by this kernel.
             Err(_) => break,

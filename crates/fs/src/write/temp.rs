@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
 use crate::dir::temp_name::{fresh_name, is_kept_name, maker};
 use crate::dir::tree::remove_own;
@@ -20,11 +20,12 @@ use crate::dir::{for_each_name, open_entries};
 use crate::process::ProcessName;
 use crate::root::Roots;
 
-/// A temporary file of a process that cannot be checked is swept if it is older than this.
+/// The age after which a temporary file is removed if its process cannot be checked, because it ran
+/// in another boot, machine or container.
 const FOREIGN_AGE: Duration = Duration::from_secs(3600);
 
-/// Sweeping ignores an entry that was moved aside for this long after its process ended, because a
-/// journal may refer to it and roll back when it is opened.
+/// The age before which an entry that was moved aside is not removed although its process has
+/// ended, because the journal may still need it to roll an unfinished change back.
 const KEPT_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A temporary file or directory. Removed when dropped, unless it was renamed into place.
@@ -36,7 +37,8 @@ pub(crate) struct Temp<'d> {
 }
 
 impl<'d> Temp<'d> {
-    /// Creates an empty file in a directory. The umask applies to `mode`.
+    /// Creates an empty file with a new temporary name in a directory, open for writing. The umask
+    /// applies to `mode`.
     pub(crate) fn file(dir: BorrowedFd<'d>, mode: u32) -> rustix::io::Result<(Self, OwnedFd)> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -55,7 +57,7 @@ impl<'d> Temp<'d> {
         Ok((Self { dir, name: name.to_vec(), moved_into_place: false }, fd))
     }
 
-    /// Creates an empty directory that only its owner may enter.
+    /// Creates an empty directory with a new temporary name and the mode 0700.
     pub(crate) fn directory(dir: BorrowedFd<'d>) -> rustix::io::Result<Self> {
         Self::make(dir, |name| rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700)))
             .map(|(temp, ())| temp)
@@ -70,7 +72,8 @@ impl<'d> Temp<'d> {
             let name = fresh_name();
             match make(&name) {
                 Ok(made) => return Ok((Self { dir, name, moved_into_place: false }, made)),
-                // Either a collision of sixty-four random bits, or a process that plants names.
+                // The random part of the name has 64 bits, so another process probably creates such
+                // names on purpose.
                 Err(Errno::EXIST) if tries < 8 => tries += 1,
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno),
@@ -78,7 +81,7 @@ impl<'d> Temp<'d> {
         }
     }
 
-    /// Marks the file as renamed or removed, so that it is not removed on drop.
+    /// Records that the file was renamed or exchanged, so that it is not removed on drop.
     pub(crate) fn moved_into_place(mut self) {
         self.moved_into_place = true;
     }
@@ -94,8 +97,8 @@ impl Drop for Temp<'_> {
 }
 
 impl Roots {
-    /// Removes the temporary files of ended processes from a directory, unless that was done
-    /// recently. Ignores files that cannot be removed.
+    /// Removes the temporary files of ended processes from a directory, unless that was done within
+    /// the last minute. Ignores files that cannot be removed.
     pub(crate) fn sweep_temp_files(&self, dir: impl AsFd) {
         let Ok(stat) = Stat::of(&dir) else { return };
         if self.sweeps.begin((stat.dev, stat.ino)) {
@@ -119,6 +122,9 @@ pub(crate) fn sweep_now(dir: impl AsFd) -> usize {
     stale.iter().filter(|name| remove_own(entries.as_fd(), name).is_ok()).count()
 }
 
+/// Reports whether a temporary file of the process `maker` may be removed: the process has ended,
+/// or cannot be checked and the file is older than [`FOREIGN_AGE`]. An entry that was moved aside
+/// must be older than [`KEPT_AGE`] in both cases.
 fn is_stale(dir: &OwnedFd, name: &[u8], maker: &ProcessName) -> bool {
     let ended = maker.ended();
     let age = if is_kept_name(name) { KEPT_AGE } else { FOREIGN_AGE };
@@ -133,8 +139,8 @@ fn is_stale(dir: &OwnedFd, name: &[u8], maker: &ProcessName) -> bool {
         .is_ok_and(|now| now.saturating_sub(Duration::from_nanos(changed)) > age)
 }
 
-/// Writes all bytes at an offset of a file, in blocks between which the caller may cancel. Does not
-/// use the descriptor's own position.
+/// Writes all bytes at the offset `at` of a file, in blocks of
+/// [`BYTES_PER_READ`](crate::read::BYTES_PER_READ), and checks the cancel token before each.
 pub(crate) fn write_all(
     fd: impl AsFd,
     mut bytes: &[u8],
@@ -145,15 +151,14 @@ pub(crate) fn write_all(
         cancel.check()?;
         let block = &bytes[..bytes.len().min(crate::read::BYTES_PER_READ)];
         match rustix::io::pwrite(&fd, block, at) {
-            // No system call should succeed without writing anything, but a loop that relies on it
-            // could run forever.
+            // A write that succeeds without writing anything would make the loop endless.
             Ok(0) => return Err(Error::new(Code::NoSpace, "nothing more could be written")),
             Ok(count) => {
                 bytes = &bytes[count..];
                 at += count as u64;
             }
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
     }
     Ok(())

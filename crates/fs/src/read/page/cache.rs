@@ -1,8 +1,9 @@
 //! A process-wide cache of line indexes.
 //!
-//! An index belongs to one version of one file. A file that only grew keeps its index, which then
-//! continues where it stopped, so that a log is counted once. A file counts as grown if samples of
-//! the counted part, including its end, are unchanged.
+//! A line index maps line numbers to byte offsets and belongs to one version of one file. If data
+//! was only appended to the file, the index is kept and continued, so that the lines of a growing
+//! log are counted once. Data counts as appended if the file is larger and samples of the part
+//! counted so far, including its end, are unchanged.
 
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,15 +14,18 @@ use rustix::fd::AsFd;
 
 use crate::dir::stat::{Stat, Version};
 
-/// The maximum memory of all indexes: enough for some hundred gigabytes of text. Bytes.
+/// The maximum memory of all cached indexes in bytes, enough for some hundred gigabytes of text.
+/// Beyond it, the least recently used are dropped.
 const MAX_MEMORY_BYTES: usize = 16 << 20;
-/// The maximum number of indexes.
+/// The maximum number of cached indexes. Beyond it, the least recently used are dropped.
 const MAX_CACHED_INDEXES: usize = 64;
-/// The number of samples of the counted part, and the bytes of each.
+/// The number of samples of the counted part of a file, besides the one at its end.
 const SAMPLE_COUNT: u64 = 16;
+/// The size of each sample in bytes.
 const SAMPLE_BYTES: usize = 512;
-/// A file that changed less than this long ago may change again with the same time stamp, because
-/// kernels count time in steps of up to 10 ms.
+/// The minimum time since the last change of a file, in nanoseconds, for its index to be cached. A
+/// file that changed more recently may change again without a new time stamp, because kernels count
+/// time in steps of up to 10 ms.
 const SETTLED_NANOS: i128 = 20_000_000;
 
 struct CachedIndex {
@@ -33,7 +37,7 @@ struct CachedIndex {
     index: LineIndex,
 }
 
-/// The entries, least recently used first.
+/// The cached indexes, least recently used first.
 static CACHE: Mutex<Vec<CachedIndex>> = Mutex::new(Vec::new());
 
 fn with<T>(f: impl FnOnce(&mut Vec<CachedIndex>) -> T) -> T {
@@ -41,7 +45,7 @@ fn with<T>(f: impl FnOnce(&mut Vec<CachedIndex>) -> T) -> T {
     f(&mut CACHE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// Returns the cached index of an open file, or a new one.
+/// Returns the cached index of an open file, which may cover only its first part, or an empty one.
 pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
     let new = || LineIndex::new(facts.encoding.unit(), facts.bom);
     let found = with(|entries| {
@@ -54,7 +58,8 @@ pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
             entries.push(entry);
             return Some((copy, true));
         }
-        // An index of an older version is dropped, or continued below.
+        // The file has changed: if it is larger, the index may be continued, otherwise it is
+        // dropped.
         grown.then_some((copy, false))
     });
     match found {
@@ -71,7 +76,8 @@ pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
     }
 }
 
-/// Caches the index of a file if its metadata still equals `stat`.
+/// Caches the index of an open file whose metadata is `stat`, unless the file changed less than
+/// [`SETTLED_NANOS`] ago or an index that covers as much is cached.
 pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
     if index.scanned() == 0 || !wait_for_pending(stat) {
         return;
@@ -106,15 +112,15 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
     });
 }
 
-/// Reports whether the last change of the file is old enough that another one would change the time
-/// stamp.
+/// Reports whether the last change of the file is longer ago than [`SETTLED_NANOS`], so that
+/// another one would have another time stamp.
 fn wait_for_pending(stat: &Stat) -> bool {
     let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
     now.as_nanos() as i128 - i128::from(stat.ctime) > SETTLED_NANOS
 }
 
-/// Returns a hash of samples spread over the first `scanned` bytes, the last one at their end, or
-/// `None` if they cannot be read.
+/// Returns a hash of [`SAMPLE_COUNT`] samples spread over the first `scanned` bytes of a file and
+/// of one at their end, or `None` if they cannot be read.
 fn sample(fd: &impl AsFd, scanned: u64) -> Option<u64> {
     let last = scanned.saturating_sub(SAMPLE_BYTES as u64);
     let mut all = Vec::with_capacity(SAMPLE_BYTES * SAMPLE_COUNT as usize);

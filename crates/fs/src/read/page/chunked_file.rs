@@ -7,10 +7,10 @@ use filewright_core::page::{CHUNK_BYTES, Source};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 
-/// The size of the first chunk: a first page seldom needs more, and reading a full chunk would take
-/// longer than everything else. Bytes.
+/// The size of the first chunk in bytes, smaller than [`CHUNK_BYTES`]: a first page seldom needs
+/// more, and reading a full chunk would take longer than everything else.
 const FIRST_CHUNK_BYTES: usize = 64 * 1024;
 
 /// An open file with a buffer of at most [`CHUNK_BYTES`] bytes.
@@ -19,7 +19,7 @@ pub(super) struct ChunkedFile<'a> {
     size: u64,
     cancel: &'a CancelToken,
     buffer: Vec<u8>,
-    /// The file offset of the buffer.
+    /// The offset in the file of the first byte of the buffer.
     at: u64,
     /// The number of valid bytes in the buffer.
     filled: usize,
@@ -27,7 +27,8 @@ pub(super) struct ChunkedFile<'a> {
 }
 
 impl<'a> ChunkedFile<'a> {
-    /// Reads at most `size` bytes of the file, so that data appended meanwhile is ignored.
+    /// Returns a source for the first `size` bytes of the file, so that data appended meanwhile is
+    /// ignored.
     pub fn new(fd: &'a impl AsFd, size: u64, cancel: &'a CancelToken) -> Self {
         Self { fd: fd.as_fd(), size, cancel, buffer: Vec::new(), at: 0, filled: 0, shrank: false }
     }
@@ -76,7 +77,8 @@ impl Source for ChunkedFile<'_> {
     }
 }
 
-/// Fills `buffer` from `offset` on, up to the end of the file.
+/// Reads into `buffer` from the offset `offset` on, until it is full or the file ends. Returns the
+/// number of bytes.
 fn fill(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -84,14 +86,14 @@ fn fill(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
             Ok(0) => break,
             Ok(read) => filled += read,
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(os(errno)),
+            Err(errno) => return Err(os_error(errno)),
         }
     }
     Ok(filled)
 }
 
-/// Reads the first `size` bytes of a file, or fewer if it became shorter. Reads everything from a
-/// file that reports size 0, as kernel files do.
+/// Returns the first `size` bytes of a file, or fewer if it has become shorter. With `size` 0,
+/// which files of procfs report, returns the first [`CHUNK_BYTES`] bytes.
 pub(super) fn read_whole(fd: impl AsFd, size: u64, cancel: &CancelToken) -> Result<Vec<u8>> {
     cancel.check()?;
     let length = match size {

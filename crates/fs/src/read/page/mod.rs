@@ -1,4 +1,5 @@
-//! Pages of files on disk.
+//! Pages of files on disk: some lines of a file with facts about it, such as its encoding and
+//! number of lines.
 //!
 //! A file of up to [`WHOLE_BYTES`] is read completely, and all facts in its pages are exact. A
 //! bigger one is read in chunks with `pread` and never mapped, because truncating a mapped file
@@ -18,18 +19,20 @@ use filewright_core::wire;
 use rustix::fd::AsFd;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::os;
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Stat, Version, millis};
 use crate::root::Roots;
 use chunked_file::ChunkedFile;
 
-/// Files of up to this size are read completely. Bytes.
+/// The maximum size in bytes of a file that is read completely for a page. A larger one is read in
+/// chunks.
 pub const WHOLE_BYTES: u64 = 16 << 20;
 
 /// The number of bytes from which the kind and encoding of a bigger file are detected.
 const DETECTION_BYTES: usize = 64 * 1024;
 
-/// The maximum number of times that a small file is read again because it changed.
+/// The maximum number of times that a file of up to [`WHOLE_BYTES`] is read because it changes
+/// meanwhile. After that, the page is marked as `changed`.
 const MAX_READ_ATTEMPTS: u32 = 3;
 
 wire! {
@@ -83,6 +86,7 @@ fn page_of(
     big(fd, stat, name, request, cancel)
 }
 
+/// Returns a page of a file of up to [`WHOLE_BYTES`], which is read completely.
 fn small(
     fd: impl AsFd,
     mut stat: Stat,
@@ -94,9 +98,9 @@ fn small(
     loop {
         attempt += 1;
         let bytes = chunked_file::read_whole(&fd, stat.size, cancel)?;
-        let after = Stat::of(&fd).map_err(os)?;
+        let after = Stat::of(&fd).map_err(os_error)?;
         let changed = after.version() != stat.version() || bytes.len() as u64 != stat.size;
-        // Kernel files report size 0 and have content: that is no change.
+        // Files of procfs report size 0 and have content: that is no change.
         let changed = changed && !(stat.size == 0 && after.version() == stat.version());
         if changed && attempt < MAX_READ_ATTEMPTS && after.size <= WHOLE_BYTES {
             stat = after;
@@ -109,6 +113,7 @@ fn small(
     }
 }
 
+/// Returns a page of a file of more than [`WHOLE_BYTES`], which is read in chunks.
 fn big(
     fd: impl AsFd,
     stat: Stat,
@@ -124,14 +129,15 @@ fn big(
     let mut index = cache::take(&fd, &stat, &facts);
     let mut page = page::page_of(&mut pieces, &mut index, &facts, request)?;
     if page.lossy && plain && request.encoding == "auto" {
-        // The beginning was ASCII, so the window determines the encoding.
+        // The beginning of the file was ASCII, which says nothing about the encoding, so it is
+        // detected at the page.
         let encoding = encoding_of_window(&mut pieces, page.start_byte)?;
         if encoding != facts.encoding && index.fits(encoding.unit(), facts.bom) {
             facts = Facts { encoding, ..facts };
             page = page::page_of(&mut pieces, &mut index, &facts, request)?;
         }
     }
-    let after = Stat::of(&fd).map_err(os)?;
+    let after = Stat::of(&fd).map_err(os_error)?;
     page.changed = pieces.shrank() || after.version() != stat.version();
     if !page.changed {
         cache::keep(&fd, &stat, index);
@@ -139,6 +145,7 @@ fn big(
     Ok(FilePage::new(page, &stat, &stat.version()))
 }
 
+/// Detects the encoding of the [`DETECTION_BYTES`] from the offset `start` on.
 fn encoding_of_window(pieces: &mut ChunkedFile<'_>, start: u64) -> Result<Encoding> {
     let window = pieces.chunk(start, DETECTION_BYTES)?;
     Ok(encoding::detect(&window[..window.len().min(DETECTION_BYTES)], false).encoding)
