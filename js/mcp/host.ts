@@ -91,7 +91,8 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
       return opened;
     },
     async tools() {
-      const { openWorkspace, MemoryBackend } = await import("./first-call.ts");
+      const { openWorkspace } = await import("../workspace/index.node.ts");
+      const { MemoryBackend } = await import("../backends/memory/memory.ts");
       const { preset, findFiles } = common(options);
       const ws = await openWorkspace({
         preset,
@@ -135,9 +136,11 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
 
 async function open(dirs: readonly string[], options: HostOptions): Promise<ServedWorkspace> {
   restoreHeapGrowth();
-  const { openWorkspace, describeRecovery, auditFile } = await import("./first-call.ts");
+  const { openWorkspace } = await import("../workspace/index.node.ts");
+  const { describeRecovery } = await import("../pipeline/past/recovery-text.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
-  const log = audit === undefined ? undefined : await auditFile(audit);
+  const log =
+    audit === undefined ? undefined : await (await import("../hooks/audit-file.node.ts")).auditFile(audit);
   // Calls that the server makes while it opens the workspace are not logged, because no client made them.
   let isServing = false;
   const ws = await openWorkspace({
@@ -163,14 +166,14 @@ async function toolsIn(
   ws: Workspace,
   { preset, tools }: HostOptions,
 ): Promise<Record<"answered" | "listed", readonly ToolDefinition[]>> {
+  if (preset !== "lean" && tools === undefined) return { answered: ws.tools, listed: ws.tools };
+  const { ANSWERED_NAMES, chosenTools, LEAN_TOOLS, leanPreset } = await import("./served-tools.ts");
   if (preset !== "lean") {
-    if (tools === undefined) return { answered: ws.tools, listed: ws.tools };
-    const { chosenTools } = await import("./served-tools.ts");
     const usual = ws.tools.map(({ name }) => name);
     const listed = chosenTools(ws.tools, tools, usual);
     return { answered: listed, listed };
   }
-  const { ANSWERED_NAMES, LEAN_TOOLS, leanPreset, chosenTools, toolsFor } = await import("./first-call.ts");
+  const { toolsFor } = await import("../workspace/workspace.ts");
   const commands = ws.tools.filter(({ name }) => name === "run_command");
   const ours = (offered?: readonly string[]): readonly ToolDefinition[] =>
     [...toolsFor(ws, leanPreset(offered)), ...commands].filter(({ name }) => !ANSWERED_NAMES.includes(name));
