@@ -33,7 +33,7 @@ export const DIFF_FLAGS = {
 } as const;
 
 /**
- * How loosely an edit matched, strictest first.
+ * How loosely an old text matched, strictest first.
  *
  * - `exact`: Equal bytes, ignoring only the kind of line endings.
  * - `whitespace`: Differences in white space.
@@ -46,15 +46,18 @@ export const TIER_WORDS: readonly Tier[] = ["exact", "whitespace", "fuzzy"];
 
 /** The result of one edit. Lines are 1-based, of the text the edit was applied to. */
 export interface Applied {
-  /** The number of matches: more than were replaced when one of them was chosen. */
+  /**
+   * The number of positions where the old text was found; more than were replaced if one of
+   * them was chosen.
+   */
   readonly matches: number;
-  /** The match method. */
+  /** How loosely the old text matched. */
   readonly tier: Tier;
   /** The first replaced line. */
   readonly startLine: number;
   /** The last replaced line. */
   readonly endLine: number;
-  /** The share of the old text that matched, 0 to 1. */
+  /** The fraction of the old text that was found, 0 to 1. */
   readonly score: number;
   /** Repairs of the edit, such as removed `line numbers`. */
   readonly repairs: readonly string[];

@@ -23,7 +23,7 @@ fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
 fn hostile_edits() -> Vec<(&'static str, String, Vec<Edit>)> {
     let same = |count: usize| "    value.handler = request;\n".repeat(count);
     let near = |count| lines(count, |at| format!("    value.handler[{at:06}] = option(abcdef);\n"));
-    let edit_distance =
+    let misspelt =
         |count| lines(count, |at| format!("    value.handler[{at:06}] = optoin(abcdef);\n"));
     let elided = |to: &str| format!("    value.{to} = request;\n...\n").repeat(40);
     let many = |old: fn(usize) -> String| (0..60).map(|at| edit(old(at), "x")).collect();
@@ -39,8 +39,8 @@ fn hostile_edits() -> Vec<(&'static str, String, Vec<Edit>)> {
             same(1_200),
             vec![edit(same(120).replace("    ", "  "), "x")],
         ),
-        ("lines nearly equal", near(1_200), vec![edit(edit_distance(80), "x")]),
-        ("a line nearly all others", near(1_200), vec![edit(edit_distance(1).trim(), "x")]),
+        ("lines nearly equal", near(1_200), vec![edit(misspelt(80), "x")]),
+        ("a line nearly all others", near(1_200), vec![edit(misspelt(1).trim(), "x")]),
         ("one long line", "abcdefg ".repeat(50_000), vec![edit("abcdefg abcdefg  abcdefg", "x")]),
         (
             "long lines",

@@ -1,4 +1,4 @@
-//! Replaces text in a file, or refuses when the position is not certain.
+//! Replaces text in the content of a file, or refuses if it is not certain where.
 //!
 //! An edit names the text to replace and the new text. It is applied only where the old text is:
 //! two positions that match equally well are refused, and a looser tier never overrides the result
@@ -53,14 +53,14 @@ pub(crate) use explaining::truncate::truncate_error;
 pub(crate) use matching::fuzzy::place_lines;
 pub use pack::{Planned, plan_packed};
 
-/// New bytes for a range of the current text.
+/// A replacement of a range of bytes of the current text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Splice {
     pub range: Range<usize>,
     pub with: Vec<u8>,
 }
 
-/// The result of a search: splices in order, not overlapping.
+/// Where an old text was found: the splices that apply the edit, in order and not overlapping.
 #[derive(Clone, Debug, PartialEq)]
 struct Match {
     splices: Vec<Splice>,
@@ -83,6 +83,7 @@ pub fn plan(bytes: &[u8], edits: &[Edit], options: &EditOptions) -> Result<Plan>
         .map_err(|error| truncate_error(error, &options.label))
 }
 
+/// Does the same as [`plan`] with a given budget, and does not shorten the error.
 fn plan_within(
     bytes: &[u8],
     edits: &[Edit],
@@ -103,7 +104,8 @@ fn plan_within(
                 replacements += replaced;
                 head = head.min(around.head);
                 applied.push(facts);
-                // A later edit may touch bytes that an earlier one left unchanged.
+                // Only for a single edit are the unchanged ends known; a later edit may change
+                // them.
                 same = if edits.len() == 1 { around } else { SharedMargins::default() };
             }
             Err(error) => {
@@ -132,11 +134,11 @@ fn plan_within(
     Ok(Plan { bytes: content.into_bytes(), head, replacements, edits: applied, diff })
 }
 
-/// An edit that was applied.
+/// What one applied edit did.
 struct AppliedEdit {
     facts: Applied,
     replaced: u64,
-    /// The lengths of the unchanged text before its first and after its last splice.
+    /// The lengths in bytes of the text before the first and after the last splice of the edit.
     around: SharedMargins,
 }
 
@@ -161,7 +163,7 @@ fn apply(
         None => find(text, edit, options, work)
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
     };
-    let facts = facts(text, &found);
+    let facts = applied_facts(text, &found);
     shifts.record_edit(text, &found.splices);
     let around = match found.splices.as_slice() {
         [first, .., last] => (first.range.start, last.range.end),
@@ -173,6 +175,7 @@ fn apply(
     Ok(AppliedEdit { facts, replaced: found.splices.len() as u64, around })
 }
 
+/// Finds the old text in the strictest tier in which it occurs.
 fn find(
     text: &[u8],
     edit: &Edit,
@@ -189,7 +192,7 @@ fn find(
     let exact = exact::find(text, edit, options.on_multiple, work)?;
     if let Some(found) = &exact
         && strictness > Strictness::Exact
-        && let Some(doubt) = sanity::inspect(text, edit, found)
+        && let Some(doubt) = sanity::suspected_mistake(text, edit, found)
     {
         match doubt {
             Suspicion::AlreadyApplied => return Err(Refusal::AlreadyApplied),
@@ -198,7 +201,7 @@ fn find(
             }
             Suspicion::SplitsLine(needs) if strictness >= needs => {
                 if let Ok(loose) = fuzzy::find(text, edit, options.on_multiple, work)
-                    && loose.tier.fits(strictness)
+                    && loose.tier.is_allowed_by(strictness)
                 {
                     return Ok(loose);
                 }
@@ -211,7 +214,7 @@ fn find(
     }
     let loose = fuzzy::find(text, edit, options.on_multiple, work)
         .map_err(|refusal| refusal.limited_to(strictness))?;
-    if !loose.tier.fits(strictness) {
+    if !loose.tier.is_allowed_by(strictness) {
         return Err(Refusal::TooLoose(loose));
     }
     if loose.tier == Tier::Fuzzy && loose.score < options.threshold {
@@ -220,12 +223,17 @@ fn find(
     Ok(loose)
 }
 
-/// Chooses among the positions (1-based lines, ascending) where a text was found.
+/// Returns the indexes of the positions to replace, given the line (1-based) of each position where
+/// the text was found, ascending.
 ///
 /// # Errors
 /// Refuses if there are several and the edit does not choose, or if their number is not the
 /// expected one.
-fn choose(lines: &[u64], edit: &Edit, on_multiple: OnMultiple) -> Result<Range<usize>, Refusal> {
+fn choose_positions(
+    lines: &[u64],
+    edit: &Edit,
+    on_multiple: OnMultiple,
+) -> Result<Range<usize>, Refusal> {
     let found = lines.len();
     if let Some(expected) = edit.expected {
         if expected != found as u64 {
@@ -250,7 +258,8 @@ fn choose(lines: &[u64], edit: &Edit, on_multiple: OnMultiple) -> Result<Range<u
     }
 }
 
-fn facts(text: &[u8], found: &Match) -> Applied {
+/// Returns what is reported of an edit that was found and is about to be applied to `text`.
+fn applied_facts(text: &[u8], found: &Match) -> Applied {
     let start = found.splices.first().map_or(0, |splice| splice.range.start);
     let end = found.splices.last().map_or(0, |splice| splice.range.end);
     let last = end.saturating_sub(1).max(start);

@@ -1,7 +1,7 @@
 //! Decodes edits from JavaScript and encodes plans for JavaScript.
 //!
-//! The edits cross as one JSON text, because they are small, and because unpaired surrogates arrive
-//! as escapes that the parser refuses, not as replacement characters.
+//! The edits cross as one JSON text, because they are small. In JSON, unpaired surrogates are
+//! escapes that the parser refuses; as plain strings they would arrive as replacement characters.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
 use crate::wire::Wire;
 
-/// An encoded plan: the new text and the facts about it.
+/// The result of [`plan_packed`]: the new text and the encoded facts about it.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The complete new text.
@@ -31,7 +31,7 @@ pub struct Planned {
 /// # Errors
 /// As [`plan`]; `INVALID_ARGUMENT` where the JSON is not of this form.
 pub fn plan_packed(text: &[u8], call: &str) -> Result<Planned> {
-    let (edits, options) = parse(call)?;
+    let (edits, options) = parse_call(call)?;
     let plan = plan(text, &edits, &options)?;
     let mut packed = Packed::new();
     packed.num(plan.replacements);
@@ -40,85 +40,92 @@ pub fn plan_packed(text: &[u8], call: &str) -> Result<Planned> {
     Ok(Planned { bytes: plan.bytes, head: plan.head, facts: packed })
 }
 
-fn parse(call: &str) -> Result<(Vec<Edit>, EditOptions)> {
-    let value: Value = serde_json::from_str(call)
-        .map_err(|error| invalid("edits", format!("the edits are not valid text: {error}")))?;
+/// Reads the edits and the options of a call.
+fn parse_call(call: &str) -> Result<(Vec<Edit>, EditOptions)> {
+    let value: Value = serde_json::from_str(call).map_err(|error| {
+        invalid_argument("edits", format!("the edits are not valid text: {error}"))
+    })?;
     let Value::Object(call) = value else {
-        return Err(invalid("edits", "the edits are not an object"));
+        return Err(invalid_argument("edits", "the edits are not an object"));
     };
     let edits = match call.get("edits") {
-        Some(Value::Array(edits)) => edits.iter().map(edit).collect::<Result<Vec<_>>>()?,
-        _ => return Err(invalid("edits", "edits must be a list")),
+        Some(Value::Array(edits)) => edits.iter().map(parse_edit).collect::<Result<Vec<_>>>()?,
+        _ => return Err(invalid_argument("edits", "edits must be a list")),
     };
-    let strictness = match string(&call, "match")?.as_deref() {
+    let strictness = match string_field(&call, "match")?.as_deref() {
         None | Some("whitespace") => Strictness::Whitespace,
         Some("exact") => Strictness::Exact,
         Some("fuzzy") => Strictness::Fuzzy,
-        Some(_) => return Err(invalid("match", "match must be exact, whitespace or fuzzy")),
+        Some(_) => {
+            return Err(invalid_argument("match", "match must be exact, whitespace or fuzzy"));
+        }
     };
-    let on_multiple = match string(&call, "onMultiple")?.as_deref() {
+    let on_multiple = match string_field(&call, "onMultiple")?.as_deref() {
         None | Some("error") => OnMultiple::Error,
         Some("first") => OnMultiple::First,
-        Some(_) => return Err(invalid("on_multiple", "on_multiple must be error or first")),
+        Some(_) => {
+            return Err(invalid_argument("on_multiple", "on_multiple must be error or first"));
+        }
     };
-    let limit = |key| Ok::<_, Error>(number(&call, key)?.unwrap_or(0) as usize);
+    let limit = |key| Ok::<_, Error>(number_field(&call, key)?.unwrap_or(0) as usize);
     let limits = DisplayLimits { line: limit("lineLimit")?, bytes: limit("byteLimit")? };
-    let label = string(&call, "label")?.unwrap_or_else(|| "file".to_owned());
-    let encoding = match string(&call, "encoding")? {
+    let label = string_field(&call, "label")?.unwrap_or_else(|| "file".to_owned());
+    let encoding = match string_field(&call, "encoding")? {
         Some(label) => Encoding::for_label(&label)?,
         None => Encoding::UTF_8,
     };
     let threshold = match call.get("threshold") {
         None | Some(Value::Null) => 0.0,
-        Some(value) => value
-            .as_f64()
-            .filter(|share| (0.0..=1.0).contains(share))
-            .ok_or_else(|| invalid("threshold", "threshold must be a number from 0 to 1"))?,
+        Some(value) => {
+            value.as_f64().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
+                invalid_argument("threshold", "threshold must be a number from 0 to 1")
+            })?
+        }
     };
     Ok((edits, EditOptions { strictness, on_multiple, label, encoding, limits, threshold }))
 }
 
-fn edit(value: &Value) -> Result<Edit> {
+fn parse_edit(value: &Value) -> Result<Edit> {
     let Value::Object(edit) = value else {
-        return Err(invalid("edits", "an edit is not an object"));
+        return Err(invalid_argument("edits", "an edit is not an object"));
     };
-    let anchors = anchors(edit)?;
-    let old = string(edit, "old")?;
+    let anchors = parse_anchors(edit)?;
+    let old = string_field(edit, "old")?;
     if old.is_some() && anchors.is_some() {
-        return Err(invalid("from", "give old_text or from, not both"));
+        return Err(invalid_argument("from", "give old_text or from, not both"));
     }
     if old.is_none() && anchors.is_none() {
-        return Err(invalid("old_text", "old_text is missing"));
+        return Err(invalid_argument("old_text", "old_text is missing"));
     }
     Ok(Edit {
         old: old.unwrap_or_default(),
         anchors,
-        new: string(edit, "new")?.unwrap_or_default(),
+        new: string_field(edit, "new")?.unwrap_or_default(),
         replace_all: matches!(edit.get("replaceAll"), Some(Value::Bool(true))),
-        expected: number(edit, "expected")?,
-        near_line: number(edit, "nearLine")?,
+        expected: number_field(edit, "expected")?,
+        near_line: number_field(edit, "nearLine")?,
     })
 }
 
-fn anchors(edit: &Map<String, Value>) -> Result<Option<Anchors>> {
-    let (from, to) = (string(edit, "from")?, string(edit, "to")?);
-    let insert = match string(edit, "insert")?.as_deref() {
+fn parse_anchors(edit: &Map<String, Value>) -> Result<Option<Anchors>> {
+    let (from, to) = (string_field(edit, "from")?, string_field(edit, "to")?);
+    let insert = match string_field(edit, "insert")?.as_deref() {
         None => None,
         Some("before") => Some(Insert::Before),
         Some("after") => Some(Insert::After),
-        Some(_) => return Err(invalid("insert", "insert must be before or after")),
+        Some(_) => return Err(invalid_argument("insert", "insert must be before or after")),
     };
     let Some(from) = from else {
         return match (to, insert) {
             (None, None) => Ok(None),
-            (Some(_), _) => Err(invalid("to", "to needs from")),
+            (Some(_), _) => Err(invalid_argument("to", "to needs from")),
             (None, Some(_)) => {
-                Err(invalid("insert", "insert needs from, the line to insert beside"))
+                Err(invalid_argument("insert", "insert needs from, the line to insert beside"))
             }
         };
     };
     if insert.is_some() && to.is_some() {
-        return Err(invalid("to", "insert takes from alone"));
+        return Err(invalid_argument("to", "insert takes from alone"));
     }
     let from = Anchor::parse("from", &from)?;
     let to = to.map(|to| Anchor::parse("to", &to)).transpose()?.unwrap_or(from);
@@ -126,25 +133,24 @@ fn anchors(edit: &Map<String, Value>) -> Result<Option<Anchors>> {
     Ok(Some(Anchors { from, to, insert, unchanged }))
 }
 
-fn string(object: &Map<String, Value>, key: &str) -> Result<Option<String>> {
+fn string_field(object: &Map<String, Value>, key: &str) -> Result<Option<String>> {
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(invalid(key, format!("{key} must be text"))),
+        Some(_) => Err(invalid_argument(key, format!("{key} must be text"))),
     }
 }
 
-fn number(object: &Map<String, Value>, key: &str) -> Result<Option<u64>> {
+fn number_field(object: &Map<String, Value>, key: &str) -> Result<Option<u64>> {
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => value
-            .as_u64()
-            .map(Some)
-            .ok_or_else(|| invalid(key, format!("{key} must be a whole number of at least 0"))),
+        Some(value) => value.as_u64().map(Some).ok_or_else(|| {
+            invalid_argument(key, format!("{key} must be a whole number of at least 0"))
+        }),
     }
 }
 
-fn invalid(argument: &str, message: impl Into<String>) -> Error {
+fn invalid_argument(argument: &str, message: impl Into<String>) -> Error {
     Error::new(Code::InvalidArgument, message).detail("argument", argument)
 }
 

@@ -10,19 +10,19 @@ use crate::encoding::Encoding;
 pub struct Edit {
     /// The text to replace; not empty unless `anchors` is set.
     pub old: String,
-    /// The lines to replace, instead of a text.
+    /// The lines to replace or to insert at, instead of a text.
     pub anchors: Option<Anchors>,
     /// The new text.
     pub new: String,
-    /// Replaces every occurrence.
+    /// Whether to replace every occurrence.
     pub replace_all: bool,
-    /// Replaces exactly this many occurrences; any other number is an error.
+    /// The number of occurrences, all of which are replaced; any other number is an error.
     pub expected: Option<u64>,
-    /// Chooses the occurrence nearest to this line (1-based).
+    /// If the text occurs several times, the occurrence nearest to this line (1-based) is replaced.
     pub near_line: Option<u64>,
 }
 
-/// The loosest tier in which text may match.
+/// The loosest tier in which an old text may match; stricter ones are allowed too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strictness {
     /// Equal bytes, ignoring only the kind of line endings.
@@ -34,7 +34,7 @@ pub enum Strictness {
     Fuzzy,
 }
 
-/// The reaction to an edit that matches at several positions.
+/// What is done with an edit whose old text matches at several positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnMultiple {
     /// Refuses the edit and names the lines.
@@ -44,21 +44,21 @@ pub enum OnMultiple {
     First,
 }
 
-/// Controls how a list of edits is applied.
+/// The options of [`plan`](super::plan).
 #[derive(Clone, Debug)]
 pub struct EditOptions {
     /// The loosest tier that is allowed.
     pub strictness: Strictness,
-    /// The reaction to an edit that matches at several positions.
+    /// What is done with an edit whose old text matches at several positions.
     pub on_multiple: OnMultiple,
     /// The path as shown in messages and in the diff.
     pub label: String,
     /// The encoding of the file. Edits are always UTF-8.
     pub encoding: Encoding,
-    /// The limits of the displayed diff.
+    /// The limits of the printed diff.
     pub limits: DisplayLimits,
-    /// The minimum fraction of a fuzzy old text that must be found, 0 to 1. It can only raise the
-    /// matcher's own minimum.
+    /// The minimum fraction of an old text, 0 to 1, that a fuzzy match must find. It can only raise
+    /// the matcher's own minimum.
     pub threshold: f64,
 }
 
@@ -76,7 +76,7 @@ impl Default for EditOptions {
 }
 
 crate::wire! {
-    /// How loosely an edit matched, strictest first.
+    /// How loosely an old text matched, strictest first.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Tier {
         /// Equal bytes, ignoring only the kind of line endings.
@@ -89,8 +89,8 @@ crate::wire! {
 }
 
 impl Tier {
-    /// Reports whether `strictness` allows this tier.
-    pub(super) const fn fits(self, strictness: Strictness) -> bool {
+    /// Returns true if `strictness` allows this tier.
+    pub(super) const fn is_allowed_by(self, strictness: Strictness) -> bool {
         self as u8 <= strictness as u8
     }
 }
@@ -99,15 +99,16 @@ crate::wire! {
     /// The result of one edit. Lines are 1-based, of the text the edit was applied to.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Applied {
-        /// The number of matches: more than were replaced when one of them was chosen.
+        /// The number of positions where the old text was found; more than were replaced if one of
+        /// them was chosen.
         pub matches: u64,
-        /// The match method.
+        /// How loosely the old text matched.
         pub tier: Tier,
         /// The first replaced line.
         pub start_line: u64,
         /// The last replaced line.
         pub end_line: u64,
-        /// The share of the old text that matched, 0 to 1.
+        /// The fraction of the old text that was found, 0 to 1.
         pub score: f64,
         /// Repairs of the edit, such as removed `line numbers`.
         pub repairs: Vec<&'static str>,

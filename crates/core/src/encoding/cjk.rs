@@ -1,4 +1,4 @@
-//! Detects Japanese, Chinese and Korean encodings in clear cases.
+//! Detects the encodings of Japanese, Chinese and Korean (CJK) texts in clear cases.
 //!
 //! Letter statistics for all languages cost more than all other checks of a file. The beginning of
 //! most CJK texts is enough: decoded in its own encoding it consists of the most frequent
@@ -9,9 +9,9 @@ use encoding_rs::{BIG5, DecoderResult, EUC_JP, EUC_KR, Encoding, GB18030, SHIFT_
 
 use super::ideographs::{HANZI, STOPS, is_ideograph};
 
-/// The number of bytes inspected, starting at the first non-ASCII byte.
+/// The number of bytes that are inspected, from the first non-ASCII byte on.
 const MAX_SAMPLED_BYTES: usize = 160;
-/// With fewer non-ASCII characters the result is not certain.
+/// The minimum number of non-ASCII characters for a certain result.
 const MIN_NON_ASCII_CHARS: usize = 12;
 
 /// Returns the encoding if exactly one candidate is certain. `bytes` must begin with a non-ASCII
@@ -24,34 +24,36 @@ pub(super) fn detect_certain(bytes: &[u8]) -> Option<&'static Encoding> {
     }
     let candidates = [EUC_KR, EUC_JP, SHIFT_JIS, BIG5, GB18030];
     let mut sure = candidates.into_iter().filter(|encoding| {
-        Reading::of(encoding, window).is_some_and(|reading| reading.is_certain(encoding))
+        CharCounts::of(encoding, window).is_some_and(|reading| reading.is_certain(encoding))
     });
     let found = sure.next()?;
     sure.next().is_none().then_some(found)
 }
 
-/// Counts the non-ASCII characters of a sample by kind.
+/// The numbers of non-ASCII characters of a decoded sample, by script.
 #[derive(Default)]
-struct Reading {
+struct CharCounts {
+    /// All non-ASCII characters.
     all: usize,
+    /// Punctuation of CJK texts ([`STOPS`]).
     stops: usize,
     hiragana: usize,
     katakana: usize,
     ideographs: usize,
-    /// The number of characters that are frequent in Chinese.
-    hanzi: usize,
+    /// Ideographs that are frequent in Chinese.
+    frequent_hanzi: usize,
     hangul: usize,
-    /// The number of syllables that are frequent.
-    syllables: usize,
+    /// Hangul frequent_hangul that are frequent in Korean.
+    frequent_hangul: usize,
 }
 
-/// The most frequent Hangul syllables: half of any Korean text.
-static SYLLABLES: [u16; 44] = units(
+/// The most frequent Hangul frequent_hangul, which make up half of any Korean text.
+static FREQUENT_HANGUL: [u16; 44] = code_points(
     "이다는에의을고하가지도로사리기나자시어은를서해한그것인으들수있스라대아전정일보니만주구장",
 );
 
-/// Returns the code points of a text of three-byte characters.
-const fn units<const N: usize>(text: &str) -> [u16; N] {
+/// Returns the code points of a text whose characters all have three bytes in UTF-8.
+const fn code_points<const N: usize>(text: &str) -> [u16; N] {
     let bytes = text.as_bytes();
     let mut units = [0; N];
     let mut at = 0;
@@ -63,8 +65,9 @@ const fn units<const N: usize>(text: &str) -> [u16; N] {
     units
 }
 
-impl Reading {
-    /// Returns `None` if the bytes are not valid in the encoding.
+impl CharCounts {
+    /// Counts the characters of the bytes decoded in an encoding; `None` if they are not valid in
+    /// it.
     fn of(encoding: &'static Encoding, window: &[u8]) -> Option<Self> {
         let mut decoder = encoding.new_decoder_without_bom_handling();
         let mut units = [0; MAX_SAMPLED_BYTES + 8];
@@ -89,11 +92,11 @@ impl Reading {
             0x30a1..=0x30fe => self.katakana += 1,
             0xac00..=0xd7a3 => {
                 self.hangul += 1;
-                self.syllables += usize::from(SYLLABLES.contains(&unit));
+                self.frequent_hangul += usize::from(FREQUENT_HANGUL.contains(&unit));
             }
             _ if is_ideograph(c) => {
                 self.ideographs += 1;
-                self.hanzi += usize::from(HANZI.has(c));
+                self.frequent_hanzi += usize::from(HANZI.has(c));
             }
             _ => {
                 let stop = char::from_u32(c).is_some_and(|c| STOPS.contains(c));
@@ -102,19 +105,20 @@ impl Reading {
         }
     }
 
+    /// Returns true if the counts fit a text in the language of the encoding, and hardly any other.
     fn is_certain(&self, encoding: &'static Encoding) -> bool {
         let words = self.all - self.stops;
         if words < MIN_NON_ASCII_CHARS {
             return false;
         }
         if encoding == EUC_KR {
-            return self.hangul * 10 >= words * 9 && self.syllables * 10 >= words * 3;
+            return self.hangul * 10 >= words * 9 && self.frequent_hangul * 10 >= words * 3;
         }
         let kana = self.hiragana + self.katakana;
         if encoding == EUC_JP || encoding == SHIFT_JIS {
             return kana + self.ideographs == words && self.hiragana * 10 >= words * 3;
         }
-        kana == 0 && self.ideographs * 10 >= words * 9 && self.hanzi * 20 >= words * 9
+        kana == 0 && self.ideographs * 10 >= words * 9 && self.frequent_hanzi * 20 >= words * 9
     }
 }
 
@@ -182,7 +186,7 @@ mod tests {
         fn any_bytes_have_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             if let Some(encoding) = detect_certain(&bytes) {
                 let window = &bytes[..bytes.len().min(MAX_SAMPLED_BYTES)];
-                prop_assert!(Reading::of(encoding, window).is_some());
+                prop_assert!(CharCounts::of(encoding, window).is_some());
             }
         }
     }

@@ -1,8 +1,10 @@
-//! Aligns the lines of the old text with the lines of the file near one diagonal.
+//! Aligns the lines of the old text with the lines of the file near one diagonal, that is, one
+//! offset between file lines and old lines.
 //!
-//! A semi-global alignment in a band. Equal lines cost nothing, similar lines cost their
+//! Finds the cheapest alignment of the whole old text with a part of the file by dynamic
+//! programming over the cells near the diagonal. Equal lines cost nothing, similar lines cost their
 //! difference, and a line that only one side has costs more the more text it has. Lines that are
-//! broken differently on the two sides are joined. Costs are in ten-thousandths of a line.
+//! broken differently on the two sides are joined. Costs are in units of [`LINE_COST`].
 
 use super::alignment::{Alignment, AlignmentStep, Cut, cut_after, cut_before};
 use super::haystack::Haystack;
@@ -11,20 +13,24 @@ use super::needle::{LINE_COST, LineKind, Needle};
 use super::pairs::{AlignStep, Pairs};
 use super::window::Window;
 
-/// The maximum number of lines by which the two sides may drift apart.
-const MAX_BAND: usize = 64;
-/// Narrower bands to try first. A path that leaves a band skips, joins or splits lines, which costs
-/// at least `DRIFT` per line of drift.
+/// The maximum half-width of the band in lines: an alignment may be this far from the diagonal.
+const MAX_BAND_LINES: usize = 64;
+/// The half-widths of narrower bands, in lines, that are tried first. A path that leaves a band
+/// skips, joins or splits lines, which costs at least [`DRIFT_COST`] per line; so an alignment that
+/// costs less than leaving the band is the best of all.
 const BAND_WIDTHS: [usize; 2] = [6, 24];
-const DRIFT: i32 = LINE_COST / 20 / 3;
-/// The maximum number of cells in one alignment.
+/// The minimum cost of moving one line away from the diagonal.
+const DRIFT_COST: i32 = LINE_COST / 20 / 3;
+/// The maximum number of cells of one alignment; a larger one is not computed.
 const MAX_CELLS: usize = 12_000_000;
-/// The cost of an impossible step.
+/// The cost of a cell that no step has reached.
 const INFINITE_COST: i32 = i32::MAX / 2;
 
-/// The cells near a diagonal, row by row: the cost to reach each cell and the step that led there.
+/// The cells near a diagonal, a row for each old line: the cost to reach each cell, and the step
+/// that led there at that cost.
 struct Band {
     diagonal: isize,
+    /// The half-width of the band in lines.
     pad: isize,
     /// The number of lines in the window plus one.
     wide: usize,
@@ -46,7 +52,8 @@ impl Band {
         (middle - self.pad).max(0) as usize..=last as usize
     }
 
-    fn at(&self, row: usize, column: usize) -> Option<usize> {
+    /// Returns the index of a cell in `costs`, or `None` outside the band.
+    fn cell_index(&self, row: usize, column: usize) -> Option<usize> {
         let from = column as isize - (self.diagonal + row as isize - self.pad);
         let width = 2 * self.pad + 1;
         ((0..width).contains(&from) && column < self.wide)
@@ -54,11 +61,12 @@ impl Band {
     }
 
     fn cost(&self, row: usize, column: usize) -> i32 {
-        self.at(row, column).map_or(INFINITE_COST, |at| self.costs[at])
+        self.cell_index(row, column).map_or(INFINITE_COST, |at| self.costs[at])
     }
 
-    fn reach(&mut self, row: usize, column: usize, cost: i32, by: AlignStep) {
-        if let Some(at) = self.at(row, column)
+    /// Records a step to a cell if it is cheaper than the cheapest so far.
+    fn record_step(&mut self, row: usize, column: usize, cost: i32, by: AlignStep) {
+        if let Some(at) = self.cell_index(row, column)
             && cost < self.costs[at]
         {
             self.costs[at] = cost;
@@ -76,9 +84,9 @@ pub(in crate::edit) fn align(
     most: i32,
     pattern: &mut BitPattern,
 ) -> Option<Alignment> {
-    let widest = (needle.len() / 4).clamp(3, MAX_BAND);
+    let widest = (needle.len() / 4).clamp(3, MAX_BAND_LINES);
     for pad in BAND_WIDTHS.into_iter().filter(|&pad| pad < widest) {
-        let drifting = DRIFT * pad as i32;
+        let drifting = DRIFT_COST * pad as i32;
         let found = align_within(hay, needle, diagonal, pad, drifting, pattern);
         if found.as_ref().is_some_and(|found| found.cost < drifting) {
             return found;
@@ -87,7 +95,8 @@ pub(in crate::edit) fn align(
     align_within(hay, needle, diagonal, widest, most, pattern)
 }
 
-/// Aligns within a band of `pad` lines to either side.
+/// Aligns within a band of `pad` lines on either side of the diagonal. Returns `None` if every
+/// alignment costs more than `most`, or if the work exceeds the budget.
 fn align_within(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -107,9 +116,10 @@ fn align_within(
     let mut pairs = Pairs::new(hay, needle, &window, pattern);
     let mut band = Band::new(n + 1, diagonal - low as isize, pad, high - low + 1);
     for column in band.columns(0) {
-        band.reach(0, column, 0, AlignStep::None);
+        band.record_step(0, column, 0, AlignStep::None);
     }
-    // A step spans only a few rows, so the costs of the last rows decide whether to stop.
+    // A step spans at most [`AlignStep::MAX_JOINED_LINES`] rows, so once the costs of that many
+    // rows are all too high, no alignment can be cheaper.
     let mut least = [INFINITE_COST; AlignStep::MAX_JOINED_LINES];
     for i in 0..n {
         let mut cheapest = INFINITE_COST;
@@ -122,27 +132,28 @@ fn align_within(
             let file = low + j;
             if file < high {
                 pairs.steps_from(i, file, |old, lines, step, by| {
-                    band.reach(i + old, j + lines, cost + step, by);
+                    band.record_step(i + old, j + lines, cost + step, by);
                 });
                 if i > 0 {
-                    band.reach(i, j + 1, cost + window.skip(file), AlignStep::FileOnly);
+                    band.record_step(i, j + 1, cost + window.skip_cost(file), AlignStep::FileOnly);
                 }
             }
-            band.reach(i + 1, j, cost + old_only(needle, i), AlignStep::OldOnly);
+            band.record_step(i + 1, j, cost + old_only_cost(needle, i), AlignStep::OldOnly);
         }
         least[i % AlignStep::MAX_JOINED_LINES] = cheapest;
         if i + 1 >= AlignStep::MAX_JOINED_LINES && least.iter().all(|&least| least > most) {
             return None;
         }
     }
-    // Of several ends that cost the same, the one on the diagonal: another has its own diagonal.
+    // Of several ends that cost the same, takes the one nearest to the diagonal. The others are
+    // found from their own diagonals.
     let middle = band.diagonal + n as isize;
     let ends = band.columns(n).map(|j| (band.cost(n, j), middle.abs_diff(j as isize), j));
     let (cost, _, end) = ends.min()?;
     if cost >= INFINITE_COST {
         return None;
     }
-    let steps = back(&mut pairs, &band, (n, end), low);
+    let steps = trace_back(&mut pairs, &band, (n, end), low);
     let mut lines = steps.iter().filter_map(|step| match step {
         AlignmentStep::Pair { file, .. } => Some(file.clone()),
         _ => None,
@@ -153,7 +164,7 @@ fn align_within(
 }
 
 /// Returns the cost of an old line that the file does not have.
-fn old_only(needle: &Needle<'_>, old: usize) -> i32 {
+fn old_only_cost(needle: &Needle<'_>, old: usize) -> i32 {
     let line = &needle.lines[old];
     match line.kind {
         LineKind::Blank => LINE_COST / 20,
@@ -161,15 +172,15 @@ fn old_only(needle: &Needle<'_>, old: usize) -> i32 {
     }
 }
 
-/// Follows the steps back from a cell to the start.
-fn back(
+/// Returns the steps that led to a cell, in the order of the lines.
+fn trace_back(
     pairs: &mut Pairs<'_, '_>,
     band: &Band,
     (mut i, mut j): (usize, usize),
     low: usize,
 ) -> Vec<AlignmentStep> {
     let mut steps = Vec::new();
-    while let Some(by) = band.at(i, j).map(|at| band.moves[at]) {
+    while let Some(by) = band.cell_index(i, j).map(|at| band.moves[at]) {
         let (old, lines) = match by {
             AlignStep::None => break,
             AlignStep::Pair | AlignStep::Edge => (1, 1),

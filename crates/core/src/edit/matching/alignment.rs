@@ -9,18 +9,18 @@ use super::normalize::match_key;
 /// One step of an alignment.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::edit) enum AlignmentStep {
-    /// These lines of the old text correspond to these lines of the file.
+    /// These lines of the old text correspond to these lines of the file; all numbers are 0-based.
     Pair {
         old: Range<usize>,
         file: Range<usize>,
-        /// Between 0 and 1; 1 for equal lines.
+        /// The similarity of the lines, from 0 to 1 for equal ones.
         likeness: f64,
         /// The part of the file line that the old text does not cover.
         cut: Cut,
     },
-    /// The file has no such line.
+    /// This line (0-based) of the old text is not in the file.
     OldOnly(usize),
-    /// The old text has no such line.
+    /// This line (0-based) of the file is not in the old text.
     FileOnly(usize),
 }
 
@@ -37,18 +37,18 @@ pub(in crate::edit) struct Cut {
 /// The old text aligned with a range of file lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::edit) struct Alignment {
-    /// In the order of both sides. Begins and ends with a pair or with a line that only the old
-    /// text has.
+    /// The steps in the order of both texts. The first and last one is a pair, or a line that only
+    /// the old text has.
     pub steps: Vec<AlignmentStep>,
     /// The lines of the file from the first pair to the last.
     pub file: Range<usize>,
-    /// The total cost of the differences.
+    /// The total cost of the differences, in units of [`LINE_COST`](super::needle::LINE_COST).
     pub cost: i32,
 }
 
 impl Alignment {
-    /// Reports whether two alignments share no pair of old and file lines. Their file ranges may
-    /// still overlap.
+    /// Returns true if the two alignments share no pair of an old line and a file line. Their file
+    /// ranges may still overlap.
     pub(in crate::edit) fn is_apart_from(&self, other: &Self) -> bool {
         let pairs = |alignment: &Self| -> Vec<(usize, usize)> {
             let pair = |step: &AlignmentStep| match step {
@@ -94,7 +94,7 @@ pub(in crate::edit) fn cut_after(
 }
 
 trait Boundary {
-    /// Reports whether the offset is at a character boundary or at the end of the text.
+    /// Returns true at the start of a UTF-8 character and at the end of the text.
     fn is_char_at(&self, at: usize) -> bool;
 }
 

@@ -1,7 +1,7 @@
 //! Estimates the similarity of two lines by their pairs of adjacent bytes.
 //!
-//! An estimate costs one step per byte, so that all lines of a large file can be filtered and only
-//! the most similar compared exactly.
+//! The estimate takes one step per byte, so that all lines of a large file can be checked and only
+//! the most similar ones are compared exactly.
 
 /// The set of byte pairs of a line.
 pub(in crate::edit) struct Bigrams {
@@ -15,20 +15,21 @@ impl Bigrams {
     pub(in crate::edit) fn new(line: &[u8]) -> Self {
         let mut pairs = vec![0u64; 1024];
         for pair in line.windows(2) {
-            let at = number(pair[0], pair[1]);
+            let at = pair_index(pair[0], pair[1]);
             pairs[at / 64] |= 1 << (at % 64);
         }
         let len = pairs.iter().map(|bits| bits.count_ones() as usize).sum();
         Self { pairs, len }
     }
 
-    /// Counts the pairs of `line` that are in this set, with repetitions.
+    /// Counts the pairs of adjacent bytes of `line` that are in this set; a repeated pair counts
+    /// each time.
     pub(in crate::edit) fn shared(&self, line: &[u8]) -> usize {
         line.windows(2).map(|pair| usize::from(self.has(pair[0], pair[1]))).sum()
     }
 
-    /// The same, ignoring white space in `line`.
-    pub(in crate::edit) fn shared_words(&self, line: &[u8]) -> usize {
+    /// Does the same as [`Self::shared`] for `line` without its white space.
+    pub(in crate::edit) fn shared_without_whitespace(&self, line: &[u8]) -> usize {
         let mut words = line.iter().copied().filter(|&byte| !matches!(byte, b' ' | b'\t'..=b'\r'));
         let Some(mut before) = words.next() else { return 0 };
         let pair = |byte| usize::from(self.has(std::mem::replace(&mut before, byte), byte));
@@ -36,12 +37,13 @@ impl Bigrams {
     }
 
     fn has(&self, a: u8, b: u8) -> bool {
-        let at = number(a, b);
+        let at = pair_index(a, b);
         self.pairs[at / 64] >> (at % 64) & 1 == 1
     }
 }
 
-fn number(a: u8, b: u8) -> usize {
+/// Returns the index of a pair of bytes among all pairs.
+fn pair_index(a: u8, b: u8) -> usize {
     usize::from(a) << 8 | usize::from(b)
 }
 
@@ -54,6 +56,6 @@ mod tests {
         let pairs = Bigrams::new(b"abab");
         assert_eq!(pairs.len, 2);
         assert_eq!(pairs.shared(b"xabb"), 1);
-        assert_eq!((pairs.shared(b"a bab"), pairs.shared_words(b"a bab")), (2, 3));
+        assert_eq!((pairs.shared(b"a bab"), pairs.shared_without_whitespace(b"a bab")), (2, 3));
     }
 }

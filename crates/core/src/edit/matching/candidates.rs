@@ -13,17 +13,18 @@ pub(in crate::edit) struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the first line of the file, 1-based.
+    /// Returns the first line of the position in the file, 1-based.
     pub(in crate::edit) fn line(&self) -> u64 {
         self.alignment.file.start as u64 + 1
     }
 }
 
-/// Positions that match equally well. There may be very many, of which few are used, so positions
-/// where every line is equal are stored as their first lines only.
+/// Positions that match equally well. There may be very many, of which few are used; so positions
+/// at which every line is equal are stored by their first lines only.
 #[derive(Debug)]
 pub(in crate::edit) enum Candidates {
-    /// Every line matches: the first lines in the file, the number of lines, and the cost.
+    /// Every line is equal: the first line (0-based) of each position, the number of lines of a
+    /// position, and the cost of each.
     Whole { firsts: Vec<usize>, lines: usize, cost: i32 },
     /// Positions with their alignments.
     Aligned(Vec<Candidate>),
@@ -41,7 +42,7 @@ impl Candidates {
         self.len() == 0
     }
 
-    /// Returns the lines of the file at a position.
+    /// Returns the lines of the file (0-based) that the position with this index covers.
     pub(in crate::edit) fn lines_of(&self, at: usize) -> Range<usize> {
         match self {
             Self::Whole { firsts, lines, .. } => firsts[at]..firsts[at] + lines,
@@ -56,12 +57,14 @@ impl Candidates {
 
     pub(in crate::edit) fn get(&self, at: usize) -> Candidate {
         match self {
-            Self::Whole { firsts, lines, cost } => even(firsts[at], *lines, *cost),
+            Self::Whole { firsts, lines, cost } => {
+                position_of_equal_lines(firsts[at], *lines, *cost)
+            }
             Self::Aligned(places) => places[at].clone(),
         }
     }
 
-    /// Keeps the positions for which `keep` holds.
+    /// Removes the positions for whose file lines `keep` returns false.
     pub(in crate::edit) fn retain(&mut self, keep: impl Fn(Range<usize>) -> bool) {
         match self {
             Self::Whole { firsts, lines, .. } => {
@@ -71,7 +74,8 @@ impl Candidates {
         }
     }
 
-    /// Removes positions that overlap an earlier one.
+    /// Removes positions that overlap an earlier one. Only positions at which every line is equal
+    /// can be so many; others are left as they are.
     pub(in crate::edit) fn without_overlaps(&mut self) {
         if let Self::Whole { firsts, lines, .. } = self {
             let mut free = 0;
@@ -84,8 +88,8 @@ impl Candidates {
     }
 }
 
-/// Aligns `lines` lines one to one from the file's line `first`.
-fn even(first: usize, lines: usize, cost: i32) -> Candidate {
+/// Returns the position at which `lines` old lines equal the file's lines from `first` on.
+fn position_of_equal_lines(first: usize, lines: usize, cost: i32) -> Candidate {
     let steps = (0..lines).map(|at| AlignmentStep::Pair {
         old: at..at + 1,
         file: first + at..first + at + 1,
@@ -101,7 +105,7 @@ fn even(first: usize, lines: usize, cost: i32) -> Candidate {
 pub(in crate::edit) enum NoMatch {
     /// Nothing in the file is similar.
     Nowhere,
-    /// The position would match except for this line (0-based) of the old text.
+    /// The best position would match except for this line (0-based) of the old text.
     Different { place: Candidate, line: usize },
     /// Several positions match equally well.
     Several(Vec<Candidate>),

@@ -1,5 +1,5 @@
-//! Finds possible positions of an old text: the diagonals (file line minus old line) that its lines
-//! vote for.
+//! Finds possible positions of an old text. A position is a diagonal: the number of the file line
+//! minus that of the old line which corresponds to it.
 //!
 //! A line that also occurs in the file votes for the diagonals of its occurrences, with more weight
 //! the rarer it is. If few lines occur exactly, the file lines similar to the longest old line vote
@@ -15,14 +15,17 @@ use super::needle::{LineKind, Needle};
 use super::normalize::match_key;
 use super::similarity::MAX_ALIGNMENTS;
 
-/// Lines with more occurrences do not vote.
+/// The maximum number of occurrences in the file of an old line that votes; a more frequent line
+/// does not vote.
 const MAX_VOTING_OCCURRENCES: usize = 400;
-/// The maximum number of counted votes; the rarest lines vote first.
+/// The maximum number of votes that are counted. The rarest lines vote first.
 const MAX_VOTES: usize = 200_000;
-/// The maximum number of lines compared with the longest old line.
+/// The maximum number of file lines that are compared with the longest old line: the most similar
+/// ones by a fast estimate.
 const MAX_COMPARED_WITH_LONGEST: usize = 256;
 
-/// A fast hash for numbers; the map lives for one search, so that collisions do little harm.
+/// A fast hasher for numbers without a secret key. A map exists for one search only, so numbers
+/// crafted to collide do little harm.
 #[derive(Default)]
 struct FastU64Hasher(u64);
 
@@ -42,23 +45,26 @@ impl Hasher for FastU64Hasher {
     }
 }
 
+/// A map whose keys are hashes or diagonals already.
 type ByHash<V> = HashMap<u64, V, BuildHasherDefault<FastU64Hasher>>;
 
-/// A diagonal that the search should try.
+/// An offset between old text and file at which the fuzzy search aligns them, with the votes of the
+/// lines that match there.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::edit) struct Diagonal {
-    /// Line of the file minus line of the old text.
+    /// The number of the file line minus that of the corresponding old line.
     pub at: isize,
-    /// The weight of the votes for it.
+    /// The sum of the votes for it; higher is better.
     pub votes: f64,
 }
 
-/// The diagonals to try.
+/// The diagonals at which the fuzzy search aligns, best first.
 #[derive(Debug)]
 pub(in crate::edit) struct Diagonals {
-    /// The best first; contains one more than will be tried, if there is one.
+    /// The diagonals, best first: one more than will be tried, if there is one, so that the search
+    /// knows of it.
     pub list: Vec<Diagonal>,
-    /// True if other diagonals as good as the best were left out.
+    /// Whether diagonals that are as good as the best were left out.
     pub crowded: bool,
 }
 
@@ -69,24 +75,26 @@ pub(in crate::edit) fn diagonals(
     needle: &Needle<'_>,
     pattern: &mut BitPattern,
 ) -> Option<Diagonals> {
-    let mut list = votes(hay, needle)?;
+    let mut list = count_votes(hay, needle)?;
     list.sort_by(|a, b| b.votes.total_cmp(&a.votes).then(a.at.cmp(&b.at)));
     list.truncate(MAX_ALIGNMENTS + 1);
     let mut diagonals = Diagonals { list, crowded: false };
     if needle.len() <= 3 {
-        // With so few lines, what they share with other positions may mean little.
-        let mut alike = like_the_longest(hay, needle, pattern)?;
+        // With so few lines, a shared one may be common and prove nothing, so similar lines come
+        // first.
+        let mut alike = diagonals_of_longest_line(hay, needle, pattern)?;
         alike.list.append(&mut diagonals.list);
         diagonals = alike;
     } else if diagonals.list.len() < 2 {
-        let alike = like_the_longest(hay, needle, pattern)?;
+        let alike = diagonals_of_longest_line(hay, needle, pattern)?;
         diagonals.list.extend(alike.list);
         diagonals.crowded = alike.crowded;
     }
     Some(diagonals)
 }
 
-fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
+/// Counts the votes of all lines. Returns `None` if the work exceeds the budget.
+fn count_votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
     if !hay.work.try_spend(4 * hay.len() + 50 * needle.len()) {
         return None;
     }
@@ -123,8 +131,10 @@ fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
         .then(|| votes.into_iter().map(|(at, votes)| Diagonal { at: at as isize, votes }).collect())
 }
 
-/// Returns the diagonals on which the longest old line is at a similar line.
-fn like_the_longest(
+/// Returns the diagonals on which the longest old line is paired with a similar file line. There
+/// are none for a line of less than 8 or more than [`MAX_SIMILAR_BYTES`] bytes. Returns `None` if
+/// the work exceeds the budget.
+fn diagonals_of_longest_line(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
     pattern: &mut BitPattern,
@@ -137,7 +147,7 @@ fn like_the_longest(
     };
     let len = line.key.len();
     let pairs = Bigrams::new(&line.key);
-    let mut glances: Vec<(usize, u32)> = Vec::new();
+    let mut estimates: Vec<(usize, u32)> = Vec::new();
     for at in 0..hay.len() {
         let other = hay.lens[at] as usize;
         if other.abs_diff(len) * 10 > len * 3 {
@@ -148,21 +158,22 @@ fn like_the_longest(
             return None;
         }
         let most = len.max(other);
-        let shared = pairs.shared_words(text).min(most);
-        // A typo removes two or three pairs.
+        let shared = pairs.shared_without_whitespace(text).min(most);
+        // A typo changes two or three pairs, so a line that shares a fifth of them may still be
+        // similar enough.
         if 5 * shared >= most {
-            glances.push(((most - shared) * 1_000 / most, at as u32));
+            estimates.push(((most - shared) * 1_000 / most, at as u32));
         }
     }
     let mut crowded = false;
-    if glances.len() > MAX_COMPARED_WITH_LONGEST {
-        let (kept, left_out, _) = glances.select_nth_unstable(MAX_COMPARED_WITH_LONGEST);
-        crowded = kept.iter().all(|(check_disjoint, _)| *check_disjoint == left_out.0);
-        glances.truncate(MAX_COMPARED_WITH_LONGEST);
+    if estimates.len() > MAX_COMPARED_WITH_LONGEST {
+        let (kept, left_out, _) = estimates.select_nth_unstable(MAX_COMPARED_WITH_LONGEST);
+        crowded = kept.iter().all(|(missing, _)| *missing == left_out.0);
+        estimates.truncate(MAX_COMPARED_WITH_LONGEST);
     }
     pattern.set(&line.key);
     let mut alike: Vec<(f64, usize)> = Vec::new();
-    for (_, at) in glances {
+    for (_, at) in estimates {
         let at = at as usize;
         let other = hay.lens[at] as usize;
         if !hay.work.try_spend(6 * other * len.div_ceil(64)) {
@@ -174,7 +185,7 @@ fn like_the_longest(
         }
     }
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    // These precede all diagonals with votes.
+    // The factor puts these diagonals before all that have votes of lines.
     let diagonal = |(likeness, at): (f64, usize)| Diagonal {
         at: at as isize - old as isize,
         votes: likeness * 1e12,

@@ -1,4 +1,5 @@
-//! Elisions: `...` or `// ... existing code ...` for lines that both texts leave out.
+//! Finds an old text with elisions: lines such as `...` or `// ... existing code ...` that stand
+//! for lines which both texts of an edit leave out.
 //!
 //! The texts are split at their elisions. The parts must occur in the file in order. A part that
 //! the edit changes must have a unique position; an unchanged part may be at any position that fits
@@ -15,12 +16,13 @@ use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any_line, m
 use crate::edit::lines::trim;
 use crate::edit::{Match, Refusal, Tier};
 
-/// The maximum number of lines that one elision may stand for.
+/// The maximum number of file lines that one elision may stand for; parts further apart do not
+/// match.
 const MAX_ELIDED_LINES: usize = 2_000;
 
 type EditLines<'l, 'e> = &'l [&'e [u8]];
 
-/// Reports whether a text has elisions that are not lines of the file.
+/// Returns true if the text has elisions that are not lines of the file itself.
 pub(in crate::edit) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
     let unknown = |line: &&[u8]| {
         !hay.work.try_spend(hay.len()) || !hay.hashes.contains(&crate::diff::hash(&match_key(line)))
@@ -28,7 +30,7 @@ pub(in crate::edit) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
     old.iter().filter(|line| is_elision(line)).any(unknown) && pieces(old).len() > 1
 }
 
-/// Finds an old text with elisions.
+/// Finds an old text with elisions and returns the cost of the match with it.
 ///
 /// # Errors
 /// Refuses if a part that the edit changes has no unique position.
@@ -51,7 +53,7 @@ pub(in crate::edit) fn find(
     if !hay.work.try_spend(20 * all) {
         return Err(Refusal::TooLarge);
     }
-    in_order(&mut places);
+    keep_ordered(&mut places);
     let mut taught = LearnedStyle::default();
     for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
         if places.len() == 1 {
@@ -80,9 +82,9 @@ pub(in crate::edit) fn find(
     Ok((cost, Match { splices, places: 1, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
 }
 
-/// Removes positions from which no position of the next part can be reached, and likewise in
-/// reverse.
-fn in_order(places: &mut [Candidates]) {
+/// Removes the positions of each part after which no position of the next part follows within
+/// [`MAX_ELIDED_LINES`], and those that no position of the previous part precedes.
+fn keep_ordered(places: &mut [Candidates]) {
     // The lines of the positions of a part are in ascending order.
     let ranges = |places: &Candidates| -> Vec<Range<usize>> {
         (0..places.len()).map(|at| places.lines_of(at)).collect()
@@ -103,7 +105,7 @@ fn in_order(places: &mut [Candidates]) {
     }
 }
 
-/// Returns the parts between elisions; elisions at either end separate nothing.
+/// Returns the parts of a text between its elisions; an elision at either end separates nothing.
 fn pieces<'l, 'e>(lines: EditLines<'l, 'e>) -> Vec<EditLines<'l, 'e>> {
     let mut pieces: Vec<EditLines<'l, 'e>> = lines.split(|line| is_elision(line)).collect();
     if pieces.len() > 1 && pieces.first().is_some_and(|piece| piece.is_empty()) {
@@ -115,7 +117,8 @@ fn pieces<'l, 'e>(lines: EditLines<'l, 'e>) -> Vec<EditLines<'l, 'e>> {
     pieces
 }
 
-/// Reports whether a line only marks that lines are left out.
+/// Returns true if a line consists of dots that stand for left-out lines, alone or in a comment
+/// with at most 48 bytes of words.
 pub(in crate::edit) fn is_elision(line: &[u8]) -> bool {
     const OPEN: [&str; 7] = ["//", "#", "/*", "<!--", "--", "{/*", "*"];
     const CLOSE: [&str; 3] = ["*/}", "*/", "-->"];
@@ -129,9 +132,9 @@ pub(in crate::edit) fn is_elision(line: &[u8]) -> bool {
     let rest = text.trim_start_matches(['.', '\u{2026}']);
     let words = rest.trim_end_matches(['.', '\u{2026}']);
     // `...props` spreads a value; `... props` leaves lines out.
-    let check_disjoint = rest.is_empty() || rest.starts_with(' ') || whole.len() > text.len();
+    let is_marker = rest.is_empty() || rest.starts_with(' ') || whole.len() > text.len();
     let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '\'' | '(' | ')');
-    check_disjoint && words.len() <= 48 && words.chars().all(plain)
+    is_marker && words.len() <= 48 && words.chars().all(plain)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The exact tier: matches the bytes of the old text, ignoring only the kind of line endings.
+//! Finds the old text by its bytes, ignoring only whether lines end in LF or CRLF (the tier
+//! `exact`).
 //!
 //! A text with LF matches a file with CRLF and vice versa; the new text takes the file's line
 //! endings.
@@ -12,12 +13,13 @@ use memchr::{memchr, memchr_iter, memrchr};
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
 use crate::edit::lines::to_lf_without_bom;
-use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose};
+use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose_positions};
 use crate::text::{BOM_UTF8, Eol, count_lf};
 
-/// The maximum number of positions that one edit may replace.
-const MAX_CANDIDATES_PER_EDIT: usize = 500_000;
-/// The maximum number of bytes that one edit may write at all positions together.
+/// The maximum number of positions that one edit may replace; it is refused beyond that.
+const MAX_POSITIONS_PER_EDIT: usize = 500_000;
+/// The maximum number of bytes that one edit may write at several positions together; it is refused
+/// beyond that.
 const MAX_WRITTEN_BYTES: usize = 1 << 26;
 
 /// Finds the old text. Returns `None` if it does not occur.
@@ -37,7 +39,7 @@ pub(in crate::edit) fn find(
     let body = text.strip_prefix(BOM_UTF8).unwrap_or(text);
     let eol = Eol::detect(body);
     let view = EolView::new(body, eol, &old);
-    let places = view.places(edit);
+    let places = view.offsets(edit);
     if places.is_empty() {
         return Ok(None);
     }
@@ -46,9 +48,9 @@ pub(in crate::edit) fn find(
         [_] if edit.expected.is_none() => vec![1],
         places => line_numbers(&view.text, places),
     };
-    let chosen = choose(&lines, edit, on_multiple)?;
+    let chosen = choose_positions(&lines, edit, on_multiple)?;
     let count = chosen.len();
-    if count > MAX_CANDIDATES_PER_EDIT
+    if count > MAX_POSITIONS_PER_EDIT
         || (count > 1 && count.saturating_mul(edit.new.len()) > MAX_WRITTEN_BYTES)
     {
         return Err(Refusal::TooMuch);
@@ -73,6 +75,7 @@ pub(in crate::edit) fn find(
     }))
 }
 
+/// Returns the line (1-based) at each of the ascending offsets.
 fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
     let mut line = 1;
     let mut from = 0;
@@ -88,9 +91,9 @@ fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
 /// kinds of line endings.
 struct EolView<'a> {
     raw: &'a [u8],
-    /// The text to search; CRLF becomes LF if the file has both.
+    /// The text to search: the file, with LF for CRLF if it has both.
     text: Cow<'a, [u8]>,
-    /// The text to search for.
+    /// The text to search for, with the line endings of `text`.
     old: Cow<'a, [u8]>,
 }
 
@@ -107,9 +110,10 @@ impl<'a> EolView<'a> {
         Self { raw, text, old }
     }
 
-    /// Returns the offsets at which the old text begins. Overlapping positions cannot all be
-    /// replaced, but a second position that overlaps the first still makes the match ambiguous.
-    fn places(&self, edit: &Edit) -> Vec<usize> {
+    /// Returns the byte offsets at which the old text begins in the searched text, without
+    /// overlaps. If the edit replaces one position only, a second one that overlaps the first is
+    /// included, because it makes the match ambiguous.
+    fn offsets(&self, edit: &Edit) -> Vec<usize> {
         if self.old.is_empty() {
             return Vec::new(); // nothing but a byte order mark was sent
         }
@@ -119,7 +123,7 @@ impl<'a> EolView<'a> {
             !(self.old.ends_with(b"\r") && self.text.get(at + self.old.len()) == Some(&b'\n'))
         };
         let found = finder.find_iter(&self.text).filter(whole);
-        let mut places: Vec<usize> = found.take(MAX_CANDIDATES_PER_EDIT + 1).collect();
+        let mut places: Vec<usize> = found.take(MAX_POSITIONS_PER_EDIT + 1).collect();
         if let &[only] = places.as_slice()
             && !(edit.replace_all || edit.expected.is_some())
         {
@@ -130,7 +134,7 @@ impl<'a> EolView<'a> {
         places
     }
 
-    /// Maps ascending positions to byte ranges of the file.
+    /// Returns the byte ranges of the file for ascending offsets in the searched text.
     fn raw_ranges(&self, places: &[usize]) -> Vec<Range<usize>> {
         let len = self.old.len();
         if matches!(self.text, Cow::Borrowed(_)) {
@@ -152,7 +156,8 @@ impl<'a> EolView<'a> {
     }
 }
 
-/// Converts the new text to the line endings of the file.
+/// Returns the new text with the line endings of the file: those of all its lines, or in a file
+/// with both kinds those of the lines at `range`.
 fn dress(text: &[u8], range: &Range<usize>, eol: Eol, old: &[u8], new: &[u8]) -> Vec<u8> {
     match eol {
         Eol::None => new.to_vec(),
@@ -166,7 +171,7 @@ fn dress(text: &[u8], range: &Range<usize>, eol: Eol, old: &[u8], new: &[u8]) ->
     }
 }
 
-/// Ends each line of an LF text with the next of `ends`.
+/// Returns a text with LF in which each line ends with the next of `ends` instead.
 fn with_ends<'e>(text: &[u8], mut ends: impl Iterator<Item = &'e [u8]>) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + text.len() / 16);
     let mut next = 0;
@@ -218,7 +223,7 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
     ends
 }
 
-/// Reports whether the text occurs.
+/// Returns true if `needle` occurs in the text, ignoring the kind of line endings.
 pub(in crate::edit) fn occurs(text: &[u8], needle: &str) -> bool {
     let needle = to_lf_without_bom(needle.as_bytes());
     let view = EolView::new(text, Eol::detect(text), &needle);

@@ -1,8 +1,9 @@
 //! Finds and applies an edit whose old text does not occur exactly.
 //!
-//! Each hypothesis about the intended edit is searched for, first exactly if something was
-//! repaired, then line by line; the best match is applied. The text as sent comes first and wins
-//! ties, so that a file that really contains `&lt;` stays correct.
+//! Each hypothesis about the intended edit (the text as sent, and the text with a repair) is
+//! searched for, a repaired one first exactly, then line by line. The match with the lowest cost is
+//! applied. The text as sent comes first and wins ties, so that a file that really contains `&lt;`
+//! stays correct.
 
 use std::ops::Range;
 
@@ -12,23 +13,23 @@ use super::elision;
 use super::exact;
 use super::haystack::{Haystack, LineKeys};
 use super::kmp;
-use super::locate::{locate, locate_approximate, word_by_word};
+use super::locate::{locate, locate_approximate, locate_by_keys};
 use super::needle::{LineKind, Needle};
-use super::normalize::{collapse_whitespace, match_key};
+use super::normalize::{match_key, without_whitespace};
 use super::repair::{Hypothesis, hypotheses};
 use super::sanity::{self, Suspicion};
 use crate::edit::applying::merge::{BlankEdges, merge};
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
 use crate::edit::lines::{edit_lines, has_countable_lines, indent, to_lf_without_bom, trim};
-use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose};
+use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose_positions};
 use crate::encoding::trim as trim_splice;
 
-/// A lower cost means that only white space and quotes differ, which no other hypothesis can
-/// improve.
-const MIN_LITERAL_COST: i32 = 100;
-/// A later hypothesis must be this much better than an earlier one.
-const MIN_MARGIN: i32 = 200;
+/// The cost below which a match differs only in white space and quotes, so that no other hypothesis
+/// can be better. In units of [`LINE_COST`](super::needle::LINE_COST).
+const LITERAL_COST_LIMIT: i32 = 100;
+/// The cost by which a later hypothesis must be cheaper than an earlier one to be preferred.
+const MIN_HYPOTHESIS_MARGIN: i32 = 200;
 
 /// Finds the old text line by line.
 ///
@@ -48,12 +49,12 @@ pub(in crate::edit) fn find(
     let mut best: Option<(i32, Match)> = None;
     let mut first = None;
     for hypothesis in hypotheses(&edit.old, &edit.new) {
-        match attempt(&hay, &hypothesis, edit, on_multiple) {
+        match find_hypothesis(&hay, &hypothesis, edit, on_multiple) {
             Ok((cost, found)) => {
-                if best.as_ref().is_none_or(|(least, _)| cost + MIN_MARGIN < *least) {
+                if best.as_ref().is_none_or(|(least, _)| cost + MIN_HYPOTHESIS_MARGIN < *least) {
                     best = Some((cost, Match { repairs: hypothesis.repairs, ..found }));
                 }
-                if cost < MIN_LITERAL_COST {
+                if cost < LITERAL_COST_LIMIT {
                     break;
                 }
             }
@@ -70,7 +71,8 @@ pub(in crate::edit) fn find(
     best.map(|(_, found)| found).ok_or(first.unwrap_or(Refusal::NotFound))
 }
 
-fn attempt(
+/// Searches for one hypothesis; returns the match and its cost.
+fn find_hypothesis(
     hay: &Haystack<'_>,
     hypothesis: &Hypothesis,
     edit: &Edit,
@@ -84,10 +86,10 @@ fn attempt(
         }
         let plain = Edit { old, new, ..edit.clone() };
         if let Some(found) = exact::find(hay.text, &plain, on_multiple, hay.work)? {
-            match sanity::inspect(hay.text, &plain, &found) {
+            match sanity::suspected_mistake(hay.text, &plain, &found) {
                 Some(Suspicion::AlreadyApplied) => return Err(Refusal::AlreadyApplied),
                 Some(Suspicion::DuplicatesLines(found)) => return Ok((0, found)),
-                // The line-by-line match is better, if there is one.
+                // A line-by-line match is preferred, if there is one.
                 Some(Suspicion::SplitsLine(_)) => {}
                 None => return Ok((0, Match { tier: Tier::Fuzzy, ..found })),
             }
@@ -96,15 +98,16 @@ fn attempt(
     let old = to_lf_without_bom(hypothesis.old.as_bytes());
     let new = to_lf_without_bom(hypothesis.new.as_bytes());
     let (old, new) = (edit_lines(&old), edit_lines(&new));
-    let (old, new, edges) = without_edges(&old, &new).ok_or(Refusal::NotFound)?;
+    let (old, new, edges) = without_blank_edges(&old, &new).ok_or(Refusal::NotFound)?;
     let indented = with_indentation_of(old, new);
     let indented = indented.as_ref().map(|line| [line.as_slice()]);
     let new = indented.as_ref().map_or(new, |line| line.as_slice());
     if elision::is_elided(hay, old) {
         return elision::find(hay, old, new);
     }
-    let found = in_place(hay, (old, new, edges), repaired, edit, on_multiple);
-    // The file contains such lines itself; they may be elisions nevertheless.
+    let found = find_and_merge(hay, (old, new, edges), repaired, edit, on_multiple);
+    // The file has lines that look like elisions; those of the old text may be elisions
+    // nevertheless.
     found.or_else(|refusal| match refusal {
         Refusal::TooLarge => Err(refusal),
         refusal => elision::find(hay, old, new).map_err(|_| refusal),
@@ -120,18 +123,19 @@ fn with_indentation_of(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8>
     forgotten.then(|| [indent(old), new].concat())
 }
 
-fn in_place(
+/// Finds the old lines and merges the edit at each chosen position; returns the match and its cost.
+fn find_and_merge(
     hay: &Haystack<'_>,
     (old, new, edges): (EditLines<'_>, EditLines<'_>, BlankEdges),
     repaired: bool,
     edit: &Edit,
     on_multiple: OnMultiple,
 ) -> Result<(i32, Match), Refusal> {
-    let (old, needle, mut places) = located(hay, old, new)?;
+    let (old, needle, mut places) = locate_old_lines(hay, old, new)?;
     if edit.replace_all || edit.expected.is_some() {
         places.without_overlaps();
     }
-    let chosen = choose(&places.first_lines(), edit, on_multiple)?;
+    let chosen = choose_positions(&places.first_lines(), edit, on_multiple)?;
     let mut splices: Vec<Splice> = Vec::new();
     let (mut cost, mut score) = (0, 1.0f64);
     let mut tier = if repaired { Tier::Fuzzy } else { Tier::Whitespace };
@@ -142,19 +146,19 @@ fn in_place(
         tier = tier.max(tier_of(hay, &needle, &place));
         cost = cost.max(place.alignment.cost);
         score = score.min(place.score);
-        if matches_at(hay, &needle, &place.alignment.file, new) {
+        if is_new_text_at(hay, &needle, &place.alignment.file, new) {
             return Err(Refusal::AlreadyApplied);
         }
         let splice = merge(hay, &place.alignment, old, new, edges)?;
-        let splice = check_disjoint(hay.text, &mut splices, splice)?;
+        let splice = make_disjoint(hay.text, &mut splices, splice)?;
         splices.push(splice);
     }
     Ok((cost, Match { splices, places: places.len(), tier, repairs: Vec::new(), score }))
 }
 
-/// Reports whether the complete new text is already at the position or adjacent to it, with lines
-/// that the old text lacks.
-fn matches_at(
+/// Returns true if all lines of the new text are already at the position or adjacent to it, and
+/// some of them are not in the old text.
+fn is_new_text_at(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
     file: &Range<usize>,
@@ -166,7 +170,7 @@ fn matches_at(
         .filter(|key| !key.is_empty())
         .map(|key| crate::diff::hash(&key))
         .collect();
-    if !new.iter().any(|hash| needle.offered.contains(hash)) {
+    if !new.iter().any(|hash| needle.new_only_hashes.contains(hash)) {
         return false;
     }
     // Blank lines do not count, so the window has room for as many again.
@@ -185,9 +189,9 @@ fn matches_at(
     })
 }
 
-/// Makes the splice begin after the preceding ones: splices within one line are reduced to the
-/// bytes that they change.
-fn check_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<Splice, Refusal> {
+/// Returns the splice if it begins after the preceding ones. If it overlaps the last one, as within
+/// one line, both are reduced to the bytes that they change.
+fn make_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<Splice, Refusal> {
     let Some(last) = splices.last_mut().filter(|last| last.range.end > splice.range.start) else {
         return Ok(splice);
     };
@@ -203,11 +207,12 @@ fn check_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result
     Ok(splice)
 }
 
+/// The old lines as they were found, with or without blank edges, and their positions.
 type Located<'e> = (EditLines<'e>, Needle<'e>, Candidates);
 
-/// Finds the old lines, with or without the blank lines at their edges. Equal lines take precedence
-/// over similar ones.
-fn located<'e>(
+/// Finds the old lines, with or without the blank lines at their ends. Positions at which all lines
+/// are equal are preferred to similar ones.
+fn locate_old_lines<'e>(
     hay: &Haystack<'_>,
     old: EditLines<'e>,
     new: EditLines<'_>,
@@ -221,7 +226,7 @@ fn located<'e>(
         forms.push((bare, Needle::new(bare, new)));
     }
     let mut last = None;
-    for search in [word_by_word, locate_approximate] {
+    for search in [locate_by_keys, locate_approximate] {
         for at in 0..forms.len() {
             match search(hay, &forms[at].1) {
                 Ok(places) if !places.is_empty() => {
@@ -236,7 +241,7 @@ fn located<'e>(
     Err(last.unwrap_or(Refusal::NotFound))
 }
 
-/// A position for lines and the splice that replaces them.
+/// A position of old lines in a file and the splice that replaces them by the new ones.
 pub(crate) struct LinePlace {
     /// The lines of the file (0-based).
     pub lines: Range<usize>,
@@ -244,8 +249,8 @@ pub(crate) struct LinePlace {
     pub splice: Splice,
 }
 
-/// Returns the positions for lines that are to be replaced: one, or several that match equally
-/// well. Returns `None` if no position is good enough.
+/// Finds the old lines of a hunk: returns one position, or several that match equally well. Returns
+/// `None` if no position is good enough.
 pub(crate) fn place_lines(
     text: &[u8],
     old: &[&[u8]],
@@ -267,19 +272,19 @@ pub(crate) fn place_lines(
         .collect()
 }
 
-/// Returns the white-space tier if the match differs in white space only, otherwise fuzzy.
+/// Returns the tier of a match: white space if the lines differ in nothing else, otherwise fuzzy.
 fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
     let blank = place.alignment.steps.iter().all(|step| match step {
         AlignmentStep::Pair { old, file, likeness, cut } => {
             let sent: Vec<u8> = old
                 .clone()
-                .flat_map(|line| collapse_whitespace(needle.lines[line].text).into_owned())
+                .flat_map(|line| without_whitespace(needle.lines[line].text).into_owned())
                 .collect();
             let there: Vec<u8> = file
                 .clone()
                 .flat_map(|line| {
                     let text = hay.line(line);
-                    collapse_whitespace(&text[cut.head..text.len() - cut.tail]).into_owned()
+                    without_whitespace(&text[cut.head..text.len() - cut.tail]).into_owned()
                 })
                 .collect();
             *likeness == 1.0 && sent == there
@@ -292,9 +297,9 @@ fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
 
 type EditLines<'e> = &'e [&'e [u8]];
 
-/// Removes the blank lines that both texts share at their edges, and tells where there were any.
-/// Returns `None` if the old text is blank.
-fn without_edges<'e>(
+/// Returns both texts without the blank lines that both have at their ends, and tells at which ends
+/// there were any. Returns `None` if the old text is blank.
+fn without_blank_edges<'e>(
     old: &'e [&'e [u8]],
     new: &'e [&'e [u8]],
 ) -> Option<(EditLines<'e>, EditLines<'e>, BlankEdges)> {

@@ -6,32 +6,33 @@ pub(in crate::edit) fn find_all(hay: &[u64], needle: &[u64]) -> Vec<usize> {
     if needle.is_empty() || hay.len() < needle.len() {
         return places;
     }
-    let borders = borders(needle);
-    let mut held = 0;
+    let borders = border_lengths(needle);
+    let mut matched = 0;
     for (at, number) in hay.iter().enumerate() {
-        while held > 0 && (held == needle.len() || needle[held] != *number) {
-            held = borders[held - 1];
+        while matched > 0 && (matched == needle.len() || needle[matched] != *number) {
+            matched = borders[matched - 1];
         }
-        if needle[held] == *number {
-            held += 1;
+        if needle[matched] == *number {
+            matched += 1;
         }
-        if held == needle.len() {
-            places.push(at + 1 - held);
+        if matched == needle.len() {
+            places.push(at + 1 - matched);
         }
     }
     places
 }
 
-/// Returns for each prefix the length of its longest proper border.
-fn borders(needle: &[u64]) -> Vec<usize> {
+/// Returns for each prefix the length of its longest border, that is, of the longest shorter prefix
+/// which it also ends with.
+fn border_lengths(needle: &[u64]) -> Vec<usize> {
     let mut borders = vec![0; needle.len()];
-    let mut held = 0;
+    let mut matched = 0;
     for at in 1..needle.len() {
-        while held > 0 && needle[held] != needle[at] {
-            held = borders[held - 1];
+        while matched > 0 && needle[matched] != needle[at] {
+            matched = borders[matched - 1];
         }
-        held += usize::from(needle[held] == needle[at]);
-        borders[at] = held;
+        matched += usize::from(needle[matched] == needle[at]);
+        borders[at] = matched;
     }
     borders
 }

@@ -1,10 +1,13 @@
-//! Computes the similarity of two short texts by edit distance, bit-parallel.
+//! Computes the similarity of two short texts by their edit distance (Levenshtein), 64 cells at a
+//! time.
 
-/// Longer texts are similar only if they are equal.
+/// The maximum length in bytes of texts that are compared; longer ones have similarity 0 unless
+/// they are equal.
 pub(in crate::edit) const MAX_SIMILAR_BYTES: usize = 4096;
 
-/// Returns 1 for equal texts down to 0; returns 0 below `floor`. After removing the common prefix
-/// and suffix, costs about one step per byte of one text and 64 bytes of the other.
+/// Returns 1 minus the edit distance in bytes divided by the longer length: 1 for equal texts.
+/// Returns 0 where that is below `floor`. After removing the common prefix and suffix, takes about
+/// one step per byte of one text and 64 bytes of the other.
 pub(in crate::edit) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
     let longest = a.len().max(b.len());
     if a == b {
@@ -28,25 +31,26 @@ pub(in crate::edit) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
     }
 }
 
-/// Returns the number of single-byte edits between two texts, or `None` above `most`.
+/// Returns the edit distance of two texts in bytes, or `None` above `most`.
 fn distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
     let mut whole = BitPattern::default();
     whole.set(pattern);
     whole.distance(text, most)
 }
 
-/// A text that is compared with many others.
+/// A text prepared for comparison with many others.
 #[derive(Default)]
 pub(in crate::edit) struct BitPattern {
     bytes: Vec<u8>,
-    /// For each block of 64 bytes, the positions of each byte value.
+    /// For each block of 64 bytes of the text, a mask of the positions of each byte value.
     places: Vec<[u64; 256]>,
     columns: Vec<Column>,
 }
 
 impl BitPattern {
-    /// For longer patterns, the common prefix and suffix are removed before comparing.
-    const SHORT_BYTES: usize = 128;
+    /// The length in bytes up to which texts are compared as a whole; for longer ones, the common
+    /// prefix and suffix are removed first.
+    const MAX_WHOLE_BYTES: usize = 128;
 
     /// Replaces the pattern.
     pub(in crate::edit) fn set(&mut self, bytes: &[u8]) {
@@ -64,10 +68,10 @@ impl BitPattern {
         }
     }
 
-    /// Like [`similarity`] of the pattern and a text.
+    /// Returns [`similarity`] of the pattern and a text.
     pub(in crate::edit) fn similarity(&mut self, text: &[u8], floor: f64) -> f64 {
         let longest = self.bytes.len().max(text.len());
-        if longest > Self::SHORT_BYTES {
+        if longest > Self::MAX_WHOLE_BYTES {
             return similarity(&self.bytes, text, floor);
         }
         if longest == 0 {
@@ -80,7 +84,8 @@ impl BitPattern {
         self.distance(text, most).map_or(0.0, |distance| 1.0 - distance as f64 / longest as f64)
     }
 
-    /// Myers' bit-vector algorithm in blocks of 64 rows.
+    /// Returns the edit distance in bytes, or `None` above `most`, by Myers' bit-vector algorithm
+    /// in blocks of 64 rows.
     fn distance(&mut self, text: &[u8], most: usize) -> Option<usize> {
         let Some(last) = self.bytes.len().checked_sub(1) else {
             return Some(text.len()).filter(|&distance| distance <= most);
@@ -91,7 +96,7 @@ impl BitPattern {
         let last = 1u64 << (last % 64);
         let mut score = self.bytes.len();
         for (at, &byte) in text.iter().enumerate() {
-            // A step along the text costs one in the top row.
+            // In the top row, each byte of the text adds one to the distance.
             let mut carry = 1;
             for (block, column) in self.columns.iter_mut().enumerate() {
                 let high = if block + 1 == blocks { last } else { 1 << 63 };
@@ -107,8 +112,8 @@ impl BitPattern {
     }
 }
 
-/// The differences between adjacent rows in a block of 64, as bits: where the distance increases
-/// and where it decreases.
+/// The differences between adjacent rows of one column in a block of 64: bits for rows where the
+/// distance increases (`up`) and where it decreases (`down`).
 #[derive(Clone, Copy)]
 struct Column {
     up: u64,
@@ -116,8 +121,9 @@ struct Column {
 }
 
 impl Column {
-    /// Processes the next byte of the text. The carry is the change of distance along the row
-    /// above; the result is the change along the last row.
+    /// Processes the next byte of the text, whose positions in the block are `matches`. `carry` is
+    /// the change of distance along the row above the block; returns the change along the row of
+    /// the bit `high`.
     fn advance(&mut self, matches: u64, carry: isize, high: u64) -> isize {
         let vertical = matches | self.down;
         let matches = matches | u64::from(carry < 0);

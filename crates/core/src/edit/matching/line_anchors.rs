@@ -1,5 +1,5 @@
-//! Edits that name lines instead of text: `120#k3x9q1` is a number and six characters that identify
-//! the line and its neighbours.
+//! Finds the lines of an edit that names lines instead of a text, such as `120#k3x9q1`: a line
+//! number and six characters computed from the line and its neighbours.
 //!
 //! All edits of a call name lines of the file as it was before the first edit. If the caller knows
 //! that the file has not changed since it was read, the number identifies the line. Otherwise the
@@ -45,15 +45,16 @@ pub struct Anchors {
     pub from: Anchor,
     /// The last line; equal to `from` for a single line.
     pub to: Anchor,
-    /// Inserts the new text next to the line instead of replacing the line.
+    /// Where to insert the new text next to the line `from`; `None` to replace the lines.
     pub insert: Option<Insert>,
-    /// True if the file is known to be the version that the anchors were read from.
+    /// Whether the file is known to be the version that the anchors were read from.
     pub unchanged: bool,
 }
 
 impl Anchor {
-    /// Returns the kind of line whose anchor this is, for a line with this neighbourhood.
-    fn kind(&self, neighbourhood: u64) -> Option<AnchorKind> {
+    /// Returns whether this is the anchor of a unique or of a common line with this neighbourhood;
+    /// `None` if it is neither.
+    fn kind_at(&self, neighbourhood: u64) -> Option<AnchorKind> {
         [AnchorKind::Unique, AnchorKind::Common]
             .into_iter()
             .find(|&kind| anchor_digits(neighbourhood, kind) == self.hash)
@@ -114,20 +115,20 @@ pub(in crate::edit) fn find(
     }
     let file = FileLines::new(text);
     let (read, lines) = if shifts.is_empty() {
-        let lines = place(&file, anchors, label)?;
+        let lines = locate_lines(&file, anchors, label)?;
         (lines.clone(), lines)
     } else {
         let before = FileLines::new(original);
-        let lines = place(&before, anchors, label)?;
-        (lines.clone(), moved(&before, &file, &lines, shifts, label)?)
+        let lines = locate_lines(&before, anchors, label)?;
+        (lines.clone(), shifted_lines(&before, &file, &lines, shifts, label)?)
     };
     if anchors.insert.is_none() {
         shifts.record_replaced(&read);
     }
     let splice = match anchors.insert {
-        None => replace(text, &file, lines, new),
-        Some(Insert::Before) => insert(text, &file, lines.start, new),
-        Some(Insert::After) => insert(text, &file, lines.end, new),
+        None => replacement(text, &file, lines, new),
+        Some(Insert::Before) => insertion(text, &file, lines.start, new),
+        Some(Insert::After) => insertion(text, &file, lines.end, new),
     };
     Ok(Match {
         splices: vec![splice],
@@ -138,8 +139,8 @@ pub(in crate::edit) fn find(
     })
 }
 
-/// Returns the lines (0-based) of the file as it was before the call.
-fn place(
+/// Returns the lines (0-based) that the anchors name, in the file as it was before the call.
+fn locate_lines(
     file: &FileLines<'_>,
     Anchors { from, to, unchanged, .. }: &Anchors,
     label: &str,
@@ -152,8 +153,8 @@ fn place(
     let expected = usize::try_from(from.line - 1).unwrap_or(usize::MAX);
     if *unchanged
         && let Some(last) = expected.checked_add(span).filter(|&last| last < file.len())
-        && from.kind(file.neighbourhood_hash(expected)).is_some()
-        && to.kind(file.neighbourhood_hash(last)).is_some()
+        && from.kind_at(file.neighbourhood_hash(expected)).is_some()
+        && to.kind_at(file.neighbourhood_hash(last)).is_some()
     {
         return Ok(expected..last + 1);
     }
@@ -161,12 +162,12 @@ fn place(
     let shown =
         |anchor: &Anchor| format!("{}#{}", anchor.line, anchor.hash.iter().collect::<String>());
     let named = if span == 0 { shown(from) } else { format!("{} to {}", shown(from), shown(to)) };
-    let (places, is_certain) = places(file, from, to, span);
+    let (places, is_certain) = lines_with_anchors(file, from, to, span);
     match places.as_slice() {
         [only] if is_certain => Ok(*only..*only + span + 1),
         [] => {
             let near = expected.min(file.len().saturating_sub(1));
-            Err(stale(file, near..(near + span + 1).min(file.len()), &named, &path))
+            Err(stale_anchor_error(file, near..(near + span + 1).min(file.len()), &named, &path))
         }
         several => {
             let numbers: Vec<u64> = several.iter().map(|at| *at as u64 + 1).collect();
@@ -193,17 +194,22 @@ fn place(
     }
 }
 
-/// Returns the lines (0-based) at which both anchors match, stopping once there are enough to
-/// report an ambiguity. The flag is true if a single match must be the line that was read, because
-/// one of the anchors identifies a line that was unique and still is.
-fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec<usize>, bool) {
+/// Returns the lines (0-based) at which `from` matches and `to` matches `span` lines later; at most
+/// 101, which suffice to report an ambiguity. The flag is true if a single match must be the line
+/// that was read, because one of the anchors identifies a line that was unique and still is.
+fn lines_with_anchors(
+    file: &FileLines<'_>,
+    from: &Anchor,
+    to: &Anchor,
+    span: usize,
+) -> (Vec<usize>, bool) {
     const MAX_MATCHES: usize = 101;
     let hashes = file.hashes();
     let all = neighbourhood_hashes(&hashes);
     let mut places = Vec::new();
     let mut is_certain = false;
     for at in 0..all.len().saturating_sub(span) {
-        let (Some(first), Some(last)) = (from.kind(all[at]), to.kind(all[at + span])) else {
+        let (Some(first), Some(last)) = (from.kind_at(all[at]), to.kind_at(all[at + span])) else {
             continue;
         };
         is_certain |= first == AnchorKind::Unique && has_unique_line(&hashes, at)
@@ -216,15 +222,15 @@ fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec
     (places, is_certain)
 }
 
-/// Reports whether the line at an index, or one of its neighbours, occurs only once in the file.
+/// Returns true if the line at an index, or one of its neighbours, occurs only once in the file.
 fn has_unique_line(hashes: &[u64], at: usize) -> bool {
     hashes[at.saturating_sub(1)..(at + 2).min(hashes.len())]
         .iter()
         .any(|one| hashes.iter().filter(|other| *other == one).nth(1).is_none())
 }
 
-/// Maps lines of the file before the call to lines after its earlier edits.
-fn moved(
+/// Returns the present position of lines of the file before the call, after its earlier edits.
+fn shifted_lines(
     before: &FileLines<'_>,
     now: &FileLines<'_>,
     lines: &Range<usize>,
@@ -250,7 +256,8 @@ fn moved(
         .detail("reason", "stale_anchor"))
 }
 
-fn stale(file: &FileLines<'_>, near: Range<usize>, named: &str, path: &str) -> Error {
+/// The error for lines that are not in the file any more; `near` are the lines to show instead.
+fn stale_anchor_error(file: &FileLines<'_>, near: Range<usize>, named: &str, path: &str) -> Error {
     let message = format!(
         "{named} is not in {path} any more: the lines or their neighbours have changed since they were read"
     );
@@ -260,8 +267,9 @@ fn stale(file: &FileLines<'_>, near: Range<usize>, named: &str, path: &str) -> E
         .detail("candidates", candidates(file, &[near], None))
 }
 
-/// Returns the line ending of a line, or that of the previous line.
-fn end_of<'t>(text: &'t [u8], file: &FileLines<'_>, line: usize) -> &'t [u8] {
+/// Returns the line ending of a line or, if it has none, that of the previous line; LF if neither
+/// has one.
+fn line_ending_of<'t>(text: &'t [u8], file: &FileLines<'_>, line: usize) -> &'t [u8] {
     let end = |line: usize| {
         let next = file.start(line + 1);
         match text[..next] {
@@ -284,25 +292,27 @@ fn new_lines(new: &str) -> Vec<Vec<u8>> {
     edit_lines(body).into_iter().map(<[u8]>::to_vec).collect()
 }
 
-fn replace(text: &[u8], file: &FileLines<'_>, lines: Range<usize>, new: &str) -> Splice {
+/// Returns the splice that replaces whole lines.
+fn replacement(text: &[u8], file: &FileLines<'_>, lines: Range<usize>, new: &str) -> Splice {
     let range = file.start(lines.start)..file.start(lines.end);
     let open = !text[range.clone()].ends_with(b"\n");
     let mut with = Vec::new();
     for (index, line) in new_lines(new).iter().enumerate() {
         let beside = (lines.start + index).min(lines.end - 1);
         with.extend_from_slice(line);
-        with.extend_from_slice(end_of(text, file, beside));
+        with.extend_from_slice(line_ending_of(text, file, beside));
     }
     if open && !with.is_empty() {
-        let end = end_of(text, file, lines.end - 1).len();
+        let end = line_ending_of(text, file, lines.end - 1).len();
         with.truncate(with.len() - end);
     }
     Splice { range, with }
 }
 
-fn insert(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice {
+/// Returns the splice that inserts lines before a line (0-based).
+fn insertion(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice {
     let at = file.start(before);
-    let end = end_of(text, file, before.saturating_sub(1));
+    let end = line_ending_of(text, file, before.saturating_sub(1));
     let mut with = Vec::new();
     for line in new_lines(new) {
         with.extend_from_slice(&line);

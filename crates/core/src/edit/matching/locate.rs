@@ -1,33 +1,36 @@
 //! Finds the position of the old text line by line.
 //!
-//! Positions where every line has the same key come first, of those the ones whose white space is
-//! most similar. Next, a single old line may be part of a file line. Only if there is neither, the
-//! search is by similarity ([`super::similarity`]).
+//! Positions at which every line has the same match key come first, and of those the ones whose
+//! white space is most similar. Next, a single old line may be part of a file line. If there is
+//! neither, the most similar lines are searched for ([`super::similarity`]).
 
 use super::candidates::{Candidates, NoMatch};
 use super::haystack::Haystack;
 use super::kmp;
 use super::needle::{LineKind, Needle};
-use super::normalize::collapse_whitespace;
+use super::normalize::without_whitespace;
 use super::similarity::find_similar;
 use super::within::within_a_line;
 use crate::edit::lines::{trim, trim_end};
 
-/// Shorter texts with a word are not searched for by similarity.
+/// The minimum of [`Needle::word_bytes`] for a search by parts of lines or by similarity; a shorter
+/// text is found only where all lines have the same match key.
 const MIN_SEARCHED_BYTES: usize = 6;
-/// The maximum number of lines compared to distinguish positions by white space.
+/// The maximum number of lines, of all positions together, that are compared to prefer positions
+/// with similar white space. Beyond it, all positions count as equal.
 const MAX_RANKED_LINES: usize = 500_000;
 
-/// Finds the positions of the old text: one, or several that match equally well in every line.
+/// Finds the positions of the old text: one, or several that match equally well.
 pub(in crate::edit) fn locate(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
 ) -> Result<Candidates, NoMatch> {
-    let whole = word_by_word(hay, needle)?;
+    let whole = locate_by_keys(hay, needle)?;
     if whole.is_empty() { locate_approximate(hay, needle) } else { Ok(whole) }
 }
 
-/// Finds the position if none matches in every line: one position, or part of a line.
+/// Finds a position for an old text that matches nowhere in every line: a part of a line, or the
+/// most similar lines.
 ///
 /// # Errors
 /// Returns the reason if there is no position or the choice is ambiguous.
@@ -35,7 +38,7 @@ pub(in crate::edit) fn locate_approximate(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
 ) -> Result<Candidates, NoMatch> {
-    if needle.words < MIN_SEARCHED_BYTES {
+    if needle.word_bytes < MIN_SEARCHED_BYTES {
         return Err(NoMatch::Nowhere);
     }
     if let [line] = needle.lines.as_slice() {
@@ -47,11 +50,12 @@ pub(in crate::edit) fn locate_approximate(
     find_similar(hay, needle).map(|place| Candidates::Aligned(vec![place]))
 }
 
-/// Returns positions where every line has the same key and whose white space is equally similar.
+/// Returns the positions at which every line has the same match key, and of those the ones with the
+/// most similar white space.
 ///
 /// # Errors
-/// Returns an error if the work exceeds the budget.
-pub(in crate::edit) fn word_by_word(
+/// `TooLarge` if the work exceeds the budget.
+pub(in crate::edit) fn locate_by_keys(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
 ) -> Result<Candidates, NoMatch> {
@@ -87,13 +91,14 @@ pub(in crate::edit) fn word_by_word(
     Ok(places)
 }
 
-/// Ranks the difference in white space between two lines with equal keys.
+/// Returns a rank for the difference in white space between two lines with equal match keys: 0 none
+/// except at the end, 1 only at the ends, 2 also within, 3 other characters.
 fn whitespace_distance(old: &[u8], file: &[u8]) -> u8 {
     if trim_end(old) == trim_end(file) {
         0
     } else if trim(old) == trim(file) {
         1
-    } else if collapse_whitespace(old) == collapse_whitespace(file) {
+    } else if without_whitespace(old) == without_whitespace(file) {
         2
     } else {
         3

@@ -1,11 +1,11 @@
-//! The old text as lines to search for: the key and the weight of each.
+//! The old text as lines to search for, each with its match key ([`match_key`]) and its weight.
 
 use std::collections::HashSet;
 
 use super::normalize::{has_word, match_key};
 use crate::edit::lines::trim;
 
-/// Costs and weights are in ten-thousandths of an ordinary line.
+/// The cost of leaving out an ordinary line. Costs and weights are in ten-thousandths of it.
 pub(in crate::edit) const LINE_COST: i32 = 10_000;
 
 /// The kind of a line, which determines how the matcher may treat it.
@@ -36,8 +36,9 @@ impl LineKind {
     }
 }
 
-/// Returns the weight of finding a line with this key; braces weigh little.
-pub(in crate::edit) fn weight(key: &[u8]) -> i32 {
+/// Returns the weight of a line with this match key: how much its presence says about a position.
+/// Braces weigh little.
+pub(in crate::edit) fn line_weight(key: &[u8]) -> i32 {
     match key {
         [] => LINE_COST / 10,
         key if !has_word(key) => LINE_COST * 35 / 100,
@@ -60,11 +61,12 @@ pub(in crate::edit) struct Needle<'e> {
     pub lines: Vec<NeedleLine<'e>>,
     /// The sum of the weights of all lines.
     pub total: i32,
-    /// The length of all keys with a word, which measures how distinctive the text is. Bytes.
-    pub words: usize,
-    /// The hashes of lines that only the new text has: if the file has them too, the old text
-    /// forgot them.
-    pub offered: HashSet<u64>,
+    /// The length in bytes of the match keys that contain a word; measures how distinctive the text
+    /// is.
+    pub word_bytes: usize,
+    /// The hashes of the match keys of lines that only the new text has. If the file has such a
+    /// line too, the old text forgot it.
+    pub new_only_hashes: HashSet<u64>,
 }
 
 impl<'e> Needle<'e> {
@@ -73,23 +75,23 @@ impl<'e> Needle<'e> {
             .iter()
             .map(|&text| {
                 let key = match_key(text);
-                let (hash, weight) = (crate::diff::hash(&key), weight(&key));
+                let (hash, weight) = (crate::diff::hash(&key), line_weight(&key));
                 NeedleLine { text, key, hash, weight, kind: LineKind::of(text) }
             })
             .collect();
         let total = lines.iter().fold(0i32, |total, line| total.saturating_add(line.weight));
-        let words =
+        let word_bytes =
             lines.iter().filter(|line| has_word(&line.key)).map(|line| line.key.len()).sum();
-        let mut offered: HashSet<u64> = new
+        let mut new_only_hashes: HashSet<u64> = new
             .iter()
             .map(|line| match_key(line))
             .filter(|key| key.len() >= 4 && has_word(key))
             .map(|key| crate::diff::hash(&key))
             .collect();
         for line in &lines {
-            offered.remove(&line.hash);
+            new_only_hashes.remove(&line.hash);
         }
-        Self { lines, total, words, offered }
+        Self { lines, total, word_bytes, new_only_hashes }
     }
 
     pub(in crate::edit) fn len(&self) -> usize {

@@ -6,17 +6,18 @@ use std::borrow::Cow;
 use crate::edit::lines::trim;
 use crate::text::unicode_normalize::{Form, normalised};
 
-/// Longer lines are compared unchanged except for white space around them. Bytes.
+/// The maximum length in bytes of a line that is normalised; a longer one is only trimmed.
 const MAX_FOLDED_BYTES: usize = 1 << 16;
 
-/// Returns the key of a line; lines with equal keys have the same words.
+/// Returns the match key of a line: its text without white space and invisible characters, in
+/// Unicode form NFKC, with plain quotes and dashes. Lines with equal keys have the same words.
 pub(in crate::edit) fn match_key(line: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(line.len());
     push_key(line, &mut key);
     key
 }
 
-/// Appends the key of a line.
+/// Appends the match key of a line to `key`.
 pub(in crate::edit) fn push_key(line: &[u8], key: &mut Vec<u8>) {
     if line.len() > MAX_FOLDED_BYTES {
         key.extend_from_slice(trim(line));
@@ -43,16 +44,17 @@ pub(in crate::edit) fn push_key(line: &[u8], key: &mut Vec<u8>) {
     }
 }
 
+/// Returns true for ASCII white space.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Matches white space and invisible characters.
+/// Returns true for white space and invisible characters.
 fn is_invisible(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Returns the plain form of a typographic character.
+/// Returns the ASCII form of a typographic quote or dash; any other character unchanged.
 pub(in crate::edit) fn fold_char(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{ff07}' => '\'',
@@ -62,8 +64,9 @@ pub(in crate::edit) fn fold_char(c: char) -> char {
     }
 }
 
-/// Replaces typographic characters and white space by their plain forms.
-pub(in crate::edit) fn plain(line: &[u8]) -> Vec<u8> {
+/// Returns the line with ASCII quotes and dashes, a blank for each other white space except tabs,
+/// and without invisible characters.
+pub(in crate::edit) fn with_plain_chars(line: &[u8]) -> Vec<u8> {
     let Some(text) = std::str::from_utf8(line).ok().filter(|text| !text.is_ascii()) else {
         return line.to_vec();
     };
@@ -72,28 +75,29 @@ pub(in crate::edit) fn plain(line: &[u8]) -> Vec<u8> {
     text.chars().filter(is_seen).map(plain).collect::<String>().into_bytes()
 }
 
-/// Removes all white space from a text.
-pub(in crate::edit) fn collapse_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
+/// Returns the text without ASCII white space.
+pub(in crate::edit) fn without_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
     if line.iter().any(|byte| is_space(*byte)) {
         return Cow::Owned(line.iter().copied().filter(|byte| !is_space(*byte)).collect());
     }
     Cow::Borrowed(line)
 }
 
-/// Reports whether a key contains a letter, digit or underscore.
+/// Returns true if a key contains a letter, digit or underscore; any character beyond ASCII counts
+/// as a letter.
 pub(in crate::edit) fn has_word(key: &[u8]) -> bool {
     key.iter().any(|&byte| is_word_byte(byte))
 }
 
-/// Reports whether a byte is a letter, a digit, an underscore, or part of another character than
-/// those of ASCII.
+/// Returns true for an ASCII letter, a digit, an underscore, and a byte of a character beyond
+/// ASCII.
 pub(super) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{match_key, plain};
+    use super::{match_key, with_plain_chars};
 
     #[test]
     fn keys_contain_only_words() {
@@ -108,6 +112,6 @@ mod tests {
         }
         assert_ne!(match_key(b"a-b"), match_key(b"ab"));
         let sent = "say\u{a0}\u{201c}hi\u{201d}\u{200b}  \u{2013}\tok";
-        assert_eq!(plain(sent.as_bytes()), b"say \"hi\"  -\tok");
+        assert_eq!(with_plain_chars(sent.as_bytes()), b"say \"hi\"  -\tok");
     }
 }

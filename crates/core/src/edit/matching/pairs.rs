@@ -1,4 +1,4 @@
-//! The ways in which lines of the old text and of the file can correspond.
+//! The steps of an alignment at one pair of an old line and a file line, with their costs.
 
 use super::haystack::Haystack;
 use super::levenshtein::{BitPattern, MAX_SIMILAR_BYTES};
@@ -7,25 +7,25 @@ use super::normalize::is_word_byte;
 use super::window::Window;
 use crate::edit::lines::{trim, trim_end};
 
-/// Less similar lines do not pair up.
+/// The minimum similarity, 0 to 1, of an old line and a file line that correspond.
 const MIN_PAIR_SIMILARITY: f64 = 0.6;
 
 /// The step that reached a cell of an alignment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit) enum AlignStep {
-    /// The path begins here.
+    /// None: the alignment begins at this cell.
     None,
-    /// One line of each side.
+    /// One old line for one file line.
     Pair,
-    /// An old line that begins or ends within the file's line.
+    /// The first or last old line, which begins or ends within the file line.
     Edge,
     /// One old line for several file lines.
     Join(u8),
     /// Several old lines for one file line.
     Split(u8),
-    /// The file has no such line.
+    /// An old line that the file does not have.
     OldOnly,
-    /// The old text has no such line.
+    /// A file line that the old text does not have.
     FileOnly,
 }
 
@@ -34,14 +34,14 @@ impl AlignStep {
     pub(in crate::edit) const MAX_JOINED_LINES: usize = 4;
 }
 
-/// Computes and caches the similarity of line pairs.
+/// Computes the similarity of pairs of an old line and a file line.
 pub(in crate::edit) struct Pairs<'p, 'n> {
     pub hay: &'p Haystack<'p>,
     pub needle: &'p Needle<'n>,
     window: &'p Window,
     pattern: &'p mut BitPattern,
-    /// The old line that the pattern currently holds.
-    row: Option<usize>,
+    /// The index of the old line that `pattern` holds.
+    pattern_line: Option<usize>,
 }
 
 impl<'p, 'n> Pairs<'p, 'n> {
@@ -51,10 +51,11 @@ impl<'p, 'n> Pairs<'p, 'n> {
         window: &'p Window,
         pattern: &'p mut BitPattern,
     ) -> Self {
-        Self { hay, needle, window, pattern, row: None }
+        Self { hay, needle, window, pattern, pattern_line: None }
     }
 
-    /// Returns the similarity of an old line and a file line.
+    /// Returns the similarity, 0 to 1, of an old line and a file line (0-based). It is 0 below
+    /// [`MIN_PAIR_SIMILARITY`], for long lines and beyond the budget.
     pub(in crate::edit) fn likeness(&mut self, old: usize, file: usize) -> f64 {
         let line = &self.needle.lines[old];
         if self.hay.hashes[file] == line.hash {
@@ -67,14 +68,14 @@ impl<'p, 'n> Pairs<'p, 'n> {
         if !self.hay.work.try_spend_times(b, 6 * a.div_ceil(64)) {
             return 0.0;
         }
-        if self.row.replace(old) != Some(old) {
+        if self.pattern_line.replace(old) != Some(old) {
             self.pattern.set(&line.key);
         }
         self.pattern.similarity(self.window.key(file), MIN_PAIR_SIMILARITY)
     }
 
-    /// Returns the steps that can pair the old lines from `old` with the file lines from `file`:
-    /// the number of lines of each side and the cost.
+    /// Calls `way` for each step that pairs the old lines from `old` on with the file lines from
+    /// `file` on: with the number of lines of each side, the cost and the step.
     pub(in crate::edit) fn steps_from(
         &mut self,
         old: usize,
@@ -89,9 +90,8 @@ impl<'p, 'n> Pairs<'p, 'n> {
             return;
         }
         if likeness >= MIN_PAIR_SIMILARITY {
-            let check_disjoint =
-                f64::from(line.weight.max(LINE_COST * 3 / 10)) * (1.0 - likeness) * 1.5;
-            way(1, 1, check_disjoint as i32 + LINE_COST * 3 / 100, AlignStep::Pair);
+            let cost = f64::from(line.weight.max(LINE_COST * 3 / 10)) * (1.0 - likeness) * 1.5;
+            way(1, 1, cost as i32 + LINE_COST * 3 / 100, AlignStep::Pair);
         }
         let n = needle.len();
         let (own, other) = (line.key.len(), hay.lens[file] as usize);
@@ -113,7 +113,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
         }
         if own > other && other > 0 {
             let lens = |at: usize| hay.lens.get(file + at).map(|&len| len as usize);
-            if let Some(count) = joined(own, lens) {
+            if let Some(count) = count_joined(own, lens) {
                 let mut rest = line.key.as_slice();
                 let fits = (0..count).all(|at| {
                     let key = self.window.get(file + at).unwrap_or_default();
@@ -125,7 +125,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
             }
         } else if own < other && own > 0 {
             let lens = |at: usize| needle.lines.get(old + at).map(|line| line.key.len());
-            if let Some(count) = joined(other, lens) {
+            if let Some(count) = count_joined(other, lens) {
                 let mut rest = key;
                 let fits = (0..count).all(|at| {
                     let key = needle.lines[old + at].key.as_slice();
@@ -139,14 +139,15 @@ impl<'p, 'n> Pairs<'p, 'n> {
     }
 }
 
-/// Reports whether the boundary between two parts of a line is within a word.
+/// Returns true if the boundary between two parts of a line is within a word.
 fn splits_word(before: Option<&[u8]>, after: &[u8]) -> bool {
     let is_in_word = |byte: Option<&u8>| byte.is_some_and(|&byte| is_word_byte(byte));
     is_in_word(before.and_then(|before| before.last())) && is_in_word(after.first())
 }
 
-/// Returns how many parts from the first on have this total length.
-fn joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+/// Returns how many parts, from the first on, have this total length together: two or more, or
+/// `None`.
+fn count_joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     let mut sum = 0;
     for at in 0..AlignStep::MAX_JOINED_LINES {
         let piece = len(at).filter(|&piece| piece > 0)?;
@@ -158,7 +159,7 @@ fn joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     None
 }
 
-/// Returns the small cost of lines with equal keys that are not identical. It only decides between
+/// Returns the cost of two lines with equal match keys: at most 10, so that it decides only between
 /// positions that match equally well otherwise.
 fn whitespace_cost(old: &[u8], file: &[u8]) -> i32 {
     if old == file {

@@ -1,15 +1,14 @@
-//! Reverts damage from transport: reconstructs the edit that was probably meant.
+//! Removes damage that an edit suffered on its way, such as pasted line numbers or doubled escapes.
 //!
-//! A model pastes line numbers, or its text is escaped once too often. Each repair is a hypothesis
-//! about old and new text together, because the same damage affects both. The text as sent is
-//! always the first hypothesis; the search decides which one is right.
+//! Each repair is a hypothesis about old and new text together, because the same damage affects
+//! both. The text as sent is always the first hypothesis; the search decides which one is right.
 
-/// A kind of damage that a text may have.
+/// A kind of damage that a repair removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::edit) enum Repair {
-    /// Sent on one line, with `\n` for line endings.
+    /// The text is on one line, with `\n` for line endings.
     EscapedNewlines,
-    /// Line numbers in front of the lines.
+    /// Each line begins with its number.
     LineNumbers,
     /// `\"` for `"`, and `\${` for the `${` of a template between them.
     EscapedQuotes,
@@ -50,24 +49,25 @@ impl Repair {
         }
     }
 
-    /// Returns old and new text without this damage, or `None` if the old text shows no sign of it.
-    fn undo(self, old: &str, new: &str) -> Option<(String, String)> {
-        let both = |undo: fn(&str) -> String| (undo(old), undo(new));
+    /// Returns old and new text without this damage, or `None` if the old text has no sign of it.
+    fn without_damage(self, old: &str, new: &str) -> Option<(String, String)> {
+        let both = |repair: fn(&str) -> String| (repair(old), repair(new));
         match self {
             Self::EscapedNewlines => (!old.trim_end_matches('\n').contains('\n')
                 && old.contains("\\n"))
-            .then(|| both(newlines)),
-            Self::LineNumbers => line_numbers(old, new),
+            .then(|| both(unescape_newlines)),
+            Self::LineNumbers => remove_line_numbers(old, new),
             Self::EscapedQuotes => ["\\\"", "\\'", "\\`", "\\${"]
                 .iter()
                 .any(|quote| old.contains(quote))
-                .then(|| both(quotes)),
+                .then(|| both(unescape_quotes)),
             Self::DoubledBackslashes => {
                 old.contains("\\\\").then(|| both(|text| text.replace("\\\\", "\\")))
             }
-            Self::Entities => {
-                ENTITIES.iter().any(|(entity, _)| old.contains(entity)).then(|| both(entities))
-            }
+            Self::Entities => ENTITIES
+                .iter()
+                .any(|(entity, _)| old.contains(entity))
+                .then(|| both(decode_entities)),
         }
     }
 }
@@ -80,7 +80,8 @@ pub(in crate::edit) struct Hypothesis {
     pub repairs: Vec<Repair>,
 }
 
-/// Returns the hypotheses about an edit, the text as sent first.
+/// Returns the texts that an edit may have meant, the text as sent first, then those with one or
+/// more repairs; at most 12.
 pub(in crate::edit) fn hypotheses(old: &str, new: &str) -> Vec<Hypothesis> {
     const MAX_HYPOTHESES: usize = 12;
     let mut all =
@@ -90,7 +91,7 @@ pub(in crate::edit) fn hypotheses(old: &str, new: &str) -> Vec<Hypothesis> {
             if all.len() >= MAX_HYPOTHESES {
                 return all;
             }
-            if let Some((old, new)) = repair.undo(&all[at].old, &all[at].new) {
+            if let Some((old, new)) = repair.without_damage(&all[at].old, &all[at].new) {
                 let mut repairs = all[at].repairs.clone();
                 repairs.push(repair);
                 all.push(Hypothesis { old, new, repairs });
@@ -100,7 +101,7 @@ pub(in crate::edit) fn hypotheses(old: &str, new: &str) -> Vec<Hypothesis> {
     all
 }
 
-fn newlines(text: &str) -> String {
+fn unescape_newlines(text: &str) -> String {
     unescape(text, |c| match c {
         'n' => Some('\n'),
         't' => Some('\t'),
@@ -110,10 +111,11 @@ fn newlines(text: &str) -> String {
     })
 }
 
-fn quotes(text: &str) -> String {
+fn unescape_quotes(text: &str) -> String {
     unescape(text, |c| matches!(c, '"' | '\'' | '`').then_some(c)).replace("\\${", "${")
 }
 
+/// Replaces each backslash and the character after it for which `meant` returns the meaning.
 fn unescape(text: &str, meant: impl Fn(char) -> Option<char>) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -129,6 +131,7 @@ fn unescape(text: &str, meant: impl Fn(char) -> Option<char>) -> String {
     plain
 }
 
+/// The HTML entities that are decoded, and their characters.
 const ENTITIES: [(&str, &str); 6] = [
     ("&lt;", "<"),
     ("&gt;", ">"),
@@ -138,18 +141,19 @@ const ENTITIES: [(&str, &str); 6] = [
     ("&amp;", "&"),
 ];
 
-fn entities(text: &str) -> String {
+fn decode_entities(text: &str) -> String {
     // `&amp;` must be last: `&amp;lt;` is `&lt;`, not `<`.
     ENTITIES.iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
 }
 
-/// Removes the line numbers of a listing from both texts. Every line of the old text that is not
-/// blank must have one; lines of the new text may have one.
-fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
+/// Returns both texts without the line numbers of a listing, or `None` if the old text has none.
+/// Every line of the old text that is not blank must have one, in ascending order; lines of the new
+/// text may have one.
+fn remove_line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     let mut numbers = Vec::new();
     let mut plain = Vec::new();
     for line in old.split('\n') {
-        match after_number(line) {
+        match split_line_number(line) {
             Some((number, rest)) => {
                 numbers.push(number);
                 plain.push(rest);
@@ -171,7 +175,7 @@ fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     let wider = wider.filter(|_| plain.iter().all(|line| line.is_empty() || wide(line)));
     let narrow = new
         .split('\n')
-        .filter_map(after_number)
+        .filter_map(split_line_number)
         .any(|(_, rest)| !rest.is_empty() && !rest.starts_with(' '));
     let wider = wider.filter(|_| !narrow);
     let shared = |plain: &[&str]| {
@@ -179,15 +183,15 @@ fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     };
     let blank = wider.as_ref().is_some_and(|wider| shared(wider) >= shared(&plain));
     let plain = wider.filter(|_| blank).unwrap_or(plain);
-    let after_number = |line| {
-        after_number(line).map(|(number, rest)| {
+    let split_line_number = |line| {
+        split_line_number(line).map(|(number, rest)| {
             (number, rest.strip_prefix(' ').filter(|_| blank).unwrap_or(rest))
         })
     };
-    let numbered = new.split('\n').filter(|line| after_number(line).is_some()).count();
-    let unnumbered = new.split('\n').filter(|line| after_number(line).is_none());
+    let numbered = new.split('\n').filter(|line| split_line_number(line).is_some()).count();
+    let unnumbered = new.split('\n').filter(|line| split_line_number(line).is_none());
     let unnumbered = unnumbered.filter(|line| !line.trim().is_empty()).count();
-    let new = new.split('\n').map(|line| match after_number(line) {
+    let new = new.split('\n').map(|line| match split_line_number(line) {
         Some((_, rest)) if numbered >= unnumbered || plain.contains(&rest) => rest,
         _ => line,
     });
@@ -196,11 +200,11 @@ fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
 
 /// Returns a text without the line numbers with which all of its lines begin, if they do.
 pub(in crate::edit) fn without_line_numbers(text: &str) -> Option<String> {
-    line_numbers(text, "").map(|(plain, _)| plain)
+    remove_line_numbers(text, "").map(|(plain, _)| plain)
 }
 
-/// Splits a line of a listing into its number and the rest.
-fn after_number(line: &str) -> Option<(u64, &str)> {
+/// Splits a line of a listing into its number and its text; `None` if it has no number.
+fn split_line_number(line: &str) -> Option<(u64, &str)> {
     let text = line.trim_start();
     let text = text.strip_prefix('L').unwrap_or(text);
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -214,7 +218,7 @@ fn after_number(line: &str) -> Option<(u64, &str)> {
             return Some((number, line));
         }
     }
-    // The listing of an empty line may have lost its white space.
+    // An empty line may have lost the white space after its number.
     let bare = rest.trim_end();
     matches!(bare, ":" | "|" | " |" | "")
         .then_some((number, ""))

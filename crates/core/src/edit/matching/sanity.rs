@@ -11,10 +11,12 @@ use crate::edit::lines::{indent, is_blank, trim, trim_end};
 use crate::edit::{Edit, Match, Splice, Strictness, Tier};
 use crate::text::line_begin;
 
-/// This many bytes of words are not equal by chance.
+/// The minimum length in bytes of the lines with a word that two texts must share; fewer may be
+/// equal by chance.
 const MIN_SIGNIFICANT_BYTES: usize = 6;
-/// The maximum number of new lines that are checked for being in the file already.
-const MAX_NEW_LINES: usize = 500;
+/// The maximum number of lines at either end of the new text that are checked for being in the file
+/// already.
+const MAX_CHECKED_LINES: usize = 500;
 
 /// A mistake suspected in an exact match.
 pub(in crate::edit) enum Suspicion {
@@ -23,28 +25,32 @@ pub(in crate::edit) enum Suspicion {
     /// The new text begins or ends with lines that the file has there; contains the edit without
     /// the duplicates.
     DuplicatesLines(Match),
-    /// The old text lacks its indentation, or begins or ends within a line that it does not name.
-    /// Contains the strictness that a correction needs.
+    /// The old text lacks the indentation of its line, or begins or ends within a line that it does
+    /// not name. Contains the strictness from which on a correction is allowed.
     SplitsLine(Strictness),
 }
 
-/// Checks an exact match.
-pub(in crate::edit) fn inspect(text: &[u8], edit: &Edit, found: &Match) -> Option<Suspicion> {
+/// Returns the mistake that an exact match at one position may be, or `None`.
+pub(in crate::edit) fn suspected_mistake(
+    text: &[u8],
+    edit: &Edit,
+    found: &Match,
+) -> Option<Suspicion> {
     let [splice] = found.splices.as_slice() else { return None };
     if edit.replace_all || edit.expected.is_some() {
         return None;
     }
-    if is_there(text, splice) {
+    if has_addition(text, splice) {
         return Some(Suspicion::AlreadyApplied);
     }
-    if let Some(strictness) = lacks_indentation(text, splice) {
+    if let Some(strictness) = strictness_for_indentation(text, splice) {
         return Some(Suspicion::SplitsLine(strictness));
     }
-    let Some(splice) = with_forgotten(text, splice) else {
+    let Some(splice) = extended_over_repeats(text, splice) else {
         if moves_trailing_blanks(text, splice) {
             return Some(Suspicion::SplitsLine(Strictness::Whitespace));
         }
-        let doubtful = is_torn(text, splice) || repeats_next_line(text, splice);
+        let doubtful = matches_partial_line(text, splice) || repeats_next_line(text, splice);
         return doubtful.then_some(Suspicion::SplitsLine(Strictness::Fuzzy));
     };
     let found = Match {
@@ -57,8 +63,9 @@ pub(in crate::edit) fn inspect(text: &[u8], edit: &Edit, found: &Match) -> Optio
     Some(Suspicion::DuplicatesLines(found))
 }
 
-/// Reports whether the text that the edit adds around the old text is there already.
-fn is_there(text: &[u8], splice: &Splice) -> bool {
+/// Returns true if the text that the edit adds before and after the old text is in the file there
+/// already.
+fn has_addition(text: &[u8], splice: &Splice) -> bool {
     let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
     let old = &text[splice.range.clone()];
     memmem::find_iter(&splice.with, old).take(8).any(|at| {
@@ -69,7 +76,9 @@ fn is_there(text: &[u8], splice: &Splice) -> bool {
     })
 }
 
-fn lacks_indentation(text: &[u8], splice: &Splice) -> Option<Strictness> {
+/// Returns the strictness from which on a match is corrected whose old text begins after the
+/// indentation of its line; `None` if it needs no correction.
+fn strictness_for_indentation(text: &[u8], splice: &Splice) -> Option<Strictness> {
     let old = &text[splice.range.clone()];
     let before = &text[line_begin(text, splice.range.start)..splice.range.start];
     if before.is_empty() || !before.iter().all(|&byte| is_blank(byte)) || is_blank(old[0]) {
@@ -84,9 +93,9 @@ fn lacks_indentation(text: &[u8], splice: &Splice) -> Option<Strictness> {
     (single && further.any(shallow)).then_some(Strictness::Fuzzy)
 }
 
-/// Reports whether the first or last of several old lines has no word and matches inside a line
-/// that has one.
-fn is_torn(text: &[u8], splice: &Splice) -> bool {
+/// Returns true if the first or last of several old lines has no word and matches only a part of a
+/// file line.
+fn matches_partial_line(text: &[u8], splice: &Splice) -> bool {
     let old = &text[splice.range.clone()];
     let (Some(first), Some(last)) = (memchr::memchr(b'\n', old), memchr::memrchr(b'\n', old))
     else {
@@ -100,9 +109,9 @@ fn is_torn(text: &[u8], splice: &Splice) -> bool {
     head || tail
 }
 
-/// Reports whether the last old line stays, other lines follow it in the new text, and the white
-/// space at its end, which the old text does not have, would move to the end of those. Also if the
-/// old text has a part of that white space.
+/// Returns true if white space at the end of the last old line would move to another line: the line
+/// stays, other lines follow it in the new text, and the old text does not have all of the white
+/// space.
 fn moves_trailing_blanks(text: &[u8], splice: &Splice) -> bool {
     let old = &text[splice.range.clone()];
     let rest = &text[splice.range.end..];
@@ -120,8 +129,8 @@ fn moves_trailing_blanks(text: &[u8], splice: &Splice) -> bool {
     made.next_back() != Some(trim_end(&last)) && made.any(|line| line == trim_end(&last))
 }
 
-/// Reports whether the new text ends with the line of the file that follows the old text, except
-/// for white space at the end of that line.
+/// Returns true if the new text ends with the file's line that follows the old text, except for
+/// white space at its end.
 fn repeats_next_line(text: &[u8], splice: &Splice) -> bool {
     let old = &text[splice.range.clone()];
     let mut rest = text[splice.range.end..].split(|&byte| byte == b'\n');
@@ -134,17 +143,18 @@ fn repeats_next_line(text: &[u8], splice: &Splice) -> bool {
     made == next && made != last(old) && significant_bytes(next) >= MIN_SIGNIFICANT_BYTES
 }
 
-/// Extends the splice over the lines of the file that the new text repeats.
-fn with_forgotten(text: &[u8], splice: &Splice) -> Option<Splice> {
+/// Returns the splice extended over the lines of the file, after or before the old text, that the
+/// new text repeats; `None` if there are none.
+fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
     let old = &text[splice.range.clone()];
     let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
     let new = splice.with.as_slice();
     let cuts: Vec<usize> = memchr::memchr_iter(b'\n', new).collect();
-    let last = &cuts[cuts.len().saturating_sub(MAX_NEW_LINES)..];
-    let first = &cuts[..cuts.len().min(MAX_NEW_LINES)];
+    let last = &cuts[cuts.len().saturating_sub(MAX_CHECKED_LINES)..];
+    let first = &cuts[..cuts.len().min(MAX_CHECKED_LINES)];
 
-    // If the old text ends with a line ending, a new line follows; otherwise its line ending
-    // follows.
+    // The repeated lines begin with a line if the old text ends with a line ending; otherwise with
+    // the line ending of the last old line.
     let tail = last.iter().map(|&at| at + usize::from(old.ends_with(b"\n"))).find(|&at| {
         let tail = &new[at..];
         let closed =
@@ -173,7 +183,8 @@ fn with_forgotten(text: &[u8], splice: &Splice) -> Option<Splice> {
     Some(Splice { range: splice.range.start - at..splice.range.end, with: new.to_vec() })
 }
 
-/// Counts the bytes of lines that contain a word.
+/// Counts the bytes of the lines that contain a letter, digit or underscore. Lines such as a lone
+/// brace prove nothing and do not count.
 fn significant_bytes(text: &[u8]) -> usize {
     text.split(|&byte| byte == b'\n').map(trim).filter(|line| has_word(line)).map(<[u8]>::len).sum()
 }

@@ -1,4 +1,4 @@
-//! Finds the position that is most similar to the old text.
+//! Finds the lines of the file that are most similar to the old text.
 //!
 //! Lines vote for diagonals ([`super::diagonals`]), and the text is aligned around the best of
 //! them. The best alignment is accepted if the lines that differ have only typos, and if no other
@@ -14,20 +14,21 @@ use super::needle::{LINE_COST, LineKind, Needle};
 use super::typo::{has_whole_word, is_typo};
 use crate::edit::lines::trim;
 
-/// The maximum number of alignments that are tried.
-const MAX_CANDIDATES: usize = 24;
-/// The maximum number of alignments if no diagonal has more votes than another.
+/// The maximum number of alignments that are tried if some diagonals have more votes than others.
+const MAX_RANKED_ALIGNMENTS: usize = 24;
+/// The maximum number of alignments that are tried if no diagonal has more votes than another.
 pub(in crate::edit) const MAX_ALIGNMENTS: usize = 100;
-/// The maximum number of other positions that are compared with the best.
+/// The maximum number of other positions that are compared with the best one to decide whether it
+/// is unique.
 const MAX_RIVALS: usize = 8;
 /// The maximum number of positions that are reported if several are as similar as the best.
 const MAX_LISTED_POSITIONS: usize = 40;
-/// The minimum fraction of the old text that must be found.
+/// The minimum fraction of the old text, 0 to 1, that must be found.
 const MIN_SIMILARITY: f64 = 0.8;
-/// The minimum fraction for showing a position in a refusal.
+/// The minimum fraction of the old text, 0 to 1, for showing a position in a refusal.
 const MIN_SUGGESTED_SIMILARITY: f64 = 0.4;
 
-/// Finds the position, or returns the reason why there is none.
+/// Returns the most similar position if it is good enough and clearly better than any other.
 pub(in crate::edit) fn find_similar(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -35,13 +36,14 @@ pub(in crate::edit) fn find_similar(
     let mut pattern = BitPattern::default();
     let mut found: Vec<Alignment> = Vec::new();
     let mut tried: Vec<isize> = Vec::new();
-    // A position with a higher cost is neither shown nor a rival of the best so far.
+    // The cost above which a position is neither shown nor compared with the best so far.
     let mut most = needle.total - (f64::from(needle.total) * MIN_SUGGESTED_SIMILARITY) as i32;
     let diagonals = diagonals(hay, needle, &mut pattern).ok_or(NoMatch::TooLarge)?;
     let (mut votes, mut untried) = (0.0f64, diagonals.crowded);
     for diagonal in diagonals.list {
-        // If many diagonals are as good as the best, either all are tried or none is taken.
-        if tried.len() >= MAX_CANDIDATES && (found.is_empty() || diagonal.votes < votes) {
+        // If many diagonals are as good as the best, the result is only certain once all of them
+        // are tried.
+        if tried.len() >= MAX_RANKED_ALIGNMENTS && (found.is_empty() || diagonal.votes < votes) {
             break;
         }
         if tried.len() >= MAX_ALIGNMENTS {
@@ -57,7 +59,7 @@ pub(in crate::edit) fn find_similar(
             if found.iter().all(|other| cost < other.cost) {
                 votes = diagonal.votes;
             }
-            most = most.min((cost + clear_of(needle)).max(cost.saturating_mul(10) / 7 + 1));
+            most = most.min((cost + min_cost_margin(needle)).max(cost.saturating_mul(10) / 7 + 1));
             found.push(alignment);
         }
     }
@@ -84,18 +86,18 @@ pub(in crate::edit) fn find_similar(
         let as_like = found.take_while(|place| place.alignment.cost == cost);
         let mut alike: Vec<Candidate> =
             as_like.filter(is_apart).take(MAX_LISTED_POSITIONS).collect();
-        alike.extend(lines_as_like(hay, needle, &best.alignment));
+        alike.extend(equally_similar_neighbours(hay, needle, &best.alignment));
         return Err(if alike.is_empty() {
             NoMatch::Different { place: best, line }
         } else {
             NoMatch::Several([vec![best], alike].concat())
         });
     }
-    // A position that would be refused by itself is no rival.
+    // A position that would be refused on its own does not make the best one ambiguous.
     let cost = best.alignment.cost;
     let is_close = |place: &Candidate| {
         let other = place.alignment.cost;
-        other - cost < clear_of(needle) || (cost > LINE_COST / 10 && cost * 10 > other * 7)
+        other - cost < min_cost_margin(needle) || (cost > LINE_COST / 10 && cost * 10 > other * 7)
     };
     let mut rivals: Vec<Candidate> = found
         .take(MAX_RIVALS)
@@ -113,14 +115,18 @@ pub(in crate::edit) fn find_similar(
     Ok(best)
 }
 
-/// Returns the margin by which a position must be better than any other.
-fn clear_of(needle: &Needle<'_>) -> i32 {
+/// Returns the cost by which a position must be cheaper than any other.
+fn min_cost_margin(needle: &Needle<'_>) -> i32 {
     (LINE_COST * 12 / 100).max(needle.total / 100 * 3)
 }
 
-/// Returns the other file lines that are as similar as the best one to an old text of one line.
-/// Lines near the best are within its band, so they have no alignment of their own.
-fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> Vec<Candidate> {
+/// Returns the lines directly before and after the best one that are at least as similar to an old
+/// text of one line. They lie within its band, so they have no alignment of their own.
+fn equally_similar_neighbours(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    best: &Alignment,
+) -> Vec<Candidate> {
     let ([sent], [AlignmentStep::Pair { file, .. }]) =
         (needle.lines.as_slice(), best.steps.as_slice())
     else {
@@ -147,8 +153,8 @@ fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> V
         .collect()
 }
 
-/// Returns the first line of the old text that the file lacks or has with other words. A few typos
-/// do not count.
+/// Returns the first line (0-based) of the old text that the file does not have or has with other
+/// words. Typos in at most one line and a quarter of the lines do not count.
 fn first_difference(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -156,12 +162,12 @@ fn first_difference(
 ) -> Option<usize> {
     let known =
         |word: &[u8]| !hay.work.try_spend(hay.text.len() / 8) || has_whole_word(hay.text, word);
-    let mut edit_distance = 0;
+    let mut differing_lines = 0;
     alignment.steps.iter().find_map(|step| match step {
         AlignmentStep::Pair { old, file, likeness, .. } if *likeness < 1.0 => {
-            edit_distance += 1;
+            differing_lines += 1;
             let line = old.start;
-            let few = edit_distance <= 1 + needle.len() / 4;
+            let few = differing_lines <= 1 + needle.len() / 4;
             let slip = is_typo(needle.lines[line].text, hay.line(file.start), &known);
             (!few || !slip).then_some(line)
         }

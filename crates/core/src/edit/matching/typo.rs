@@ -1,4 +1,4 @@
-//! Detects typos: decides whether a line differs from another only by spelling mistakes.
+//! Decides whether a line differs from another only by typos.
 //!
 //! `cofnig` for `config` is a typo; `teardown_request2` for `teardown_request1`, `F_SETFL` for
 //! `F_GETFL` or another argument are different code, however similar the lines are. A sent word
@@ -10,8 +10,8 @@ use crate::diff::changes_between;
 /// The maximum number of typos in one line.
 const MAX_TYPOS: usize = 2;
 
-/// Reports whether `sent` differs from `file` only by typos, white space and the kind of quotes.
-/// `known` reports whether the file contains a word.
+/// Returns true if `sent` differs from `file` only by at most [`MAX_TYPOS`] typos, white space and
+/// the kind of quotes. `known` returns true for a word that the file contains.
 pub(in crate::edit) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -> bool {
     // A long dash may stand for one hyphen or for two.
     let dashed = [&b"\xe2\x80\x93"[..], b"\xe2\x80\x94"]
@@ -31,7 +31,7 @@ pub(in crate::edit) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -
             let sent = &a[change.before.start as usize..change.before.end as usize];
             let file = &b[change.after.start as usize..change.after.end as usize];
             match (sent, file) {
-                ([], [mark]) | ([mark], []) => is_small_mark(mark),
+                ([], [mark]) | ([mark], []) => is_minor_punctuation(mark),
                 ([sent], [file]) if is_quote(sent) && is_quote(file) => true,
                 ([sent], [file]) => is_misspelt(sent, file) && !known(sent),
                 // Two words were joined, or one was split.
@@ -43,8 +43,8 @@ pub(in crate::edit) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -
         })
 }
 
-/// Recognises punctuation whose loss or addition counts as a typo.
-fn is_small_mark(token: &[u8]) -> bool {
+/// Returns true for punctuation whose loss or addition counts as a typo.
+fn is_minor_punctuation(token: &[u8]) -> bool {
     matches!(token, [b';' | b',' | b'.' | b':' | b'"' | b'\'' | b'`' | b')' | b'('])
 }
 
@@ -52,7 +52,7 @@ fn is_quote(token: &[u8]) -> bool {
     matches!(token, [b'"' | b'\'' | b'`'])
 }
 
-/// Reports whether two words differ in one or two letters only.
+/// Returns true if two words differ by one typo, or by two if both are long. Digits must be equal.
 fn is_misspelt(sent: &[u8], file: &[u8]) -> bool {
     let digits = |word: &[u8]| word.iter().copied().filter(u8::is_ascii_digit).collect::<Vec<_>>();
     let letters = |word: &[u8]| word.iter().all(|&byte| is_word_byte(byte));
@@ -68,7 +68,8 @@ fn is_misspelt(sent: &[u8], file: &[u8]) -> bool {
     edit_distance == 1 || (edit_distance == 2 && short >= 8)
 }
 
-/// Counts wrong, missing, doubled and transposed letters.
+/// Returns the number of wrong, missing, added and transposed bytes between two words; `usize::MAX`
+/// for words that differ much.
 fn edit_distance(a: &[u8], b: &[u8]) -> usize {
     let prefix = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[prefix..], &b[prefix..]);
@@ -122,7 +123,7 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-/// Reports whether a text contains a word as a whole word.
+/// Returns true if a text contains a word that is not a part of a longer one.
 pub(in crate::edit) fn has_whole_word(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find_iter(text, word).any(|at| {
         let free = |at: Option<&u8>| at.is_none_or(|&byte| !is_word_byte(byte));

@@ -1,24 +1,27 @@
-//! The lines of the file that an alignment visits: the key of each and the cost of skipping it.
+//! The lines of the file that an alignment visits: the match key of each, and the cost if the old
+//! text does not have it.
 
 use std::ops::Range;
 
 use super::haystack::Haystack;
 use super::levenshtein::MAX_SIMILAR_BYTES;
-use super::needle::{LINE_COST, LineKind, Needle, weight};
+use super::needle::{LINE_COST, LineKind, Needle, line_weight};
 use super::normalize::push_key;
 
-/// The maximum length of all keys in a window. Bytes.
+/// The maximum length of all match keys in a window in bytes; a larger window is not aligned.
 const MAX_WINDOW_KEY_BYTES: usize = 1 << 25;
 
+/// The lines that an alignment visits.
 pub(in crate::edit) struct Window {
     first: usize,
     keys: Vec<u8>,
     ends: Vec<usize>,
-    skips: Vec<i32>,
+    skip_costs: Vec<i32>,
 }
 
 impl Window {
-    /// Returns `None` if the lines exceed the budget or the window.
+    /// Prepares these lines (0-based); returns `None` if the work exceeds the budget or the keys
+    /// exceed [`MAX_WINDOW_KEY_BYTES`].
     pub(in crate::edit) fn new(
         hay: &Haystack<'_>,
         needle: &Needle<'_>,
@@ -34,7 +37,7 @@ impl Window {
             first: lines.start,
             keys: Vec::with_capacity(bytes),
             ends: Vec::with_capacity(lines.len()),
-            skips: Vec::with_capacity(lines.len()),
+            skip_costs: Vec::with_capacity(lines.len()),
         };
         for line in lines {
             let text = hay.line(line);
@@ -43,32 +46,33 @@ impl Window {
                 push_key(text, &mut window.keys);
             }
             let key = &window.keys[start..];
-            window.skips.push(match LineKind::of(text) {
-                _ if needle.offered.contains(&hay.hashes[line]) => LINE_COST / 20,
+            window.skip_costs.push(match LineKind::of(text) {
+                _ if needle.new_only_hashes.contains(&hay.hashes[line]) => LINE_COST / 20,
                 _ if held(line).is_none() => LINE_COST,
                 LineKind::Blank => LINE_COST * 6 / 100,
                 LineKind::Comment => LINE_COST / 4,
-                LineKind::Code => weight(key) * 9 / 10,
+                LineKind::Code => line_weight(key) * 9 / 10,
             });
             window.ends.push(window.keys.len());
         }
         Some(window)
     }
 
-    /// Returns the key of a file line; empty for a line that is too long.
+    /// Returns the match key of a file line (0-based); empty for a line longer than
+    /// [`MAX_SIMILAR_BYTES`].
     pub(in crate::edit) fn key(&self, line: usize) -> &[u8] {
         let at = line - self.first;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.keys[start..self.ends[at]]
     }
 
-    /// Returns the key of a line that may lie outside the window.
+    /// Returns the match key of a file line, or `None` after the end of the window.
     pub(in crate::edit) fn get(&self, line: usize) -> Option<&[u8]> {
         (line < self.first + self.ends.len()).then(|| self.key(line))
     }
 
-    /// Returns the cost of a file line that the old text lacks.
-    pub(in crate::edit) fn skip(&self, line: usize) -> i32 {
-        self.skips[line - self.first]
+    /// Returns the cost of a file line that the old text does not have.
+    pub(in crate::edit) fn skip_cost(&self, line: usize) -> i32 {
+        self.skip_costs[line - self.first]
     }
 }

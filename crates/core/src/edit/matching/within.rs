@@ -1,4 +1,4 @@
-//! Finds a single old line inside a line of the file, ignoring white space.
+//! Finds an old text of one line as a part of a line of the file, ignoring white space.
 
 use memchr::memmem::Finder;
 
@@ -9,11 +9,11 @@ use super::levenshtein::MAX_SIMILAR_BYTES;
 use super::normalize::{match_key, push_key};
 use crate::edit::lines::trim;
 
-/// The maximum number of positions that are collected.
-const MAX_CANDIDATES: usize = 10_000;
+/// The maximum number of positions; beyond it, the search gives up as too large.
+const MAX_POSITIONS: usize = 10_000;
 
-/// Returns the positions where a line with this key is part of a file line, or `None` if the work
-/// exceeds the budget.
+/// Returns the positions where a line with this match key is part of a file line, or `None` if the
+/// work exceeds the budget.
 pub(in crate::edit) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candidates> {
     let finder = Finder::new(wanted);
     let mut places = Vec::new();
@@ -24,7 +24,7 @@ pub(in crate::edit) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Optio
             continue;
         }
         let text = hay.line(line);
-        if !hay.work.try_spend(text.len() + text.len() / 2) || places.len() > MAX_CANDIDATES {
+        if !hay.work.try_spend(text.len() + text.len() / 2) || places.len() > MAX_POSITIONS {
             return None;
         }
         found.clear();
@@ -35,7 +35,7 @@ pub(in crate::edit) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Optio
         let map = KeyMap::new(text);
         for at in finder.find_iter(&map.key) {
             let tail = text.len() - map.ends[at + wanted.len() - 1];
-            // An indentation is no text that the old line leaves out.
+            // If only indentation precedes the match, the old text begins with the line.
             let head = map.starts[at];
             let head = if trim(&text[..head]).is_empty() { 0 } else { head };
             let cut = Cut { head, tail };
@@ -47,7 +47,8 @@ pub(in crate::edit) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Optio
     (!hay.work.is_spent()).then_some(Candidates::Aligned(places))
 }
 
-/// The key of a line, with the start and end of the source character for each byte of the key.
+/// The match key of a line with, for each byte of the key, the byte offsets of start and end of the
+/// character in the line that it comes from.
 struct KeyMap {
     key: Vec<u8>,
     starts: Vec<usize>,

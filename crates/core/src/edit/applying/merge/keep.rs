@@ -7,7 +7,7 @@ use crate::diff::changes_between;
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::needle::LineKind;
-use crate::edit::matching::normalize::{collapse_whitespace, has_word, match_key, plain};
+use crate::edit::matching::normalize::{has_word, match_key, with_plain_chars, without_whitespace};
 
 /// The minimum length in bytes from which equal lines of punctuation are taken for the same line;
 /// shorter ones may be equal by chance.
@@ -310,7 +310,7 @@ impl Merge<'_, '_> {
             return Some(OldLineMistake::LineBreak);
         }
         let joined = |lines: &mut dyn Iterator<Item = &[u8]>| -> Vec<u8> {
-            lines.flat_map(|line| collapse_whitespace(line).into_owned()).collect()
+            lines.flat_map(|line| without_whitespace(line).into_owned()).collect()
         };
         let sent = joined(&mut self.old[unit.old.clone()].iter().copied());
         let there = joined(&mut unit.file.clone().map(|line| self.hay.line(line)));
@@ -326,7 +326,9 @@ impl Merge<'_, '_> {
         let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit]) else { return false };
         let there = trim(self.hay.line(unit.file.start));
         let whole = unit.old.len() == 1 && unit.file.len() == 1;
-        whole && plain(trim(self.old[old])) == there && plain(trim(self.new[new])) != there
+        whole
+            && with_plain_chars(trim(self.old[old])) == there
+            && with_plain_chars(trim(self.new[new])) != there
     }
 
     /// Removes from the kept lines those that belong to a file line of which other old lines are

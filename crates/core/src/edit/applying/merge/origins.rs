@@ -8,7 +8,7 @@ use super::{BaseLine, LineGroup, Merge, OutputLine};
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::levenshtein::similarity;
-use crate::edit::matching::normalize::{collapse_whitespace, match_key};
+use crate::edit::matching::normalize::{match_key, without_whitespace};
 
 /// The minimum similarity, 0 to 1, at which a new line counts as derived from an old one.
 const MIN_ORIGIN_SIMILARITY: f64 = 0.5;
@@ -93,7 +93,7 @@ impl Merge<'_, '_> {
         }
         let theirs = trim(self.new[new]);
         // In a line that changed much, the file's white space fits no longer.
-        if collapse_whitespace(base) == collapse_whitespace(ours)
+        if without_whitespace(base) == without_whitespace(ours)
             && similarity(base, theirs, MIN_RETAINED_SIMILARITY) == 0.0
         {
             return in_file_style;
