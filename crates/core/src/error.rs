@@ -17,7 +17,7 @@ macro_rules! codes {
         pub enum Code { $(#[doc = $doc] $variant,)* }
 
         impl Code {
-            /// All codes, in the order of the specification.
+            /// All codes, in the order of their declaration.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
             /// Returns the stable text form, such as `NOT_FOUND`.
@@ -77,12 +77,12 @@ codes! {
 pub struct Error {
     /// The stable code.
     pub code: Code,
-    /// The cause, in lower case, without a final full stop and without a path that the caller did
+    /// The cause, in lower case and without a final full stop. Names no path that the caller did
     /// not pass.
     pub message: String,
-    /// One remedy, if there is one.
+    /// What the caller can do about it, if anything.
     pub hint: Option<String>,
-    /// Data for programs, such as `edit_index` or `expected` and `found`.
+    /// Data for programs by key, such as `edit_index`, or `expected` and `found`.
     pub details: Map<String, Value>,
 }
 
@@ -92,14 +92,14 @@ impl Error {
         Self { code, message: message.into(), hint: None, details: Map::new() }
     }
 
-    /// Adds the remedy.
+    /// Sets the remedy.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds one detail.
+    /// Adds one detail; replaces one with the same key.
     #[must_use]
     pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.to_owned(), value.into());

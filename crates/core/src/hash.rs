@@ -20,12 +20,12 @@ impl Hasher {
         Self::default()
     }
 
-    /// Adds the next bytes.
+    /// Hashes the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// Returns the hash of everything added.
+    /// Returns the hash of all bytes in the form of [`sha256`].
     pub fn finish(self) -> String {
         const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digest = self.0.finalize();
@@ -39,13 +39,13 @@ impl Hasher {
     }
 }
 
-/// Saved states of hashing a text, so that hashing another text with the same prefix can continue
-/// from one of them.
+/// Saved states of hashing a text, one after each [`Self::STEP_BYTES`], so that hashing another
+/// text with the same prefix can continue from one of them.
 #[derive(Clone, Default)]
 pub struct HashCheckpoints(Vec<Hasher>);
 
 impl HashCheckpoints {
-    /// The distance between saved states in bytes.
+    /// The number of bytes between saved states.
     pub const STEP_BYTES: usize = 1 << 20;
 
     /// Creates an empty list.
@@ -53,7 +53,8 @@ impl HashCheckpoints {
         Self::default()
     }
 
-    /// Hashes the next step of the text. Returns false if less than a step is left.
+    /// Hashes the next [`Self::STEP_BYTES`] of the text and saves the state. Returns false if fewer
+    /// bytes are left.
     pub fn step(&mut self, text: &[u8]) -> bool {
         let start = self.0.len() * Self::STEP_BYTES;
         let Some(piece) = text.get(start..start + Self::STEP_BYTES) else { return false };
@@ -63,8 +64,8 @@ impl HashCheckpoints {
         true
     }
 
-    /// Returns the hash state for another text that shares the first `same` bytes, and the number
-    /// of bytes that it covers.
+    /// Returns the last saved state that is valid for another text with the same first `same`
+    /// bytes, and the number of bytes hashed in it.
     pub fn shared_prefix(mut self, same: usize) -> (Hasher, usize) {
         self.0.truncate(same / Self::STEP_BYTES);
         let hashed = self.0.len() * Self::STEP_BYTES;

@@ -4,8 +4,8 @@
 //! WebAssembly unchanged and every result is the same on every engine. `filewright-fs` reads and
 //! writes disks.
 //!
-//! Every public function is total: hostile input gives a typed [`Error`], never a panic, in bounded
-//! memory and time.
+//! Every public function accepts any input: hostile input gives a typed [`Error`], never a panic,
+//! in bounded memory and time.
 
 pub mod anchor;
 pub mod chars;

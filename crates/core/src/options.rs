@@ -1,4 +1,4 @@
-//! Reads options from JavaScript: one JSON object, field by field.
+//! Reads options that JavaScript passes as one JSON object, field by field.
 //!
 //! A missing or null field means the default; a value of the wrong type is an `INVALID_ARGUMENT`
 //! that names the option. Unknown fields are ignored, so that one object can serve several readers.
@@ -23,21 +23,23 @@ impl Options {
         }
     }
 
+    /// Returns the value of an option unless it is missing or null.
     fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns a string.
+    /// Returns the option as a string; `None` if it is missing or null.
     pub fn text(&self, name: &str) -> Result<Option<&str>> {
         self.read(name, "a string", Value::as_str)
     }
 
-    /// Returns a boolean, or its default.
+    /// Returns the option as a boolean, or `default` if it is missing or null.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
         Ok(self.read(name, "true or false", Value::as_bool)?.unwrap_or(default))
     }
 
-    /// Returns a non-negative integer.
+    /// Returns the option as an integer from 0 to below 9.1e15, where numbers of JavaScript are no
+    /// longer exact; `None` if it is missing or null.
     pub fn number(&self, name: &str) -> Result<Option<u64>> {
         self.read(name, "a whole number", |value| match value.as_f64() {
             // JavaScript has one number type, so 3 may arrive as 3.0.
@@ -48,7 +50,8 @@ impl Options {
         })
     }
 
-    /// Returns an integer.
+    /// Returns the option as an integer between -9.1e15 and 9.1e15, exclusive; `None` if it is
+    /// missing or null.
     pub fn integer(&self, name: &str) -> Result<Option<i64>> {
         self.read(name, "a whole number", |value| match value.as_f64() {
             Some(number) if number.fract() == 0.0 && number.abs() < 9.1e15 => Some(number as i64),
@@ -56,12 +59,13 @@ impl Options {
         })
     }
 
-    /// Reports whether the option is present and null, for options where null has a meaning.
+    /// Returns true if the option is present and null, for options in which null has a meaning.
     pub fn is_null(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(Value::is_null)
     }
 
-    /// Returns a list of strings; a single string is a list of one.
+    /// Returns the option as a list of strings. A single string is a list of one; a missing option
+    /// is an empty list.
     pub fn list(&self, name: &str) -> Result<Vec<&str>> {
         let list = self.read(name, "a list of strings", |value| match value {
             Value::String(text) => Some(vec![text.as_str()]),
@@ -71,7 +75,7 @@ impl Options {
         Ok(list?.unwrap_or_default())
     }
 
-    /// Returns the index of an option's value in `words`; the first is the default.
+    /// Returns the index of the option's value in `words`, or 0 if it is missing or null.
     pub fn choice(&self, name: &str, words: &[&str]) -> Result<usize> {
         match self.text(name)? {
             None => Ok(0),
@@ -81,12 +85,14 @@ impl Options {
         }
     }
 
-    /// Returns some of the options as one text that is equal for equal values.
+    /// Returns the values of these options as one text, which is equal for equal values.
     pub fn canonical(&self, names: &[&str]) -> String {
         let values = names.iter().map(|name| self.get(name).cloned().unwrap_or(Value::Null));
         Value::Array(values.collect()).to_string()
     }
 
+    /// Returns the option converted by `convert`, whose `None` is the error that the option must be
+    /// `what`.
     fn read<'a, T>(
         &'a self,
         name: &str,
@@ -101,7 +107,7 @@ impl Options {
     }
 }
 
-/// Returns `INVALID_ARGUMENT` for one option.
+/// Returns the error `INVALID_ARGUMENT` for one option.
 pub fn invalid(name: &str, message: impl Into<String>) -> Error {
     Error::new(Code::InvalidArgument, message).detail("argument", name)
 }

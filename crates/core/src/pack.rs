@@ -1,4 +1,4 @@
-//! The wire format of results for JavaScript.
+//! The encoding of results that cross to JavaScript.
 //!
 //! An object per match costs ten times the search. A [`Packed`] result is one array of numbers and
 //! one string, decoded by `js/engine/wire/unpack.ts`. Both bindings use it, so that there is one format.
@@ -27,7 +27,7 @@ impl Packed {
 
     /// Appends a number.
     pub fn num(&mut self, value: u64) {
-        // Exact to 2^53: sizes, offsets and counts are smaller.
+        // Sizes, offsets and counts are below 2^53, up to which `f64` is exact.
         self.nums.push(value as f64);
     }
 

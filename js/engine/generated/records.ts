@@ -114,7 +114,7 @@ export interface Page {
   readonly endLine: number;
   /** The number of lines in the page. */
   readonly linesRead: number;
-  /** The number of lines of the file; null while unknown. */
+  /** The number of lines of the file; null until all are counted. */
   readonly totalLines: number | null;
   /** A lower bound of the number of lines of the file. */
   readonly atLeastLines: number;
@@ -124,11 +124,11 @@ export interface Page {
   readonly startByte: number;
   /** The encoding of the file. */
   readonly encoding: string;
-  /** The line endings of the whole file; null while unknown. */
+  /** The line endings of the whole file; null until all are counted. */
   readonly eol: Eol | null;
   /** True when the file begins with a byte order mark. */
   readonly bom: boolean;
-  /** True when more follows the page. */
+  /** True when the file continues after the page. */
   readonly truncated: boolean;
   /** The first line of the next page; null at the end of the file. */
   readonly nextStartLine: number | null;
@@ -136,13 +136,13 @@ export interface Page {
   readonly nextStartByte: number | null;
   /** The number of lines with more than `maxLineChars` code points. */
   readonly longLines: number;
-  /** The first of them, with the offset of the rest of each. */
+  /** The first 20 of the long lines, each with the offset of its rest. */
   readonly long: readonly LongLine[];
   /** The lines that are truncated in `content`. */
   readonly cutLines: readonly number[];
   /**
-   * Six characters for each line, if requested; `------` for a line that is too long, and for
-   * its neighbours.
+   * The line anchors, six characters for each line, if requested; `------` for a line that
+   * was not read completely, and for its neighbours.
    */
   readonly anchors: string | null;
   /** `sha256:…` of all bytes; null when they were not all read. */
@@ -151,7 +151,7 @@ export interface Page {
   readonly mime: string;
   /** True when U+FFFD in the content replaces invalid bytes. */
   readonly lossy: boolean;
-  /** True when the content contains a NUL character. */
+  /** True when `content` contains a NUL character. */
   readonly nuls: boolean;
   /** True when the file changed while it was read. */
   readonly changed: boolean;

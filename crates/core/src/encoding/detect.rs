@@ -17,16 +17,18 @@ pub struct Detection {
     pub encoding: Encoding,
     /// The length of the byte order mark in bytes; 0 without a mark.
     pub bom: usize,
-    /// True if letter statistics decided and not the structure of the bytes.
+    /// Whether the encoding is a guess by letter statistics and does not follow from the structure
+    /// of the bytes.
     pub guessed: bool,
-    /// True if some bytes are invalid in the encoding.
+    /// Whether some bytes are invalid in the encoding.
     pub lossy: bool,
 }
 
-/// Returns the Unicode encoding of the byte order mark at the beginning.
+/// Returns the Unicode encoding whose byte order mark the bytes begin with.
 pub fn bom(bytes: &[u8]) -> Option<Encoding> {
     match bytes {
-        // This is the mark of UTF-32, which is not supported, and not UTF-16 that begins with NUL.
+        // `FF FE 00 00` is the mark of UTF-32, which is not supported. UTF-16 that begins with NUL
+        // has the same bytes, but is no text.
         [0xff, 0xfe, 0, 0, ..] => None,
         [0xff, 0xfe, ..] => Some(Encoding::UTF_16LE),
         [0xfe, 0xff, ..] => Some(Encoding::UTF_16BE),
@@ -36,7 +38,7 @@ pub fn bom(bytes: &[u8]) -> Option<Encoding> {
 }
 
 /// Returns the most likely encoding. `complete` says that the bytes are the whole file; otherwise a
-/// character that their end cuts is no error.
+/// character that is cut off at their end counts as valid.
 ///
 /// Always returns an encoding, for binary content too: [`crate::sniff`] decides whether the bytes
 /// are text.
@@ -47,7 +49,7 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
         return Detection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
     }
     let plain = |encoding| Detection { encoding, bom: 0, guessed: false, lossy: false };
-    let ByteClasses { odd, escape, ascii } = glance(bytes);
+    let ByteClasses { odd, escape, ascii } = classify_bytes(bytes);
     if escape && ascii == bytes.len() && is_iso_2022_jp(bytes) {
         return plain(Encoding(EncodingKind::Legacy(LegacyTable::ISO_2022_JP)));
     }
@@ -66,26 +68,27 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
     if is_nearly_utf8(bytes) {
         return Detection { lossy: true, ..plain(Encoding::UTF_8) };
     }
-    legacy(bytes, complete)
+    guess_legacy(bytes, complete)
 }
 
-/// Properties of the bytes that a single pass collects, because reading a large text from memory is
+/// Properties of the bytes, collected in a single pass, because reading a large text from memory is
 /// slow.
 struct ByteClasses {
-    /// True if there is a control character that text does not contain.
+    /// Whether there is a control character that text does not contain ([`is_odd_control`]).
     odd: bool,
-    /// True if there is an escape character.
+    /// Whether there is an escape character (`1B`).
     escape: bool,
-    /// A lower bound of the length of the ASCII prefix; exact if all bytes are ASCII.
+    /// A lower bound of the length of the ASCII prefix in bytes; exact if all bytes are ASCII.
     ascii: usize,
 }
 
-fn glance(bytes: &[u8]) -> ByteClasses {
+fn classify_bytes(bytes: &[u8]) -> ByteClasses {
     const ODD: u8 = 1;
     const ESCAPE: u8 = 2;
     const HIGH: u8 = 0x80;
-    const BYTES_PER_GLANCE: usize = 512;
-    // Branch-free, like the test for odd controls. Most chunks are plain, which is cheaper to test.
+    const CHUNK_BYTES: usize = 512;
+    // Free of branches, so that many bytes are tested at once. Most chunks have only plain bytes,
+    // which are cheaper to test for.
     let plain = |byte: u8| (byte as i8 >= 0x20) | matches!(byte, b'\t'..=b'\r');
     let mark = |byte: u8| {
         let escape = if byte == 0x1b { ESCAPE } else { 0 };
@@ -93,7 +96,7 @@ fn glance(bytes: &[u8]) -> ByteClasses {
         (byte & HIGH) | escape | odd
     };
     let (mut marks, mut ascii) = (0, 0);
-    for chunk in bytes.chunks(BYTES_PER_GLANCE) {
+    for chunk in bytes.chunks(CHUNK_BYTES) {
         if !chunk.iter().fold(true, |all, &byte| all & plain(byte)) {
             marks |= chunk.iter().fold(0, |all, &byte| all | mark(byte));
         }
@@ -104,7 +107,8 @@ fn glance(bytes: &[u8]) -> ByteClasses {
     ByteClasses { odd: marks & ODD != 0, escape: marks & ESCAPE != 0, ascii }
 }
 
-/// Reports whether bytes are UTF-8, except for a character cut off at the end of a sample.
+/// Returns true if the bytes are valid UTF-8; unless `complete`, a character may be cut off at
+/// their end.
 fn is_utf8(bytes: &[u8], complete: bool) -> bool {
     match std::str::from_utf8(bytes) {
         Ok(_) => true,
@@ -112,10 +116,11 @@ fn is_utf8(bytes: &[u8], complete: bool) -> bool {
     }
 }
 
-/// Reports whether so many characters decode that the bytes must be UTF-8 with some errors.
+/// Returns true if the bytes have so many valid characters of several bytes that they must be UTF-8
+/// with some errors.
 pub(crate) fn is_nearly_utf8(bytes: &[u8]) -> bool {
-    // Each continuation byte scores one point. Legacy text of any language scores far less than two
-    // points per error by chance.
+    // Each continuation byte of a valid character scores one point. Legacy text of any language
+    // scores far less than two points per error by chance.
     let (mut points, mut faults) = (0usize, 0usize);
     for chunk in bytes.utf8_chunks() {
         points += chunk.valid().bytes().filter(|&byte| (byte as i8) < -0x40).count();
@@ -127,19 +132,20 @@ pub(crate) fn is_nearly_utf8(bytes: &[u8]) -> bool {
     points >= 2 * faults
 }
 
-/// Reports whether there is a control character that text does not contain. Tab, line endings, form
-/// feed, bell, backspace and escape occur in logs and old sources.
+/// Returns true if a byte is a control character that text does not contain ([`is_odd_control`]).
 pub(crate) fn has_odd_controls(bytes: &[u8]) -> bool {
     let odd = |chunk: &[u8]| chunk.iter().fold(false, |any, &byte| any | is_odd_control(byte));
     bytes.chunks(512).any(odd)
 }
 
-/// Branch-free, so that the compiler can test many bytes at once.
+/// Returns true for a control character other than tab, line endings, form feed, bell, backspace
+/// and escape, which occur in logs and old sources. Free of branches, so that the compiler can test
+/// many bytes at once.
 pub(crate) const fn is_odd_control(byte: u8) -> bool {
     (byte < 0x20) & !((byte >= 0x07) & (byte <= 0x0d)) & (byte != 0x1b)
 }
 
-/// Expects bytes that are ASCII.
+/// Returns true if bytes that are all ASCII are valid ISO-2022-JP with one of its escape sequences.
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     let escape = |at: usize| {
         matches!(bytes[at..], [0x1b, b'$', b'B' | b'@', ..] | [0x1b, b'(', b'J' | b'I', ..])
@@ -147,22 +153,23 @@ fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     memchr::memchr_iter(0x1b, bytes).any(escape) && LegacyTable::ISO_2022_JP.fits(bytes, true)
 }
 
-/// The number of bytes that [`utf16_without_bom`] inspects.
-const UTF16_SAMPLE: usize = 512;
+/// The maximum number of bytes that [`utf16_without_bom`] inspects, from the beginning.
+const MAX_UTF16_SAMPLE_BYTES: usize = 512;
 
-/// Returns the byte order under which nearly every unit is a character of a living script and some
-/// are spaces, line endings or full stops.
+/// Returns the byte order under which the bytes are UTF-16 text: nearly every unit is a character
+/// of a script in use, and some are spaces, line endings or full stops.
 pub(crate) fn utf16_without_bom(bytes: &[u8], complete: bool) -> Option<Endian> {
     if bytes.len() < 4 || (complete && bytes.len() % 2 == 1) {
         return None;
     }
-    let sample = &bytes[..bytes.len().min(UTF16_SAMPLE) & !1];
+    let sample = &bytes[..bytes.len().min(MAX_UTF16_SAMPLE_BYTES) & !1];
     let score = |endian| utf16_score(sample, endian).map(|score| (score, endian));
     let best = [Endian::Little, Endian::Big].into_iter().filter_map(score);
     best.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, endian)| endian)
 }
 
-/// Scores the bytes as text in this byte order; returns `None` if they are not text.
+/// Returns how likely the bytes are text in this byte order, or `None` if they are not text.
+/// Comparable between the two byte orders only.
 fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
     let (mut good, mut rare, mut bad, mut breaks) = (0u32, 0u32, 0u32, 0u32);
     let mut high = false;
@@ -190,7 +197,7 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
             | 0x2010..=0x2026
             | 0x3003..=0x30ff
             | 0xff01..=0xff5e => good += 1,
-            // Assigned characters, but a text that consists of them is a wrong decoding.
+            // These are characters, but rare ones: many of them show that the byte order is wrong.
             0x180..=0x36f
             | 0x370..=0x3ff
             | 0x400..=0x52f
@@ -211,29 +218,32 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
             0xdc00..=0xdfff => return None,
             _ => bad += 1,
         }
-        // No score can compensate more errors; binary data exceeds this after a few units.
+        // More than one unit in a hundred without a character means that the bytes are not text.
         if bad * 100 > units {
             return None;
         }
     }
     let total = f64::from(units);
-    // Letters in the wrong byte order are all ideographs, with `U+2000` for spaces. The right order
-    // has the breaks and more of the common letters.
+    // In the wrong byte order, letters are ideographs and spaces are `U+2000`. The right order has
+    // the breaks and more of the common letters.
     let score = (f64::from(good) - 20.0 * f64::from(bad) - 2.0 * f64::from(rare)) / total;
     let enough_breaks = breaks > 0 && f64::from(breaks) * 60.0 >= total;
     (score > 0.8 && enough_breaks).then_some(score + f64::from(breaks) / total)
 }
 
-/// The maximum number of bytes given to the statistics.
-const LEGACY_SAMPLE: usize = 1536;
-/// The maximum number of ASCII bytes kept on either side of other bytes.
-const NEAR: usize = 16;
-/// After this many repeated words, the rest is assumed to be similar.
-const REPEATS: u32 = 64;
+/// The maximum number of bytes that letter statistics inspect.
+const MAX_LEGACY_SAMPLE_BYTES: usize = 1536;
+/// The maximum number of ASCII bytes of a word that are kept before, between and after its other
+/// bytes.
+const MAX_ADJACENT_ASCII_BYTES: usize = 16;
+/// The number of repeated words after which the sample ends, because the rest is assumed to be
+/// similar.
+const MAX_REPEATED_WORDS: u32 = 64;
 
-fn legacy(bytes: &[u8], complete: bool) -> Detection {
+/// Guesses the encoding of bytes that are neither UTF-8 nor UTF-16.
+fn guess_legacy(bytes: &[u8], complete: bool) -> Detection {
     let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
-    let first = first_high(bytes).unwrap_or(0);
+    let first = first_non_ascii(bytes).unwrap_or(0);
     if let Some(table) = tables::detect_certain(&bytes[first..])
         && table.fits(bytes, complete)
     {
@@ -249,19 +259,21 @@ fn legacy(bytes: &[u8], complete: bool) -> Detection {
     }
 }
 
-/// Collects the first words that contain a non-ASCII byte, each followed by a space. The statistics
-/// inspect nothing else, and it is a fifth of a text in a Latin alphabet. A word that was seen
-/// recently is skipped. A space is never the second byte of a character.
+/// Returns the first words that contain a non-ASCII byte, each followed by a space. The statistics
+/// use nothing else, and it is a fifth of a text in a Latin alphabet. A word that was seen recently
+/// is left out. The space cannot be mistaken, because it is never the second byte of a character.
 fn informative_bytes(bytes: &[u8]) -> Vec<u8> {
-    let mut sample = Vec::with_capacity(bytes.len().min(LEGACY_SAMPLE) + 1);
+    let mut sample = Vec::with_capacity(bytes.len().min(MAX_LEGACY_SAMPLE_BYTES) + 1);
     let mut seen = [0u64; 256];
     let (mut at, mut again) = (0, 0);
-    while let Some(ahead) = first_high(&bytes[at..]) {
+    while let Some(ahead) = first_non_ascii(&bytes[at..]) {
         let first = at + ahead;
         let begin = bytes[at..first].iter().rposition(|&byte| byte <= b' ');
-        let begin = begin.map_or(at, |blank| at + blank + 1).max(first.saturating_sub(NEAR));
+        let begin = begin
+            .map_or(at, |blank| at + blank + 1)
+            .max(first.saturating_sub(MAX_ADJACENT_ASCII_BYTES));
         let (mut end, mut last) = (first + 1, first);
-        while end < bytes.len() && bytes[end] > b' ' && end - last <= NEAR {
+        while end < bytes.len() && bytes[end] > b' ' && end - last <= MAX_ADJACENT_ASCII_BYTES {
             if !bytes[end].is_ascii() {
                 last = end;
             }
@@ -273,23 +285,23 @@ fn informative_bytes(bytes: &[u8]) -> Vec<u8> {
         let place = &mut seen[(hash >> 56) as usize];
         if std::mem::replace(place, hash) == hash {
             again += 1;
-            if again == REPEATS {
+            if again == MAX_REPEATED_WORDS {
                 break;
             }
             continue;
         }
-        let room = LEGACY_SAMPLE - sample.len();
+        let room = MAX_LEGACY_SAMPLE_BYTES - sample.len();
         sample.extend_from_slice(&word[..word.len().min(room)]);
-        if sample.len() == LEGACY_SAMPLE {
+        if sample.len() == MAX_LEGACY_SAMPLE_BYTES {
             break;
         }
         sample.push(b' ');
     }
-    sample.truncate(LEGACY_SAMPLE);
+    sample.truncate(MAX_LEGACY_SAMPLE_BYTES);
     sample
 }
 
-/// Hashes a word, eight bytes per step, because a line without spaces is one word.
+/// Returns a hash of a word. Takes eight bytes per step, because a line without spaces is one word.
 fn word_hash(word: &[u8]) -> u64 {
     // The multiplier is 2^64 divided by the golden ratio.
     let mix = |hash: u64, bytes: u64| (hash ^ bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -299,8 +311,8 @@ fn word_hash(word: &[u8]) -> u64 {
     step(hash, rest.iter().fold(1, |all, &byte| all << 8 | u64::from(byte)))
 }
 
-/// Finds the first non-ASCII byte, skipping whole blocks of ASCII.
-fn first_high(bytes: &[u8]) -> Option<usize> {
+/// Returns the index of the first non-ASCII byte, skipping whole blocks of ASCII.
+fn first_non_ascii(bytes: &[u8]) -> Option<usize> {
     const SIMD_BLOCK_BYTES: usize = 32;
     let blocks = bytes.chunks_exact(SIMD_BLOCK_BYTES);
     let plain = blocks.take_while(|block| block.is_ascii()).count() * SIMD_BLOCK_BYTES;

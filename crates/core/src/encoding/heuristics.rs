@@ -1,5 +1,5 @@
-//! Guesses a legacy encoding if the module carries no tables: the host decodes the sample with each
-//! candidate, and the text that is most like a language wins.
+//! Guesses a legacy encoding in a build without tables of encodings: the host decodes a sample in
+//! each candidate, and the encoding whose text is most like a language is chosen.
 //!
 //! Words of one script with usual capitalisation and frequent letters raise a candidate's score;
 //! symbols inside words and rare characters lower it.
@@ -7,26 +7,26 @@
 use super::ideographs::{HANZI, KANJI, STOPS, is_ideograph};
 use super::platform::Platform;
 
-/// The encoding if no candidate scores better.
-const LAST_RESORT: &str = "windows-1252";
-/// The score that a few random bytes can reach by chance.
+/// The encoding that is assumed if no candidate scores more than [`MIN_SCORE`].
+const FALLBACK_ENCODING: &str = "windows-1252";
+/// The score that a candidate must exceed, because a few random bytes can reach it by chance.
 const MIN_SCORE: f64 = 0.5;
 
 /// Returns the name of the most likely encoding of a sample with non-ASCII bytes.
 pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
-    let mut best = (LAST_RESORT, MIN_SCORE);
-    // The languages of one encoding are adjacent, so that its characters are fetched once.
-    let mut plane: Option<(&str, Option<Plane>)> = None;
+    let mut best = (FALLBACK_ENCODING, MIN_SCORE);
+    // Languages of one encoding are adjacent in the list, so its characters are fetched once.
+    let mut code_page: Option<(&str, Option<CodePage>)> = None;
     for (names, letters) in CANDIDATES {
         for &name in *names {
             let points = match letters {
-                Letters::Asian(script) => asian(platform, name, *script, sample),
-                Letters::Own(_) | Letters::Latin(..) => {
-                    if plane.as_ref().is_none_or(|(known, _)| *known != name) {
-                        plane = Some((name, Plane::of(platform, name)));
+                Letters::Asian(script) => score_cjk(platform, name, *script, sample),
+                Letters::NonLatin(_) | Letters::Latin(..) => {
+                    if code_page.as_ref().is_none_or(|(known, _)| *known != name) {
+                        code_page = Some((name, CodePage::of(platform, name)));
                     }
-                    let known = plane.as_ref().and_then(|(_, plane)| plane.as_ref());
-                    known.and_then(|plane| plane.score(letters, sample))
+                    let known = code_page.as_ref().and_then(|(_, code_page)| code_page.as_ref());
+                    known.and_then(|code_page| code_page.score(letters, sample))
                 }
             };
             if let Some(points) = points
@@ -39,17 +39,19 @@ pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
     best.0
 }
 
-/// The characters by which a candidate is recognised.
+/// The letters of the language of a candidate.
 #[derive(Clone, Copy)]
 enum Letters {
-    /// By its script.
+    /// A language that is recognised by its script, such as Japanese.
     Asian(Script),
-    /// By the letters of a separate alphabet, whose words contain no ASCII; frequent letters first.
-    Own(&'static str),
-    /// By the non-ASCII letters of an extended Latin alphabet, and the score of each.
+    /// The letters of an alphabet other than Latin, whose words contain no ASCII; frequent letters
+    /// first.
+    NonLatin(&'static str),
+    /// The non-ASCII letters of an extended Latin alphabet, and the score of each.
     Latin(&'static str, f64),
 }
 
+/// The script of an Asian language.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Script {
     Japanese,
@@ -57,13 +59,16 @@ enum Script {
     Korean,
 }
 
+/// The letters of Russian, Ukrainian and Belarusian, frequent ones first.
 const CYRILLIC: &str = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґ";
+/// The letters of Serbian and Macedonian, frequent ones first.
 const SERBIAN: &str = "аоеинрсјтвукдмлпгзбшчжцхњћљђфџќѓѕ";
 const GREEK: &str = "αοιετσνηυρπκμλςδγάίόχήέύφωθβώξζψϊϋΐΰ";
 const HEBREW: &str = "יוהלאמתרבשנדעחקפםטצגכסןזךףץ";
 const ARABIC: &str = "الينمترودبسعفهكحقجةىصشطأخضثإءذغظؤئآ";
 const THAI: &str = "านรอกเงมยลวดทสตะปบคหแจพชขใไโผซถธศณฉภษฐฟญฮฝ่้็ัิีืุู์ำ";
 
+/// Encodings, by their names, and the letters of a language written in them.
 type EncodingCandidate = (&'static [&'static str], Letters);
 
 const CANDIDATES: &[EncodingCandidate] = &[
@@ -71,8 +76,8 @@ const CANDIDATES: &[EncodingCandidate] = &[
     (&["shift_jis", "euc-jp"], Letters::Asian(Script::Japanese)),
     (&["gb18030", "big5"], Letters::Asian(Script::Chinese)),
     (&["euc-kr"], Letters::Asian(Script::Korean)),
-    (&["windows-1251", "koi8-u", "ibm866", "iso-8859-5"], Letters::Own(CYRILLIC)),
-    (&["windows-1251", "iso-8859-5"], Letters::Own(SERBIAN)),
+    (&["windows-1251", "koi8-u", "ibm866", "iso-8859-5"], Letters::NonLatin(CYRILLIC)),
+    (&["windows-1251", "iso-8859-5"], Letters::NonLatin(SERBIAN)),
     (&["windows-1252"], Letters::Latin("éàèêçùâîôûëïœæ", 1.0)),
     (&["windows-1252"], Letters::Latin("äüöß", 1.0)),
     (&["windows-1252"], Letters::Latin("óáíéñúü", 1.0)),
@@ -95,18 +100,20 @@ const CANDIDATES: &[EncodingCandidate] = &[
     (&["windows-1257"], Letters::Latin("ėšįųžąūčę", 1.0)),
     (&["windows-1257"], Letters::Latin("āīēūņšļģķžč", 1.0)),
     (&["windows-1257"], Letters::Latin("äõüöšž", 1.0)),
-    (&["windows-1253", "iso-8859-7"], Letters::Own(GREEK)),
-    (&["windows-1255"], Letters::Own(HEBREW)),
-    (&["windows-1256", "iso-8859-6"], Letters::Own(ARABIC)),
-    (&["windows-874"], Letters::Own(THAI)),
+    (&["windows-1253", "iso-8859-7"], Letters::NonLatin(GREEK)),
+    (&["windows-1255"], Letters::NonLatin(HEBREW)),
+    (&["windows-1256", "iso-8859-6"], Letters::NonLatin(ARABIC)),
+    (&["windows-874"], Letters::NonLatin(THAI)),
 ];
 
+/// Signs beyond ASCII that are usual between words.
 const QUOTES: &str = "«»„“”’‘–—…°§€·•№©®£¿¡\u{a0}";
 
-/// Scores a CJK encoding; returns `None` if the bytes are invalid in it or the host lacks it.
-fn asian(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Option<f64> {
+/// Returns the score of an encoding of Chinese, Japanese or Korean (CJK); `None` if the bytes are
+/// invalid in it or the host does not have it.
+fn score_cjk(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Option<f64> {
     (platform.find)(name)?;
-    // Checks as a stream, so that a character cut by the end of the sample is no error.
+    // Checked as incomplete, so that a character cut off by the end of the sample is valid.
     if !(platform.fits)(name, sample, false) {
         return None;
     }
@@ -135,25 +142,28 @@ fn asian(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Opti
             },
         })
         .sum();
-    // A character here carries as much information as two letters of an alphabet.
+    // A CJK character is as much evidence as two letters of an alphabet.
     Some(1.6 * points)
 }
 
+/// The classes of characters, as bits.
 const LETTER: u8 = 1;
 const LOWER: u8 = 2;
 const UPPER: u8 = 4;
-/// Neither letter, quote nor control: unusual inside a word.
+/// A sign that is unusual inside a word.
 const SYMBOL: u8 = 8;
+/// A byte without a character.
 const INVALID: u8 = 16;
 
-/// The characters of a single-byte encoding, and for each the sum of the class constants above.
-struct Plane {
+/// The 256 characters of a single-byte encoding, and for each its classes as a sum of the bits
+/// above.
+struct CodePage {
     characters: Vec<char>,
     classes: Vec<u8>,
 }
 
-impl Plane {
-    /// Returns `None` if the host lacks the encoding.
+impl CodePage {
+    /// Decodes all bytes with the host; `None` if it does not have the encoding.
     fn of(platform: &Platform, name: &str) -> Option<Self> {
         (platform.find)(name)?;
         let upper: Vec<u8> = (0x80..=0xff).collect();
@@ -166,9 +176,9 @@ impl Plane {
         Some(Self { characters, classes })
     }
 
-    /// Scores a language; returns `None` if the bytes are invalid in the encoding.
+    /// Returns the score of a language in this encoding; `None` if the bytes are invalid.
     fn score(&self, letters: &Letters, sample: &[u8]) -> Option<f64> {
-        let own = matches!(letters, Letters::Own(_));
+        let own = matches!(letters, Letters::NonLatin(_));
         let mut weights = [None; 256];
         let mut points = 0.0;
         let mut before = b' ';
@@ -185,7 +195,7 @@ impl Plane {
             }
             if beyond || before >= 0x80 {
                 let crossing = beyond != (before >= 0x80);
-                points += pair(self.classes[usize::from(before)], class, crossing && own);
+                points += pair_score(self.classes[usize::from(before)], class, crossing && own);
             }
             before = byte;
         }
@@ -193,29 +203,30 @@ impl Plane {
     }
 }
 
-/// Matches letters, but not the marks that combine with them.
+/// Returns true for letters, but not for the marks that combine with them.
 fn is_letter(c: char) -> bool {
     let mark = matches!(c, '\u{5b0}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}')
         || matches!(c, '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e4d}');
     c.is_alphabetic() && !mark
 }
 
+/// Returns the classes of a character as a sum of the bits above.
 fn class_of(c: char) -> u8 {
     if c == char::REPLACEMENT_CHARACTER {
         return INVALID;
     }
     if is_letter(c) {
-        // These are lower-case in appearance only.
+        // These signs count as lower case in Unicode, but are no letters of words.
         let lower = c.is_lowercase() && !matches!(c, 'ª' | 'º' | '\u{37a}');
         return LETTER + if lower { LOWER } else { 0 } + if c.is_uppercase() { UPPER } else { 0 };
     }
     if c > '\u{9f}' && !QUOTES.contains(c) { SYMBOL } else { 0 }
 }
 
-/// Scores a non-ASCII character as evidence for a language.
+/// Returns the score of a non-ASCII character as evidence for a language.
 fn letter_score(c: char, letters: &Letters) -> f64 {
     let (known, own, most) = match letters {
-        Letters::Own(known) => (*known, true, 1.4),
+        Letters::NonLatin(known) => (*known, true, 1.4),
         Letters::Latin(known, most) => (*known, false, *most),
         Letters::Asian(_) => return 0.0,
     };
@@ -237,8 +248,9 @@ fn letter_score(c: char, letters: &Letters) -> f64 {
     }
 }
 
-/// Scores two adjacent characters by their classes; at least one is not ASCII.
-fn pair(first: u8, second: u8, foreign: bool) -> f64 {
+/// Returns the score of two adjacent characters by their classes. `foreign` says that one of them
+/// is ASCII in a language whose words contain none.
+fn pair_score(first: u8, second: u8, foreign: bool) -> f64 {
     if first & second & LETTER != 0 {
         let odd = foreign || first & LOWER != 0 && second & UPPER != 0;
         return if odd { -1.5 } else { 0.3 };

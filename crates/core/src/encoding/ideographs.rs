@@ -1,18 +1,20 @@
 //! Character sets that distinguish Chinese and Japanese texts.
 
-/// A set of ideographs as a bit set.
+/// A set of ideographs, one bit for each from [`FIRST_IDEOGRAPH`] on.
 pub(super) struct Ideographs([u64; IDEOGRAPH_COUNT / 64]);
 
 const FIRST_IDEOGRAPH: u32 = 0x4e00;
+/// The size of the set in bits; a multiple of 64 that covers the block.
 const IDEOGRAPH_COUNT: usize = 0x5200;
 
-/// Reports whether a code point is in the common block.
+/// Returns true for a code point of the block CJK Unified Ideographs.
 pub(super) fn is_ideograph(c: u32) -> bool {
     c.wrapping_sub(FIRST_IDEOGRAPH) < IDEOGRAPH_COUNT as u32
 }
 
 impl Ideographs {
-    /// Evaluated at compile time. All characters of the block have three bytes.
+    /// Returns the set of the ideographs in a text. Evaluated at compile time; all characters of
+    /// the block have three bytes in UTF-8.
     const fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut words = [0; IDEOGRAPH_COUNT / 64];
@@ -32,10 +34,11 @@ impl Ideographs {
     }
 }
 
-/// Full stops and quotes used between ideographs.
+/// Punctuation that is used between ideographs.
 pub(super) const STOPS: &str = "　、。，．；：？！「」『』（）《》“”‘’—…・～％";
 
-/// Characters that make up four in ten of any Chinese text, in both scripts.
+/// The most frequent ideographs of Chinese, simplified and traditional: four in ten characters of
+/// any Chinese text.
 pub(super) static HANZI: Ideographs = Ideographs::of(
     "\
     的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对\
@@ -54,7 +57,7 @@ pub(super) static HANZI: Ideographs = Ideographs::of(
     專讀飛觀爭組視濟離雖編碼檢測試確釋",
 );
 
-/// Ideographs that a Japanese text is likely to contain.
+/// The most frequent ideographs of Japanese.
 #[cfg(not(feature = "legacy"))]
 pub(super) static KANJI: Ideographs = Ideographs::of(
     "\

@@ -30,17 +30,18 @@ use platform as tables;
 
 pub use detect::{Detection, bom, detect};
 pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control, utf16_without_bom};
-pub(crate) use offset_map::trim;
+pub(crate) use offset_map::trim_unchanged_ends;
 pub use utf16::Endian;
 
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
 use crate::wire::Wire;
 
-/// A character encoding. It can be compared, copied and named; it has no other state.
+/// A character encoding, identified by its kind alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Encoding(EncodingKind);
 
+/// Which implementation decodes and encodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EncodingKind {
     Utf8,
@@ -49,17 +50,17 @@ enum EncodingKind {
     Legacy(tables::LegacyTable),
 }
 
-/// The byte form of a line feed.
+/// How many bytes a line feed takes in an encoding, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// One byte `0A`, which is never part of another character.
     Byte,
-    /// Two bytes at an even distance from the start of the file.
+    /// Two bytes, in this order, at an even offset in the file.
     Two(Endian),
 }
 
 impl Unit {
-    /// Returns the length in bytes.
+    /// Returns the length of a line feed in bytes.
     #[allow(clippy::len_without_is_empty)]
     pub const fn len(self) -> usize {
         match self {
@@ -74,7 +75,7 @@ impl Unit {
 pub struct Decoded<'a> {
     /// The text, with U+FFFD for invalid bytes.
     pub text: Cow<'a, str>,
-    /// True if the text contains a U+FFFD for invalid bytes.
+    /// Whether the text contains a U+FFFD for invalid bytes.
     pub lossy: bool,
 }
 
@@ -85,7 +86,7 @@ impl Encoding {
     pub const UTF_16LE: Self = Self(EncodingKind::Utf16(Endian::Little));
     /// UTF-16, most significant byte first.
     pub const UTF_16BE: Self = Self(EncodingKind::Utf16(Endian::Big));
-    /// The Latin-1 of the web; every byte is a valid character.
+    /// What the web calls Latin-1. Every byte is a valid character.
     pub const WINDOWS_1252: Self = Self(EncodingKind::Windows1252);
 
     /// Returns the encoding for a label in any letter case: WHATWG labels, and the spellings of
@@ -108,7 +109,7 @@ impl Encoding {
             "windows1252" | "cp1252" | "xcp1252" | "latin1" | "l1" | "iso88591"
             | "iso885911987" | "isoir100" | "csisolatin1" | "ibm819" | "cp819" | "88591"
             | "ascii" | "usascii" | "ansix3.41968" | "binary" => Some(Self::WINDOWS_1252),
-            other => legacy_label(label.trim(), other),
+            other => legacy_for_label(label.trim(), other),
         };
         known.ok_or_else(|| {
             let label = crate::text::cut_chars(label, 60); // no real one is longer
@@ -130,7 +131,7 @@ impl Encoding {
         }
     }
 
-    /// Returns the byte form of a line feed in this encoding.
+    /// Returns how a line feed is encoded.
     pub const fn unit(self) -> Unit {
         match self.0 {
             EncodingKind::Utf16(endian) => Unit::Two(endian),
@@ -215,17 +216,18 @@ impl Encoding {
         match self.0 {
             EncodingKind::Utf8 => Ok(text.as_bytes().to_vec()),
             EncodingKind::Utf16(endian) => Ok(utf16::encode(text, endian)),
-            EncodingKind::Windows1252 => {
-                windows1252::encode(text).map_err(|(offset, c)| self.unmappable(offset, c))
-            }
+            EncodingKind::Windows1252 => windows1252::encode(text)
+                .map_err(|(offset, c)| self.unmappable_char_error(offset, c)),
             EncodingKind::Legacy(table) => table.encode(text).map_err(|offset| {
                 let rest = text.get(offset..).and_then(|rest| rest.chars().next());
-                self.unmappable(offset, rest.unwrap_or(char::REPLACEMENT_CHARACTER))
+                self.unmappable_char_error(offset, rest.unwrap_or(char::REPLACEMENT_CHARACTER))
             }),
         }
     }
 
-    fn unmappable(self, offset: usize, c: char) -> Error {
+    /// The error for a character, at an offset in bytes of UTF-8, that this encoding cannot
+    /// represent.
+    fn unmappable_char_error(self, offset: usize, c: char) -> Error {
         let name = self.name();
         let code_point = format!("U+{:04X}", c as u32);
         Error::new(
@@ -239,22 +241,24 @@ impl Encoding {
         .detail("offset", offset as u64)
     }
 
-    /// Reports whether encoding the decoded text gives the same bytes. If not (invalid bytes, or
-    /// two codes for one character), an edit must splice bytes to preserve the file.
+    /// Returns true if encoding the decoded text gives the same bytes. If not (invalid bytes, or
+    /// two codes for one character), an edit must replace bytes of the file and not encode the text
+    /// again.
     pub fn is_exact(self, bytes: &[u8]) -> bool {
         let decoded = self.decode(bytes);
         if decoded.lossy {
             return false;
         }
         match self.0 {
-            // Decoding valid bytes is a bijection here.
+            // In these encodings each character has only one code.
             EncodingKind::Utf8 | EncodingKind::Utf16(_) | EncodingKind::Windows1252 => true,
             EncodingKind::Legacy(_) => self.encode(&decoded.text).is_ok_and(|again| again == bytes),
         }
     }
 
-    /// Returns the byte length of the first `chars` code points of `bytes`, which must begin at a
-    /// character. A U+FFFD counts for the bytes it stands for.
+    /// Returns the length in bytes of the first `chars` code points of `bytes`, which must begin at
+    /// a character; all bytes if there are fewer. Invalid bytes count as the U+FFFD that replaces
+    /// them.
     pub fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
         if chars == 0 {
             return 0;
@@ -268,7 +272,7 @@ impl Encoding {
         }
     }
 
-    /// Returns the maximum length of one code point in bytes, escape sequences included.
+    /// Returns the maximum length in bytes of one code point, with the escape sequences around it.
     pub(crate) const fn max_char_len(self) -> usize {
         match self.0 {
             EncodingKind::Windows1252 => 1,
@@ -278,13 +282,14 @@ impl Encoding {
         }
     }
 
-    /// Reports whether the meaning of bytes depends on a preceding escape sequence.
+    /// Returns true for ISO-2022-JP, in which the meaning of bytes depends on the escape sequence
+    /// before them.
     pub(crate) fn is_stateful(self) -> bool {
         self.0 == EncodingKind::Legacy(tables::LegacyTable::ISO_2022_JP)
     }
 
-    /// Returns the escape sequence in effect after `before`, in a stateful encoding. It must be
-    /// decoded first if decoding starts there.
+    /// Returns the escape sequence that is in effect after the bytes `before`; empty unless the
+    /// encoding is stateful. Whoever decodes from there on must decode it first.
     pub(crate) fn shift_state(self, before: &[u8]) -> &[u8] {
         match memchr::memrchr(0x1b, before) {
             Some(at) if self.is_stateful() => &before[at..(at + 3).min(before.len())],
@@ -299,7 +304,7 @@ impl std::fmt::Debug for Encoding {
     }
 }
 
-/// By its name in lower case.
+/// An encoding is encoded as its name in lower case.
 impl Wire for Encoding {
     fn put(&self, to: &mut Packed) {
         to.str(&self.name());
@@ -321,7 +326,8 @@ crate::wire! {
     }
 }
 
-/// Decodes a whole file: strictly in the encoding that `label` names, or with detection for `auto`.
+/// Decodes a whole file in the encoding that `label` names, which must fit all bytes, or in the
+/// detected one for `auto`, with U+FFFD for invalid bytes.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for an unknown label; `ENCODING_ERROR` for bytes that are invalid in the
@@ -332,7 +338,7 @@ pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<DecodedText<'a>> 
         let found = detect(bytes, true);
         (found.encoding, found.bom)
     } else {
-        named(bytes, label)?
+        encoding_by_label(bytes, label)?
     };
     let Decoded { text, lossy } = encoding.decode(&bytes[bom..]);
     if lossy && !auto {
@@ -341,8 +347,9 @@ pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<DecodedText<'a>> 
     Ok(DecodedText { text, encoding, bom: bom > 0, lossy })
 }
 
-/// Returns the encoding of a label for these bytes, and the length of its byte order mark.
-pub(crate) fn named(bytes: &[u8], label: &str) -> Result<(Encoding, usize)> {
+/// Returns the encoding that a label names for these bytes, and the length in bytes of its byte
+/// order mark at their beginning.
+pub(crate) fn encoding_by_label(bytes: &[u8], label: &str) -> Result<(Encoding, usize)> {
     let named = Encoding::for_label(label)?;
     let marked = bom(bytes);
     let encoding = match marked {
@@ -353,7 +360,7 @@ pub(crate) fn named(bytes: &[u8], label: &str) -> Result<(Encoding, usize)> {
     Ok((encoding, if marked == Some(encoding) { encoding.mark().len() } else { 0 }))
 }
 
-/// Encodes a whole file, with a byte order mark if `bom`.
+/// Encodes a whole file, with a byte order mark in front if `bom`.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for an unknown label, or a mark in an encoding that has none;
@@ -393,7 +400,8 @@ fn utf8_prefix_len(bytes: &[u8], chars: usize) -> usize {
     at
 }
 
-fn legacy_label(label: &str, plain: &str) -> Option<Encoding> {
+/// Returns the legacy encoding for a label; `plain` is the label in lower case without separators.
+fn legacy_for_label(label: &str, plain: &str) -> Option<Encoding> {
     let alias = match plain {
         "cp932" | "ms932" | "shiftjis" | "shiftjisx0213" => "shift_jis",
         "cp936" | "ms936" => "gbk",

@@ -1,6 +1,6 @@
-//! Maps offsets in a decoded text back to offsets in the bytes.
+//! Maps offsets in a decoded text to offsets in the bytes that it was decoded from.
 //!
-//! An edit must not encode a decoded text again: two codes may stand for one character, and invalid
+//! An edit must not encode the whole text again: two codes may stand for one character, and invalid
 //! bytes would be lost. So it maps each changed range to bytes and writes only there.
 
 use std::ops::Range;
@@ -8,8 +8,9 @@ use std::ops::Range;
 use super::{Encoding, EncodingKind, utf16};
 
 impl Encoding {
-    /// Returns the offsets in `bytes` of `cuts`: ascending offsets in `text`, the decoded bytes.
-    /// Returns `None` if a cut lies inside the text of a single code.
+    /// Returns the offset in `bytes` for each of `cuts`, ascending byte offsets in `text`, which
+    /// was decoded from `bytes`. Returns `None` if a cut lies inside the text that one code decodes
+    /// to.
     pub(crate) fn byte_offsets(
         self,
         bytes: &[u8],
@@ -25,21 +26,25 @@ impl Encoding {
                     let valid = chunk.valid().chars().map(|c| (c.len_utf8(), c.len_utf8()));
                     valid.chain((bad > 0).then_some((bad, 3)))
                 });
-                by_spans(spans, cuts)
+                map_by_spans(spans, cuts)
             }
             EncodingKind::Utf16(endian) => {
                 let units = utf16::units(bytes, endian);
                 let spans = char::decode_utf16(units)
                     .map(|c| c.map_or((2, 3), |c| (2 * c.len_utf16(), c.len_utf8())));
-                by_spans(spans.chain((bytes.len() % 2 == 1).then_some((1, 3))), cuts)
+                map_by_spans(spans.chain((bytes.len() % 2 == 1).then_some((1, 3))), cuts)
             }
-            EncodingKind::Windows1252 => by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts),
+            EncodingKind::Windows1252 => {
+                map_by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts)
+            }
             EncodingKind::Legacy(table) if table.is_single_byte() => {
-                by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts)
+                map_by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts)
             }
-            EncodingKind::Legacy(table) if self.is_stateful() => by_spans(table.spans(bytes), cuts),
+            EncodingKind::Legacy(table) if self.is_stateful() => {
+                map_by_spans(table.spans(bytes), cuts)
+            }
             EncodingKind::Legacy(table) => {
-                // Skips whole lines; maps byte by byte only in a line that contains a cut.
+                // Decodes line by line, and maps byte by byte only in a line that contains a cut.
                 let mut offsets = Vec::with_capacity(cuts.len());
                 let mut cuts = cuts.iter().copied().peekable();
                 let mut begin = 0;
@@ -51,7 +56,7 @@ impl Encoding {
                     });
                     let inside: Vec<usize> = inside.collect();
                     if !inside.is_empty() {
-                        let found = by_spans(table.spans(raw), &inside)?;
+                        let found = map_by_spans(table.spans(raw), &inside)?;
                         offsets.extend(found.into_iter().map(|offset| line.start + offset));
                     }
                     begin += text.len();
@@ -63,8 +68,12 @@ impl Encoding {
     }
 }
 
-/// Maps the cuts given spans of (bytes of the file, bytes of UTF-8).
-fn by_spans(mut spans: impl Iterator<Item = (usize, usize)>, cuts: &[usize]) -> Option<Vec<usize>> {
+/// Maps the cuts by spans, each the length in bytes of the file and in bytes of UTF-8 of one
+/// decoding step.
+fn map_by_spans(
+    mut spans: impl Iterator<Item = (usize, usize)>,
+    cuts: &[usize],
+) -> Option<Vec<usize>> {
     let (mut raw, mut at) = (0, 0);
     cuts.iter()
         .map(|&cut| {
@@ -78,9 +87,9 @@ fn by_spans(mut spans: impl Iterator<Item = (usize, usize)>, cuts: &[usize]) -> 
         .collect()
 }
 
-/// Reduces a replacement to the part that differs from the old text, at character boundaries: the
-/// rest need not be written, and writing it could change its bytes.
-pub(crate) fn trim<'a>(
+/// Returns the part of a replacement that differs from the old text, cut at character boundaries.
+/// The rest need not be written, and writing it could change its bytes.
+pub(crate) fn trim_unchanged_ends<'a>(
     text: &[u8],
     range: Range<usize>,
     with: &'a [u8],
@@ -107,7 +116,8 @@ mod tests {
     #[test]
     fn replacements_are_trimmed_between_characters() {
         let trimmed = |text: &str, with: &'static str| {
-            let (range, with) = trim(text.as_bytes(), 0..text.len(), with.as_bytes());
+            let (range, with) =
+                trim_unchanged_ends(text.as_bytes(), 0..text.len(), with.as_bytes());
             (range, std::str::from_utf8(with).unwrap())
         };
         assert_eq!(trimmed("a b c", "a x c"), (2..3, "x"));

@@ -1,5 +1,5 @@
-//! Legacy encodings provided by the host: a browser decodes all of them (`TextDecoder`), and tables
-//! in the module would add half a megabyte to every download.
+//! Legacy encodings that the host decodes, as a browser does with `TextDecoder`. Tables in the
+//! WebAssembly module would add half a megabyte to every download.
 //!
 //! The host registers its functions once with [`use_platform`]. Without them the legacy encodings
 //! are unknown, and windows-1252 is the fallback.
@@ -9,24 +9,27 @@ use std::sync::OnceLock;
 
 use super::{Encoding, EncodingKind};
 
-/// The functions of a host. Names are those of the WHATWG standard in lower case.
+/// The functions of a host for legacy encodings. Names of encodings are those of the WHATWG
+/// standard in lower case.
 #[derive(Clone, Copy, Debug)]
 pub struct Platform {
     /// Returns the name of the encoding for a label.
     pub find: fn(&str) -> Option<String>,
     /// Decodes, with U+FFFD for invalid bytes.
     pub decode: fn(&str, &[u8]) -> String,
-    /// Reports whether all bytes are valid. If the last argument is true, a character cut off at
+    /// Returns true if all bytes are valid. If the last argument is true, a character cut off at
     /// their end is invalid too.
     pub fits: fn(&str, &[u8], bool) -> bool,
-    /// Encodes, or returns the offset (bytes of UTF-8) of the character without a code.
+    /// Encodes, or returns the offset, in bytes of UTF-8, of the first character that the encoding
+    /// does not have.
     pub encode: fn(&str, &str) -> Result<Vec<u8>, usize>,
-    /// Returns alternately the bytes read and the bytes of UTF-8 produced by each decoding step.
+    /// Returns two numbers for each decoding step: the bytes read, and the bytes of UTF-8 produced.
     pub spans: fn(&str, &[u8]) -> Vec<u32>,
-    /// Returns the byte length of a number of code points.
+    /// Returns the length in bytes of a number of code points at the beginning.
     pub prefix_len: fn(&str, &[u8], usize) -> usize,
 }
 
+/// The registered functions.
 static PLATFORM: OnceLock<Platform> = OnceLock::new();
 
 /// Registers the host's functions; later calls have no effect.
@@ -72,7 +75,8 @@ const ENCODING_NAMES: [&str; 34] = [
     "windows-1258",
     "x-mac-cyrillic",
 ];
-const FIRST_SINGLE: u8 = 7;
+/// The index of the first single-byte encoding in [`ENCODING_NAMES`].
+const FIRST_SINGLE_BYTE_INDEX: u8 = 7;
 
 /// One of the legacy encodings: its index in [`ENCODING_NAMES`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,10 +84,10 @@ pub(super) struct LegacyTable(u8);
 
 /// Returns the encoding for a WHATWG label.
 pub(super) fn find(label: &str) -> Option<Encoding> {
-    named(&(PLATFORM.get()?.find)(label)?)
+    encoding_by_name(&(PLATFORM.get()?.find)(label)?)
 }
 
-fn named(name: &str) -> Option<Encoding> {
+fn encoding_by_name(name: &str) -> Option<Encoding> {
     match name {
         "utf-8" => Some(Encoding::UTF_8),
         "utf-16le" => Some(Encoding::UTF_16LE),
@@ -96,15 +100,15 @@ fn named(name: &str) -> Option<Encoding> {
     }
 }
 
-/// Never certain: [`guess`] decides, because it has few candidates.
+/// Returns `None`: [`guess`] decides alone, because it has few candidates.
 pub(super) fn detect_certain(_: &[u8]) -> Option<LegacyTable> {
     None
 }
 
-/// Guesses the encoding of a sample of words.
+/// Returns the most likely encoding of a sample of words with non-ASCII bytes.
 pub(super) fn guess(sample: &[u8]) -> Encoding {
     let name = PLATFORM.get().map(|platform| super::heuristics::guess(platform, sample));
-    name.and_then(named).unwrap_or(Encoding::WINDOWS_1252)
+    name.and_then(encoding_by_name).unwrap_or(Encoding::WINDOWS_1252)
 }
 
 impl LegacyTable {
@@ -120,10 +124,10 @@ impl LegacyTable {
     }
 
     pub(super) fn is_single_byte(self) -> bool {
-        self.0 >= FIRST_SINGLE
+        self.0 >= FIRST_SINGLE_BYTE_INDEX
     }
 
-    /// Returns the text and whether some bytes were invalid.
+    /// Returns the text, with U+FFFD for invalid bytes, and whether there were any.
     pub(super) fn decode(self, bytes: &[u8]) -> (Cow<'_, str>, bool) {
         if self != Self::ISO_2022_JP
             && bytes.is_ascii()
@@ -137,12 +141,14 @@ impl LegacyTable {
         (Cow::Owned(text), lossy)
     }
 
-    /// Reports whether all bytes are valid, except for a character cut off at the end of a sample.
+    /// Returns true if all bytes are valid; unless `complete`, a character may be cut off at their
+    /// end.
     pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
         PLATFORM.get().is_some_and(|platform| (platform.fits)(self.label(), bytes, complete))
     }
 
-    /// Encodes, or returns the offset (bytes of UTF-8) of the character without a code.
+    /// Encodes, or returns the offset, in bytes of UTF-8, of the first character that the encoding
+    /// does not have.
     pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, usize> {
         if self != Self::ISO_2022_JP && text.is_ascii() {
             return Ok(text.as_bytes().to_vec());
@@ -150,14 +156,14 @@ impl LegacyTable {
         PLATFORM.get().map_or(Err(0), |platform| (platform.encode)(self.label(), text))
     }
 
-    /// Yields for each decoding step the bytes read and the bytes of UTF-8 produced.
+    /// Returns for each decoding step the number of bytes read and of bytes of UTF-8 produced.
     pub(super) fn spans(self, bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
         let spans = PLATFORM.get().map(|platform| (platform.spans)(self.label(), bytes));
         let spans = spans.unwrap_or_default();
         (0..spans.len() / 2).map(move |at| (spans[2 * at] as usize, spans[2 * at + 1] as usize))
     }
 
-    /// Returns the byte length of the first `chars` code points.
+    /// Returns the length in bytes of the first `chars` code points; all bytes if there are fewer.
     pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
         let found =
             PLATFORM.get().map(|platform| (platform.prefix_len)(self.label(), bytes, chars));

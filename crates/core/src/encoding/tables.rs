@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::Encoding;
 
-/// One of the legacy encodings.
+/// A legacy encoding, by its table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct LegacyTable(&'static encoding_rs::Encoding);
 
@@ -27,23 +27,24 @@ fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
     }
 }
 
-/// Returns the encoding of a CJK text if it is certain. `bytes` must begin with a non-ASCII
-/// character.
+/// Returns the encoding of a Japanese, Chinese or Korean text if it is certain. `bytes` must begin
+/// with a non-ASCII character.
 pub(super) fn detect_certain(bytes: &[u8]) -> Option<LegacyTable> {
     super::cjk::detect_certain(bytes).map(LegacyTable)
 }
 
-/// From this many non-ASCII bytes on, two equal guesses in a row are accepted.
-const MIN_SETTLED_BYTES: usize = 20;
+/// The number of non-ASCII bytes in the first part of a sample, after which two equal guesses in a
+/// row are accepted.
+const MIN_GUESSED_BYTES: usize = 20;
 
-/// Guesses the encoding of a sample of words by letter statistics. They cost 0.2 µs per byte, so
-/// the sample is doubled until two guesses agree.
+/// Guesses the encoding of a sample of words by letter statistics. The statistics cost 0.2 µs per
+/// byte, so they read twice as much each time until two guesses agree.
 pub(super) fn guess(sample: &[u8]) -> Encoding {
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
     let mut before = None;
-    let (mut fed, mut enough) = (0, MIN_SETTLED_BYTES);
+    let (mut fed, mut enough) = (0, MIN_GUESSED_BYTES);
     loop {
-        let end = fed + part(&sample[fed..], enough);
+        let end = fed + prefix_with_non_ascii(&sample[fed..], enough);
         detector.feed(&sample[fed..end], false);
         let found = detector.guess(None, chardetng::Utf8Detection::Deny);
         if end == sample.len() || before == Some(found) {
@@ -62,8 +63,8 @@ pub(super) fn guess(sample: &[u8]) -> Encoding {
     }
 }
 
-/// Returns the length of the prefix that contains `high` non-ASCII bytes.
-fn part(sample: &[u8], high: usize) -> usize {
+/// Returns the length in bytes of the prefix that contains `high` non-ASCII bytes.
+fn prefix_with_non_ascii(sample: &[u8], high: usize) -> usize {
     let mut places = sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii());
     places.nth(high).map_or(sample.len(), |(at, _)| at)
 }
@@ -80,12 +81,13 @@ impl LegacyTable {
         self.0.is_single_byte()
     }
 
-    /// Returns the text and whether some bytes were invalid.
+    /// Returns the text, with U+FFFD for invalid bytes, and whether there were any.
     pub(super) fn decode(self, bytes: &[u8]) -> (Cow<'_, str>, bool) {
         self.0.decode_without_bom_handling(bytes)
     }
 
-    /// Reports whether all bytes are valid, except for a character cut off at the end of a sample.
+    /// Returns true if all bytes are valid; unless `complete`, a character may be cut off at their
+    /// end.
     pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
         if self.is_single_byte() {
             // In a single-byte encoding each byte value is valid or not, so each is checked once.
@@ -113,7 +115,8 @@ impl LegacyTable {
         }
     }
 
-    /// Encodes, or returns the offset (bytes of UTF-8) of the character without a code.
+    /// Encodes, or returns the offset, in bytes of UTF-8, of the first character that the encoding
+    /// does not have.
     pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, usize> {
         use encoding_rs::EncoderResult;
         let mut encoder = self.0.new_encoder();
@@ -131,8 +134,8 @@ impl LegacyTable {
         }
     }
 
-    /// Yields for each decoding step the bytes read and the bytes of UTF-8 produced. Decodes one
-    /// byte at a time: a character is complete when the decoder emits it.
+    /// Returns for each decoding step the number of bytes read and of bytes of UTF-8 produced.
+    /// Decodes one byte at a time: a character is complete when the decoder emits it.
     pub(super) fn spans(self, bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let mut fed = 0;
@@ -154,7 +157,7 @@ impl LegacyTable {
         })
     }
 
-    /// Returns the byte length of the first `chars` code points.
+    /// Returns the length in bytes of the first `chars` code points; all bytes if there are fewer.
     pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let mut out = [0; 32];

@@ -1,10 +1,10 @@
-//! UTF-16 decoding and encoding, because `encoding_rs` decodes it but does not encode it.
+//! Decodes and encodes UTF-16, because `encoding_rs` decodes it but does not encode it.
 
 use std::borrow::Cow;
 
 use super::Decoded;
 
-/// The byte order of a unit.
+/// The byte order of a UTF-16 unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endian {
     /// Least significant byte first.
@@ -14,7 +14,7 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// Combines two bytes to a unit.
+    /// Returns the UTF-16 unit of two bytes.
     pub const fn unit(self, pair: [u8; 2]) -> u16 {
         match self {
             Self::Little => u16::from_le_bytes(pair),
@@ -22,7 +22,7 @@ impl Endian {
         }
     }
 
-    /// Returns the two bytes of a unit.
+    /// Returns the two bytes of a UTF-16 unit.
     pub const fn bytes(self, unit: u16) -> [u8; 2] {
         match self {
             Self::Little => unit.to_le_bytes(),
@@ -31,7 +31,7 @@ impl Endian {
     }
 }
 
-/// Yields the units; ignores an odd byte at the end.
+/// Returns the UTF-16 units of the bytes; ignores an odd byte at the end.
 pub(super) fn units(bytes: &[u8], endian: Endian) -> impl Iterator<Item = u16> {
     bytes.chunks_exact(2).map(move |pair| endian.unit([pair[0], pair[1]]))
 }

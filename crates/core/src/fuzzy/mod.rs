@@ -1,9 +1,10 @@
-//! Fuzzy path search: finds paths by some of their letters.
+//! Finds paths by some of their letters in order (fuzzy path search), and ranks them.
 //!
 //! Two filters select the paths to score: a 64-bit mask of the letters in the path, and masks of
 //! the letters in each quarter, which test their rough order. The remaining paths are scored by
-//! alignment (Smith-Waterman, by `neo_frizbee`). Longer queries may have a wrong letter. Results
-//! are sorted by score, then by length, then by input order.
+//! alignment (Smith-Waterman, by `neo_frizbee`). Queries of at least five letters may have a wrong
+//! letter. Results are sorted by score (highest first), then by length (shortest first), then in
+//! input order.
 
 mod path_table;
 mod quarter_masks;
@@ -16,22 +17,24 @@ use crate::Result;
 use crate::options::{Options, invalid};
 use crate::pack::Packed;
 
-/// The maximum length of a query in bytes.
+/// The maximum length of a query in bytes; a longer one is refused.
 pub const MAX_QUERY_BYTES: usize = 256;
-/// Queries of at least this many letters may have a wrong one.
-const LONG_QUERY: usize = 5;
+/// The minimum number of letters of a query in which one may be wrong, unless the caller says how
+/// many may.
+const MIN_TYPO_QUERY_CHARS: usize = 5;
 
-/// The maximum number of paths returned.
+/// The maximum of `limit`; a larger one counts as this many.
 const MAX_RANKED: u64 = 10_000;
 
-/// The options of a ranking.
+/// The options of a fuzzy search.
 #[derive(Clone, Debug)]
 pub struct RankOptions {
-    /// Letters of the paths, in order.
+    /// The letters to look for, in order; not blank, and at most [`MAX_QUERY_BYTES`].
     pub query: String,
     /// The maximum number of paths returned.
     pub limit: usize,
-    /// The number of letters that may be wrong; `None` derives it from the length of the query.
+    /// The number of letters of the query that may be wrong, at most 8; `None` for one in a query
+    /// of at least five letters, and none in a shorter one.
     pub typos: Option<u16>,
 }
 
@@ -39,7 +42,7 @@ impl RankOptions {
     /// Parses `query`, `limit` (default 20) and `typos`.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT`.
+    /// `INVALID_ARGUMENT` for a blank or too long query, or a value of the wrong type.
     pub fn read(options: &Options) -> Result<Self> {
         let query = options.text("query")?.unwrap_or_default().to_owned();
         if query.trim().is_empty() {
@@ -56,16 +59,16 @@ impl RankOptions {
     }
 }
 
-/// Ranks paths, each terminated by a NUL. Returns the number of matches, the number of results, and
-/// for each result its index and score, best first.
+/// Ranks the paths of a text, each followed by a NUL. Returns the number of matching paths, the
+/// number of results, and for each result the index of its path and its score, best first.
 ///
 /// # Errors
 /// Like [`RankOptions::read`].
 pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
     let RankOptions { query, limit, typos } = RankOptions::read(&Options::parse(options)?)?;
-    let mut laid = PathTable::default();
-    paths.split_terminator('\0').for_each(|path| laid.push(path));
-    let (ranked, fitting) = laid.rank(&query, 0..laid.len(), typos, limit);
+    let mut table = PathTable::default();
+    paths.split_terminator('\0').for_each(|path| table.push(path));
+    let (ranked, fitting) = table.rank(&query, 0..table.len(), typos, limit);
     let mut packed = Packed::new();
     packed.num(fitting as u64);
     packed.num(ranked.len() as u64);
@@ -118,13 +121,13 @@ mod tests {
 
     /// Computes the result of [`PathTable::rank`] by scoring and sorting all paths.
     fn plainly(paths: &[String], query: &str, typos: u16, limit: usize) -> (Vec<Ranked>, usize) {
-        let config = neo_frizbee::Config { max_typos: Some(typos), ..score::plain() };
+        let config = neo_frizbee::Config { max_typos: Some(typos), ..score::matcher_config() };
         let found = neo_frizbee::Matcher::new(query, &config).match_list(paths);
         let mut all: Vec<_> = found
             .iter()
             .map(|found| {
                 let path = &paths[found.index as usize];
-                let score = u32::from(found.score) + score::in_the_name(query, path);
+                let score = u32::from(found.score) + score::unicode_name_bonus(query, path);
                 (u32::MAX - score, path.len(), found.index)
             })
             .collect();
@@ -144,14 +147,14 @@ mod tests {
             limit in 0usize..9,
             parts in 1usize..4,
         ) {
-            let mut laid = PathTable::default();
-            paths.iter().for_each(|path| laid.push(path));
+            let mut table = PathTable::default();
+            paths.iter().for_each(|path| table.push(path));
             let exact = plainly(&paths, &query, 0, limit);
             let expected = if exact.1 > 0 { exact } else { plainly(&paths, &query, typos, limit) };
             let shares = |places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)| {
                 places.chunks(places.len().div_ceil(parts).max(1)).map(score).collect()
             };
-            let ranked = laid.rank_shared(&query, 0..paths.len(), Some(typos), limit, shares);
+            let ranked = table.rank_shared(&query, 0..paths.len(), Some(typos), limit, shares);
             prop_assert_eq!(ranked, expected);
         }
 

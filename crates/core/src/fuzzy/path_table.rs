@@ -1,25 +1,26 @@
-//! Paths in a layout for fast scans: one contiguous buffer per property.
+//! Stores paths for fast scans: each property of all paths is one contiguous buffer.
 
 use std::ops::Range;
 
 use super::quarter_masks::{self, QuarterMasks};
 use super::score::{self, Best, Order};
-use super::{LONG_QUERY, MAX_QUERY_BYTES};
+use super::{MAX_QUERY_BYTES, MIN_TYPO_QUERY_CHARS};
 use crate::pattern::glob::SuffixFilter;
 use crate::text::char_mask::char_mask;
 
-/// Paths in a layout for repeated scans.
+/// Paths with the properties that filters test, in one buffer per property.
 #[derive(Clone, Debug, Default)]
 pub struct PathTable {
     text: String,
-    /// The end of each path in `text`.
+    /// The byte offset of the end of each path in `text`.
     ends: Vec<u32>,
-    /// The letters of each path as a bit mask.
+    /// The letters of each path as a bit mask ([`char_mask`]).
     letters: Vec<u64>,
-    /// The letters in each quarter of each path.
+    /// The letters in each quarter of each path as bit masks.
     pub(super) quarters: Vec<QuarterMasks>,
-    /// The last bytes of each path, the last one on top; zeros before a short one.
-    lasts: Vec<u64>,
+    /// The last eight bytes of each path, the last one in the highest byte; zeros for those that a
+    /// shorter path does not have.
+    last_bytes: Vec<u64>,
 }
 
 /// A path and its score.
@@ -27,21 +28,21 @@ pub struct PathTable {
 pub struct Ranked {
     /// The index of the path.
     pub index: u32,
-    /// Higher is better; comparable only within one query.
+    /// The score: higher is better. Comparable only within one query.
     pub score: u32,
 }
 
 impl PathTable {
-    /// Adds a path. Ignores paths beyond 4 GiB in total.
+    /// Adds a path. Does nothing once all paths together would exceed 4 GiB.
     pub fn push(&mut self, path: &str) {
         if let Ok(end) = u32::try_from(self.text.len() + path.len()) {
             self.text.push_str(path);
             self.ends.push(end);
-            let (letters, quarters) = quarter_masks::of(path.as_bytes());
+            let (letters, quarters) = quarter_masks::letter_masks(path.as_bytes());
             self.letters.push(letters);
             self.quarters.push(quarters);
             let last = path.bytes().rev().take(8).enumerate();
-            self.lasts
+            self.last_bytes
                 .push(last.fold(0, |sum, (place, byte)| sum | u64::from(byte) << (56 - 8 * place)));
         }
     }
@@ -52,7 +53,7 @@ impl PathTable {
         self.ends.shrink_to_fit();
         self.letters.shrink_to_fit();
         self.quarters.shrink_to_fit();
-        self.lasts.shrink_to_fit();
+        self.last_bytes.shrink_to_fit();
     }
 
     /// Returns the number of paths.
@@ -60,7 +61,7 @@ impl PathTable {
         self.ends.len()
     }
 
-    /// Reports whether there are no paths.
+    /// Returns true if there are no paths.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -72,10 +73,11 @@ impl PathTable {
         self.text.get(begin..end)
     }
 
-    /// Reports whether the path at an index can match globs with these suffixes.
+    /// Returns true if the path at an index may match a glob with one of these suffixes; false only
+    /// if it matches none.
     #[inline]
     pub fn fits(&self, index: usize, ends: &SuffixFilter) -> bool {
-        match (self.lasts.get(index), self.letters.get(index)) {
+        match (self.last_bytes.get(index), self.letters.get(index)) {
             (Some(last), Some(letters)) => ends.fit(*last, *letters),
             _ => false,
         }
@@ -86,8 +88,9 @@ impl PathTable {
         self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 32
     }
 
-    /// Ranks the paths of a range: returns the best `limit` in order, and the number of matches.
-    /// `typos` is the number of wrong letters in the query; `None` derives it from the length.
+    /// Ranks the paths with indexes in a range. Returns the best `limit`, best first, and the
+    /// number of all that match. `typos` is the number of letters of the query that may be wrong;
+    /// `None` derives it from the length of the query.
     pub fn rank(
         &self,
         query: &str,
@@ -98,9 +101,9 @@ impl PathTable {
         self.rank_shared(query, range, typos, limit, |places, score| vec![score(places)])
     }
 
-    /// Like [`PathTable::rank`], on several threads. `share` receives the indexes of the candidate
-    /// paths and a function that scores some of them. It must score all of them, divided in any
-    /// way.
+    /// Does the same as [`PathTable::rank`] on several threads. `share` receives the indexes of the
+    /// candidate paths and a function that scores some of them. It must score all of them, divided
+    /// in any way.
     pub fn rank_shared(
         &self,
         query: &str,
@@ -113,16 +116,16 @@ impl PathTable {
         if query.is_empty() || query.len() > MAX_QUERY_BYTES {
             return (Vec::new(), 0);
         }
-        let long = query.chars().count() >= LONG_QUERY;
+        let long = query.chars().count() >= MIN_TYPO_QUERY_CHARS;
         let typos = typos.unwrap_or(u16::from(long)).min(8);
         let scored = |typos| {
             let places = self.with_letters(&query, range.clone(), typos);
             let mut best = Best::new(limit);
-            let score = |places: &[u32]| score::score(self, places, &query, typos, limit);
+            let score = |places: &[u32]| score::best_of(self, places, &query, typos, limit);
             share(&places, &score).into_iter().for_each(|share| best.join(share));
             best.finish()
         };
-        // Paths that match without a typo take precedence.
+        // Paths that match only with a typo are searched for only if none matches without.
         let (mut ranked, mut fitting) = scored(0);
         if fitting == 0 && typos > 0 {
             (ranked, fitting) = scored(typos);
@@ -131,10 +134,11 @@ impl PathTable {
         (ranked.into_iter().map(give).collect(), fitting)
     }
 
-    /// Returns the indexes in a range of the paths that have all letters of a query except for
-    /// `typos`.
+    /// Returns the indexes in a range of the paths that have all letters of a query except for at
+    /// most `typos`, in any order.
     fn with_letters(&self, query: &str, range: Range<usize>, typos: u16) -> Vec<u32> {
-        // Upper-case and lower-case letters beyond ASCII have different bytes.
+        // Beyond ASCII, a letter has other bytes in upper case than in lower case, so such a query
+        // is not filtered.
         let wanted = if query.is_ascii() { char_mask(query.as_bytes()) } else { 0 };
         let range = range.start.min(self.len())..range.end.min(self.len());
         let mut places = vec![0; range.len()];

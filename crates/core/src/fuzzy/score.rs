@@ -1,7 +1,7 @@
-//! Scores the candidate paths, one share at a time, and keeps the best.
+//! Scores the candidate paths, a part of them on each thread, and keeps the best.
 //!
-//! The name bonus is computed only for paths that could be among the best: most matches score lower
-//! than the worst result even with the highest bonus.
+//! The bonus for a match in the file name is computed only for paths that could be among the best:
+//! most matches score lower than the worst result so far even with the highest bonus.
 
 use std::collections::BinaryHeap;
 
@@ -11,21 +11,22 @@ use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
 use super::path_table::PathTable;
 use super::quarter_masks::SubsequenceFilter;
 
-/// The minimum score of a matching letter, as the scorer defines it.
+/// The minimum score of a matching letter in `neo_frizbee`.
 const MATCH_SCORE: u32 = 12;
-/// The bonus if the query is the complete file name.
+/// Added to the score if the query is the complete file name.
 const WHOLE_NAME_BONUS: u32 = 64;
-/// The bonus if the query is a part of the file name.
+/// Added to the score if the query is a part of the file name.
 const PART_OF_NAME_BONUS: u32 = 24;
-/// The scorer uses another algorithm for longer paths, without a minimum score.
-const LONG_PATH: usize = 1024;
-/// The number of paths passed to the scorer at once.
+/// The length in bytes above which `neo_frizbee` uses another algorithm, without a minimum score.
+const LONG_PATH_BYTES: usize = 1024;
+/// The number of paths passed to `neo_frizbee` at once.
 const PATHS_PER_BATCH: usize = if cfg!(test) { 8 } else { 256 };
 
-/// The sort key (inverted score, length, index): smaller is better.
+/// The sort key of a result: inverted score, length in bytes, index. Smaller is better.
 pub(super) type Order = (u32, u32, u32);
 
-/// The best results of a share, the worst of them on top, and the number of matches.
+/// The best results of a part of the paths, at most `limit`, the worst on top of the heap, and the
+/// number of all that match.
 #[derive(Debug, Default)]
 pub struct Best {
     limit: usize,
@@ -38,14 +39,16 @@ impl Best {
         Self { limit, ..Self::default() }
     }
 
-    /// Returns the lowest score that can still be among the results.
-    fn least(&self) -> u32 {
+    /// Returns the lowest score that can still be among the results; 0 until there are `limit`
+    /// results.
+    fn min_useful_score(&self) -> u32 {
         match self.kept.peek() {
             Some((worst, ..)) if self.kept.len() == self.limit => u32::MAX - worst,
             _ => 0,
         }
     }
 
+    /// Adds a result if it is among the best.
     fn keep(&mut self, order: Order) {
         if self.kept.len() < self.limit {
             self.kept.push(order);
@@ -56,27 +59,27 @@ impl Best {
         }
     }
 
-    /// Merges the best results of another share.
+    /// Adds the best results of another part of the paths.
     pub(super) fn join(&mut self, other: Self) {
         self.fitting += other.fitting;
         other.kept.into_iter().for_each(|order| self.keep(order));
     }
 
-    /// Returns the results, best first, and the number of matches.
+    /// Returns the results, best first, and the number of all paths that match.
     pub(super) fn finish(self) -> (Vec<Order>, usize) {
         (self.kept.into_sorted_vec(), self.fitting)
     }
 }
 
-/// Scores the paths at some indexes.
-pub(super) fn score(
+/// Scores the paths at some indexes and returns the best `limit`.
+pub(super) fn best_of(
     paths: &PathTable,
     places: &[u32],
     query: &str,
     typos: u16,
     limit: usize,
 ) -> Best {
-    let config = Config { max_typos: Some(typos), ..plain() };
+    let config = Config { max_typos: Some(typos), ..matcher_config() };
     let mut matcher = Matcher::new(query, &config);
     let mut naming = NameBonus::of(query);
     let mut best = Best::new(limit);
@@ -100,22 +103,23 @@ pub(super) fn score(
         best.fitting += found.len();
         for found in found {
             let (path, score) = (batch[found.index as usize], u32::from(found.score));
-            if score + WHOLE_NAME_BONUS < best.least() {
+            if score + WHOLE_NAME_BONUS < best.min_useful_score() {
                 continue;
             }
-            let score = score + naming.adds(path, score);
+            let score = score + naming.bonus(path, score);
             best.keep((u32::MAX - score, path.len() as u32, from[found.index as usize]));
         }
     }
 }
 
-pub(super) fn plain() -> Config {
+/// Returns the configuration of `neo_frizbee`: ignores case and does not sort.
+pub(super) fn matcher_config() -> Config {
     let (casing, sort) = (CaseMatching::Ignore, SortStrategy::Unsorted);
     Config { casing, sort, ..Config::default() }
 }
 
-/// The bonus for a match in the file name, because a query usually means the name and not the
-/// directories above it.
+/// Computes the bonus for a match in the file name, because a query usually means the name and not
+/// the directories above it.
 struct NameBonus<'q> {
     query: &'q str,
     letters: u32,
@@ -135,16 +139,16 @@ impl<'q> NameBonus<'q> {
         Self { query, letters, has_slash, small, name: Vec::new() }
     }
 
-    /// Returns the bonus for the file name of a path.
-    fn adds(&mut self, path: &str, score: u32) -> u32 {
+    /// Returns the bonus for a path with this score.
+    fn bonus(&mut self, path: &str, score: u32) -> u32 {
         if self.has_slash {
             return 0;
         }
         let Some(small) = self.small.as_ref().filter(|_| path.is_ascii()) else {
-            return in_the_name(self.query, path);
+            return unicode_name_bonus(self.query, path);
         };
-        // A path that contains the whole query has at least the score of all its letters.
-        if score < MATCH_SCORE * self.letters && path.len() <= LONG_PATH {
+        // A path whose name contains the query has at least the score of all its letters.
+        if score < MATCH_SCORE * self.letters && path.len() <= LONG_PATH_BYTES {
             return 0;
         }
         let path = path.as_bytes();
@@ -162,8 +166,9 @@ impl<'q> NameBonus<'q> {
     }
 }
 
-/// The same for non-ASCII queries, at the cost of converting to lower case.
-pub(super) fn in_the_name(query: &str, path: &str) -> u32 {
+/// Returns the bonus for queries and paths that are not ASCII, which have to be converted to lower
+/// case.
+pub(super) fn unicode_name_bonus(query: &str, path: &str) -> u32 {
     let name = path.rsplit('/').next().unwrap_or(path);
     let holds = |text: &str| text.to_lowercase().contains(&query.to_lowercase());
     match () {

@@ -1,9 +1,9 @@
 //! Three-way merge of two texts with a common base.
 //!
-//! A change of one side is taken, an equal change of both sides is taken once, and different
-//! changes of the same lines are a conflict: an object with three texts, and git's markers in the
-//! merged text. Line endings are compared apart from lines, so that a side that only converted them
-//! causes no conflict.
+//! A change of one side is applied, an equal change of both sides is applied once, and different
+//! changes of the same lines are a conflict: the result lists its lines, and the merged text has
+//! both versions between git's conflict markers. Lines are compared without their line endings, so
+//! that a side that only converted line endings causes no conflict.
 
 mod output;
 mod packed;
@@ -12,20 +12,21 @@ mod regions;
 use std::ops::Range;
 
 use crate::diff::{self, Change, DiffOptions, split};
-use output::{Output, own_end};
-use regions::{Region, Track, region};
+use output::{Output, converted_end};
+use regions::{Region, Track, next_region};
 
 pub use packed::{MergeCall, merge3_packed};
 
 /// The style of conflict markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Ours and theirs.
+    /// The lines of ours and of theirs, as git's `merge`.
     #[default]
     Merge,
-    /// Ours, base and theirs.
+    /// The lines of ours, base and theirs, as git's `diff3`.
     Diff3,
-    /// Like [`Style::Diff3`], without the lines that both sides begin and end with.
+    /// The same as [`Style::Diff3`], without the lines that ours and theirs have in common at the
+    /// beginning and the end.
     Zdiff3,
 }
 
@@ -34,9 +35,9 @@ pub enum Style {
 pub struct MergeOptions {
     /// The style of conflict markers.
     pub style: Style,
-    /// Takes changes of adjacent lines from both sides, which git reports as a conflict.
+    /// Whether changes of adjacent lines are both applied; git reports them as a conflict.
     pub adjacent: bool,
-    /// Labels for ours, base and theirs after the markers.
+    /// The labels for ours, base and theirs that follow their markers; none if empty.
     pub labels: [String; 3],
 }
 
@@ -62,27 +63,27 @@ pub struct Merged {
     pub conflicts: Vec<Conflict>,
 }
 
-/// Merges two descendants of `base`.
+/// Merges two texts that were both made from `base`.
 pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> Merged {
     let sides = Sides { base: split(base), ours: split(ours), theirs: split(theirs) };
     let own = changes(&sides.base, &sides.ours);
     let other = changes(&sides.base, &sides.theirs);
-    let own_end = own_end(&sides);
+    let converted_end = converted_end(&sides);
     let merged = Merged::default();
-    let mut out = Output { sides: &sides, options, own_end, merged, lines: 0 };
+    let mut out = Output { sides: &sides, options, converted_end, merged, lines: 0 };
     let (mut own, mut other) = (Track::new(&own), Track::new(&other));
     let mut next = 0;
-    while let Some(region) = region(&mut own, &mut other, options.adjacent) {
-        out.common(next..region.base.start, &region);
-        out.region(&region);
+    while let Some(region) = next_region(&mut own, &mut other, options.adjacent) {
+        out.write_common(next..region.base.start, &region);
+        out.write_region(&region);
         next = region.base.end;
     }
     let rest = Region::after(&own, &other, sides.base.len() as u32);
-    out.common(next..sides.base.len() as u32, &rest);
+    out.write_common(next..sides.base.len() as u32, &rest);
     out.merged
 }
 
-/// Returns the lines that differ in more than their line endings.
+/// Returns the changes from one list of lines to another, ignoring line endings.
 fn changes(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
     let plain = |lines: &[&[u8]]| -> Vec<u8> {
         lines.iter().flat_map(|line| [without_end(line), b"\n"].concat()).collect()
@@ -91,10 +92,12 @@ fn changes(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
     diff::compare(&before, &after, 0, &DiffOptions::default()).changes
 }
 
+/// Returns the line without its LF or CRLF.
 fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
+/// The lines of the three texts, with their line endings.
 struct Sides<'a> {
     base: Vec<&'a [u8]>,
     ours: Vec<&'a [u8]>,

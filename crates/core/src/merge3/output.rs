@@ -1,12 +1,13 @@
-//! Writes the merged text: common lines, taken changes and conflicts.
+//! Writes the merged text: common lines, the changes of one side, and conflicts.
 
 use std::ops::Range;
 
 use super::regions::Region;
 use super::{Conflict, MergeOptions, Merged, Sides, Style, without_end};
 
-/// Returns our line ending, if we converted all line endings of the base.
-pub(super) fn own_end(sides: &Sides<'_>) -> Option<&'static [u8]> {
+/// Returns the line ending of ours if it converted all line endings of the base from LF to CRLF or
+/// back; otherwise `None`.
+pub(super) fn converted_end(sides: &Sides<'_>) -> Option<&'static [u8]> {
     let kind = |lines: &[&[u8]]| {
         let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
         let ended = lines.iter().filter(|line| line.ends_with(b"\n")).count();
@@ -24,10 +25,11 @@ pub(super) fn own_end(sides: &Sides<'_>) -> Option<&'static [u8]> {
     }
 }
 
+/// The merged text so far.
 pub(super) struct Output<'o> {
     pub sides: &'o Sides<'o>,
     pub options: &'o MergeOptions,
-    pub own_end: Option<&'static [u8]>,
+    pub converted_end: Option<&'static [u8]>,
     pub merged: Merged,
     pub lines: u32,
 }
@@ -38,9 +40,9 @@ impl Output<'_> {
         self.lines += 1;
     }
 
-    /// Writes lines that neither side changed, with the line endings of the side that converted
-    /// them.
-    pub(super) fn common(&mut self, base: Range<u32>, next: &Region) {
+    /// Writes the lines `base` that neither side changed before the region `next`, with the line
+    /// endings of the side that converted them.
+    pub(super) fn write_common(&mut self, base: Range<u32>, next: &Region) {
         let length = base.end - base.start;
         let (ours, theirs) = (next.ours.start - length, next.theirs.start - length);
         for at in 0..length {
@@ -54,7 +56,8 @@ impl Output<'_> {
         }
     }
 
-    pub(super) fn region(&mut self, region: &Region) {
+    /// Writes a changed region: the lines of the side that changed it, or a conflict.
+    pub(super) fn write_region(&mut self, region: &Region) {
         let text = |lines: &[&[u8]], range: &Range<u32>| {
             lines[range.start as usize..range.end as usize]
                 .iter()
@@ -64,13 +67,13 @@ impl Output<'_> {
         let ours = text(&self.sides.ours, &region.ours);
         let theirs = text(&self.sides.theirs, &region.theirs);
         match (region.by_us, region.by_them) {
-            (true, true) if ours != theirs => self.conflict(region, &ours, &theirs),
-            (false, true) => self.copy(MergeSide::Theirs, region.theirs.clone()),
-            _ => self.copy(MergeSide::Ours, region.ours.clone()),
+            (true, true) if ours != theirs => self.write_conflict(region, &ours, &theirs),
+            (false, true) => self.copy_lines(MergeSide::Theirs, region.theirs.clone()),
+            _ => self.copy_lines(MergeSide::Ours, region.ours.clone()),
         }
     }
 
-    fn copy(&mut self, side: MergeSide, range: Range<u32>) {
+    fn copy_lines(&mut self, side: MergeSide, range: Range<u32>) {
         let lines = match side {
             MergeSide::Ours => &self.sides.ours,
             MergeSide::Base => &self.sides.base,
@@ -80,9 +83,9 @@ impl Output<'_> {
             .iter()
             .map(|line| line.to_vec())
             .collect();
-        // If we converted the line endings, lines added by them are converted too.
+        // If ours converted the line endings, the lines that theirs added are converted too.
         for line in lines {
-            match (side, self.own_end) {
+            match (side, self.converted_end) {
                 (MergeSide::Theirs, Some(end)) if line.ends_with(b"\n") => {
                     let line = [without_end(&line), end].concat();
                     self.push(&line);
@@ -92,7 +95,7 @@ impl Output<'_> {
         }
     }
 
-    fn conflict(&mut self, region: &Region, ours: &[Vec<u8>], theirs: &[Vec<u8>]) {
+    fn write_conflict(&mut self, region: &Region, ours: &[Vec<u8>], theirs: &[Vec<u8>]) {
         let (mut head, mut tail) = (0, 0);
         if self.options.style != Style::Diff3 {
             head = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count() as u32;
@@ -107,45 +110,49 @@ impl Output<'_> {
         }
         let own = region.ours.start + head..region.ours.end - tail;
         let other = region.theirs.start + head..region.theirs.end - tail;
-        self.copy(MergeSide::Ours, region.ours.start..own.start);
+        self.copy_lines(MergeSide::Ours, region.ours.start..own.start);
         let from = self.lines;
-        self.marker('<', 0);
-        self.closed(MergeSide::Ours, own.clone());
+        self.push_marker('<', 0);
+        self.copy_closed(MergeSide::Ours, own.clone());
         if self.options.style != Style::Merge {
-            self.marker('|', 1);
-            self.closed(MergeSide::Base, region.base.clone());
+            self.push_marker('|', 1);
+            self.copy_closed(MergeSide::Base, region.base.clone());
         }
-        self.merged_line(b"=======");
-        self.closed(MergeSide::Theirs, other.clone());
-        self.marker('>', 2);
+        self.push_marker_line(b"=======");
+        self.copy_closed(MergeSide::Theirs, other.clone());
+        self.push_marker('>', 2);
         self.merged.conflicts.push(Conflict {
             base: region.base.clone(),
             ours: own.clone(),
             theirs: other,
             merged: from..self.lines,
         });
-        self.copy(MergeSide::Ours, own.end..region.ours.end);
+        self.copy_lines(MergeSide::Ours, own.end..region.ours.end);
     }
 
-    /// Writes lines of a conflict; each gets a line ending, because a marker follows.
-    fn closed(&mut self, side: MergeSide, range: Range<u32>) {
-        self.copy(side, range);
+    /// Writes lines of one side of a conflict. The last one gets a line ending if it has none,
+    /// because a marker follows.
+    fn copy_closed(&mut self, side: MergeSide, range: Range<u32>) {
+        self.copy_lines(side, range);
         if !self.merged.bytes.is_empty() && !self.merged.bytes.ends_with(b"\n") {
             self.merged.bytes.push(b'\n');
         }
     }
 
-    fn marker(&mut self, mark: char, label: usize) {
+    /// Writes a conflict marker: seven times the sign, and the label with this index if it is not
+    /// empty.
+    fn push_marker(&mut self, mark: char, label: usize) {
         let mut line = mark.to_string().repeat(7);
         let label = &self.options.labels[label];
         if !label.is_empty() {
             line.push(' ');
             line.push_str(label);
         }
-        self.merged_line(line.as_bytes());
+        self.push_marker_line(line.as_bytes());
     }
 
-    fn merged_line(&mut self, line: &[u8]) {
+    /// Writes a line of a conflict marker with the line ending of the first line of ours.
+    fn push_marker_line(&mut self, line: &[u8]) {
         let crlf = self.sides.ours.first().is_some_and(|line| line.ends_with(b"\r\n"));
         let line = [line, if crlf { b"\r\n" } else { &b"\n"[..] }].concat();
         self.push(&line);

@@ -6,14 +6,16 @@ use crate::pack::Packed;
 /// The arguments that a binding passes besides the three texts.
 #[derive(Clone, Debug, Default)]
 pub struct MergeCall {
-    /// The style (0 merge, 1 diff3, 2 zdiff3), plus 4 to take changes of adjacent lines.
+    /// The style of conflict markers (0 merge, 1 diff3, 2 zdiff3), plus 4 to apply changes of
+    /// adjacent lines from both sides.
     pub flags: u32,
-    /// Labels for ours, base and theirs; missing ones are empty.
+    /// The labels for ours, base and theirs; missing ones are empty.
     pub labels: Vec<String>,
 }
 
-/// Like [`merge3`], with encoded conflicts: their number, and for each the ranges of base, ours,
-/// theirs and the merged text.
+/// Does the same as [`merge3`]. Returns the merged text and the encoded conflicts: their number,
+/// and for each the ranges of lines (0-based start and end) of base, ours, theirs and the merged
+/// text.
 pub fn merge3_packed(
     base: &[u8],
     ours: &[u8],

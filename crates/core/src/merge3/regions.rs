@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use crate::diff::Change;
 
-/// The changes of one side, and the offset of its lines from those of the base.
+/// The changes of one side in order, with the position of the next one.
 pub(super) struct Track<'c> {
     pub changes: &'c [Change],
+    /// The index of the next change.
     pub at: usize,
-    /// Line of the side minus line of the base, after the changes passed.
+    /// The number of a line of the side minus that of the same line of the base, after the last
+    /// change passed.
     pub shift: i64,
 }
 
@@ -21,7 +23,8 @@ impl<'c> Track<'c> {
         self.changes.get(self.at)
     }
 
-    pub(super) fn pass(&mut self) {
+    /// Goes on to the next change.
+    pub(super) fn advance(&mut self) {
         if let Some(change) = self.next() {
             self.shift = i64::from(change.after.end) - i64::from(change.before.end);
             self.at += 1;
@@ -29,17 +32,20 @@ impl<'c> Track<'c> {
     }
 }
 
-/// A region of the base that one or both sides changed, and the replacement of each side.
+/// Lines of the base that one or both sides changed, and the lines of each side in their place.
+/// Ranges are lines, counted from 0.
 pub(super) struct Region {
     pub base: Range<u32>,
     pub ours: Range<u32>,
     pub theirs: Range<u32>,
+    /// Whether ours changed the region.
     pub by_us: bool,
+    /// Whether theirs changed the region.
     pub by_them: bool,
 }
 
 impl Region {
-    /// Returns the empty region after the last change.
+    /// Returns an empty region at the end of the base, `end`, after the last change.
     pub(super) fn after(own: &Track<'_>, other: &Track<'_>, end: u32) -> Self {
         let at = |shift: i64| {
             let line = (i64::from(end) + shift) as u32;
@@ -55,8 +61,9 @@ impl Region {
     }
 }
 
-/// Returns the next changed region, with all overlapping changes in it.
-pub(super) fn region<'c>(
+/// Returns the next changed region, which contains all changes that overlap each other. Unless
+/// `adjacent`, changes that touch each other are in one region too.
+pub(super) fn next_region<'c>(
     own: &mut Track<'c>,
     other: &mut Track<'c>,
     adjacent: bool,
@@ -80,7 +87,7 @@ pub(super) fn region<'c>(
         };
         end = end.max(change.before.end);
         *by = true;
-        track.pass();
+        track.advance();
     }
     let side = |before: i64, after: i64| {
         (i64::from(start) + before) as u32..(i64::from(end) + after) as u32

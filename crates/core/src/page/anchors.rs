@@ -1,21 +1,22 @@
-//! The anchors of a page's lines. An anchor depends on the lines beside its own, so those just
-//! outside the page are read too.
+//! Computes the anchors of a page's lines. An anchor depends on the lines before and after its own,
+//! so the lines around the page are read too.
 
 use super::Facts;
 use super::index::line_ends;
-use super::source::{CHUNK_BYTES, Source, shift_state, take};
+use super::source::{CHUNK_BYTES, Source, read_range, shift_state};
 use super::window::{Window, split_end};
 use crate::anchor::{RepeatedLines, anchors_between, line_hash, line_hashes};
 use crate::encoding::Encoding;
 use crate::error::Result;
 
-/// The maximum length of the line before or after a page that is read to compute an anchor, in
-/// bytes. Next to a longer line, no anchor is given.
-const MAX_NEIGHBOUR: usize = 1 << 20;
+/// The maximum length in bytes of the line before or after a page that is read for the anchor of
+/// the line next to it. That line gets no anchor next to a longer one.
+const MAX_NEIGHBOUR_BYTES: usize = 1 << 20;
 
-/// Returns the anchors of a window's lines. `previous` is the start of the line before it: `None`
-/// if unknown, `Some(None)` if there is no line.
-pub(super) fn of_window(
+/// Returns the anchors of a window's lines in one string; `None` if they were not requested.
+/// `previous` is the byte offset of the line before the window: `None` if unknown, `Some(None)` if
+/// there is no such line.
+pub(super) fn anchors_of_window(
     source: &mut impl Source,
     facts: &Facts,
     window: &Window,
@@ -24,33 +25,35 @@ pub(super) fn of_window(
     let Some(hashes) = &window.hashes else { return Ok(None) };
     let before = match previous {
         None | Some(None) => previous.map(|_| None),
-        Some(Some(at)) => neighbour(source, facts.encoding, at)?.map(Some),
+        Some(Some(at)) => line_hash_at(source, facts.encoding, at)?.map(Some),
     };
     let after = match window.end_byte {
         None => None,
         Some(end) if end >= source.size() => Some(None),
-        Some(end) => neighbour(source, facts.encoding, end)?.map(Some),
+        Some(end) => line_hash_at(source, facts.encoding, end)?.map(Some),
     };
-    let repeated = repeated(source, facts)?;
+    let repeated = repeated_lines(source, facts)?;
     Ok(Some(anchors_between(before, hashes, after, &repeated)))
 }
 
-/// Up to this file size, repeated lines are counted.
+/// The maximum size in bytes of a file whose repeated lines are counted. In a larger one, every
+/// line counts as repeated.
 const MAX_COUNTED_BYTES: u64 = 4 << 20;
 
-/// Collects the lines and neighbourhoods that occur more than once in a file.
-fn repeated(source: &mut impl Source, facts: &Facts) -> Result<RepeatedLines> {
+/// Finds the lines and neighbourhoods that occur more than once in a file.
+fn repeated_lines(source: &mut impl Source, facts: &Facts) -> Result<RepeatedLines> {
     let (origin, size) = (facts.bom as u64, source.size());
     if size > MAX_COUNTED_BYTES {
         return Ok(RepeatedLines::unknown());
     }
-    let bytes = take(source, origin, size.saturating_sub(origin))?;
+    let bytes = read_range(source, origin, size.saturating_sub(origin))?;
     let text = facts.encoding.decode(&bytes).text;
     Ok(RepeatedLines::among(&line_hashes(&text)))
 }
 
-/// Returns the hash of the line that begins at a byte, or `None` if it is too long.
-fn neighbour(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Option<u64>> {
+/// Returns the hash of the line that begins at the byte offset `at`, or `None` if it is longer than
+/// [`MAX_NEIGHBOUR_BYTES`].
+fn line_hash_at(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Option<u64>> {
     let unit = encoding.unit();
     let shift = shift_state(source, encoding, at)?;
     let mut length = 0;
@@ -58,16 +61,17 @@ fn neighbour(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Op
         let chunk = source.chunk(at + length as u64, CHUNK_BYTES)?;
         let end = line_ends(chunk, unit).next();
         length += end.unwrap_or(chunk.len());
-        if length > MAX_NEIGHBOUR {
+        if length > MAX_NEIGHBOUR_BYTES {
             return Ok(None);
         }
         if end.is_some() || chunk.is_empty() {
             break;
         }
     }
-    let bytes = take(source, at, length as u64)?;
+    let bytes = read_range(source, at, length as u64)?;
     let (line, _) = split_end(&bytes, unit);
-    // Two escape sequences in a row would be an error.
+    // A line that begins with its own escape sequence needs none before it; two in a row would be
+    // an error.
     let shift = if line.first() == shift.first() { &[][..] } else { &shift };
     Ok(Some(line_hash(encoding.decode(&[shift, line].concat()).text.as_bytes())))
 }

@@ -1,4 +1,4 @@
-//! A sparse index of line starts: the number of line endings before every 256 KiB.
+//! A sparse index of line starts: the number of line endings below every multiple of 256 KiB.
 //!
 //! With one number per block (32 KB for a gigabyte), finding a line means searching one block. The
 //! index covers as much of the file as was requested, and continues there when a file has grown.
@@ -10,32 +10,32 @@ use crate::encoding::{Endian, Unit};
 use crate::error::Result;
 use crate::text::{self, Eol};
 
-/// The number of bytes per entry.
+/// The number of bytes between two entries of the index.
 const BYTES_PER_ENTRY: u64 = CHUNK_BYTES as u64;
 
-/// The index of one version of a file.
+/// The line index of one version of a file.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     unit: Unit,
-    /// The start of the first line: after the byte order mark.
+    /// The byte offset of the first line: the length of the byte order mark.
     origin: u64,
-    /// `ends[k]` line endings lie below byte `k * BYTES_PER_ENTRY`.
+    /// Entry `k` is the number of line endings below byte `k * BYTES_PER_ENTRY`.
     ends: Vec<u64>,
-    /// All bytes below this offset are counted.
+    /// The byte offset up to which line endings are counted.
     scanned: u64,
     /// The number of line endings below `scanned`.
     total_ends: u64,
-    /// The number of them that are CRLF.
+    /// How many of these are CRLF.
     crlf: u64,
-    /// The start of the line that contains `scanned`.
+    /// The byte offset of the line that contains the byte `scanned`.
     last_start: u64,
-    /// True if the unit before `scanned` is CR.
+    /// Whether the character before `scanned` is CR.
     after_cr: bool,
 }
 
 impl LineIndex {
-    /// Creates an empty index for lines that end in `unit` and begin after a byte order mark of
-    /// `origin` bytes.
+    /// Creates an empty index for a file whose line feeds are encoded as `unit` and whose byte
+    /// order mark has `origin` bytes.
     pub fn new(unit: Unit, origin: usize) -> Self {
         let origin = origin as u64;
         Self {
@@ -60,12 +60,12 @@ impl LineIndex {
         self.ends.capacity() * size_of::<u64>()
     }
 
-    /// Reports whether the index was made for this unit and byte order mark.
+    /// Returns true if the index was created with these arguments.
     pub fn fits(&self, unit: Unit, origin: usize) -> bool {
         self.unit == unit && self.origin == origin as u64
     }
 
-    /// Returns the number of lines of a file of `size` bytes, once all are counted.
+    /// Returns the number of lines of a file of `size` bytes; `None` until all are counted.
     pub fn total(&self, size: u64) -> Option<u64> {
         (self.scanned == size).then_some(self.at_least())
     }
@@ -75,7 +75,7 @@ impl LineIndex {
         self.total_ends + if self.scanned > self.last_start { 1 } else { 0 }
     }
 
-    /// Returns the kind of line endings, once all are counted.
+    /// Returns the kind of line endings of a file of `size` bytes; `None` until all are counted.
     pub fn eol(&self, size: u64) -> Option<Eol> {
         (self.scanned == size).then_some(Eol::of(self.total_ends - self.crlf, self.crlf))
     }
@@ -85,11 +85,12 @@ impl LineIndex {
     /// # Errors
     /// Errors of the source.
     pub fn extend_to_end(&mut self, source: &mut impl Source) -> Result<()> {
-        while self.step(source)? {}
+        while self.count_next_block(source)? {}
         Ok(())
     }
 
-    /// Returns the byte offset of a line (1-based), or `None` if there are fewer lines.
+    /// Returns the byte offset of a line (1-based), or `None` if there are fewer lines. Counts as
+    /// far as necessary.
     ///
     /// # Errors
     /// Errors of the source.
@@ -99,7 +100,7 @@ impl LineIndex {
             return Ok((self.origin < source.size()).then_some(self.origin));
         }
         while self.total_ends < before {
-            if !self.step(source)? {
+            if !self.count_next_block(source)? {
                 return Ok(None);
             }
         }
@@ -129,13 +130,14 @@ impl LineIndex {
         }
     }
 
-    /// Returns the number of the line that contains the byte at `offset`.
+    /// Returns the number (1-based) of the line that contains the byte at `offset`, or of the last
+    /// line for an offset beyond the end. Counts as far as necessary.
     ///
     /// # Errors
     /// Errors of the source.
     pub fn line_at(&mut self, source: &mut impl Source, offset: u64) -> Result<u64> {
         while self.scanned < offset {
-            if !self.step(source)? {
+            if !self.count_next_block(source)? {
                 break;
             }
         }
@@ -148,14 +150,15 @@ impl LineIndex {
             if chunk.is_empty() {
                 break;
             }
-            ends += count_ends(chunk, self.unit);
+            ends += count_line_ends(chunk, self.unit);
             at += chunk.len() as u64;
         }
         Ok(ends + 1)
     }
 
-    /// Counts up to the next block or the end. Returns false if nothing was left.
-    fn step(&mut self, source: &mut impl Source) -> Result<bool> {
+    /// Counts line endings up to the next entry or the end of the source. Returns false if all were
+    /// counted before.
+    fn count_next_block(&mut self, source: &mut impl Source) -> Result<bool> {
         let left = BYTES_PER_ENTRY - self.scanned % BYTES_PER_ENTRY;
         let from = self.scanned;
         let chunk = source.chunk(from, left as usize)?;
@@ -163,7 +166,7 @@ impl LineIndex {
         if chunk.is_empty() {
             return Ok(false);
         }
-        let ends = count_ends(chunk, self.unit);
+        let ends = count_line_ends(chunk, self.unit);
         self.crlf += match self.unit {
             Unit::Byte => {
                 let split = self.after_cr && chunk[0] == b'\n';
@@ -180,8 +183,9 @@ impl LineIndex {
             }
         };
         if ends > 0 {
-            let last =
-                memrchr_iter(b'\n', chunk).find_map(|at| end_at(chunk, at, self.unit)).unwrap_or(0);
+            let last = memrchr_iter(b'\n', chunk)
+                .find_map(|at| line_end_at(chunk, at, self.unit))
+                .unwrap_or(0);
             self.last_start = from + last as u64;
         }
         self.total_ends += ends;
@@ -193,9 +197,9 @@ impl LineIndex {
     }
 }
 
-/// Returns the offset after the line ending whose `0A` is at `at`, or `None` if that byte is part
-/// of another character. Chunks of UTF-16 must begin at an even offset.
-fn end_at(chunk: &[u8], at: usize, unit: Unit) -> Option<usize> {
+/// Returns the offset after the line ending whose byte `0A` is at `at`, or `None` if that byte is
+/// part of another character. A chunk of UTF-16 must begin at an even offset of the file.
+fn line_end_at(chunk: &[u8], at: usize, unit: Unit) -> Option<usize> {
     match unit {
         Unit::Byte => Some(at + 1),
         Unit::Two(Endian::Little) => {
@@ -205,25 +209,25 @@ fn end_at(chunk: &[u8], at: usize, unit: Unit) -> Option<usize> {
     }
 }
 
-/// Returns the offsets after every line ending in a chunk.
+/// Returns the offset after each line ending in a chunk.
 pub(super) fn line_ends(chunk: &[u8], unit: Unit) -> impl Iterator<Item = usize> {
-    memchr_iter(b'\n', chunk).filter_map(move |at| end_at(chunk, at, unit))
+    memchr_iter(b'\n', chunk).filter_map(move |at| line_end_at(chunk, at, unit))
 }
 
-/// Counts the line endings of a chunk.
-fn count_ends(chunk: &[u8], unit: Unit) -> u64 {
+/// Returns the number of line endings in a chunk.
+fn count_line_ends(chunk: &[u8], unit: Unit) -> u64 {
     match unit {
         Unit::Byte => text::count_lf(chunk),
         Unit::Two(_) => line_ends(chunk, unit).count() as u64,
     }
 }
 
-/// Returns the start of the last `lines` lines and their number, searching from the end of the
-/// file.
+/// Returns the byte offset of the last `lines` lines of a file and their number, which is lower if
+/// the file has fewer. Searches from the end of the file.
 ///
 /// # Errors
 /// Errors of the source.
-pub(super) fn from_end(
+pub(super) fn last_lines(
     source: &mut impl Source,
     unit: Unit,
     origin: u64,
@@ -238,9 +242,9 @@ pub(super) fn from_end(
         let length = (upper - lower) as usize;
         let chunk = source.chunk(lower, length)?;
         let chunk = &chunk[..chunk.len().min(length)];
-        for end in memrchr_iter(b'\n', chunk).filter_map(|at| end_at(chunk, at, unit)) {
+        for end in memrchr_iter(b'\n', chunk).filter_map(|at| line_end_at(chunk, at, unit)) {
             let start = lower + end as u64;
-            // A line ending at the very end begins no line.
+            // No line begins after a line ending at the end of the file.
             if start < size {
                 found += 1;
                 if found == lines {

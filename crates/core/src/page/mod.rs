@@ -1,4 +1,4 @@
-//! Pages: a range of lines of a file, read without loading the whole file.
+//! Reads pages: ranges of lines of a file, without loading the whole file.
 //!
 //! A page is read from a [`Source`]: bytes in memory, or a file that is read in chunks. Both use
 //! the same code, so that a page does not depend on where the bytes are. Lines are found by a
@@ -24,14 +24,17 @@ use crate::error::{Code, Error, Result};
 use crate::sniff::{self, FileKind, Sniffed};
 use crate::text::Eol;
 
-/// Scanning up to this many bytes takes about 10 ms and is not worth avoiding.
+/// The maximum number of bytes that are counted at once to number a page from the end of a file;
+/// this takes about 10 ms.
 const QUICK_SCAN_BYTES: u64 = 64 << 20;
 
-/// A page after this many counted bytes is deep in its file.
-const MIN_DEEP_BYTES: u64 = 16 << 20;
+/// The number of bytes before a page from which on the rest of the file is counted too, to get the
+/// total number of lines.
+const MIN_BYTES_BEFORE_DEEP_PAGE: u64 = 16 << 20;
 
-/// The maximum number of bytes after a deep page that are counted to get the total (about 200 ms).
-const MAX_COUNTED_BEHIND: u64 = 1 << 30;
+/// The maximum number of bytes after such a page that are counted (about 200 ms); beyond it, the
+/// total stays unknown.
+const MAX_BYTES_COUNTED_AFTER_PAGE: u64 = 1 << 30;
 
 crate::wire! {
     /// Some lines of a file. Numbers are 1-based; sizes and offsets are bytes.
@@ -48,7 +51,7 @@ crate::wire! {
         pub end_line: i64,
         /// The number of lines in the page.
         pub lines_read: u64,
-        /// The number of lines of the file; `None` while unknown.
+        /// The number of lines of the file; `None` until all are counted.
         pub total_lines: Option<u64>,
         /// A lower bound of the number of lines of the file.
         pub at_least_lines: u64,
@@ -58,11 +61,11 @@ crate::wire! {
         pub start_byte: u64,
         /// The encoding of the file.
         pub encoding: Encoding,
-        /// The line endings of the whole file; `None` while unknown.
+        /// The line endings of the whole file; `None` until all are counted.
         pub eol: Option<Eol>,
         /// True when the file begins with a byte order mark.
         pub bom: bool,
-        /// True when more follows the page.
+        /// True when the file continues after the page.
         pub truncated: bool,
         /// The first line of the next page; `None` at the end of the file.
         pub next_start_line: Option<i64>,
@@ -70,12 +73,12 @@ crate::wire! {
         pub next_start_byte: Option<u64>,
         /// The number of lines with more than `max_line_chars` code points.
         pub long_lines: u64,
-        /// The first of them, with the offset of the rest of each.
+        /// The first 20 of the long lines, each with the offset of its rest.
         pub long: Vec<LongLine>,
         /// The lines that are truncated in `content`.
         pub cut_lines: Vec<i64>,
-        /// Six characters for each line, if requested; `------` for a line that is too long, and for
-        /// its neighbours.
+        /// The line anchors, six characters for each line, if requested; `------` for a line that
+        /// was not read completely, and for its neighbours.
         pub anchors: Option<String>,
         /// `sha256:…` of all bytes; `None` when they were not all read.
         pub hash: Option<String>,
@@ -83,7 +86,7 @@ crate::wire! {
         pub mime: &'static str,
         /// True when U+FFFD in the content replaces invalid bytes.
         pub lossy: bool,
-        /// True when the content contains a NUL character.
+        /// True when `content` contains a NUL character.
         pub nuls: bool,
         /// True when the file changed while it was read.
         pub changed: bool,
@@ -115,8 +118,8 @@ pub struct Facts {
     pub bom: usize,
 }
 
-/// Detects kind and encoding from the start of a file, or from all of it if `complete`, with the
-/// request's overrides. `name` may be a path or empty.
+/// Detects kind and encoding from the start of a file, or from all of it if `complete`. A requested
+/// encoding or `force_text` overrides what is detected. `name` may be a path or empty.
 ///
 /// # Errors
 /// `BINARY_FILE` with `details` `{kind, mime, size, width?, height?}` unless the request forces
@@ -131,12 +134,13 @@ pub fn facts(
 ) -> Result<Facts> {
     let sniffed = sniff::sniff(head, name, complete);
     let auto = request.encoding == "auto";
-    let asked = if auto { None } else { Some(encoding::named(head, &request.encoding)?) };
-    // A requested encoding explains bytes that are not text otherwise, but not the signature of an
-    // image.
+    let asked =
+        if auto { None } else { Some(encoding::encoding_by_label(head, &request.encoding)?) };
+    // With a requested encoding, bytes that look like no text are text, unless they have the
+    // signature of another kind of file.
     let explained = asked.is_some() && sniffed.mime == "application/octet-stream";
     if !sniffed.kind.is_text() && !request.force_text && !explained {
-        return Err(not_text(head, size, sniffed));
+        return Err(binary_file_error(head, size, sniffed));
     }
     let Some((encoding, bom)) = asked else {
         let found = encoding::detect(head, complete);
@@ -148,7 +152,8 @@ pub fn facts(
     Ok(Facts { sniffed, encoding, bom })
 }
 
-fn not_text(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
+/// The error for a file that is not text; for an image with its size in pixels.
+fn binary_file_error(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
     let mut error = Error::new(
         Code::BinaryFile,
         format!("the file is binary ({}, {size} bytes)", sniffed.mime),
@@ -200,9 +205,9 @@ pub fn page_of(
     facts: &Facts,
     request: &PageRequest,
 ) -> Result<Page> {
-    let start = locate(source, index, facts, request)?;
+    let start = locate_page(source, index, facts, request)?;
     let mut window = match start {
-        Start::At { offset, line } => window::read(source, facts, request, offset, line)?,
+        Start::At { offset, line } => window::read_window(source, facts, request, offset, line)?,
         Start::Past { line } => window::Window::empty(source.size(), line),
     };
     let previous = match u64::try_from(window.start_line) {
@@ -216,13 +221,16 @@ pub fn page_of(
     {
         *first = None;
     }
-    let anchors = anchors::of_window(source, facts, &window, previous)?;
+    let anchors = anchors::anchors_of_window(source, facts, &window, previous)?;
     if window.lossy && request.encoding != "auto" && !request.force_text {
         return Err(facts.encoding.decode_error(b""));
     }
     let size = source.size();
     let counted = index.scanned();
-    if counted > MIN_DEEP_BYTES && counted < size && size - counted <= MAX_COUNTED_BEHIND {
+    if counted > MIN_BYTES_BEFORE_DEEP_PAGE
+        && counted < size
+        && size - counted <= MAX_BYTES_COUNTED_AFTER_PAGE
+    {
         index.extend_to_end(source)?;
     }
     let mut total_lines = index.total(size);
@@ -259,19 +267,20 @@ pub fn page_of(
     })
 }
 
-/// The start of a window.
+/// Where a page begins.
 enum Start {
     At {
         offset: u64,
         line: i64,
     },
-    /// After the last line.
+    /// After the last line, so that the page is empty.
     Past {
         line: i64,
     },
 }
 
-fn locate(
+/// Finds where the requested page begins.
+fn locate_page(
     source: &mut impl Source,
     index: &mut LineIndex,
     facts: &Facts,
@@ -304,15 +313,16 @@ fn locate(
             None => Start::Past { line: line.cast_signed() },
         });
     }
-    // The file is too big to count now, so the line is located and numbered from the end.
-    Ok(match index::from_end(source, facts.encoding.unit(), origin, back)? {
+    // The file is too big to count at once, so the page is located and its lines are numbered from
+    // the end.
+    Ok(match index::last_lines(source, facts.encoding.unit(), origin, back)? {
         (offset, found) if found < back => Start::At { offset, line: 1 },
         (offset, _) => Start::At { offset, line: request.start_line },
     })
 }
 
-/// Returns the start of the character that contains the byte at `offset`, as far as that is
-/// possible without reading from the start of the file.
+/// Returns the byte offset of the character that contains the byte at `offset`, in UTF-8 and
+/// UTF-16. In other encodings that would need the whole file before it, so it returns `offset`.
 fn character_start(
     source: &mut impl Source,
     encoding: Encoding,

@@ -4,14 +4,14 @@ use crate::anchor::ANCHOR_LENGTH;
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
 
-/// The format of line numbers in the text made from a page. Only their width matters here: see
-/// [`PageRequest::text_bytes`].
+/// The format of line numbers in the text made from a page. Here it only decides how much room the
+/// numbers take: see [`PageRequest::text_bytes`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineNumbers {
-    /// Six columns and a tab.
+    /// The number in at least six columns, and a tab.
     #[default]
     Cat,
-    /// Six columns and an arrow.
+    /// The number in at least six columns, and an arrow of three bytes.
     Arrow,
     /// The number and a tab.
     Plain,
@@ -26,30 +26,32 @@ pub struct PageRequest {
     pub start_line: i64,
     /// The maximum number of lines; `None` for all.
     pub max_lines: Option<u64>,
-    /// Lines with more code points than this are long; 0 for no limit.
+    /// The number of code points above which a line is long and is cut; 0 for no limit.
     pub max_line_chars: usize,
-    /// The maximum length of `content` in bytes of UTF-8.
+    /// The maximum length of `content` in bytes of UTF-8; beyond it long lines are cut, then the
+    /// page ends earlier.
     pub content_bytes: usize,
-    /// The maximum length of the text made from the page, including line numbers and truncation
-    /// marks. Bytes.
+    /// The maximum length in bytes of the text made from the page, including line numbers and
+    /// truncation marks. The page ends before the line that would exceed it.
     pub text_bytes: usize,
-    /// The format of line numbers in that text.
+    /// The format of line numbers in the text made from the page.
     pub numbers: LineNumbers,
     /// `auto`, or the label of an encoding.
     pub encoding: String,
-    /// Shows binary content as text.
+    /// Whether binary content is shown as text.
     pub force_text: bool,
-    /// Begins at this byte of the file instead of a line, to continue inside a long line. The page
-    /// then ends where a line is truncated, with the byte to continue from.
+    /// The byte offset at which the page begins, instead of a line, to continue inside a long line.
+    /// The page then ends where a line is truncated, with the byte to continue from.
     pub start_byte: Option<u64>,
-    /// Requests line anchors.
+    /// Whether line anchors are requested.
     pub anchors: bool,
-    /// With `max_lines: None`, files above this size are refused. Bytes.
+    /// The maximum size in bytes of a file of which all lines are requested (`max_lines: None`); a
+    /// larger one is refused.
     pub whole_file_bytes: u64,
 }
 
-/// The lines of a page that names no number. `DEFAULT_PAGE_LINES` of `js/engine/read.ts` is the same
-/// number for schemas and texts; a test compares them.
+/// The maximum number of lines of a page if the request does not say. `DEFAULT_PAGE_LINES` of
+/// `js/engine/read.ts` is the same number for schemas and texts; a test compares them.
 const DEFAULT_PAGE_LINES: u64 = 2000;
 /// The code points above which a line is cut, if the request does not say. Also in
 /// `js/engine/read.ts`.
@@ -109,7 +111,7 @@ impl PageRequest {
         })
     }
 
-    /// Validates the request before anything is read.
+    /// Checks the request for a file of `size` bytes before anything is read.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the argument; `TOO_LARGE` with `details` `{size, limit}` if all of
@@ -142,13 +144,15 @@ impl PageRequest {
         Ok(())
     }
 
-    /// Returns the number of bytes that a line's number, anchor and line ending take in the text.
-    pub(super) fn overhead(&self, line: i64) -> usize {
+    /// Returns the number of bytes that the number of a line, its anchor and its line ending take
+    /// in the text made from the page.
+    pub(super) fn line_overhead_bytes(&self, line: i64) -> usize {
         let digits = |n: i64| {
             let sign = usize::from(n < 0);
             n.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1 + sign
         };
-        // `#`, the digits, and one character that the tools add for the version of the file.
+        // `#`, the digits of the anchor, and one character that the tools add for the version of
+        // the file.
         let anchor = if self.anchors { ANCHOR_LENGTH + 2 } else { 0 };
         1 + match self.numbers {
             LineNumbers::Cat => digits(line).max(6) + 1 + anchor,

@@ -1,4 +1,4 @@
-//! The source of a page's bytes.
+//! Where the bytes of a page come from: memory, or a file in chunks.
 
 use crate::encoding::Encoding;
 use crate::error::Result;
@@ -12,8 +12,8 @@ pub trait Source {
     /// Returns the length in bytes; it may change between calls.
     fn size(&self) -> u64;
 
-    /// Returns the maximum number of bytes that [`Source::chunk`] can be asked for: even, and at
-    /// least 8.
+    /// Returns the maximum number of bytes that a call of [`Source::chunk`] is sure to return:
+    /// even, and at least 8.
     fn chunk_bytes(&self) -> usize;
 
     /// Returns bytes from `offset` on: at least the smaller of `want` and [`Source::chunk_bytes`] unless
@@ -43,8 +43,8 @@ impl Source for Slice<'_> {
     }
 }
 
-/// Returns the bytes of a range; fewer if the source became shorter.
-pub(super) fn take(source: &mut impl Source, offset: u64, length: u64) -> Result<Vec<u8>> {
+/// Returns `length` bytes from `offset` on; fewer if the source ends before.
+pub(super) fn read_range(source: &mut impl Source, offset: u64, length: u64) -> Result<Vec<u8>> {
     let length = length as usize;
     let mut bytes = Vec::with_capacity(length);
     while bytes.len() < length {
@@ -58,7 +58,8 @@ pub(super) fn take(source: &mut impl Source, offset: u64, length: u64) -> Result
     Ok(bytes)
 }
 
-/// Returns the escape sequence in effect at `offset`, for the one stateful encoding.
+/// Returns the escape sequence in effect at `offset`; empty unless the encoding is stateful.
+/// Searches the 4096 bytes before it.
 pub(super) fn shift_state(
     source: &mut impl Source,
     encoding: Encoding,

@@ -420,7 +420,8 @@ proptest! {
     fn the_end_is_found_backwards_as_forwards(text in texts(), back in 1u64..12, piece in 4usize..60) {
         let bytes = text.as_bytes();
         let lines: Vec<_> = crate::text::lines(bytes).collect();
-        let (start, found) = index::from_end(&mut SmallChunks { bytes, piece: piece * 2 }, Unit::Byte, 0, back).unwrap();
+        let mut source = SmallChunks { bytes, piece: piece * 2 };
+        let (start, found) = index::last_lines(&mut source, Unit::Byte, 0, back).unwrap();
         let expected = (lines.len() as u64).min(back);
         prop_assert_eq!(found, expected);
         let first = lines.len() - expected as usize;

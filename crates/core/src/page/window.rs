@@ -1,33 +1,33 @@
 //! Reads the lines of a page within the limits of the request, and decodes them.
 //!
-//! First the window is measured in bytes. Nearly always it fits and is decoded as a whole.
-//! Otherwise it is read again line by line with long lines truncated, keeping only the displayed
-//! part of a line in memory.
+//! First the requested lines are measured in bytes. Nearly always they fit and are decoded as a
+//! whole. Otherwise they are read again line by line with long lines cut, and only the displayed
+//! part of a line is kept in memory.
 
 use std::borrow::Cow;
 
 use super::index::line_ends;
 use super::request::PageRequest;
-use super::source::{CHUNK_BYTES, Source, shift_state, take};
+use super::source::{CHUNK_BYTES, Source, read_range, shift_state};
 use super::{Facts, LongLine};
 use crate::anchor::line_hash;
 use crate::encoding::{Encoding, Unit};
 use crate::error::Result;
 use crate::text::{count_chars, cut_chars};
 
-/// The maximum distance to search for the end of a line beyond its displayed part, in bytes. The
-/// page ends inside a longer line, because reading a gigabyte would add no information.
-const SKIPPED_BYTES: u64 = 2 << 20;
-/// Up to this file size, all facts about the file are determined.
-const MAX_FULLY_DESCRIBED_BYTES: u64 = 16 << 20;
-/// The average line of a page is seldom longer. Bytes.
+/// The maximum number of bytes after the displayed part of a line that are searched for its end.
+/// The page ends inside a longer line.
+const MAX_SKIPPED_BYTES: u64 = 2 << 20;
+/// The maximum size in bytes of a file in which the end of every line is searched for.
+const MAX_FULLY_SCANNED_BYTES: u64 = 16 << 20;
+/// The length in bytes that the average line of a page seldom exceeds.
 const USUAL_LINE_BYTES: u64 = 128;
-/// The maximum number of long lines that are listed individually.
+/// The maximum number of long lines that are listed; further ones are only counted.
 const MAX_LISTED_LONG_LINES: usize = 20;
-/// The length of `... [truncated]`.
+/// The length of the truncation mark `... [truncated]` in bytes.
 const TRUNCATION_MARK_BYTES: usize = 15;
 
-/// The window of a page; the fields are those of [`super::Page`].
+/// The lines of a page as they were read; fields without a comment are those of [`super::Page`].
 #[derive(Debug, Default)]
 pub(super) struct Window {
     pub content: String,
@@ -39,10 +39,10 @@ pub(super) struct Window {
     pub long_lines: u64,
     pub long: Vec<LongLine>,
     pub cut_lines: Vec<i64>,
-    /// The hash of each line if anchors are requested; `None` for a line that is not held
+    /// The hash of each line if anchors are requested; `None` for a line that was not read
     /// completely.
     pub hashes: Option<Vec<Option<u64>>>,
-    /// The offset after the last line; `None` if its end was not searched for.
+    /// The byte offset after the last line; `None` if its end was not searched for.
     pub end_byte: Option<u64>,
     pub lossy: bool,
 }
@@ -61,8 +61,8 @@ impl Window {
     }
 }
 
-/// Reads the window that begins at byte `offset`, in line `line`.
-pub(super) fn read(
+/// Reads the lines of a page that begins at byte `offset` in line `line`.
+pub(super) fn read_window(
     source: &mut impl Source,
     facts: &Facts,
     request: &PageRequest,
@@ -79,30 +79,31 @@ pub(super) fn read(
         text_used: 0,
         window: Window { hashes: request.anchors.then(Vec::new), ..Window::empty(offset, line) },
     };
-    if let Some(length) = measure(source, encoding.unit(), request, offset)? {
-        let bytes = take(source, offset, length)?;
+    if let Some(length) = requested_length(source, encoding.unit(), request, offset)? {
+        let bytes = read_range(source, offset, length)?;
         let mut whole = builder();
-        if whole.all(&bytes) {
+        if whole.push_all(&bytes) {
             let mut window = whole.window;
             window.truncated |= offset + (bytes.len() as u64) < source.size();
             return Ok(window);
         }
     }
     let mut cut = builder();
-    let end = cut.walk(source, offset)?;
+    let end = cut.push_cut(source, offset)?;
     let mut window = cut.window;
     window.truncated |= end < source.size();
     Ok(window)
 }
 
-/// Returns the length of the requested lines in bytes, if they may fit `content`.
-fn measure(
+/// Returns the length of the requested lines in bytes, or `None` if they cannot fit
+/// `content_bytes`.
+fn requested_length(
     source: &mut impl Source,
     unit: Unit,
     request: &PageRequest,
     offset: u64,
 ) -> Result<Option<u64>> {
-    // Two bytes of UTF-16 may become one of UTF-8.
+    // Two bytes of UTF-16 may become one of UTF-8, so that twice as many may fit.
     let per_byte = if matches!(unit, Unit::Byte) { 1 } else { 2 };
     let cap = request.content_bytes.saturating_mul(per_byte) as u64;
     let wanted = request.max_lines.unwrap_or(u64::MAX);
@@ -135,23 +136,24 @@ fn measure(
 
 /// The result of adding a line to the window.
 enum PushResult {
-    /// The line was added; continue.
-    In,
+    /// The line was added, and the next one may follow.
+    Added,
     /// The window ends with this line, before it, or inside it.
     End,
     /// `content` is full, and long lines are not truncated yet.
     Full,
 }
 
-/// A line as it is in the source.
+/// A line in the encoding of the file.
 struct RawLine<'a> {
-    /// The offset in the file.
+    /// The byte offset of the line in the file.
     at: u64,
-    /// The line without its ending. Only the beginning if `whole` is false.
+    /// The line without its line ending; only its beginning if `whole` is false.
     bytes: &'a [u8],
     end: &'static str,
     whole: bool,
-    /// The length in bytes without the ending; `None` if the end was not searched for.
+    /// The length of the line in bytes without its line ending; `None` if its end was not searched
+    /// for.
     length: Option<u64>,
 }
 
@@ -164,13 +166,14 @@ impl<'a> RawLine<'a> {
 /// The beginning of a line that is longer than one chunk.
 struct LongLineScan {
     prefix: Vec<u8>,
-    /// The offset after the line.
-    behind: u64,
+    /// The byte offset after the line, or as far as it was searched.
+    line_end: u64,
     end: &'static str,
-    /// True if the end of the line was not found.
+    /// Whether the search was given up before the end of the line.
     given_up: bool,
 }
 
+/// Adds lines to a window until a limit of the request is reached.
 struct Builder<'a> {
     encoding: Encoding,
     request: &'a PageRequest,
@@ -181,8 +184,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Adds all lines of `bytes` completely. Returns false if they do not fit.
-    fn all(&mut self, bytes: &[u8]) -> bool {
+    /// Adds all lines of `bytes` without cutting any. Returns false if they do not fit.
+    fn push_all(&mut self, bytes: &[u8]) -> bool {
         let unit = self.encoding.unit();
         let start = self.window.start_byte;
         self.window.content.reserve(bytes.len());
@@ -195,7 +198,7 @@ impl Builder<'_> {
             let (line, end) = split_end(&bytes[from..to], unit);
             let raw = RawLine::whole(start + from as u64, line, end);
             match self.push(&raw, false) {
-                PushResult::In => from = to,
+                PushResult::Added => from = to,
                 PushResult::End => return true,
                 PushResult::Full => return false,
             }
@@ -203,8 +206,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Adds lines, truncating long ones. Returns the offset after the last line.
-    fn walk(&mut self, source: &mut impl Source, offset: u64) -> Result<u64> {
+    /// Adds lines from `offset` on, cutting long ones. Returns the byte offset after the last line.
+    fn push_cut(&mut self, source: &mut impl Source, offset: u64) -> Result<u64> {
         let unit = self.encoding.unit();
         let wanted = self.request.max_lines.unwrap_or(u64::MAX);
         let mut at = offset;
@@ -219,8 +222,9 @@ impl Builder<'_> {
                     (at + length as u64, self.push(&raw, true))
                 }
                 Length::Beyond => {
-                    let LongLineScan { prefix, behind, end, given_up } = self.skim(source, at)?;
-                    let length = behind - at - (end.len() * unit.len()) as u64;
+                    let LongLineScan { prefix, line_end, end, given_up } =
+                        self.scan_long_line(source, at)?;
+                    let length = line_end - at - (end.len() * unit.len()) as u64;
                     let raw = RawLine {
                         at,
                         bytes: &prefix,
@@ -229,78 +233,83 @@ impl Builder<'_> {
                         length: (!given_up).then_some(length),
                     };
                     let mut pushed = self.push(&raw, true);
-                    if given_up && matches!(pushed, PushResult::In) {
-                        // It is unknown where the next line begins, and whether there is one.
-                        let shown =
-                            self.encoding.prefix_len(&prefix, self.limit().min(self.held()));
+                    if given_up && matches!(pushed, PushResult::Added) {
+                        // Where the next line begins, and whether there is one, is unknown, so the
+                        // page ends here.
+                        let shown = self
+                            .encoding
+                            .prefix_len(&prefix, self.max_shown_chars().min(self.max_held_chars()));
                         self.window.next_start_byte = Some(at + shown as u64);
                         pushed = PushResult::End;
                     }
-                    (behind, pushed)
+                    (line_end, pushed)
                 }
             };
-            if !matches!(pushed, PushResult::In) {
+            if !matches!(pushed, PushResult::Added) {
                 return Ok(at);
             }
         }
         Ok(at)
     }
 
-    /// Reads the beginning of a line that is longer than a chunk, and searches for its end.
-    fn skim(&self, source: &mut impl Source, at: u64) -> Result<LongLineScan> {
+    /// Reads the beginning of a line that is longer than a chunk, as far as it may be displayed,
+    /// and searches for its end.
+    fn scan_long_line(&self, source: &mut impl Source, at: u64) -> Result<LongLineScan> {
         let unit = self.encoding.unit();
-        let bound = self.held() * self.encoding.max_char_len() + 16;
+        let bound = self.max_held_chars() * self.encoding.max_char_len() + 16;
         // A page that starts inside a line ends where the line is truncated, so the end is not
         // needed.
         let skip = match self.request.start_byte {
             Some(_) => 0,
-            None if source.size() <= MAX_FULLY_DESCRIBED_BYTES => MAX_FULLY_DESCRIBED_BYTES,
-            None => SKIPPED_BYTES,
+            None if source.size() <= MAX_FULLY_SCANNED_BYTES => MAX_FULLY_SCANNED_BYTES,
+            None => MAX_SKIPPED_BYTES,
         };
         let mut prefix = Vec::new();
-        let mut behind = at;
+        let mut line_end = at;
         loop {
-            let chunk = source.chunk(behind, CHUNK_BYTES)?;
-            let given_up = behind - at > skip + bound as u64;
+            let chunk = source.chunk(line_end, CHUNK_BYTES)?;
+            let given_up = line_end - at > skip + bound as u64;
             if chunk.is_empty() || given_up {
-                return Ok(LongLineScan { prefix, behind, end: "", given_up });
+                return Ok(LongLineScan { prefix, line_end, end: "", given_up });
             }
             let end = line_ends(chunk, unit).next();
             let piece = &chunk[..end.unwrap_or(chunk.len())];
             prefix.extend_from_slice(&piece[..piece.len().min(bound - prefix.len())]);
-            behind += piece.len() as u64;
+            line_end += piece.len() as u64;
             if end.is_some() {
-                let tail = source.chunk(behind.saturating_sub(4), 4)?;
+                let tail = source.chunk(line_end.saturating_sub(4), 4)?;
                 let (_, end) = split_end(&tail[..tail.len().min(4)], unit);
-                let text = behind - at - (end.len() * unit.len()) as u64;
+                let text = line_end - at - (end.len() * unit.len()) as u64;
                 prefix.truncate(usize::try_from(text).unwrap_or(usize::MAX));
-                return Ok(LongLineScan { prefix, behind, end, given_up: false });
+                return Ok(LongLineScan { prefix, line_end, end, given_up: false });
             }
         }
     }
 
-    /// Returns the maximum number of code points shown of a line.
-    fn limit(&self) -> usize {
+    /// Returns the maximum number of code points of a line that are displayed.
+    fn max_shown_chars(&self) -> usize {
         match self.request.max_line_chars {
             0 => usize::MAX,
             limit => limit,
         }
     }
 
-    /// Returns the maximum number of code points held of a line that is longer than one chunk.
-    fn held(&self) -> usize {
-        self.limit().min(self.cap.max(1 << 20))
+    /// Returns the maximum number of code points of a line longer than a chunk that are kept in
+    /// memory.
+    fn max_held_chars(&self) -> usize {
+        self.max_shown_chars().min(self.cap.max(1 << 20))
     }
 
+    /// Adds one line if it fits; with `cut`, a long line is cut.
     fn push(&mut self, raw: &RawLine<'_>, cut: bool) -> PushResult {
         let line = self.window.end_line() + 1;
-        let limit = self.limit();
+        let limit = self.max_shown_chars();
         let (text, lossy) = self.decode(raw);
         let shown = if text.len() > limit { cut_chars(&text, limit) } else { &text };
-        let long = shown.len() < text.len() || (!raw.whole && limit <= self.held());
+        let long = shown.len() < text.len() || (!raw.whole && limit <= self.max_held_chars());
         let kept = if cut && long { shown } else { &text };
         let first = self.window.lines_read == 0;
-        let overhead = self.request.overhead(line);
+        let overhead = self.request.line_overhead_bytes(line);
         let text_room = self.request.text_bytes.saturating_sub(self.text_used);
         let text_cost = overhead + shown.len() + if long { TRUNCATION_MARK_BYTES } else { 0 };
         let room = self.cap.saturating_sub(self.window.content.len());
@@ -312,7 +321,7 @@ impl Builder<'_> {
             if first {
                 let room =
                     room.min(text_room.saturating_sub(overhead + TRUNCATION_MARK_BYTES)).max(4);
-                let part = floor_boundary(kept, room).to_owned();
+                let part = prefix_at_boundary(kept, room).to_owned();
                 self.end_inside(raw, &part, long, lossy);
             }
             self.window.truncated = true;
@@ -354,10 +363,10 @@ impl Builder<'_> {
                 self.shift = shift.to_vec();
             }
         }
-        PushResult::In
+        PushResult::Added
     }
 
-    /// Ends the window inside a line, after `part` of it.
+    /// Adds `part`, the beginning of a line, and ends the window after it.
     fn end_inside(&mut self, raw: &RawLine<'_>, part: &str, long: bool, lossy: bool) {
         let taken = self.encoding.prefix_len(raw.bytes, count_chars(part)) as u64;
         self.window.next_start_byte = Some(raw.at + taken);
@@ -372,15 +381,16 @@ impl Builder<'_> {
         }
     }
 
-    /// Decodes a line and reports whether some bytes were invalid.
+    /// Returns the text of a line, and whether some of its bytes were invalid.
     fn decode<'r>(&self, raw: &RawLine<'r>) -> (Cow<'r, str>, bool) {
         let bytes = if raw.whole {
             raw.bytes
         } else {
-            // Stops before a character that the end of the chunk cut.
-            &raw.bytes[..self.encoding.prefix_len(raw.bytes, self.held())]
+            // Leaves out a character that the end of the prefix cut off.
+            &raw.bytes[..self.encoding.prefix_len(raw.bytes, self.max_held_chars())]
         };
-        // Two escape sequences in a row would be an error.
+        // A line that begins with its own escape sequence needs none before it; two in a row would
+        // be an error.
         if self.shift.is_empty() || bytes.first() == self.shift.first() {
             let decoded = self.encoding.decode(bytes);
             return (decoded.text, decoded.lossy);
@@ -391,16 +401,17 @@ impl Builder<'_> {
     }
 }
 
-/// The length of a line, including its ending.
+/// The length of a line in bytes, with its line ending.
 enum Length {
-    /// There is no line.
+    /// The source ends before the line.
     None,
-    /// The line lies in one chunk of the source.
+    /// The length of a line that lies in one chunk of the source.
     Chunk(usize),
     /// The line is longer than a chunk.
     Beyond,
 }
 
+/// Returns the length of the line that begins at byte `at`.
 fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<Length> {
     for want in [1, CHUNK_BYTES] {
         let chunk = source.chunk(at, want)?;
@@ -418,7 +429,7 @@ fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<Length> 
     Ok(Length::Beyond)
 }
 
-/// Splits off the line ending and names it.
+/// Returns a line without its line ending, and the line ending in UTF-8 (LF, CRLF or empty).
 pub(super) fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
     match unit {
         Unit::Byte => {
@@ -439,8 +450,8 @@ pub(super) fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
     }
 }
 
-/// Returns the longest prefix of at most `bytes` bytes that ends at a character boundary.
-fn floor_boundary(text: &str, bytes: usize) -> &str {
+/// Returns the longest prefix of at most `bytes` bytes that does not cut a character.
+fn prefix_at_boundary(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

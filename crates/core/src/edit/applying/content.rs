@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::edit::Splice;
-use crate::encoding::{Encoding, trim};
+use crate::encoding::{Encoding, trim_unchanged_ends};
 use crate::error::{Code, Error, Result};
 
 /// A file between two edits of a call: its text and, unless it is in UTF-8, its bytes.
@@ -108,7 +108,9 @@ impl EncodedFile<'_> {
     /// unchanged are left out of it.
     fn byte_splices(&self, body: &[u8], text: &[u8], splices: &[Splice]) -> Result<Vec<Splice>> {
         let text = std::str::from_utf8(text).map_err(|_| self.inseparable_error())?;
-        let changes = || splices.iter().map(|s| trim(text.as_bytes(), s.range.clone(), &s.with));
+        let changes = || {
+            splices.iter().map(|s| trim_unchanged_ends(text.as_bytes(), s.range.clone(), &s.with))
+        };
         let cuts: Vec<usize> = changes().flat_map(|(range, _)| [range.start, range.end]).collect();
         let offsets = self.encoding.byte_offsets(body, text, &cuts);
         let offsets = offsets.ok_or_else(|| self.inseparable_error())?;

@@ -23,7 +23,7 @@ use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
 use crate::edit::lines::{edit_lines, has_countable_lines, indent, to_lf_without_bom, trim};
 use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose_positions};
-use crate::encoding::trim as trim_splice;
+use crate::encoding::trim_unchanged_ends;
 
 /// The cost below which a match differs only in white space and quotes, so that no other hypothesis
 /// can be better. In units of [`LINE_COST`](super::needle::LINE_COST).
@@ -196,7 +196,7 @@ fn make_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<
         return Ok(splice);
     };
     let narrow = |splice: &Splice| {
-        let (range, with) = trim_splice(text, splice.range.clone(), &splice.with);
+        let (range, with) = trim_unchanged_ends(text, splice.range.clone(), &splice.with);
         Splice { range, with: with.to_vec() }
     };
     let (before, splice) = (narrow(last), narrow(&splice));
