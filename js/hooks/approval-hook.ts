@@ -24,7 +24,7 @@ export interface HookDecision {
   readonly approved: boolean;
   /** The text for the model when the call is stopped. */
   readonly message?: string | undefined;
-  /** Merged over the arguments by key; null removes a key. */
+  /** Arguments that replace those of the call, by key; null removes a key. */
   readonly modified_args?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
@@ -36,11 +36,11 @@ const HOOK_DECISION_OPTIONS: Options<HookDecision> = options("HookDecision", {
 
 /** The options of {@link approvalHook}. */
 export interface ApprovalHookOptions {
-  /** Default: every call. */
+  /** Selects the calls to ask about. Default: every call. */
   readonly when?: ((context: HookContext) => boolean | Promise<boolean>) | undefined;
   /** Asks a reviewer and returns the decision. */
   readonly ask: (context: HookContext) => HookDecision | Promise<HookDecision>;
-  /** Default `*`. */
+  /** The name of the tool whose calls the hook concerns. Default `*`: every tool. */
   readonly tool?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ const checkAnswer = optionChecker("approvalHook.ask", HOOK_DECISION_OPTIONS);
 const HOOK_DECISION_SOURCES = [selectionSource("hooks")];
 
 /**
- * Creates the hook. A question that fails stops the call, as with any hook.
+ * Creates the hook. If a function throws, the call is refused, as with any hook.
  *
  * @example
  * const hook = approvalHook({

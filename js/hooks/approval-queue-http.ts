@@ -1,26 +1,26 @@
 /**
- * The approval queue over HTTP: its requests, its answers, and its authentication. `approval-queue.ts`
- * manages the waiting questions.
+ * Serves an approval queue over HTTP: requests, answers and authentication. `approval-queue.ts` manages the
+ * waiting questions.
  */
 import { bearerOf, sameToken } from "../http/access.ts";
 import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
 
-/** The served part of an approval queue. */
+/** The members of an approval queue that its HTTP interface uses. */
 export interface ServedQueue {
   readonly token: string;
   pending(): readonly PendingApproval[];
   answer(id: string, reply: unknown): boolean;
   watch(listener: (event: QueueEvent) => void): () => void;
-  /** Aborted when the queue closes: its event streams end. */
+  /** Aborted when the queue is closed, which ends its event streams. */
   readonly closed: AbortSignal;
 }
 
-/** The number of unread bytes above which an event stream is ended. */
+/** The number of bytes that a client may leave unread; with more, its event stream is ended. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** The maximum length of an answer, in UTF-16 units. */
+/** The maximum length of the body of an answer, in UTF-16 units. */
 const MAX_ANSWER_LENGTH = 32 * 1024 * 1024;
 
-/** Answers one request. */
+/** Returns the response to one HTTP request. */
 export async function handleQueueRequest(request: Request, queue: ServedQueue): Promise<Response> {
   if (!sameToken(bearerOf(request) ?? "", queue.token))
     return jsonResponse(401, { error: "the token is missing or wrong" });
@@ -41,8 +41,8 @@ export async function handleQueueRequest(request: Request, queue: ServedQueue): 
 }
 
 /**
- * Streams waiting questions and events as server-sent events, until the client disconnects or the
- * queue closes.
+ * Returns a response that streams the waiting questions and the later events as server-sent events, until the
+ * client disconnects or the queue is closed.
  */
 function eventStreamResponse(
   queue: Pick<ServedQueue, "pending" | "watch" | "closed">,
@@ -60,7 +60,7 @@ function eventStreamResponse(
         const send = (event: QueueEvent): void =>
           controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
         const stopWatching = queue.watch((event) => {
-          // A new stream begins with all waiting questions, so the lost rest of this one is sent again.
+          // When the client connects again, it gets all waiting questions, so it misses none.
           if ((controller.desiredSize ?? 0) > 0) send(event);
           else end();
         });
@@ -90,7 +90,7 @@ function jsonResponse(status: number, body: unknown): Response {
   });
 }
 
-/** Parses a JSON object; undefined for any other text. */
+/** Returns the object of a JSON text; undefined for any other text. */
 export function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -23,10 +23,11 @@ export interface QueueSocket {
 export interface ApprovalQueue extends Approver {
   /** The token that clients must send. */
   readonly token: string;
+  /** Returns the waiting questions. */
   pending(): readonly PendingApproval[];
   /** Answers a question. Returns false when it is not waiting, or the answer is invalid. */
   answer(id: string, reply: unknown): boolean;
-  /** Reports events from now on; returns a function that stops it. */
+  /** Calls `listener` with each later event. Returns a function that ends it. */
   watch(listener: (event: QueueEvent) => void): () => void;
   /**
    * Serves `GET …/approvals` (waiting questions), `GET …/approvals/events` (events, as server-sent
@@ -44,9 +45,9 @@ export interface ApprovalQueue extends Approver {
   close(): void;
 }
 
-/** How a queue is made. */
+/** The options of {@link approvalQueue}. */
 export interface ApprovalQueueOptions {
-  /** At least 16 characters. Default: 32 random bytes, as text. */
+  /** The token that clients must send, of at least 16 characters. Default: 32 random bytes in hexadecimal. */
   readonly token?: string | undefined;
 }
 
@@ -62,10 +63,12 @@ const checkOptions = optionChecker("approvalQueue", APPROVAL_QUEUE_OPTIONS);
 const readConfirm = optionReader(CONFIRM_REPLY);
 const readGrant = optionReader(GRANT_REPLY);
 
+/** A question with the functions that end its wait. */
 interface WaitingQuestion {
   readonly question: PendingApproval;
-  /** Accepts a valid answer; returns false for any other. */
+  /** Ends the wait with a valid answer. Returns false for an invalid one, and the question keeps waiting. */
   take(reply: unknown): boolean;
+  /** Ends the wait with a refusal. */
   refuse(): void;
 }
 
@@ -180,9 +183,10 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   });
 }
 
+/** `Omit` for each member of a union. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** Checks an answer about a change; returns undefined for one that was not offered or is invalid. */
+/** Returns a valid answer about a change; undefined for an invalid outcome or one that was not offered. */
 function checkConfirmReply(given: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
   const { payload } = { ...(given as { readonly payload?: unknown } | null) };
   const reply = readConfirm(
@@ -196,17 +200,18 @@ function checkConfirmReply(given: unknown, { scopes, digest }: Confirmation): Co
   return reply;
 }
 
-/** Checks an answer about a directory; returns undefined for an invalid one. */
+/** Returns a valid answer about a directory; undefined for an invalid one. */
 function checkGrantReply(given: unknown): GrantReply | undefined {
   return readGrant(withExpiryDate(given));
 }
 
-/** Converts the expiry of an answer from JSON text to a date. */
+/** Returns an answer with its `expires` as a date, which JSON has as text. */
 function withExpiryDate(given: unknown): unknown {
   const { expires } = { ...(given as { readonly expires?: unknown } | null) };
   return typeof expires === "string" ? { ...(given as object), expires: new Date(expires) } : given;
 }
 
+/** Returns this many random bytes in hexadecimal. */
 function randomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes));
   return [...random].map((byte) => byte.toString(16).padStart(2, "0")).join("");

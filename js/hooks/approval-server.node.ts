@@ -1,4 +1,4 @@
-/** Serves an approval queue from Node, on this machine alone by default. */
+/** Serves an approval queue over HTTP from Node. By default only this machine can connect. */
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
 import { listen } from "../http/server.node.ts";
 import { optionChecker, integer, list, type Options, options, text } from "../schema/option.ts";
@@ -6,9 +6,9 @@ import type { ApprovalQueue } from "./approval-queue.ts";
 
 /** The address of a served approval queue, and its allowed origins. */
 export interface ApprovalServerOptions {
-  /** Default 0: any free one. */
+  /** The port. Default 0: any free one. */
   readonly port?: number | undefined;
-  /** Default `127.0.0.1`. */
+  /** The address to listen on. Default `127.0.0.1`. */
   readonly host?: string | undefined;
   /**
    * Further names under which the server is reached, without ports, in addition to `host` and the names
@@ -17,7 +17,7 @@ export interface ApprovalServerOptions {
   readonly hosts?: readonly string[] | undefined;
   /** Origins of pages that may answer, such as `https://app.example`. Default: none but the server's own. */
   readonly origins?: readonly string[] | undefined;
-  /** Bounds of time, bytes, requests and connections. Default: those of the MCP server. */
+  /** Limits of times, sizes, requests and connections. Default: those of the MCP server. */
   readonly limits?: Partial<HttpLimits> | undefined;
 }
 
@@ -32,7 +32,7 @@ export const APPROVAL_SERVER_OPTIONS: Options<ApprovalServerOptions> = options("
 
 const checkOptions = optionChecker("serveApprovals", APPROVAL_SERVER_OPTIONS);
 
-/** A served approval queue. */
+/** An HTTP server of an approval queue. */
 export interface ApprovalServer {
   /** An address such as `http://127.0.0.1:34567/approvals`. */
   readonly url: string;
@@ -40,8 +40,8 @@ export interface ApprovalServer {
 }
 
 /**
- * Serves an approval queue over HTTP. Requests must contain the queue's token. Rejects when the
- * port is not available.
+ * Serves an approval queue over HTTP. Each request must carry the token of the queue. Rejects when the port is not
+ * available.
  */
 export async function serveApprovals(
   queue: ApprovalQueue,

@@ -15,9 +15,9 @@ export interface Approval {
   readonly roots?: readonly string[];
   /** A description of the scope. */
   readonly label: string;
-  /** ISO 8601. */
+  /** When it was given, in ISO 8601. */
   readonly granted_at: string;
-  /** ISO 8601; absent when it lasts until the workspace is closed. */
+  /** When it ends, in ISO 8601; absent when it lasts until the workspace is closed. */
   readonly expires?: string;
   /** The person who gave it. */
   readonly by?: string;
@@ -27,11 +27,11 @@ export interface Approval {
 export interface Approvals {
   /** Returns true when a lasting approval covers a tool on paths below these roots. */
   covers(tool: string, roots: readonly string[]): boolean;
-  /** Stores a lasting answer; returns undefined for any other. */
+  /** Stores the approval of an answer that covers later calls too; returns undefined for any other answer. */
   remember(reply: ConfirmReply, tool: string, roots: readonly string[]): Approval | undefined;
-  /** The approvals in force. */
+  /** Returns the approvals that have not ended. */
   list(): readonly Approval[];
-  /** Revokes one, for later calls. */
+  /** Revokes an approval for later calls. Returns false if there is none with this id. */
   revoke(id: string): boolean;
 }
 
@@ -81,7 +81,7 @@ export function makeApprovals(now: () => number = Date.now): Approvals {
   });
 }
 
-/** Returns every available outcome, with a description of what it allows. */
+/** Returns every outcome that a reviewer may choose, with a description. `editable` adds a changed content. */
 export function scopesOf(tool: string, roots: readonly string[], editable: boolean): readonly Scope[] {
   const scopes: Outcome[] = [
     "proceed_once",
@@ -96,6 +96,7 @@ export function scopesOf(tool: string, roots: readonly string[], editable: boole
   );
 }
 
+/** Returns the description of an outcome for a reviewer. */
 function scopeLabel(outcome: Outcome, tool: string, roots: readonly string[]): string {
   const until = "until this workspace is closed";
   switch (outcome) {
@@ -115,8 +116,8 @@ function scopeLabel(outcome: Outcome, tool: string, roots: readonly string[]): s
 }
 
 /**
- * The lasting approvals: one that covers the call answers the question of the sources before. Without the roots of
- * the call, none is known to cover it.
+ * Creates the source for lasting approvals. It allows a call that would be asked about if an approval covers it.
+ * Without `roots` in the facts of the call, no approval covers it.
  */
 export function approvalsSource(approvals: Approvals, isInForce = true): DecisionSource {
   const name = "approvals";
@@ -130,7 +131,7 @@ export function approvalsSource(approvals: Approvals, isInForce = true): Decisio
   };
 }
 
-/** The refusal of a question that nobody can be asked. */
+/** Creates the source that denies a call which needs an approval when nobody can be asked. */
 export function approverSource(confirm: Confirm | undefined, isInForce = true): DecisionSource {
   const name = "approver";
   return {

@@ -12,7 +12,7 @@ const checkQuorum = optionChecker("quorum", list(callback() as Option<Confirm>))
 const checkMs = optionChecker("within", integer(1, 2 ** 31 - 1));
 const checkApprover = optionChecker("within", callback() as Option<Confirm>);
 
-/** From the narrowest to the widest. */
+/** The outcomes that approve a call, from the narrowest scope to the widest. */
 const APPROVING_OUTCOMES: readonly Outcome[] = [
   "proceed_once",
   "proceed_always",
@@ -40,7 +40,7 @@ export function allOf(given: readonly Confirm[]): Confirm {
   };
 }
 
-/** Combines the approvers to one; undefined for none. */
+/** Returns one approver that stands for all of them, as {@link allOf} does; undefined for an empty list. */
 export function oneOf(approvers: readonly Confirm[]): Confirm | undefined {
   return approvers.length > 1 ? allOf(approvers) : approvers[0];
 }
@@ -88,7 +88,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
 }
 
 /**
- * Returns an approver that denies after a time without an answer, in milliseconds.
+ * Returns an approver that denies if `approver` has not answered after `ms` milliseconds.
  *
  * @throws FilewrightError INVALID_ARGUMENT for an invalid time
  */
@@ -113,7 +113,7 @@ export function within(ms: number, approver: Confirm): Confirm {
   };
 }
 
-/** Asks one approver. Any failure denies. */
+/** Returns the answer of an approver; a refusal if it fails. */
 async function askApprover(
   approver: Confirm,
   details: Omit<Confirmation, "onConfirm">,
@@ -126,20 +126,26 @@ async function askApprover(
   }
 }
 
+/** Returns true for an outcome that approves the call. */
 function isApproval({ outcome }: ConfirmReply): boolean {
   return APPROVING_OUTCOMES.includes(outcome);
 }
 
+/** Returns the rank of an outcome by the width of its scope: -1 for a refusal, 0 for the narrowest. */
 function scopeWidth({ outcome }: ConfirmReply): number {
   return APPROVING_OUTCOMES.indexOf(outcome);
 }
 
-/** Content written by one of several approvers must be shown to the others. */
+/**
+ * Returns a reply without `final`, if there are several approvers: the others must see content that one of them
+ * wrote.
+ */
 function withoutFinal(reply: ConfirmReply, approvers: number): ConfirmReply {
   if (reply.outcome !== "modify_with_editor" || approvers < 2) return reply;
   return { ...reply, payload: { ...reply.payload, final: false } };
 }
 
+/** Returns a signal that aborts when one of two does. */
 function eitherSignal(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
   if (b === undefined) return a;
   const both = new AbortController();

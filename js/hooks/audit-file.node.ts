@@ -9,12 +9,11 @@ import type { Observer } from "./observer.ts";
 const checkOptions = optionChecker("auditFile", AUDIT_OPTIONS);
 
 /**
- * Appends records to a file (mode 0600), which is created when missing and never rewritten.
- * Several processes may append to one: each line is one write. A symbolic link is refused. The
- * file must be outside every root, or the agent could write its own log.
+ * Creates an audit log that appends records to a file (mode 0600), which is created if missing and never
+ * rewritten. Several processes may append to one file, because each line is one write. A symbolic link is refused.
+ * The file must be outside every root, or the agent could write its own log.
  *
- * @throws FilewrightError INVALID_ARGUMENT when the path is a link or no file, and for an invalid
- * option
+ * @throws FilewrightError INVALID_ARGUMENT when the path is a link or no file, and for an invalid option
  */
 export async function auditFile(path: string, options: AuditOptions = {}): Promise<Observer> {
   // Checked before the file is created: refused options leave nothing open.
@@ -22,6 +21,7 @@ export async function auditFile(path: string, options: AuditOptions = {}): Promi
   return audit(await fileSink(path), checked);
 }
 
+/** Opens the file and returns a sink that writes each record as one line. */
 async function fileSink(path: string): Promise<AuditSink> {
   const { constants } = await import("node:fs");
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

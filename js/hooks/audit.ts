@@ -16,7 +16,7 @@ import type { CallEnd, Observer } from "./observer.ts";
 
 /** One line of the log. */
 export interface AuditRecord {
-  /** ISO 8601, UTC. */
+  /** The time at which the call began, in ISO 8601 and UTC. */
   readonly at: string;
   readonly id: string;
   readonly agent?: string;
@@ -30,20 +30,20 @@ export interface AuditRecord {
   readonly approval?: CallEnd["approval"];
 }
 
-/** The destination of lines. */
+/** The destination of the records of an audit log. */
 export interface AuditSink {
   /** Writes one record; an exception or rejection is passed to `onError`. */
   write(record: AuditRecord): void | Promise<void>;
   close?(): void | Promise<void>;
 }
 
-/** The contents of the log. */
+/** What an audit log contains. */
 export interface AuditOptions {
-  /** Also calls that only read. Default true. */
+  /** Log calls that only read as well. Default true. */
   readonly reads?: boolean;
-  /** Contents before and after by their hashes. Default true. */
+  /** Log the hashes of the contents before and after. Default true. */
   readonly hashes?: boolean;
-  /** Receives the error when a line could not be written. */
+  /** Receives the error when a record could not be written. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -86,6 +86,7 @@ export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
   });
 }
 
+/** Returns the record of a call that has ended. */
 function auditRecordOf(call: CallEnd): AuditRecord {
   const { id, agent, tool, called_as, ok, code, duration_ms, paths, effects, approval } = call;
   return {

@@ -23,25 +23,25 @@ export type { ConfirmedChange } from "./question.ts";
 
 /** A reviewer's decision. */
 export type Outcome =
-  /** This call. */
+  /** Approves this call only. */
   | "proceed_once"
-  /** This tool below these roots, until the workspace is closed. */
+  /** Approves every call of this tool below these roots, until the workspace is closed. */
   | "proceed_always"
-  /** This tool everywhere, until the workspace is closed. */
+  /** Approves every call of this tool, until the workspace is closed. */
   | "proceed_always_tool"
-  /** Every tool, until the workspace is closed. */
+  /** Approves every call of every tool, until the workspace is closed. */
   | "proceed_always_server"
-  /** With `payload.newContent` instead; asked again unless `payload.final`. */
+  /** Approves `payload.newContent` in place of the planned content. Asked again unless `payload.final` is true. */
   | "modify_with_editor"
   | "cancel";
 
-/** The details of an outcome. */
+/** Further data of an answer. */
 export interface ConfirmPayload {
   /** The content to write instead, with `modify_with_editor`. */
   readonly newContent?: string;
   /** With `modify_with_editor`: write it without asking again. */
   readonly final?: boolean;
-  /** The end of a lasting outcome; default: when the workspace is closed. */
+  /** When the approval of later calls ends. Default: when the workspace is closed. */
   readonly expires?: Date;
   /** The person who decided. */
   readonly by?: string;
@@ -120,7 +120,7 @@ export interface Confirmation {
   readonly fileDiff: string;
   /** The content before the change. */
   readonly originalContent: string | null;
-  /** Null when no text is written. */
+  /** The content after the change; null when no text is written. */
   readonly newContent: string | null;
   /** The absolute real path of the (first) changed file. */
   readonly path: string;
@@ -163,7 +163,7 @@ export interface Confirmation {
 /** Asks a reviewer, who answers by the return value or through `onConfirm`. */
 export type Confirm = (details: Confirmation) => MaybePromise<ConfirmReply | undefined>;
 
-/** Asks the question. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
+/** Asks a reviewer and returns the answer. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
 export async function askConfirm(
   confirm: Confirm,
   details: Omit<Confirmation, "onConfirm" | "signal">,
@@ -196,16 +196,17 @@ export async function askConfirm(
   }
 }
 
+/** Returns the message about a question that cannot show the whole change, so that no answer can approve it. */
 function incompleteMessage({ incomplete = "it is too large" }: Pick<Confirmation, "incomplete">): string {
   return `The question cannot show all of the change (${incomplete}), so no answer can allow it; split the change into smaller ones, or have a rule allow it.`;
 }
 
-/** The refusal of a reviewer or of a rule. */
+/** Returns the error of a call that a reviewer or a rule refused. `message` says who and why. */
 export function denied(message: string, cause?: unknown): FilewrightError {
   return new FilewrightError("APPROVAL_DENIED", `${message} Nothing was written.`, { complete: true, cause });
 }
 
-/** The refusal of a reviewer, with the reason they gave. */
+/** Returns the error of a call that a reviewer refused, with at most 100 characters of the reason. */
 export function refusedBy({ payload }: ConfirmReply): FilewrightError {
   const reason = payload?.reason?.trim().slice(0, 100);
   return denied(

@@ -45,7 +45,7 @@ export type WorkspaceEvent =
 /** Receives events. Its errors are ignored. */
 export type Notify = (event: WorkspaceEvent) => void;
 
-/** Passes an event to a watcher and ignores its errors. */
+/** Passes an event to a watcher. Errors of the watcher are ignored, and a promise is not awaited. */
 export function notifySafely(notify: Notify | undefined, event: WorkspaceEvent): void {
   if (notify === undefined) return;
   try {

@@ -43,7 +43,7 @@ export interface AnyTool {
 
 /** The options of {@link withHooks}. */
 export interface WithHooksOptions {
-  /** How long a `before` hook may take. Default 60,000. */
+  /** How long a `before` hook may take, in milliseconds; then the call is refused. Default 60,000. */
   readonly timeoutMs?: number | undefined;
   /** Receives the error of an `after` hook that threw. */
   readonly onHookError?: ((error: unknown) => void) | undefined;
@@ -51,9 +51,9 @@ export interface WithHooksOptions {
   readonly rules?: readonly Rule[] | undefined;
   /** Asked before every call that no rule allows. */
   readonly confirm?: Confirm | undefined;
-  /** The lasting approvals; share one between tools that belong together. */
+  /** The approvals that cover later calls. Tools that belong together can share one object. */
   readonly approvals?: Approvals | undefined;
-  /** Receives questions, answers and refusals. Not waited for. */
+  /** Receives the events of questions, answers and refusals. It is not awaited. */
   readonly notify?: Notify | undefined;
   /** Names of further tools that the hooks and rules may name, for lists that several tools share. */
   readonly foreignTools?: readonly string[] | undefined;
@@ -84,7 +84,7 @@ const checkTool = optionChecker(
   instance<AnyTool>("AnyTool", "a tool", { name: required(text()), execute: required(callback()) }),
 );
 
-/** The tool with its other properties, and calls that return a {@link HookResult}. */
+/** A tool with its properties, whose calls return a {@link HookResult}. */
 export type Hooked<T extends AnyTool> = Omit<T, "execute"> & {
   execute(args: Readonly<Record<string, unknown>>, ...more: unknown[]): Promise<HookResult>;
 };
@@ -199,12 +199,13 @@ export function withHooks<T extends AnyTool>(
   return { ...tool, execute };
 }
 
+/** Returns a refusal as the result of a call. */
 function refusalResult({ code, message, details }: FilewrightError): HookResult {
   const text = details?.["verbatim"] === true ? message : `Error: ${message}`;
   return { ok: false, text, error: { code, message } };
 }
 
-/** Converts the result of a foreign tool to the form for hooks. */
+/** Returns what the tool of another package returned as a {@link HookResult}. */
 function toHookResult(given: unknown): HookResult {
   if (typeof given === "object" && given !== null && "ok" in given && "text" in given)
     return given as HookResult;

@@ -36,9 +36,9 @@ export interface HeadlessRule {
 
 /** The options of {@link headlessApprover}. */
 export interface HeadlessOptions {
-  /** The first rule that matches answers. */
+  /** The rules, of which the first that matches a question answers it. */
   readonly rules?: readonly HeadlessRule[] | undefined;
-  /** Directories that are granted when asked for, with everything below them. Absolute. */
+  /** Absolute paths of directories that are granted, with everything below them, when a call needs them. */
   readonly grant?: readonly string[] | undefined;
   /** Names of tools that are not ours, which rules may name: those that go through `withHooks`. */
   readonly foreignTools?: readonly string[] | undefined;
@@ -71,7 +71,7 @@ export const HEADLESS_OPTIONS: Options<HeadlessOptions> = options("HeadlessOptio
 const checkOptions = optionChecker("headlessApprover", HEADLESS_OPTIONS);
 
 /**
- * Answers by rules alone.
+ * Creates an approver that answers by rules alone.
  *
  * @example
  * const { confirm, ask } = headlessApprover({

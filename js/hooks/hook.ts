@@ -21,7 +21,7 @@ import {
 } from "../schema/option.ts";
 import type { Confirm, Risk } from "./confirm.ts";
 
-/** The preview of a call. Contents are text; null where there is none. */
+/** What a call would change. Contents are text; null where a file does not exist. */
 export interface HookPreview {
   /** The change in a few words. */
   readonly title: string;
@@ -37,19 +37,19 @@ export interface HookPreview {
   readonly risk: Risk;
 }
 
-/** The context of a hook. `result` only after the call. */
+/** What a hook knows about a call. `result` and `duration_ms` exist only after the call. */
 export interface HookContext {
   /** The canonical name of the tool. */
   readonly tool_name: string;
   /** The name of the tool in a preset, when the call used one. */
   readonly called_as?: string;
-  /** The arguments after earlier hooks. Changing them in place has no effect. */
+  /** The arguments, as earlier hooks changed them. A change of this object has no effect. */
   readonly args: Readonly<Record<string, unknown>>;
   /** The host's own record of the call. */
   readonly tool_call?: unknown;
-  /** The result of the call; only after it. */
+  /** The result of the call; absent before it. */
   readonly result?: HookResult;
-  /** The duration of the call in milliseconds; only after it. */
+  /** The duration of the call in milliseconds; absent before it. */
   readonly duration_ms?: number;
   /** Fires when the call is cancelled. */
   readonly signal?: AbortSignal;
@@ -60,7 +60,7 @@ export interface HookContext {
   preview?(): Promise<HookPreview>;
 }
 
-/** A result in the form for hooks. */
+/** The result of a call, of this package or another, as hooks see it. */
 export interface HookResult {
   /** True when the call succeeded. */
   readonly ok: boolean;
@@ -76,13 +76,13 @@ export interface HookResult {
 
 /** The answer of a `before` hook. Undefined continues the call. */
 export interface BeforeReply {
-  /** False stops the call. */
+  /** False refuses the call. Default true. */
   readonly proceed?: boolean;
-  /** Merged over the arguments by key; null removes a key. Checked again. */
+  /** Arguments that replace those of the call, by key; null removes a key. The result is checked again. */
   readonly modified_args?: Readonly<Record<string, unknown>> | null;
-  /** The text for the model; only with `proceed: false`. Other values are shown as JSON. */
+  /** The text for the model, only with `proceed: false`. A value that is no text is shown as JSON. */
   readonly alternative_response?: unknown;
-  /** Rejects the call's promise with exactly this. */
+  /** The promise of the call rejects with exactly this value. */
   readonly raise_exception?: unknown;
 }
 
@@ -143,11 +143,14 @@ export const AFTER_REPLY: Options<AfterReply> = options("AfterReply", {
  * the call.
  */
 export interface Hook {
-  /** The time of its run: before or after calls. */
+  /** When the hook runs: before or after a call. */
   readonly stage: "before" | "after";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
-  /** Called with the facts about the call; its answer decides. */
+  /**
+   * Runs the hook. It returns a {@link BeforeReply} or an {@link AfterReply}, or a promise of one; undefined
+   * changes nothing.
+   */
   run(context: HookContext): unknown;
 }
 
@@ -157,7 +160,7 @@ export interface ConfirmHook {
   readonly stage: "confirm";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
-  /** Asks, and returns the decision. */
+  /** Asks the reviewer and returns the answer. */
   readonly run: Confirm;
 }
 

@@ -1,15 +1,18 @@
-/** The hunks of a change, of which a reviewer may take some. */
+/** Splits a change into its hunks, of which a reviewer may accept some. */
 import { HUNK_NUMBERS } from "../diff/parse.ts";
 
-/** Takes some hunks of a change, in their order. */
+/** The hunks of a change, in their order. */
 export interface Hunks {
-  /** The lines of each hunk, its header first. */
+  /** The lines of each hunk, beginning with its header, for display. */
   readonly shown: readonly (readonly string[])[];
-  /** Returns the content with the hunks that are taken. */
+  /** Returns the content after the accepted hunks only. `taken` has one value for each hunk. */
   take(taken: readonly boolean[]): string;
 }
 
-/** Returns the hunks of an edit; undefined where there is one alone, or the diff does not tell the contents. */
+/**
+ * Returns the hunks of a change of text; undefined when there is only one, or when the diff does not contain the
+ * whole change.
+ */
 export function hunksOf({
   fileDiff,
   originalContent,
@@ -46,21 +49,22 @@ export function hunksOf({
     return [...lines, ...before.slice(at)].join("");
   };
   const all = (taken: boolean): string => take(hunks.map(() => taken));
-  // The diff of another notion of lines, or one that leaves something out.
+  // Without this check a diff that omits lines, or splits lines otherwise, would give a wrong content.
   if (all(false) !== originalContent || all(true) !== newContent) return undefined;
   return { shown: hunks.map(({ shown }) => shown), take };
 }
 
+/** A range of lines of one content, counted from 0; `end` is excluded. */
 interface LineSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** The lines of one side of a hunk, from 0; the header of an empty side names the line before it. */
+/** Returns the lines of one side of a hunk. In a header, an empty side names the line before it. */
 function lineSpanOf(line: string, count: string): LineSpan {
   const start = Number(line) - (Number(count) === 0 ? 0 : 1);
   return { start, end: start + Number(count) };
 }
 
-/** The lines of a text with their ends. */
+/** Returns the lines of a text, each with its line end. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];

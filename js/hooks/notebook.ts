@@ -12,18 +12,18 @@ import { choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.t
 /** One content in several forms, by MIME type; the front end uses the richest it supports. */
 export type MimeBundle = Readonly<Record<string, unknown>>;
 
-/** The form for front ends that render the question themselves: {@link plainDetails}. */
+/** The MIME type of a question as plain data, for front ends that render it themselves. See {@link plainDetails}. */
 export const APPROVAL_MIME = "application/vnd.filewright.approval.v1+json";
 
-/** The functions of a notebook. */
+/** The functions of a notebook that an approver needs. */
 export interface NotebookHost {
   /** Shows a bundle in the output of the running cell. */
   display(bundle: MimeBundle): void | Promise<void>;
-  /** Asks for a line of text, as `input()` does. Null or a failure refuses. */
+  /** Asks the user for a line of text, as `input()` does. Null or an error counts as a refusal. */
   input(prompt: string): Promise<string | null>;
 }
 
-/** A notebook: anything with the methods. */
+/** The description of a notebook: any object with these methods. */
 export const NOTEBOOK_HOST: Options<NotebookHost> = instance<NotebookHost>("NotebookHost", "a notebook", {
   display: required(callback()),
   input: required(callback()),
@@ -34,7 +34,7 @@ const checkHost = optionChecker("notebookApprover", NOTEBOOK_HOST);
 /** A question as plain data, for user interfaces elsewhere. */
 export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal">;
 
-/** Removes the properties of a question that cannot be serialized. */
+/** Returns a question without the members that cannot be serialized. */
 export function plainDetails({ onConfirm: _, signal: __, ...details }: Confirmation): PlainDetails {
   return details;
 }
@@ -74,7 +74,7 @@ const DIFF_LINE_CLASSES: Readonly<Record<string, string>> = { "+": "added", "-":
 const APPROVAL_CSS =
   ".filewright-approval .added{color:#116329;background:#dafbe1}.filewright-approval .removed{color:#82071e;background:#ffebe9}.filewright-approval .hunk{color:#0550ae}";
 
-/** Asks in a notebook. @throws FilewrightError INVALID_ARGUMENT when the host lacks a method */
+/** Creates an approver that asks in a notebook. @throws FilewrightError INVALID_ARGUMENT when a method is missing */
 export function notebookApprover(given: NotebookHost): Approver {
   const host = checkHost(given);
   const key = async (prompt: string): Promise<string> => {

@@ -13,14 +13,11 @@ export interface CallBegin {
   /** The name of the tool in a preset. */
   readonly called_as?: string;
   readonly agent?: string;
-  /** Milliseconds since 1970. */
+  /** The time at which the call began, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/**
- * The effect of a call on one file. Hashes of the whole content; null where no file existed, or
- * exists.
- */
+/** The hashes of the whole content of a file before and after a call; null when the file did not exist. */
 export interface CallEffect {
   /** Absolute. */
   readonly path: string;
@@ -38,9 +35,9 @@ export interface CallEnd extends CallBegin {
   readonly paths: readonly string[];
   /** True when the tool changes files. */
   readonly changes: boolean;
-  /** Present when an observer requests hashes, and files were changed. */
+  /** The changed files; only if an observer requests hashes and files were changed. */
   readonly effects?: readonly CallEffect[];
-  /** The answer to a question about the call. */
+  /** The answer of the reviewer; absent if nobody was asked. */
   readonly approval?: { readonly outcome: string; readonly hash?: string; readonly by?: string };
   /** The UTF-16 length of the answer's text. */
   readonly text_chars: number;
@@ -51,15 +48,15 @@ export interface CallEnd extends CallBegin {
 export interface Observer {
   /** Requests hashes of contents before and after: each changed file is read twice more. */
   readonly hashes?: boolean;
-  /** A call begins. The returned function is called when it has ended. */
+  /** Called when a call begins. The function that it returns is called when the call has ended. */
   begin?(call: CallBegin): ((end: CallEnd) => void) | undefined;
-  /** A call has ended. */
+  /** Called when a call has ended. */
   end?(call: CallEnd): void;
-  /** The workspace is closed. */
+  /** Called when the workspace is closed. */
   close?(): void | Promise<void>;
 }
 
-/** An observer: it must have at least one of the functions. */
+/** The description of an observer: an object with at least one of these functions. */
 export const OBSERVER: Options<Observer> = instance<Observer>(
   "Observer",
   "an observer",

@@ -1,11 +1,11 @@
-/** The waiting questions of an approval queue, and its events, as plain data. */
+/** The waiting questions and the events of an approval queue, as plain data. */
 import type { GrantAccess } from "../policy/index.ts";
 import type { PlainDetails } from "./notebook.ts";
 
 /** A waiting question. Plain data. */
 export type PendingApproval = {
   readonly id: string;
-  /** ISO 8601. */
+  /** When it was asked, in ISO 8601. */
   readonly asked_at: string;
 } & (
   | { readonly kind: "change"; readonly details: PlainDetails }
@@ -21,5 +21,5 @@ export type PendingApproval = {
 /** An event of the approval queue. */
 export type QueueEvent =
   | { readonly type: "asked"; readonly question: PendingApproval }
-  /** Answered, or withdrawn. */
+  /** The question does not wait any more: it was answered or withdrawn. */
   | { readonly type: "gone"; readonly id: string };

@@ -1,6 +1,6 @@
 /**
- * The data of a question in addition to its text: the covered paths, a digest of everything that
- * an answer depends on, and the lines that a reviewer sees.
+ * Parts of a question to a reviewer: the paths that it covers, a digest of everything that the answer depends on,
+ * and the lines that are shown.
  */
 import { escapeControls } from "../engine/escape.ts";
 import { engine } from "../engine/current.ts";
@@ -8,11 +8,11 @@ import { FilewrightError } from "../engine/errors.ts";
 
 /** One path that a question covers. */
 export interface ConfirmedChange {
-  /** Absolute. */
+  /** The absolute path of the entry. */
   readonly path: string;
   readonly kind: "create" | "edit" | "delete" | "move" | "copy";
   readonly type: "file" | "dir" | "symlink" | "other";
-  /** The source of a moved or copied entry. */
+  /** The absolute path from which the entry is moved or copied. */
   readonly from?: string;
   /** `sha256:` of the new content, when known. */
   readonly hash?: string;
@@ -28,7 +28,7 @@ export interface ShownQuestion {
   readonly newContentBase64?: string;
 }
 
-/** One line of a question: its text before escaping, and its part. */
+/** One line of a question, not escaped yet. `diff`: a line of the unified diff. `detail`: any other line. */
 export interface QuestionLine {
   readonly text: string;
   readonly part: "diff" | "detail";
@@ -73,6 +73,7 @@ export function questionLines(question: ShownQuestion): readonly QuestionLine[] 
   return lines;
 }
 
+/** Returns a line that is not part of the diff. */
 function detailLine(text: string): QuestionLine {
   return { text, part: "detail" };
 }
@@ -83,7 +84,7 @@ function changeLine({ path, kind, type, from, mode }: ConfirmedChange): Question
   return detailLine(`  ${kind} ${type} ${place}${mode === undefined ? "" : ` (mode ${mode})`}`);
 }
 
-/** The number of bytes in one line of a dump. */
+/** The number of bytes that one line of a hexadecimal dump shows. */
 const BYTES_PER_DUMP_LINE = 16;
 
 /** Formats bytes like `hexdump -C`: offset, bytes, and the printable ones as characters. */

@@ -24,7 +24,10 @@ import {
 const readBefore = optionReader(BEFORE_REPLY);
 const checkAfter = optionChecker("after hook", AFTER_REPLY);
 
-/** Carries an exception of a hook out of the pipeline, to reject the call with it. */
+/**
+ * An exception of a hook, with which the promise of the call must reject. It passes through the pipeline
+ * unchanged.
+ */
 export class HookException {
   readonly what: unknown;
 
@@ -33,7 +36,7 @@ export class HookException {
   }
 }
 
-/** Returns the hooks of a stage for a tool, by its own name or by that of a preset. */
+/** Returns the hooks of a stage that concern a tool, by its canonical name or by the name that a preset gives it. */
 export function hooksFor(
   hooks: readonly AnyHook[],
   stage: Hook["stage"],
@@ -43,7 +46,7 @@ export function hooksFor(
   return hooks.filter((hook): hook is Hook => hook.stage === stage && isForTool(hook, tool, calledAs));
 }
 
-/** Returns every approver for calls of a tool: hooks first, in order. */
+/** Returns every approver of calls of a tool: `confirm` hooks in their order, then `last`. */
 export function confirmersFor(
   hooks: readonly AnyHook[],
   tool: string,
@@ -56,6 +59,7 @@ export function confirmersFor(
   return [...asked.map(({ run }) => run), ...(last === undefined ? [] : [last])];
 }
 
+/** Returns true when a hook concerns a tool, by one of its names. */
 function isForTool(hook: AnyHook, tool: string, calledAs: string): boolean {
   return hook.tool === "*" || hook.tool === tool || hook.tool === calledAs;
 }
@@ -64,13 +68,13 @@ function isForTool(hook: AnyHook, tool: string, calledAs: string): boolean {
 export interface BeforeOutcome {
   /** The arguments after the hooks. */
   readonly args: Record<string, unknown>;
-  /** The keys that they changed. */
+  /** The keys of the arguments that the hooks changed. */
   readonly modified: readonly string[];
-  /** The refusal of the hook that stopped the call, which the caller decides by. */
+  /** The error of the hook that refused the call; absent when none did. */
   readonly stopped?: FilewrightError;
 }
 
-/** The identity of a call. */
+/** The facts about a call that are the same for all its hooks. */
 export type HookSubject = Omit<HookContext, "args" | "preview">;
 
 /** Returns the preview of a call with these arguments. */
@@ -79,7 +83,7 @@ export type Previewer = (
   modified: readonly string[],
 ) => Promise<HookPreview>;
 
-/** Runs the `before` hooks, until one stops the call. @throws {@link HookException} */
+/** Runs the `before` hooks in order, until one refuses the call. @throws {@link HookException} */
 export async function runBefore(
   hooks: readonly Hook[],
   subject: HookSubject,
@@ -109,7 +113,10 @@ export async function runBefore(
   return { args, modified: [...modified] };
 }
 
-/** Returns the reply of a hook, or the refusal of one that stops the call or fails. @throws {@link HookException} */
+/**
+ * Returns the reply of a hook; an error if the hook refuses the call, fails or is too late. @throws {@link
+ * HookException}
+ */
 async function replyOf(
   hook: Hook,
   context: HookContext,
@@ -119,7 +126,7 @@ async function replyOf(
   try {
     given = await runWithTimeout(hook, context, timeoutMs);
   } catch (error) {
-    // An error of the kind of ours is the refusal of hooks inside this one.
+    // A hook may make calls itself; the refusal of such a call refuses this one, with the same text.
     if (error instanceof FilewrightError && error.code === "HOOK_BLOCKED") return error;
     return hookFailureError("failed", "failed", error);
   }
@@ -130,7 +137,7 @@ async function replyOf(
   return reply.proceed === false ? hookStopError(reply.alternative_response) : reply;
 }
 
-/** Creates the error of a hook that stopped the call, with its own text if it has one. */
+/** Returns the error of a call that a hook refused, with the text of the hook if it gave one. */
 function hookStopError(response: unknown): FilewrightError {
   const own = response !== undefined && response !== null && response !== "";
   const text = typeof response === "string" ? response : JSON.stringify(response);
@@ -140,6 +147,7 @@ function hookStopError(response: unknown): FilewrightError {
   });
 }
 
+/** Runs a hook and returns its answer. Rejects when there is none after `timeoutMs` milliseconds. */
 async function runWithTimeout(hook: Hook, context: HookContext, timeoutMs: number): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
@@ -159,6 +167,7 @@ async function runWithTimeout(hook: Hook, context: HookContext, timeoutMs: numbe
   }
 }
 
+/** Returns the error of a call whose hook failed. */
 function hookFailureError(why: string, reason = "invalid", cause?: unknown): FilewrightError {
   return new FilewrightError("HOOK_BLOCKED", `blocked by hook: it ${why}`, {
     complete: true,
@@ -167,7 +176,7 @@ function hookFailureError(why: string, reason = "invalid", cause?: unknown): Fil
   });
 }
 
-/** Runs the `after` hooks; each may replace the text or the data. */
+/** Runs the `after` hooks in order. Each may replace the text or the data of the result. */
 export async function runAfter<Result extends HookResult>(
   hooks: readonly Hook[],
   subject: HookSubject,

@@ -15,21 +15,21 @@ import {
 } from "../schema/option.ts";
 import type { CallBegin, CallEnd, Observer } from "./observer.ts";
 
-/** The used part of a span. */
+/** The members of an OpenTelemetry span that are used. */
 export interface SpanLike {
   setAttributes(attributes: Record<string, string | number | boolean>): unknown;
   setStatus(status: { code: number; message?: string }): unknown;
   end(): void;
 }
 
-/** The used part of a tracer. */
+/** The members of an OpenTelemetry tracer that are used. */
 export interface TracerLike {
   startSpan(name: string, options?: { attributes?: Record<string, string | number | boolean> }): SpanLike;
 }
 
 /** Optional attributes of spans. */
 export interface SpanOptions {
-  /** Also the paths of a call. Default false. */
+  /** Add the paths of each call, which may be private. Default false. */
   readonly paths?: boolean;
 }
 
@@ -43,7 +43,7 @@ const checkTracer = optionChecker(
   instance<TracerLike>("TracerLike", "a tracer", { startSpan: required(callback()) }),
 );
 
-/** `SpanStatusCode.ERROR` of the API. */
+/** The value of `SpanStatusCode.ERROR` in the API of OpenTelemetry. */
 const SPAN_STATUS_ERROR = 2;
 
 /**
@@ -83,7 +83,7 @@ export function spans(tracer: TracerLike, given: SpanOptions = {}): Observer {
   });
 }
 
-/** The package name in a constant, so that no bundler follows it. */
+/** The name of the optional package. It is a variable so that no bundler includes the package. */
 const OPEN_TELEMETRY_PACKAGE = "@opentelemetry/api";
 
 /**

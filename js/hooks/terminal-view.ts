@@ -6,14 +6,14 @@ import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { printable, questionLines, type ShownQuestion } from "./question.ts";
 
-/** Options of the rendering. */
+/** Options for rendering a question. */
 export interface ViewOptions {
   readonly colour: boolean;
-  /** The maximum number of shown lines of the diff; the rest is counted. */
+  /** The maximum number of lines of the diff; of further lines only their number is shown. */
   readonly maxLines: number;
 }
 
-/** A key, and its meaning. */
+/** A key that the reviewer may press, and its meaning. */
 export interface Choice {
   readonly key: string;
   readonly label: string;
@@ -28,7 +28,7 @@ const OUTCOME_KEYS: Readonly<Record<Outcome, string>> = {
   cancel: "n",
 };
 
-/** Returns the outcome of a key. */
+/** Returns the outcome of a key; undefined for a key that was not offered. */
 export function outcomeOf(key: string, scopes: readonly Scope[]): Outcome | undefined {
   return scopes.find(({ outcome }) => OUTCOME_KEYS[outcome] === key)?.outcome;
 }
@@ -38,10 +38,7 @@ export function choicesOf(scopes: readonly Scope[]): readonly Choice[] {
   return scopes.map(({ outcome, label }) => ({ key: OUTCOME_KEYS[outcome], label }));
 }
 
-/**
- * Renders the question: title, risk, and the diff or the arguments. `cut` is true when it is
- * truncated.
- */
+/** Renders a question: title, risk, and the diff or the arguments. `cut` is true when lines are left out. */
 export function viewChange(
   details: Pick<Confirmation, "title" | "tool" | "risk" | "isModifying"> &
     Partial<Pick<Confirmation, "complete" | "incomplete">> &
@@ -63,7 +60,7 @@ export function viewChange(
   return { text: `\n${[head, ...shown].join("\n")}\n`, cut: left > 0 };
 }
 
-/** Renders the keys and the scope of each of them. */
+/** Renders the offered keys, one a line, each with its meaning. */
 export function viewChoices(choices: readonly Choice[], colour: boolean): string {
   const paint = painter(colour);
   return `${choices.map(({ key, label }) => `  ${paint("1", key)}  ${printable(label)}`).join("\n")}\n`;

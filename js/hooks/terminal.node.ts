@@ -19,11 +19,14 @@ import { type Choice, choicesOf, outcomeOf, viewChange, viewChoices, viewDiff } 
 
 /** The streams and settings of a terminal approver. */
 export interface TerminalOptions {
-  /** Default: the process's standard input. */
+  /** The stream of keys. Default: the standard input of the process. */
   readonly input?: ReadStream | undefined;
-  /** Default: standard error, so that standard output stays the program's. */
+  /** The stream of questions. Default: standard error, because standard output belongs to the program. */
   readonly output?: WriteStream | undefined;
-  /** Default: the process's. `VISUAL`, `EDITOR`, `NO_COLOR`, `FORCE_COLOR` and `TERM` are used. */
+  /**
+   * The environment, of which `VISUAL`, `EDITOR`, `NO_COLOR`, `FORCE_COLOR` and `TERM` are used. Default: that of
+   * the process.
+   */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How long keys are ignored before a question, in milliseconds. Default 100. */
   readonly settleMs?: number | undefined;
@@ -39,7 +42,7 @@ export const TERMINAL_OPTIONS: Options<TerminalOptions> = options("TerminalOptio
 
 const checkOptions = optionChecker("terminalApprover", TERMINAL_OPTIONS);
 
-/** Asks in the terminal. Without a terminal every question is refused. */
+/** Creates an approver that asks in the terminal. Without a terminal it refuses every question. */
 export function terminalApprover(given: TerminalOptions = {}): Approver {
   const {
     input = process.stdin,
@@ -50,7 +53,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
   const colour = wantsColour(output, env);
   const maxLines = (): number => Math.max(10, (output.rows ?? 40) - 12);
   let last: Promise<unknown> = Promise.resolve();
-  /** Waits for earlier questions. */
+  /** Runs a function after the earlier questions are answered. */
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
     const turn = last.then(run, run);
     last = turn.catch(() => undefined);
@@ -80,7 +83,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     }
   };
 
-  /** Asks about each hunk; none is taken where the reviewer ends the question. */
+  /** Asks about each hunk and returns which are accepted: none, if the reviewer ends the question. */
   const chooseHunks = async (hunks: Hunks, signal: AbortSignal | undefined): Promise<readonly boolean[]> => {
     const taken: boolean[] = [];
     for (const [index, lines] of hunks.shown.entries()) {
@@ -183,7 +186,7 @@ function wantsColour(output: WriteStream, env: Readonly<Record<string, string | 
   return output.isTTY === true && env["TERM"] !== "dumb";
 }
 
-/** Discards keys typed before the question. */
+/** Discards the keys that are typed within `ms` milliseconds, because they were not meant for the question. */
 async function discardEarlyKeys(input: ReadStream, ms: number): Promise<void> {
   const discard = (): void => {};
   await withRawMode(input, async () => {
@@ -193,15 +196,18 @@ async function discardEarlyKeys(input: ReadStream, ms: number): Promise<void> {
   });
 }
 
-/** Keys that refuse: Ctrl-C, Ctrl-D and Escape. */
+/** The keys that refuse: Ctrl-C, Ctrl-D and Escape. */
 const REFUSAL_KEYS = new Set(["\u0003", "\u0004", "\u001b"]);
 
-/** Reads one key; undefined for a refusal. Several characters at once are a paste or a function key: no answer. */
+/**
+ * Returns the next key; undefined for a refusal. Several characters at once are ignored: they are a paste or a
+ * function key.
+ */
 function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
   return readTyped(input, signal, (typed) => (typed.length === 1 ? typed : undefined));
 }
 
-/** The maximum length of a reason. */
+/** The maximum length of the reason of a refusal, in UTF-16 units. Further characters are ignored. */
 const MAX_REASON_LENGTH = 500;
 
 /** Reads a line and echoes it; undefined when it is empty, or the reviewer refuses without a reason. */
@@ -234,8 +240,8 @@ async function readReason(
 }
 
 /**
- * Gives what is typed to `take` until it returns an answer; undefined for a refusal: Ctrl-C, Ctrl-D, Escape,
- * or a closed terminal.
+ * Passes what is typed to `take` until it returns an answer, and returns that. Undefined for a refusal: Ctrl-C,
+ * Ctrl-D, Escape, or a closed terminal.
  */
 async function readTyped(
   input: ReadStream,
@@ -285,7 +291,7 @@ async function withRawMode<T>(input: ReadStream, run: () => Promise<T>): Promise
 }
 
 /**
- * Returns the content after the user has edited it; undefined when it is unchanged, or the editor
+ * Returns the content after the user has changed it in an editor; undefined if it is unchanged or the editor
  * failed.
  */
 async function editInEditor(

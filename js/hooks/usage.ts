@@ -1,13 +1,16 @@
-/** Usage and security counters: calls, durations, sizes, and refusals. Local, and only on request. */
+/**
+ * Counts calls, their durations and sizes, and refusals. The counters stay in this process and exist only on
+ * request.
+ */
 import type { CallEnd, Observer } from "./observer.ts";
 
 /** Counters of one tool. */
 export interface ToolUsage {
   readonly calls: number;
   readonly failures: number;
-  /** Milliseconds of all calls together. */
+  /** The total duration of all calls, in milliseconds. */
   readonly duration_ms: number;
-  /** The longest call. */
+  /** The duration of the longest call, in milliseconds. */
   readonly slowest_ms: number;
   readonly text_chars: number;
 }
@@ -23,7 +26,7 @@ export interface Usage {
   readonly agents: Readonly<Record<string, number>>;
   /** The number of refusals. */
   readonly security: {
-    /** Paths outside the roots, or denied. */
+    /** Refused paths: outside the roots, or on the deny list. */
     readonly outside: number;
     readonly protected: number;
     readonly grants_denied: number;
@@ -39,6 +42,7 @@ export interface UsageCounter extends Observer {
   reset(): void;
 }
 
+/** The counter of each error code that is a refusal. */
 const SECURITY_COUNTERS = {
   OUTSIDE_ALLOWED: "outside",
   PROTECTED_PATH: "protected",

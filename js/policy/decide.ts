@@ -16,10 +16,10 @@ import type { FilewrightError } from "../engine/errors.ts";
 import type { Resolver } from "./resolve.ts";
 import { type CallRules, type Decision, type PathForms, type Rules, strictest } from "./rules.ts";
 
-/** A moment of a call at which some sources are consulted. */
+/** A step of a call. Each decision source is consulted at one of them, once its facts are known. */
 export type DecisionStep = "offer" | "arguments" | "paths" | "grants" | "approval" | "content";
 
-/** A source by its name. */
+/** The name of a source of decisions about calls. */
 export type NamedSource =
   | "framework"
   | "hooks"
@@ -32,27 +32,27 @@ export type NamedSource =
   | "approver"
   | "guard";
 
-/** Every source, in the order in which they are consulted, with its step. */
+/** Every decision source in the order of consultation, with the step at which it is consulted. */
 export const DECISION_ORDER: Readonly<Record<NamedSource, DecisionStep>> = {
-  /** What the host chose for its framework, which asks before the call is made. */
+  /** The option `approve` of an adapter: the framework asks before it makes the call. */
   framework: "offer",
-  /** The hooks before the call. */
+  /** The `before` hooks, which may refuse the call or change its arguments. */
   hooks: "arguments",
-  /** The roots and the deny list. */
+  /** The roots and the deny list of the policy. */
   policy: "paths",
-  /** The call rules. */
+  /** The call rules of the workspace. */
   rules: "paths",
-  /** The granted directories. */
+  /** The directories and secrets that a person granted. */
   grants: "grants",
-  /** What holds for a change that no source before decides. */
+  /** The decision about a change that no earlier source decides. */
   default: "approval",
-  /** The places that need an approval whatever the rules say. */
+  /** The places whose change needs an approval whatever the rules say. */
   places: "approval",
-  /** The approvals that last. */
+  /** Approvals of earlier calls that cover this call too. */
   approvals: "approval",
-  /** The reviewer, or the lack of one. */
+  /** The reviewer. Refuses the call when an approval is needed and nobody can be asked. */
   approver: "approval",
-  /** The guard: content that was not read is not overwritten. */
+  /** The guard, which refuses to overwrite content that the agent has not read. */
   guard: "content",
 };
 
@@ -66,7 +66,7 @@ export type Verdict =
       readonly decision: "deny";
       readonly source: DecisionSourceName;
       readonly reason: string;
-      /** The error of the call, where it is not the common one of a denial. */
+      /** The error with which the call fails. Default: APPROVAL_DENIED with `reason`. */
       readonly error?: FilewrightError;
     }
   | { readonly decision: "ask"; readonly source: DecisionSourceName; readonly question: string };
@@ -83,51 +83,51 @@ export interface Effect {
 export interface CallFacts {
   readonly tool: string;
   readonly args: object;
-  /** Every path that it names or reaches. */
+  /** Every path that the call names or reaches. */
   readonly places: readonly PathForms[];
   readonly effects: readonly Effect[];
-  /** Paths that were not resolved to locations, which checks them; the path policy checks these here. */
+  /** Paths that are no {@link Location}s, so that no policy has checked them yet; the source `policy` does. */
   readonly unchecked?: readonly string[];
-  /** What the host's own function answered to the question whether this call must be asked about. */
+  /** The answer of the host to whether this call must be asked about. Only `false` says no. */
   readonly selected?: unknown;
-  /** The refusal of a hook. */
+  /** The error of the hook that refused the call. */
   readonly stopped?: FilewrightError | undefined;
-  /** One directory or secret that the call needs. */
+  /** A directory or secret that the call needs; the source `grants` decides about one at a time. */
   readonly grant?: GrantFact;
-  /** The roots of its paths, for approvals that hold below a root. */
+  /** The roots that contain the paths of the call. An approval can be limited to a root. */
   readonly roots?: readonly string[];
-  /** True when it writes to a place that always needs an approval. */
+  /** True when the call writes to a place whose change always needs an approval. */
   readonly writesAskedPlace?: boolean;
-  /** The refusal of the guard: the change would lose content that was not read. */
+  /** The error of the guard: the change would overwrite content that the agent has not read. */
   readonly unseen?: FilewrightError | undefined;
 }
 
 /** A directory or a secret that a call needs, and what is known of its grant. */
 export interface GrantFact {
-  /** Absolute. */
+  /** The absolute path of the directory or secret. */
   readonly path: string;
-  /** `open`: nobody answered yet. `refused`: somebody refused since the call began. `never`: it cannot be granted. */
+  /** `open`: nobody has answered yet. `refused`: refused since the call began. `never`: it cannot be granted. */
   readonly state: "granted" | "open" | "refused" | "never";
 }
 
 /** One source of decisions. */
 export interface DecisionSource {
   readonly name: NamedSource;
-  /** False for a source that has nothing to decide about with the options in force. It is consulted all the same. */
+  /** False when the options give this source nothing to decide. It is still consulted, but not listed. */
   readonly isInForce?: boolean;
-  /** Returns undefined to leave the decision of the sources before it. */
+  /** Returns the new decision; undefined keeps `before`, the decision of the earlier sources. */
   decide(call: CallFacts, before: Verdict | undefined): Verdict | undefined;
 }
 
-/** Where a decision begins and ends. */
+/** The part of the sources to consult, and the decision from which they continue. */
 export interface DecideOptions {
-  /** Only the sources of this step. Default: all. */
+  /** Consults only the sources of this step. Default: all sources. */
   readonly step?: DecisionStep | undefined;
-  /** The decision of earlier steps, when the sources continue it. */
+  /** The decision of the earlier steps. Default: allowed, because no source has decided. */
   readonly before?: Verdict | undefined;
 }
 
-/** Decides about a call. */
+/** Consults the sources in order and returns the decision. A denial ends it. */
 export function decide(
   sources: readonly DecisionSource[],
   call: CallFacts,
@@ -145,8 +145,8 @@ export function decide(
 const ALLOWED_BY_NO_SOURCE: Verdict = { decision: "allow", source: "none" };
 
 /**
- * The answer of a host's own function. Only `false` leaves the decision: an answer that is missing or not
- * understood asks.
+ * Creates the source for the function with which a host selects the calls to ask about. Only the answer `false`
+ * keeps the decision as it is; a missing or invalid answer leads to a question.
  */
 export function selectionSource(name: "framework" | "hooks"): DecisionSource {
   return {
@@ -158,7 +158,7 @@ export function selectionSource(name: "framework" | "hooks"): DecisionSource {
   };
 }
 
-/** The hooks before the call: one that stopped it denies. */
+/** Creates the source for `before` hooks: the call is denied if one of them refused it. */
 export function hooksSource(isInForce = true): DecisionSource {
   const name = "hooks";
   return {
@@ -171,7 +171,10 @@ export function hooksSource(isInForce = true): DecisionSource {
   };
 }
 
-/** The path policy. It denies a call with an unchecked path outside the roots or on the deny list. */
+/**
+ * Creates the source for the policy. It denies a call with an unchecked path that may not be read: one outside the
+ * roots or on the deny list.
+ */
 export function policySource(resolver: Pick<Resolver, "mayRead">): DecisionSource {
   const name = "policy";
   return {
@@ -183,7 +186,7 @@ export function policySource(resolver: Pick<Resolver, "mayRead">): DecisionSourc
   };
 }
 
-/** The call rules for the call and its effects. */
+/** Creates the source for the call rules. They apply to the call and to each of its additional effects. */
 export function rulesSource(rules: Rules): DecisionSource {
   const name = "rules";
   return {
@@ -203,7 +206,10 @@ export function rulesSource(rules: Rules): DecisionSource {
   };
 }
 
-/** The grants of directories and secrets. `canAsk`: somebody can be asked for one. */
+/**
+ * Creates the source for granted directories and secrets. If `canAsk` is false, nobody can grant one now, and an
+ * open one is denied.
+ */
 export function grantsSource(canAsk: boolean, isInForce = true): DecisionSource {
   const name = "grants";
   return {
@@ -218,7 +224,7 @@ export function grantsSource(canAsk: boolean, isInForce = true): DecisionSource 
   };
 }
 
-/** The decision about a call that no source before decides; undefined leaves it to the sources after. */
+/** Creates the source that decides about a change when no earlier source has. Undefined as `decision` allows it. */
 export function defaultSource(decision: "ask" | "deny" | undefined): DecisionSource {
   const name = "default";
   return {
@@ -249,6 +255,7 @@ export function guardSource(isInForce: boolean): DecisionSource {
   };
 }
 
+/** Returns the strictest decision of the rules about any of the paths; about the call itself if it has none. */
 function strictestByPath(rules: CallRules, places: readonly PathForms[]): Decision | undefined {
   return places.length === 0 ? rules.decide([]) : strictest(places.map((place) => rules.decide(place)));
 }

@@ -1,22 +1,26 @@
 /**
- * Parses git's configuration files, as far as their values contain paths: `git help config`,
- * "Syntax".
+ * Parses configuration files of git, for the paths that their values contain. The syntax is the one of `git help
+ * config`.
  */
 
-/** One variable: section, subsection and name joined by dots; section and name in lower case. */
+/** One variable of a configuration file. */
 export interface GitVariable {
+  /** `section.name` or `section.subsection.name`; section and name are in lower case. */
   readonly key: string;
-  /** `true` for a name without a value. */
+  /** The value as text; `true` for a name without `=`. */
   readonly value: string;
 }
 
-/** The maximum length of a configuration file, in UTF-16 units. */
+/** The maximum length of a configuration file, in UTF-16 units. A longer one counts as empty. */
 const MAX_CONFIG_LENGTH = 1 << 20;
 const SECTION_HEADER = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 const VARIABLE_NAME = /^([A-Za-z][A-Za-z0-9-]*)\s*/;
 const GIT_ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** Returns the variables of a file, in their order. A syntax error ends its line only. */
+/**
+ * Returns the variables of a file in their order. A line with a syntax error is skipped. Empty for a text that is
+ * too long.
+ */
 export function parseGitConfig(text: string): readonly GitVariable[] {
   const variables: GitVariable[] = [];
   if (text.length > MAX_CONFIG_LENGTH) return variables;
@@ -52,7 +56,7 @@ export function parseGitConfig(text: string): readonly GitVariable[] {
   return variables;
 }
 
-/** Returns a value without quotes, escapes, comments and surrounding whitespace. */
+/** Returns a written value without quotes, escapes, a trailing comment and surrounding whitespace. */
 function readValue(written: string): string {
   let value = "";
   let quoted = false;

@@ -1,9 +1,8 @@
-/** The Unicode normal forms of deny globs and rule paths. */
+/** Unicode normal forms of deny globs and rule paths. */
 
 /**
- * Returns a glob as written and in both Unicode normal forms, since a disk may contain the name in
- * either. A glob with brackets stays as it is, because a decomposed letter would become two
- * members of the class.
+ * Returns a glob as written, in NFC and in NFD, because a disk may store a name in either form. A glob with
+ * non-ASCII characters in brackets is returned alone: in NFD such a letter would become two members of the class.
  */
 export function unicodeFormsOfGlob(glob: string): readonly string[] {
   const composed = glob.normalize("NFC");

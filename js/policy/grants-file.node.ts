@@ -1,9 +1,9 @@
 /**
- * Grants in a file that several processes share and people may read.
+ * A file of grants that several processes share and people may read.
  *
- * Every change is read-merge-replace under a lock between processes, so no change is lost; every
- * query checks whether the file changed, so a grant that another process revoked is gone here too.
- * A file that is invalid, or that other users could have written, is refused and left unchanged.
+ * A change reads, merges and replaces the file under a lock between processes, so that no change is lost. Every
+ * query checks whether the file has changed, so that a grant which another process revoked ends here too. A file
+ * that is invalid, or that other users could have written, is refused and left unchanged.
  */
 import {
   closeSync,
@@ -36,7 +36,7 @@ import {
 export interface GrantsFileOptions {
   /** The directory of the lock between processes; default: the user's state directory. */
   readonly stateDir?: string | undefined;
-  /** The longest wait for another process, in milliseconds. Default 5000. */
+  /** The longest wait for the lock that another process holds, in milliseconds. Default 5000. */
   readonly lockTimeoutMs?: number | undefined;
 }
 
@@ -51,20 +51,20 @@ const checkPath = optionChecker("openGrantsFile", text());
 
 /** Grants in a file. */
 export interface GrantsFile extends GrantStore {
-  /** Absolute, with the links of its directory resolved. */
+  /** The absolute path of the file, with the links of its directory resolved. */
   readonly file: string;
   list(): readonly Grant[];
   add(grant: Grant): Promise<void>;
   remove(dir: string): Promise<boolean>;
 }
 
-/** The maximum number of attempts to write when another program without the lock writes first. */
+/** The number of attempts to write the file. A program that does not take the lock can make one fail. */
 const MAX_WRITE_ATTEMPTS = 20;
-/** The maximum size of the file in bytes. */
+/** The maximum size of the file, in bytes. A larger file is refused. */
 const MAX_GRANTS_FILE_BYTES = 16 * 1024 * 1024;
 const NO_GRANTS: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
 
-/** The default path of the command line's grants: in the user's state directory. */
+/** Returns the path of the grants file that the command line uses by default, in the state directory of the user. */
 export function defaultGrantsFile(): string {
   return join(defaultStateDir(), "grants.json");
 }
@@ -132,11 +132,15 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
   });
 }
 
+/** Returns true when another program wrote the file first, so that the change is tried again. */
 function isWriteConflict(error: unknown): boolean {
   return error instanceof FilewrightError && (error.code === "CONFLICT" || error.code === "ALREADY_EXISTS");
 }
 
-/** Reads the opened file after checking that same file. @throws FilewrightError INVALID_ARGUMENT */
+/**
+ * Opens and reads a file after checking the open file itself, so that it cannot be exchanged in between. @throws
+ * FilewrightError INVALID_ARGUMENT for a file that is not trusted
+ */
 function readTrustedFile(file: string): { readonly stamp: string; readonly text: GrantsText } {
   let descriptor: number;
   try {
@@ -165,7 +169,9 @@ function readTrustedFile(file: string): { readonly stamp: string; readonly text:
   }
 }
 
-/** Returns the reason why a file is not trusted: other users could have written it. */
+/**
+ * Returns why a file is not trusted, such as that other users could have written it; undefined for a trusted file.
+ */
 function distrustReason(facts: Stats): string | undefined {
   if (!facts.isFile()) return "it is not a regular file";
   if (facts.size > MAX_GRANTS_FILE_BYTES) return `it is larger than ${MAX_GRANTS_FILE_BYTES} bytes`;
@@ -174,7 +180,7 @@ function distrustReason(facts: Stats): string | undefined {
   return (facts.mode & 0o022) !== 0 ? "others may write it (chmod 600 mends that)" : undefined;
 }
 
-/** Returns a text that changes whenever the file does. */
+/** Returns a text that differs after every change of the file. */
 function fileStamp({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }

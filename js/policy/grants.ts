@@ -25,11 +25,11 @@ export type GrantAccess = "read" | "write";
 
 /** One directory that a person allowed. Keys are those of the grants file. */
 export interface Grant {
-  /** Absolute; the grant covers everything below it. */
+  /** The absolute path of the directory. The grant covers everything below it. */
   readonly dir: string;
   /** The permitted access: `write` includes reading. */
   readonly access: GrantAccess;
-  /** When it was given: ISO 8601, UTC. */
+  /** The time of the grant, in ISO 8601 and UTC. */
   readonly granted_at: string;
   /** The time at which it ends, in ISO 8601. Default: it lasts until it is revoked. */
   readonly expires?: string;
@@ -44,10 +44,10 @@ const NEW_GRANT_ROWS: Rows<Omit<Grant, "granted_at">> = {
   by: anyText(),
 };
 
-/** A grant without its time. */
+/** The options of a grant without `granted_at`, which is added when it is stored. */
 export const NEW_GRANT_OPTIONS: Options<Omit<Grant, "granted_at">> = options("Grant", NEW_GRANT_ROWS);
 
-/** A grant from a program. Entries of a file may have more keys, which are preserved. */
+/** The options of a grant from a program. Entries of a grants file may have further keys, which are kept. */
 const GRANT_OPTIONS: Options<Grant> = options<Grant>("Grant", {
   ...NEW_GRANT_ROWS,
   granted_at: required(text()),
@@ -56,7 +56,7 @@ const GRANT_OPTIONS: Options<Grant> = options<Grant>("Grant", {
 const checkGrantTypes = optionChecker("grant", GRANT_OPTIONS);
 const checkInitialGrants = optionChecker("memoryGrants", list(GRANT_OPTIONS));
 
-/** Normalises a grant from a program. @throws FilewrightError INVALID_ARGUMENT */
+/** Validates and normalises a grant from a program. @throws FilewrightError INVALID_ARGUMENT */
 export function givenGrant(grant: Grant): Grant {
   return checkGrant(checkGrantTypes(grant));
 }
@@ -67,7 +67,7 @@ export interface GrantStore {
   list(): MaybePromise<readonly Grant[]>;
   /** Stores a grant and keeps those that other processes have stored meanwhile. */
   add(grant: Grant): MaybePromise<void>;
-  /** Removes every grant of exactly this directory; false if there was none. */
+  /** Removes every grant of exactly this directory. Returns false if there was none. */
   remove(dir: string): MaybePromise<boolean>;
 }
 
@@ -102,8 +102,8 @@ export function isInForce(grant: Grant, now: number): boolean {
 }
 
 /**
- * Returns the grants with one more. Expired ones are dropped, and of two equal ones the one that
- * lasts longer stays.
+ * Returns the grants with `added`. Expired grants are dropped. If one for the same directory and access exists,
+ * the one that lasts longer is kept.
  */
 export function withGrant(grants: readonly Grant[], added: Grant, now: number): readonly Grant[] {
   const same = (grant: Grant): boolean => grant.dir === added.dir && grant.access === added.access;
@@ -112,6 +112,7 @@ export function withGrant(grants: readonly Grant[], added: Grant, now: number): 
   return [...others.filter((grant) => !same(grant)), longer ?? added];
 }
 
+/** Returns the end of a grant in milliseconds since 1970; infinity without an end. */
 function expiryMs(grant: Grant): number {
   return grant.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(grant.expires);
 }
@@ -180,7 +181,7 @@ function parseGrantEntry(entry: unknown, index: number): Grant {
 
 const LEGACY_DEFAULTS = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
 
-/** Normalises a grant. @throws FilewrightError INVALID_ARGUMENT */
+/** Returns a grant with a normalised directory. @throws FilewrightError INVALID_ARGUMENT when a member is invalid */
 export function checkGrant(grant: Grant): Grant {
   const wrong = (what: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", what);

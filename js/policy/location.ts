@@ -1,15 +1,15 @@
 /**
- * A path argument that passed the policy. The brand is private to this folder, so a `Location` is
- * proof of the check.
+ * A path argument that passed the policy. The key `checked` is private to this folder, so no other code can make a
+ * `Location`: having one proves that the path was checked.
  */
 import type { Intent } from "../backends/policy.ts";
 
 declare const checked: unique symbol;
 
-/** A path that a policy allows for an intent. Frozen. */
+/** A path that the policy allows to be read or written, as `intent` says. Frozen. */
 export interface Location {
   readonly [checked]: true;
-  /** As the caller wrote it. */
+  /** The path as the caller wrote it. */
   readonly typed: string;
   /** The absolute, normalised path for a backend. */
   readonly path: string;
@@ -20,7 +20,7 @@ export interface Location {
   readonly directory: boolean;
 }
 
-/** Creates a location. Only for this folder. */
+/** Creates a location. Only code of this folder may call it, after it has checked the path. */
 export function makeLocation(facts: Omit<Location, typeof checked>): Location {
   return Object.freeze({ ...facts }) as Location;
 }

@@ -4,7 +4,7 @@
  *
  * Two directories need the grant: the one the path names and its real one, so that a link does not
  * extend rights. Any answer other than a plain yes denies: another value, an error, no approver.
- * Refusals are not stored. Only the policy's own refusals come before a question. This file finds out what
+ * Refusals are not stored. Nobody is asked about a path that the policy refuses. This file finds out what
  * is granted, and asks; `decide.ts` decides by it.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
@@ -42,14 +42,14 @@ import type { Location } from "./location.ts";
 
 /** The data of a question about a directory, for user interfaces. */
 export interface GrantQuestion {
-  /** Absolute. */
+  /** The absolute path of the directory. */
   readonly dir: string;
   /** The access that the call needs. A plain `yes` grants both reading and writing. */
   readonly access: GrantAccess;
   readonly tool: string;
   /** The caller, when known. */
   readonly agent?: string;
-  /** As the caller wrote it. */
+  /** The path of the call, as the caller wrote it. */
   readonly path: string;
   /** Fires when no call waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -59,7 +59,7 @@ export interface GrantQuestion {
 export interface GrantReply {
   /** `yes` in any case grants; everything else denies. */
   readonly answer: string;
-  /** Default `write`. */
+  /** The granted access. Default `write`. */
   readonly access?: GrantAccess | undefined;
   /** When the grant ends. Default: never. */
   readonly expires?: Date | undefined;
@@ -100,23 +100,23 @@ export type GrantEvent =
   | { readonly type: "grant_denied"; readonly dir: string; readonly tool: string; readonly error?: unknown }
   | { readonly type: "grant_revoked"; readonly dir: string };
 
-/** How permissions are made. */
+/** The settings of the permissions of a workspace. */
 export interface PermissionSetup {
   /** `prompt`: directories must be granted. `off`: no grants are needed. */
   readonly mode: "off" | "prompt";
-  /** Where grants are kept. */
+  /** The store of the grants. */
   readonly store: GrantStore;
-  /** The file of the store, where it has one: absolute and real. */
+  /** The absolute real path of the file of the store, if it has one. Its directory cannot be granted. */
   readonly file?: string | undefined;
   /** Asks the user for a grant. Without it, paths without a grant are refused. */
   readonly ask?: AskGrant | undefined;
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** Must not throw. */
+  /** Receives the events of grants. Must not throw. */
   readonly onEvent?: ((event: GrantEvent) => void) | undefined;
 }
 
-/** A store of grants: any object with the methods. */
+/** The description of a store of grants: any object with these methods. */
 export const GRANT_STORE: Options<GrantStore> = instance<GrantStore>("GrantStore", "a store of grants", {
   list: required(callback()),
   add: required(callback()),
@@ -136,11 +136,11 @@ export const PERMISSION_SETUP: Options<PermissionSetup> = options("PermissionSet
 const checkSetup = optionChecker("makePermissions", PERMISSION_SETUP);
 const checkNewGrant = optionChecker("grants.add", NEW_GRANT_OPTIONS);
 
-/** One path of a call. */
+/** One path of a call for which a grant may be needed. */
 export interface PathRequest {
   readonly at: Location;
   readonly intent: Intent;
-  /** True for the entry itself: a link is not followed. */
+  /** True when the call is about the entry itself, so that a link is not followed. */
   readonly entry: boolean;
   readonly tool: string;
   readonly agent?: string | undefined;
@@ -148,9 +148,9 @@ export interface PathRequest {
   readonly began: number;
   /** Returns true when the content at a real path is a secret, which needs its own grant. */
   readonly secret?: ((real: string) => boolean) | undefined;
-  /** Allows reading exactly these secrets; undefined means in the storage of the question. */
+  /** Allows reading exactly these secrets, by their real paths. Default: the storage that is asked about does it. */
   readonly grantSecrets?: ((paths: readonly string[]) => void) | undefined;
-  /** The sources that decide about the call. Default: the grants alone. */
+  /** The sources that decide about the call. Default: only the grants. */
   readonly sources?: readonly DecisionSource[] | undefined;
 }
 
@@ -158,7 +158,7 @@ export interface PathRequest {
 export interface Permissions {
   /** The source that decides by these grants. */
   readonly source: DecisionSource;
-  /** Marks the beginning of a call: an answer that comes later applies to that call too. */
+  /** Returns the number of a call that begins. A refusal with a later number applies to that call too. */
   begin(): number;
   /**
    * Checks a path, and asks for a grant where needed.
@@ -173,13 +173,14 @@ export interface Permissions {
   revoke(dir: string): Promise<boolean>;
 }
 
-/** A pending question. */
+/** A question about a directory that nobody has answered yet. Calls that need the same answer share it. */
 interface PendingQuestion {
   readonly dir: string;
+  /** Resolves to true when the directory was granted. */
   readonly answer: Promise<boolean>;
-  /** The number of calls that wait for it. */
+  /** The number of calls that wait for the answer. */
   waiting: number;
-  /** Fires when no call waits any more. */
+  /** Withdraws the question, because no call waits for its answer any more. */
   abandon(): void;
 }
 
@@ -189,7 +190,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   const session = memoryGrants();
   const source = grantsSource(ask !== undefined, mode === "prompt");
   const pending = new Set<PendingQuestion>();
-  /** The time of each directory's last refusal, on a counter of calls and refusals. */
+  /** For each directory, when it was last refused: a value of `clock`, which counts calls and refusals. */
   const refusals = new Map<string, number>();
   let clock = 0;
   const home = file === undefined ? undefined : parentOf(file);
@@ -229,7 +230,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     return true;
   };
 
-  /** Joins the pending question about a directory, or asks it. */
+  /** Returns the pending question that covers a directory, or asks a new one. */
   const question = (wanted: PathRequest, dir: string, what?: string): PendingQuestion => {
     for (const one of pending) if (what === undefined ? isWithin(dir, one.dir) : dir === one.dir) return one;
     const stop = new AbortController();
@@ -257,7 +258,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     return one;
   };
 
-  /** Decides about one directory or secret, and returns true when somebody is to be asked. @throws GRANT_DENIED */
+  /** Decides about one directory or secret. Returns true when somebody must be asked. @throws GRANT_DENIED */
   const mustAsk = (wanted: PathRequest, grant: GrantFact): boolean => {
     const { tool, sources = [source] } = wanted;
     const call = { tool, args: {}, places: [[grant.path]], effects: [], grant };
@@ -348,7 +349,10 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   });
 }
 
-/** Keeps only the last refusals: they matter to concurrent calls. */
+/**
+ * Records a refusal. Only the last {@link MAX_KEPT_REFUSALS} are kept, because they matter only to calls that run
+ * at the same time.
+ */
 function rememberRefusal(refusals: Map<string, number>, dir: string, at: number): void {
   refusals.delete(dir);
   refusals.set(dir, at);
@@ -358,7 +362,7 @@ function rememberRefusal(refusals: Map<string, number>, dir: string, at: number)
 
 const MAX_KEPT_REFUSALS = 1000;
 
-/** Waits for an answer no longer than the call lasts. */
+/** Waits for the answer to a question, but not after the call is cancelled. */
 async function waitForAnswer(one: PendingQuestion, signal: AbortSignal | undefined): Promise<boolean> {
   one.waiting += 1;
   let onAbort: (() => void) | undefined;
@@ -383,7 +387,10 @@ function grantDeniedError({ at }: PathRequest, cause?: unknown): FilewrightError
   return new FilewrightError("GRANT_DENIED", "", { path: at.path, cause });
 }
 
-/** Returns the directory that a path names, and its real directory. */
+/**
+ * Returns the directory that a path names and its real directory. For a path that does not exist, those of the
+ * nearest parent that exists.
+ */
 async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promise<ReadonlySet<string>> {
   for (let at = path; ; at = parentOf(at)) {
     try {

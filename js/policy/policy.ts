@@ -27,7 +27,7 @@ export type SandboxPolicy = Policy;
 
 /** Options of a policy's factories. */
 export interface PolicyOptions {
-  /** The base of relative paths and globs; default: the factory's root. */
+  /** The base of relative paths and globs. Default: the root of the policy. */
   readonly cwd?: string | undefined;
   /** Globs relative to `cwd`; matches are refused. */
   readonly deny?: readonly string[] | undefined;
@@ -44,7 +44,7 @@ export interface PolicyOptions {
   readonly readOnly?: boolean | undefined;
   /** Default `inside`. */
   readonly followSymlinks?: FollowSymlinks | undefined;
-  /** A bound on the text of one answer, in UTF-8 bytes. */
+  /** The maximum size of the text of one answer, in UTF-8 bytes. A longer text is truncated. */
   readonly maxOutputBytes?: number | undefined;
 }
 
@@ -168,7 +168,10 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
   },
 });
 
-/** Merges the places of two policies: every restriction, and the exceptions that neither refuses. */
+/**
+ * Merges the changes of two policies to the table of places. Every restriction stays; an exception stays if
+ * neither policy refuses the place.
+ */
 function commonPlaces(a: Policy, b: Policy): readonly string[] {
   const holds = ({ places = [], protect, secrets }: Policy, place: string): boolean =>
     places.includes(place) || (place.startsWith("readable ") ? secrets !== "grant" : !protect);
@@ -177,12 +180,12 @@ function commonPlaces(a: Policy, b: Policy): readonly string[] {
   return Object.freeze(all.filter((place) => !isLoosening(place) || (holds(a, place) && holds(b, place))));
 }
 
-/** Returns the places in both lists. */
+/** Returns the directories that lie below a directory of both lists. */
 function commonRoots(a: readonly string[], b: readonly string[]): readonly string[] {
   return a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
 }
 
-/** Rewrites the deny globs of a policy for another working directory. */
+/** Returns the deny globs of a policy with the same meaning in another working directory. */
 function rebaseDenyGlobs(policy: Policy, cwd: string): readonly string[] {
   if (policy.cwd === cwd) return policy.deny;
   const bases = [...new Set([policy.cwd, ...(policy.read ?? []), ...policy.write])];

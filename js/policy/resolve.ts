@@ -16,11 +16,11 @@ import { optionChecker } from "../schema/option.ts";
 import { type Location, makeLocation } from "./location.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
-/** The rows of the table of places that apply to a path. */
+/** The rows of the table of places that apply to one path. */
 export interface PlaceVerdict {
-  /** The row whose `decision` is `refuse` or `ask`; undefined for a path without such a row. */
+  /** The row that refuses writing, or requires an approval for it; undefined without such a row. */
   readonly write: PlaceRow | undefined;
-  /** The row that makes it a secret; undefined for other paths. */
+  /** The row that makes the path a secret; undefined if it is none. */
   readonly read: PlaceRow | undefined;
 }
 
@@ -31,12 +31,13 @@ export interface Resolver {
   /** The policy with its roots and working directory resolved. */
   readonly policy: SandboxPolicy;
   /**
-   * @throws INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
+   * Returns the location of a path that may be used with this intent.
+   * @throws FilewrightError INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
    */
   resolve(typed: string, intent: Intent): Location;
   /** Returns true when an absolute path, as written, may be shown: it is readable, and not denied. */
   mayRead(path: string): boolean;
-  /** Returns true when the content at a real path is a hidden secret. */
+  /** Returns true when the content at a real path is a secret that may not be read without a grant. */
   secret(real: string): boolean;
   /** Returns the rows of the table of places that apply to a real path. */
   place(real: string): PlaceVerdict;
@@ -45,11 +46,11 @@ export interface Resolver {
    * passed back unchanged.
    */
   display(path: string): string;
-  /** {@link Resolver.display} with control and bidirectional characters escaped, for text. */
+  /** Returns {@link Resolver.display} with control and bidirectional characters escaped, for texts. */
   show(path: string): string;
 }
 
-/** Returns the real path; missing last names are kept. */
+/** Returns the path with all links resolved. Names at its end that do not exist are kept. */
 export type Realpath = (path: string) => string | Promise<string>;
 
 /**
@@ -78,7 +79,7 @@ export async function createResolver(
   );
 }
 
-/** `aliases` maps roots as configured to their real paths. */
+/** Creates the resolver of a policy with real paths. `aliases` maps each configured root to its real path. */
 function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
   const rules = compilePathRules(policy);
   const roots: Record<Intent, readonly string[] | null> = { read: policy.read, write: policy.write };

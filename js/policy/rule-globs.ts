@@ -11,10 +11,10 @@ import { FilewrightError } from "../engine/errors.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
 import { literalGlob, type SandboxPolicy } from "./policy.ts";
 
-/** The maximum number of globs from the braces of one rule. */
+/** The maximum number of globs into which the braces of one rule expand. More are INVALID_GLOB. */
 const MAX_EXPANDED_GLOBS = 256;
 
-/** The globs of a rule's path. */
+/** The absolute globs that stand for the path of a rule. */
 export interface RuleGlobs {
   /** Absolute deny globs: each covers its matches and everything below them. */
   readonly globs: readonly string[];
@@ -27,7 +27,7 @@ export interface RuleGlobs {
 /** The base directories of relative globs: real paths. */
 export type GlobBases = Pick<SandboxPolicy, "cwd" | "read" | "write">;
 
-/** Anchors the path of a rule. @throws FilewrightError INVALID_GLOB */
+/** Converts the path of a rule to absolute globs. @throws FilewrightError INVALID_GLOB */
 export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
   const globs = new Set<string>();
   const prefixes = new Set<string>();
@@ -59,6 +59,7 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
   return { globs: [...globs], prefixes: [...prefixes], coversSlash };
 }
 
+/** Returns true for a pattern that matches at any depth: without a slash, or beginning with `**`. */
 function matchesAtAnyDepth(pattern: string, names: readonly string[], climbs: number): boolean {
   if (pattern.startsWith("/") || climbs > 0) return false;
   return names[0] === "**" || (names.length === 1 && !pattern.startsWith("./"));
@@ -119,13 +120,14 @@ function hasSlashInBraces(pattern: string): boolean {
   return false;
 }
 
+/** A pair of braces of a pattern with its alternatives. `end` is the position behind it. */
 interface BraceGroup {
   readonly start: number;
   readonly end: number;
   readonly choices: readonly string[];
 }
 
-/** Returns the first outermost pair of braces; undefined when there is none that is closed. */
+/** Returns the first outermost pair of braces; undefined when no pair is closed. */
 function firstBrace(pattern: string): BraceGroup | undefined {
   const choices: string[] = [];
   let [start, from, depth] = [-1, 0, 0];

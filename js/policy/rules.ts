@@ -63,7 +63,7 @@ export const RULE_OPTIONS: Options<Rule> = options("Rule", {
 });
 
 const checkRules = optionChecker("compileRules", list(RULE_OPTIONS));
-// A policy has these members too, and is accepted.
+// A policy is accepted too, because it has these members.
 const checkBases = optionChecker(
   "compileRules",
   instance<GlobBases>("GlobBases", "the working directory and the roots", {
@@ -78,11 +78,11 @@ export type PathForms = readonly string[];
 
 /** Compiled rules. */
 export interface Rules {
-  /** True without any rule. */
+  /** True when there are no rules. */
   readonly isEmpty: boolean;
   /**
-   * Returns the rules that apply to one call. Without `args` every restriction applies, and no
-   * permission that tests them.
+   * Returns the rules that apply to one call. Without `args`, a restriction that tests arguments applies and a
+   * permission that tests them does not.
    */
   forCall(tool: string, args?: object): CallRules;
   /**
@@ -96,7 +96,7 @@ export interface Rules {
 export interface CallRules {
   /** True when a rule tests paths; otherwise the paths need not be determined. */
   readonly byPath: boolean;
-  /** True when a call can be denied or asked about. */
+  /** True when a rule can deny the call or require an approval. */
   readonly restricts: boolean;
   /** Decides about one path, or about a call without paths; undefined when no rule matches. */
   decide(place: PathForms): Decision | undefined;
@@ -109,6 +109,7 @@ export interface CallRules {
   globs(decisions: readonly Decision[]): readonly string[] | undefined;
 }
 
+/** A rule with its globs; `path` is absent for a rule about every path. */
 interface CompiledRule {
   readonly rule: Rule;
   readonly path?: {
@@ -118,7 +119,7 @@ interface CompiledRule {
   };
 }
 
-/** The bases of rules without a workspace. */
+/** The directories to which rules without a workspace are relative. */
 const NO_BASES: GlobBases = { cwd: "/", read: [], write: [] };
 
 /**
@@ -186,7 +187,7 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule 
   }
 }
 
-/** Combines the rules of several sources, the workspace's first. */
+/** Creates the rules of several lists. The first list is that of the workspace; later ones can only restrict. */
 function makeRules(lists: readonly (readonly CompiledRule[])[]): Rules {
   const made: RulesWithLists = {
     lists,
@@ -202,8 +203,8 @@ interface RulesWithLists extends Rules {
 }
 
 /**
- * Returns the rules of a list that apply to a call. Rules after one that matches every path are
- * unreachable.
+ * Returns the rules of a list that apply to a call, up to the first that matches every path: later ones cannot
+ * take effect.
  */
 function rulesForCall(
   list: readonly CompiledRule[],
@@ -252,6 +253,10 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
   };
 }
 
+/**
+ * Returns the decision of the first rule of a list that matches; undefined when none does. A permission must match
+ * all forms of the path, a restriction one of them.
+ */
 function decideByList(list: readonly CompiledRule[], place: PathForms): Decision | undefined {
   for (const { rule, path } of list) {
     if (path === undefined) return rule.decision;
@@ -262,19 +267,22 @@ function decideByList(list: readonly CompiledRule[], place: PathForms): Decision
   return undefined;
 }
 
-/** Returns true when a path can be below a directory of each list. */
+/** Returns true when a path can lie below a directory of each list. */
 function directoriesOverlap(a: readonly string[], b: readonly string[]): boolean {
   return a.some((one) => b.some((other) => isWithin(one, other) || isWithin(other, one)));
 }
 
-/** Returns the strictest of some decisions: deny, ask, none, allow. */
+/** Returns the strictest decision. From strict to mild: deny, ask, undecided, allow. Undefined for an empty list. */
 export function strictest(decisions: readonly (Decision | undefined)[]): Decision | undefined {
   if (decisions.includes("deny")) return "deny";
   if (decisions.includes("ask")) return "ask";
   return decisions.length === 0 || decisions.includes(undefined) ? undefined : "allow";
 }
 
-/** Returns the absolute forms of a path: as named, and resolved. */
+/**
+ * Returns the absolute forms of a path with which rules are compared: as named and, where links change it,
+ * resolved.
+ */
 export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: boolean): Promise<PathForms> {
   try {
     const real = await (entry ? entryPathVia : realpathVia)(fs, at.path);
@@ -285,6 +293,10 @@ export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: 
   }
 }
 
+/**
+ * Returns true when the arguments of a call meet the condition of a rule. `whenItThrows` is the result for a test
+ * that throws.
+ */
 function argumentsMatch(wanted: NonNullable<Rule["args"]>, args: object, whenItThrows: boolean): boolean {
   const given = args as Readonly<Record<string, unknown>>;
   if (typeof wanted === "function") {
