@@ -70,14 +70,14 @@ export function toAdkTools<Tool>(
         const toolCall = { id: context?.functionCallId };
         const result = await tool.call(input, { signal: context?.abortSignal, toolCall });
         if (!result.ok) return { error: result.text };
-        return { output: [result.text, ...(await kept(result, context))].join("\n") };
+        return { output: [result.text, ...(await saveArtifacts(result, context))].join("\n") };
       },
     });
   });
 }
 
 /** Saves the images and documents of a result as artifacts, and names them. */
-async function kept(result: ToolResult, context: AdkContext | undefined): Promise<string[]> {
+async function saveArtifacts(result: ToolResult, context: AdkContext | undefined): Promise<string[]> {
   const notes: string[] = [];
   for (const { kind, data, mime, name } of mediaOf(result)) {
     try {

@@ -15,11 +15,11 @@ import {
   type Approve,
   approvalPredicate,
   selectTools,
-  ADAPTER_ROWS,
-  PRESET_CHOICE,
+  SHARED_OPTION_ROWS,
+  PRESET_CHOICE_OPTIONS,
 } from "./offer.ts";
-import { mediaOf, succeed } from "./outcome.ts";
-import { type StandardSchema, standardSchema, strictOrNot } from "./schemas.ts";
+import { mediaOf, dataOrThrow } from "./outcome.ts";
+import { type StandardSchema, standardSchema, chooseStrict } from "./schemas.ts";
 
 export type { StandardIssue, StandardSchema } from "./schemas.ts";
 export type { AdapterOptions, ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
@@ -63,12 +63,12 @@ export interface AiSdkOptions extends AdapterOptions {
 
 /** The options of {@link toAiSdk}. */
 export const AI_SDK_OPTIONS: Options<AiSdkOptions> = described("AiSdkOptions", {
-  ...ADAPTER_ROWS,
+  ...SHARED_OPTION_ROWS,
   strict: flag(),
 });
 
 const checkOptions = optionChecker("toAiSdk", AI_SDK_OPTIONS);
-const checkApprovalOptions = optionChecker("toAiSdkApproval", PRESET_CHOICE);
+const checkApprovalOptions = optionChecker("toAiSdkApproval", PRESET_CHOICE_OPTIONS);
 
 /**
  * The tools of a workspace for `generateText`, `streamText` and agents.
@@ -84,14 +84,14 @@ export function toAiSdk(ws: Workspace, given: AiSdkOptions = {}): Record<string,
   const options = checkOptions(given);
   const tools: Record<string, AiSdkTool> = {};
   for (const tool of selectTools(ws, options)) {
-    const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
+    const { schema, strict } = chooseStrict(tool.inputSchema, options.strict ?? false);
     tools[tool.name] = {
       title: tool.title,
       description: tool.description,
       inputSchema: standardSchema(schema),
       ...(strict ? { strict } : {}),
       execute: async (input, { abortSignal, toolCallId }) =>
-        succeed(await tool.call(input, { signal: abortSignal, toolCall: { id: toolCallId } })),
+        dataOrThrow(await tool.call(input, { signal: abortSignal, toolCall: { id: toolCallId } })),
       toModelOutput,
     };
   }

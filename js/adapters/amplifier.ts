@@ -30,8 +30,8 @@ import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ContentBlock } from "../tools/lib/tool.ts";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../workspace/index.ts";
 import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
-import { type AdapterOptions, type AdapterTool, selectTools, PRESET_CHOICE } from "./offer.ts";
-import { bareText } from "./outcome.ts";
+import { type AdapterOptions, type AdapterTool, selectTools, PRESET_CHOICE_OPTIONS } from "./offer.ts";
+import { textWithoutErrorPrefix } from "./outcome.ts";
 
 /** The answer of an event handler. */
 export interface AmplifierHookResult {
@@ -159,7 +159,7 @@ const checkHooks = optionChecker(
   }),
 );
 
-const checkPreset = optionChecker("toAmplifierHooks", PRESET_CHOICE);
+const checkPreset = optionChecker("toAmplifierHooks", PRESET_CHOICE_OPTIONS);
 
 /** The tools that change files, for readable paths that are not writable. */
 const WRITING_TOOLS = ["write_file", "edit_file"] as const;
@@ -180,14 +180,14 @@ export async function mount(
 ): Promise<() => Promise<void>> {
   checkCoordinator(coordinator);
   const { include, exclude, ...given } = checkOptions(config ?? {});
-  const ws = given.workspace ?? (await opened(coordinator, given));
+  const ws = given.workspace ?? (await openConfigured(coordinator, given));
   const mounted: string[] = [];
   const unmount = async (): Promise<void> => {
     for (const name of mounted.splice(0)) await coordinator.unmount?.("tools", name);
     if (given.workspace === undefined) await ws.close();
   };
   try {
-    for (const tool of selectTools(ws, { include, exclude }).map(toolOf)) {
+    for (const tool of selectTools(ws, { include, exclude }).map(toAmplifierTool)) {
       await coordinator.mount("tools", tool, tool.name);
       mounted.push(tool.name);
     }
@@ -198,7 +198,7 @@ export async function mount(
   return unmount;
 }
 
-function opened(coordinator: AmplifierCoordinator, config: AmplifierConfig): Promise<Workspace> {
+function openConfigured(coordinator: AmplifierCoordinator, config: AmplifierConfig): Promise<Workspace> {
   const { working_dir, allowed_read_paths = null, allowed_write_paths = ["."], options = {} } = config;
   const session = coordinator.get_capability?.("session.working_dir");
   const cwd = working_dir ?? (typeof session === "string" && session !== "" ? session : ".");
@@ -218,7 +218,7 @@ function opened(coordinator: AmplifierCoordinator, config: AmplifierConfig): Pro
   });
 }
 
-function toolOf({ name, description, inputSchema, call }: AdapterTool): AmplifierTool {
+function toAmplifierTool({ name, description, inputSchema, call }: AdapterTool): AmplifierTool {
   const schema = structuredClone(inputSchema);
   return {
     name,
@@ -228,7 +228,10 @@ function toolOf({ name, description, inputSchema, call }: AdapterTool): Amplifie
     async execute(input) {
       const result = await call(input);
       if (!result.ok)
-        return { success: false, error: { message: bareText(result.text), type: result.error.code } };
+        return {
+          success: false,
+          error: { message: textWithoutErrorPrefix(result.text), type: result.error.code },
+        };
       const [image, ...more] = result.content ?? [];
       return { success: true, output: image === undefined || more.length > 0 ? result.text : image };
     },
@@ -262,14 +265,14 @@ export function toAmplifierHooks(
     () => [
       {
         async before(context) {
-          const data = dataOf(preset, context);
+          const data = eventDataOf(preset, context);
           return beforeReply(await told("tool:pre", data), data.tool_input);
         },
         async after(context) {
           const { ok, text: said, error } = context.result as NonNullable<HookContext["result"]>;
           const outcome = ok ? { tool_result: { success: true, output: said } } : { error };
           const result = await told(ok ? "tool:post" : "tool:error", {
-            ...dataOf(preset, context),
+            ...eventDataOf(preset, context),
             ...outcome,
           });
           const more = result?.action === "inject_context" ? result.context_injection : undefined;
@@ -287,7 +290,7 @@ interface CallEvent extends Record<string, unknown> {
   readonly tool_input: Readonly<Record<string, unknown>>;
 }
 
-function dataOf(preset: Preset, context: HookContext): CallEvent {
+function eventDataOf(preset: Preset, context: HookContext): CallEvent {
   const { tool_name, called_as = tool_name, tool_call } = context;
   return {
     tool_name: called_as,

@@ -15,12 +15,12 @@ import {
   type AdapterOptions,
   type AdapterTool,
   selectTools,
-  ADAPTER_ROWS,
+  SHARED_OPTION_ROWS,
   CALLER_OPTIONS,
   type CallerOptions,
 } from "./offer.ts";
 import { type AnthropicBlock, toAnthropicContent } from "./content.ts";
-import { bareText, ToolFailure } from "./outcome.ts";
+import { textWithoutErrorPrefix, ToolFailure } from "./outcome.ts";
 import { strictWithinLimits } from "./schemas.ts";
 
 export type { AnthropicBlock, AnthropicMediaType, TextPart } from "./content.ts";
@@ -81,7 +81,7 @@ export interface AnthropicOptions extends AdapterOptions {
 
 /** The options of {@link toAnthropicRunnable}. */
 export const ANTHROPIC_OPTIONS: Options<AnthropicOptions> = described("AnthropicOptions", {
-  ...ADAPTER_ROWS,
+  ...SHARED_OPTION_ROWS,
   strict: flag(),
 });
 
@@ -110,9 +110,9 @@ export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {})
       type: "custom",
       name: tool.name,
       description: tool.description,
-      input_schema: inputSchema(strictForm ?? tool.inputSchema),
+      input_schema: toInputSchema(strictForm ?? tool.inputSchema),
       ...(strictForm === undefined ? {} : { strict: true }),
-      ...runnable(tool),
+      ...toRunnable(tool),
     };
   });
 }
@@ -126,7 +126,7 @@ export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {})
 export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}): AnthropicTextEditor {
   const options = checkEditorOptions(given);
   const name = "str_replace_based_edit_tool";
-  return { type: "text_editor_20250728", name, ...runnable(defined(ws, name, options.agent)) };
+  return { type: "text_editor_20250728", name, ...toRunnable(definedTool(ws, name, options.agent)) };
 }
 
 /**
@@ -138,27 +138,27 @@ export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}):
  */
 export function toAnthropicMemory(ws: Workspace, given: CallerOptions = {}): AnthropicMemory {
   const options = checkMemoryOptions(given);
-  return { type: "memory_20250818", name: "memory", ...runnable(defined(ws, "memory", options.agent)) };
+  return { type: "memory_20250818", name: "memory", ...toRunnable(definedTool(ws, "memory", options.agent)) };
 }
 
-function defined(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
+function definedTool(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
   const [tool] = selectTools(ws, { preset: "anthropic", include: [name], agent });
   return tool as AdapterTool;
 }
 
-function runnable(tool: AdapterTool): AnthropicRunnable {
+function toRunnable(tool: AdapterTool): AnthropicRunnable {
   return {
     // The arguments are checked when the tool is called, which words the error.
     parse: (content) => content,
     run: async (args, context = {}) => {
       const { toolUse, signal } = context;
       const result = await tool.call(args, { signal, toolCall: toolUse });
-      if (!result.ok) throw new ToolFailure({ ...result, text: bareText(result.text) });
+      if (!result.ok) throw new ToolFailure({ ...result, text: textWithoutErrorPrefix(result.text) });
       return result.content === undefined ? result.text : toAnthropicContent(result);
     },
   };
 }
 
-function inputSchema(schema: ObjectSchema | StrictSchema): AnthropicInputSchema {
+function toInputSchema(schema: ObjectSchema | StrictSchema): AnthropicInputSchema {
   return structuredClone(schema) as unknown as AnthropicInputSchema;
 }

@@ -10,7 +10,13 @@
 import { optionChecker, type Options, options as described, text } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { inProcessServer } from "./in-process-mcp.ts";
-import { type AdapterOptions, type Approve, approvalPredicate, selectTools, ADAPTER_ROWS } from "./offer.ts";
+import {
+  type AdapterOptions,
+  type Approve,
+  approvalPredicate,
+  selectTools,
+  SHARED_OPTION_ROWS,
+} from "./offer.ts";
 
 export type { AdapterOptions, Approve } from "./offer.ts";
 
@@ -30,7 +36,7 @@ export interface ClaudeAgentOptions extends AdapterOptions {
 
 /** The options of {@link toClaudeAgentServer}. */
 export const CLAUDE_AGENT_OPTIONS: Options<ClaudeAgentOptions> = described("ClaudeAgentOptions", {
-  ...ADAPTER_ROWS,
+  ...SHARED_OPTION_ROWS,
   name: text(),
 });
 

@@ -103,10 +103,14 @@ function workspaceUri(path: string): string {
  * const block = { type: "tool_result", tool_use_id, is_error: !result.ok, content: toAnthropicContent(result) };
  */
 export function toAnthropicContent(shown: Shown): AnthropicBlock[] {
-  return parts<AnthropicBlock>(shown, WEB_MEDIA_TYPES, asText, ({ type, source: { media_type, data } }) =>
-    type === "image"
-      ? { type, source: { type: "base64", media_type: media_type as AnthropicMediaType, data } }
-      : { type, source: { type: "base64", media_type: PDF_MEDIA_TYPE, data } },
+  return contentParts<AnthropicBlock>(
+    shown,
+    WEB_MEDIA_TYPES,
+    toTextPart,
+    ({ type, source: { media_type, data } }) =>
+      type === "image"
+        ? { type, source: { type: "base64", media_type: media_type as AnthropicMediaType, data } }
+        : { type, source: { type: "base64", media_type: PDF_MEDIA_TYPE, data } },
   );
 }
 
@@ -117,14 +121,14 @@ export function toAnthropicContent(shown: Shown): AnthropicBlock[] {
  * const item = { type: "function_call_output", call_id, output: toOpenAIContent(result) };
  */
 export function toOpenAIContent(shown: Shown): OpenAIContent[] {
-  return parts<OpenAIContent>(
+  return contentParts<OpenAIContent>(
     shown,
     WEB_MEDIA_TYPES,
     (text) => ({ type: "input_text", text }),
     ({ type, source, file_path }) =>
       type === "image"
         ? { type: "input_image", image_url: dataUrl(source), detail: "auto" }
-        : { type: "input_file", filename: nameOf(file_path), file_data: dataUrl(source) },
+        : { type: "input_file", filename: baseName(file_path), file_data: dataUrl(source) },
   );
 }
 
@@ -137,10 +141,10 @@ export function toOpenAIContent(shown: Shown): OpenAIContent[] {
  * const shown = { role: "user", content: toOpenAIChatContent(result) };
  */
 export function toOpenAIChatContent(shown: Shown): OpenAIChatContent[] {
-  return parts<OpenAIChatContent>(shown, WEB_MEDIA_TYPES, asText, ({ type, source, file_path }) =>
+  return contentParts<OpenAIChatContent>(shown, WEB_MEDIA_TYPES, toTextPart, ({ type, source, file_path }) =>
     type === "image"
       ? { type: "image_url", image_url: { url: dataUrl(source) } }
-      : { type: "file", file: { filename: nameOf(file_path), file_data: dataUrl(source) } },
+      : { type: "file", file: { filename: baseName(file_path), file_data: dataUrl(source) } },
   );
 }
 
@@ -151,7 +155,7 @@ export function toOpenAIChatContent(shown: Shown): OpenAIChatContent[] {
  * const message = { role: "user", parts: toGeminiContent(result) };
  */
 export function toGeminiContent(shown: Shown): GeminiContent[] {
-  return parts<GeminiContent>(
+  return contentParts<GeminiContent>(
     shown,
     GEMINI_MEDIA_TYPES,
     (text) => ({ text }),
@@ -159,9 +163,9 @@ export function toGeminiContent(shown: Shown): GeminiContent[] {
   );
 }
 
-const asText = (text: string): TextPart => ({ type: "text", text });
+const toTextPart = (text: string): TextPart => ({ type: "text", text });
 
-function nameOf(path: string): string {
+function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
@@ -170,7 +174,7 @@ function dataUrl({ media_type, data }: ContentBlock["source"]): string {
 }
 
 /** Returns the text, then an image or a line in its place for each block. */
-function parts<Part>(
+function contentParts<Part>(
   { text, content = [] }: Shown,
   taken: readonly string[],
   textPart: (text: string) => Part,

@@ -10,8 +10,8 @@
  */
 import { base64, bytesOf } from "../engine/wire/bytes.ts";
 import type { ErrorData, ToolResult, Workspace } from "../workspace/index.ts";
-import { type HostOptions, hostFiles, inside, outside } from "./host-files.ts";
-import { bareText } from "./outcome.ts";
+import { type HostOptions, hostFiles, toWorkspacePath, toHostPath } from "./host-files.ts";
+import { textWithoutErrorPrefix } from "./outcome.ts";
 
 export type { HostOptions } from "./host-files.ts";
 
@@ -109,18 +109,18 @@ const MAX_RESULTS = 10_000;
  */
 export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): DeepAgentsBackend {
   const { call, bytes } = hostFiles(ws, options);
-  const told = (result: ToolResult): { error: string } => ({ error: bareText(result.text) });
+  const told = (result: ToolResult): { error: string } => ({ error: textWithoutErrorPrefix(result.text) });
   const changed = (result: ToolResult, path: string): DeepAgentsChange =>
     result.ok ? { path, filesUpdate: null } : { error: result.text };
 
   return {
     async ls(path) {
-      const result = await call("list_directory", { path: inside(path), limit: MAX_RESULTS });
+      const result = await call("list_directory", { path: toWorkspacePath(path), limit: MAX_RESULTS });
       if (!result.ok) return told(result);
       const files = result.data.entries.map((entry): DeepAgentsFile => {
         const isDir = entry.type === "dir";
         return {
-          path: `${outside(entry.path)}${isDir ? "/" : ""}`,
+          path: `${toHostPath(entry.path)}${isDir ? "/" : ""}`,
           is_dir: isDir,
           ...(entry.size === undefined ? {} : { size: entry.size }),
           ...(entry.modified === undefined ? {} : { modified_at: entry.modified }),
@@ -131,7 +131,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
 
     async read(path, offset = 0, limit = 500) {
       const result = await call("read_file", {
-        path: inside(path),
+        path: toWorkspacePath(path),
         start_line: Math.max(offset, 0) + 1,
         max_lines: Math.max(limit, 1),
         line_numbers: "none",
@@ -156,13 +156,13 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
 
     async readRaw(path) {
       const result = await call("read_file", {
-        path: inside(path),
+        path: toWorkspacePath(path),
         max_lines: null,
         line_numbers: "none",
         max_line_chars: 0,
       });
       if (!result.ok) return told(result);
-      const facts = await call("stat", { path: inside(path) });
+      const facts = await call("stat", { path: toWorkspacePath(path) });
       if (!facts.ok) return told(facts);
       const { modified, created = modified } = facts.data;
       const [image] = result.content ?? [];
@@ -176,11 +176,12 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       };
     },
 
-    write: async (path, content) => changed(await call("write_file", { path: inside(path), content }), path),
+    write: async (path, content) =>
+      changed(await call("write_file", { path: toWorkspacePath(path), content }), path),
 
     async edit(path, oldText, newText, replaceAll = false) {
       const edits = [{ old_text: oldText, new_text: newText, replace_all: replaceAll }];
-      const result = await call("edit_file", { path: inside(path), edits });
+      const result = await call("edit_file", { path: toWorkspacePath(path), edits });
       return {
         ...changed(result, path),
         ...(result.ok ? { occurrences: result.data.replacements } : {}),
@@ -190,7 +191,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
     async grep(pattern, path, glob, maxCount) {
       const result = await call("grep", {
         pattern,
-        path: inside(path ?? "/"),
+        path: toWorkspacePath(path ?? "/"),
         regex: false,
         max_results: maxCount ?? MAX_RESULTS,
         ...(glob === undefined || glob === null ? {} : { glob }),
@@ -198,7 +199,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       if (!result.ok) return told(result);
       const { matches = [], truncated, complete } = result.data;
       return {
-        matches: matches.map(({ path: file, line, text }) => ({ path: outside(file), line, text })),
+        matches: matches.map(({ path: file, line, text }) => ({ path: toHostPath(file), line, text })),
         ...(truncated || !complete ? { truncated: true } : {}),
       };
     },
@@ -206,22 +207,27 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
     async glob(pattern, path = "/") {
       const result = await call("glob", {
         pattern: pattern.replace(/^\/+/u, ""),
-        path: inside(path),
+        path: toWorkspacePath(path),
         limit: MAX_RESULTS,
       });
       if (!result.ok) return told(result);
       return {
-        files: result.data.matches.map((file) => ({ path: outside(file), is_dir: false })),
+        files: result.data.matches.map((file) => ({ path: toHostPath(file), is_dir: false })),
         ...(result.data.truncated ? { truncated: true } : {}),
       };
     },
 
-    delete: async (path) => changed(await call("delete", { path: inside(path), recursive: true }), path),
+    delete: async (path) =>
+      changed(await call("delete", { path: toWorkspacePath(path), recursive: true }), path),
 
     async uploadFiles(files) {
       const answers: { path: string; error: DeepAgentsTransferError | null }[] = [];
       for (const [path, content] of files) {
-        const written = { path: inside(path), content: base64(content), content_encoding: "base64" } as const;
+        const written = {
+          path: toWorkspacePath(path),
+          content: base64(content),
+          content_encoding: "base64",
+        } as const;
         const { error } = await call("write_file", written);
         answers.push({ path, error: error === undefined ? null : transferError(error) });
       }
@@ -235,7 +241,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
         error: DeepAgentsTransferError | null;
       }[] = [];
       for (const path of paths) {
-        const result = await bytes(inside(path));
+        const result = await bytes(toWorkspacePath(path));
         answers.push(
           result.ok
             ? { path, content: result.data, error: null }

@@ -103,28 +103,28 @@ const checkOptions = optionChecker("toGeminiCliTools", APPROVING_OPTIONS);
  */
 export function toGeminiCliTools(ws: Workspace, given: ApprovingOptions = {}): GeminiCliTool[] {
   const options = checkOptions(given);
-  return selectTools(ws, options).map((tool) => toolOf(tool, options));
+  return selectTools(ws, options).map((tool) => toGeminiCliTool(tool, options));
 }
 
 /** A call that the user was asked about. */
-interface Asked {
+interface AskedCall {
   readonly preview: HookPreview | undefined;
   /** Undefined until the user has answered. */
   outcome?: string;
 }
 
-function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): GeminiCliTool {
+function toGeminiCliTool(tool: AdapterTool, { approve, agent }: ApprovingOptions): GeminiCliTool {
   const { name, title, description, icon, annotations, inputSchema } = tool;
   const asks = approvalPredicate(tool, approve);
   // The loop passes the same arguments to each step of a call.
-  const asked = new WeakMap<object, Asked>();
+  const asked = new WeakMap<object, AskedCall>();
 
   const shouldConfirmExecute: GeminiCliTool["shouldConfirmExecute"] = async (params, signal) => {
     if (asks === undefined || (typeof asks === "function" && !(await asks(params)))) return false;
     // A call that would be refused as it is now is asked about too: a hook may change its arguments.
     const outline = tool.outline(params);
-    const preview = await previewed(tool, params, signal, agent);
-    const question: Asked = { preview };
+    const preview = await previewOrUndefined(tool, params, signal, agent);
+    const question: AskedCall = { preview };
     asked.set(params, question);
     const onConfirm = async (outcome: string): Promise<void> => {
       question.outcome = outcome;
@@ -136,18 +136,24 @@ function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): Gemini
           prompt: JSON.stringify(params),
           onConfirm,
         }
-      : { type: "edit", title: preview.title, filePath: preview.path, ...differenceOf(preview), onConfirm };
+      : {
+          type: "edit",
+          title: preview.title,
+          filePath: preview.path,
+          ...toGeminiCliDiff(preview),
+          onConfirm,
+        };
   };
 
   const execute: GeminiCliTool["execute"] = async (params, signal) => {
     const question = asked.get(params);
     asked.delete(params);
     if (question !== undefined) {
-      const refusal = await refusalOf(question, () => previewed(tool, params, signal, agent));
-      if (refusal !== undefined) return failed(refusal, refusal, "APPROVAL_DENIED");
+      const refusal = await refusalOf(question, () => previewOrUndefined(tool, params, signal, agent));
+      if (refusal !== undefined) return failureResult(refusal, refusal, "APPROVAL_DENIED");
     }
     const result = await tool.call(params, { signal });
-    if (!result.ok) return failed(result.text, result.display, result.error.code);
+    if (!result.ok) return failureResult(result.text, result.display, result.error.code);
     return {
       llmContent: result.content === undefined ? result.text : toGeminiContent(result),
       returnDisplay: result.display,
@@ -161,7 +167,7 @@ function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): Gemini
   };
   const validateToolParams = (params: object): string | null => {
     const { error } = tool.outline(params);
-    return error === undefined ? null : said(error);
+    return error === undefined ? null : errorSentence(error);
   };
   const schema = { name, description, parametersJsonSchema: structuredClone(inputSchema) };
   return {
@@ -169,7 +175,7 @@ function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): Gemini
     displayName: title,
     description,
     icon,
-    kind: kindOf(tool),
+    kind: toolKindOf(tool),
     schema,
     isOutputMarkdown: false,
     canUpdateOutput: false,
@@ -196,7 +202,7 @@ function toolOf(tool: AdapterTool, { approve, agent }: ApprovingOptions): Gemini
 }
 
 /** Returns the preview of a change; undefined for reading calls, and when the call itself will fail. */
-function previewed(
+function previewOrUndefined(
   tool: AdapterTool,
   params: object,
   signal: AbortSignal | undefined,
@@ -208,7 +214,7 @@ function previewed(
 
 /** Returns the reason why a confirmed call is not made; undefined when it is. */
 async function refusalOf(
-  { preview, outcome }: Asked,
+  { preview, outcome }: AskedCall,
   now: () => Promise<HookPreview | undefined>,
 ): Promise<string | undefined> {
   if (outcome === undefined) return "Error: The user was asked about this call and has not answered.";
@@ -217,11 +223,11 @@ async function refusalOf(
   return "Error: What this call would do has changed since the user was asked. Nothing was written; call again.";
 }
 
-function failed(llmContent: string, returnDisplay: string, type: string): GeminiCliResult {
+function failureResult(llmContent: string, returnDisplay: string, type: string): GeminiCliResult {
   return { llmContent, returnDisplay, error: { message: returnDisplay, type } };
 }
 
-function differenceOf({ path, diff, originalContent, newContent }: HookPreview): GeminiCliDiff {
+function toGeminiCliDiff({ path, diff, originalContent, newContent }: HookPreview): GeminiCliDiff {
   return {
     fileName: path.slice(path.lastIndexOf("/") + 1),
     fileDiff: diff,
@@ -231,12 +237,12 @@ function differenceOf({ path, diff, originalContent, newContent }: HookPreview):
 }
 
 /** Converts an argument error to a sentence. */
-function said({ message, path }: ErrorData): string {
+function errorSentence({ message, path }: ErrorData): string {
   return path === undefined || message.includes(path) ? message : `${path}: ${message}`;
 }
 
 /** A changing tool never has the kind `read`, because a loop may skip questions about reads. */
-function kindOf({ icon, annotations }: AdapterTool): GeminiCliTool["kind"] {
+function toolKindOf({ icon, annotations }: AdapterTool): GeminiCliTool["kind"] {
   if (annotations.readOnlyHint) return icon === "regex" ? "search" : "read";
   return icon === "terminal" ? "execute" : "edit";
 }

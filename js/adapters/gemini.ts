@@ -10,7 +10,7 @@
  */
 import { optionChecker, type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { type AdapterOptions, type AdapterTool, selectTools, ADAPTER_ROWS } from "./offer.ts";
+import { type AdapterOptions, type AdapterTool, selectTools, SHARED_OPTION_ROWS } from "./offer.ts";
 import { mediaOf } from "./outcome.ts";
 
 export type { AdapterOptions } from "./offer.ts";
@@ -48,7 +48,7 @@ export interface GeminiOptions extends AdapterOptions {
 
 /** The options of {@link toGeminiTool}. */
 export const GEMINI_OPTIONS: Options<GeminiOptions> = described("GeminiOptions", {
-  ...ADAPTER_ROWS,
+  ...SHARED_OPTION_ROWS,
   signal: signalOption,
 });
 
@@ -81,14 +81,14 @@ export function toGeminiTool(ws: Workspace, given: GeminiOptions = {}): GeminiTo
       // Calls run one after another, because a later call may depend on an earlier one.
       for (const call of calls) {
         const tool = tools.find(({ name }) => name === call.name);
-        if (tool !== undefined) parts.push(await answer(tool, call, options.signal));
+        if (tool !== undefined) parts.push(await answerCall(tool, call, options.signal));
       }
       return parts;
     },
   };
 }
 
-async function answer(
+async function answerCall(
   tool: AdapterTool,
   { id, args = {} }: GeminiFunctionCall,
   signal: AbortSignal | undefined,

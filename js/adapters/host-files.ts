@@ -60,7 +60,7 @@ export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
       ...(current === undefined ? {} : { signal: current }),
     };
     const tool = tools.get(name);
-    const result = await (tool === undefined ? missing(ws, name, args) : tool.execute(args, context));
+    const result = await (tool === undefined ? callMissingTool(ws, name, args) : tool.execute(args, context));
     return result as ToolResult<never>;
   };
   const call: HostFiles["call"] = any;
@@ -83,7 +83,7 @@ export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
  * Creates the error for a missing tool: READ_ONLY for a change in a read-only workspace, otherwise
  * that no such tool exists.
  */
-function missing(ws: Workspace, name: string, args: object): Promise<ToolResult> {
+function callMissingTool(ws: Workspace, name: string, args: object): Promise<ToolResult> {
   return ws.call(name, args);
 }
 
@@ -91,12 +91,12 @@ function missing(ws: Workspace, name: string, args: object): Promise<ToolResult>
  * Converts `/src/a.ts` or `src/a.ts` to `src/a.ts`; `/` to `.`: a leading `/` means the working
  * directory.
  */
-export function inside(path: string): string {
+export function toWorkspacePath(path: string): string {
   const bare = path.replace(/^\/+/u, "");
   return bare === "" ? "." : bare;
 }
 
 /** `src/a.ts` → `/src/a.ts`; `.` → `/`. */
-export function outside(path: string): string {
+export function toHostPath(path: string): string {
   return path === "." ? "/" : `/${path.replace(/^\/+/u, "")}`;
 }

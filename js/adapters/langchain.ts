@@ -17,7 +17,7 @@ import {
   approvalPredicate,
   selectTools,
   ADAPTER_OPTIONS,
-  PRESET_CHOICE,
+  PRESET_CHOICE_OPTIONS,
 } from "./offer.ts";
 import { mediaOf } from "./outcome.ts";
 
@@ -66,7 +66,7 @@ const checkFramework = optionChecker(
   }),
 );
 const checkMessage = optionChecker("toLangChain", callback());
-const checkInterruptOptions = optionChecker("toInterruptOn", PRESET_CHOICE);
+const checkInterruptOptions = optionChecker("toInterruptOn", PRESET_CHOICE_OPTIONS);
 
 /**
  * The tools of a workspace for `createAgent({ tools })`.

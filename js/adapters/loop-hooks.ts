@@ -36,7 +36,7 @@ export function loopHooks(
             subject,
             args,
             DEFAULT_LIMITS.hookTimeoutMs,
-            preview === undefined ? undefined : (_, modified) => previewOf(preview, modified),
+            preview === undefined ? undefined : (_, modified) => previewIfUnchanged(preview, modified),
           );
           // The workspace decides by the refusal.
           if (asked.stopped !== undefined) throw asked.stopped;
@@ -81,7 +81,10 @@ export function argsAsCalled(
  * Returns the preview of the call while no callback has changed its arguments, which the workspace
  * learns only afterwards.
  */
-function previewOf(preview: () => Promise<HookPreview>, modified: readonly string[]): Promise<HookPreview> {
+function previewIfUnchanged(
+  preview: () => Promise<HookPreview>,
+  modified: readonly string[],
+): Promise<HookPreview> {
   if (modified.length === 0) return preview();
   const why = `there is no preview after a callback changed ${modified.join(", ")}`;
   return Promise.reject(new FilewrightError("UNSUPPORTED_OPERATION", why, { complete: true }));

@@ -17,8 +17,8 @@ import {
   required,
 } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
-import { type HostOptions, hostFiles, inside } from "./host-files.ts";
-import { bareText, ToolFailure } from "./outcome.ts";
+import { type HostOptions, hostFiles, toWorkspacePath } from "./host-files.ts";
+import { textWithoutErrorPrefix, ToolFailure } from "./outcome.ts";
 
 export type { HostOptions } from "./host-files.ts";
 
@@ -37,21 +37,21 @@ export interface MastraErrors {
   readonly DirectoryNotEmptyError: MastraPathError;
 }
 
-const ERROR_CLASS = callback() as unknown as OptionalOption<MastraPathError>;
-const MASTRA_ERRORS: Options<MastraErrors> = instance<MastraErrors>(
+const ERROR_CLASS_OPTION = callback() as unknown as OptionalOption<MastraPathError>;
+const MASTRA_ERROR_OPTIONS: Options<MastraErrors> = instance<MastraErrors>(
   "MastraErrors",
   "Mastra's error classes",
   {
-    FileNotFoundError: required(ERROR_CLASS),
-    DirectoryNotFoundError: required(ERROR_CLASS),
-    FileExistsError: required(ERROR_CLASS),
-    IsDirectoryError: required(ERROR_CLASS),
-    NotDirectoryError: required(ERROR_CLASS),
-    DirectoryNotEmptyError: required(ERROR_CLASS),
+    FileNotFoundError: required(ERROR_CLASS_OPTION),
+    DirectoryNotFoundError: required(ERROR_CLASS_OPTION),
+    FileExistsError: required(ERROR_CLASS_OPTION),
+    IsDirectoryError: required(ERROR_CLASS_OPTION),
+    NotDirectoryError: required(ERROR_CLASS_OPTION),
+    DirectoryNotEmptyError: required(ERROR_CLASS_OPTION),
   },
 );
 
-const checkErrors = optionChecker("toMastraFilesystem", MASTRA_ERRORS);
+const checkErrors = optionChecker("toMastraFilesystem", MASTRA_ERROR_OPTIONS);
 
 /** Facts about a path. */
 export interface MastraStat {
@@ -130,14 +130,14 @@ export function toMastraFilesystem(
     };
     const PathError = byCode[result.error.code];
     return PathError === undefined
-      ? new ToolFailure({ ...result, text: bareText(result.text) })
-      : Object.assign(new PathError(path), { message: bareText(result.text) });
+      ? new ToolFailure({ ...result, text: textWithoutErrorPrefix(result.text) })
+      : Object.assign(new PathError(path), { message: textWithoutErrorPrefix(result.text) });
   };
   const settle = (result: ToolResult, path: string, directory = false): void => {
     if (!result.ok) throw fail(result, path, directory);
   };
   const stat = async (path: string): Promise<MastraStat> => {
-    const result = await call("stat", { path: inside(path) });
+    const result = await call("stat", { path: toWorkspacePath(path) });
     if (!result.ok) throw fail(result, path);
     const { name, size, modified, created = modified, is_dir, mime } = result.data;
     return {
@@ -159,7 +159,7 @@ export function toMastraFilesystem(
       typeof content === "string"
         ? ({ content } as const)
         : ({ content: base64(content), content_encoding: "base64" } as const);
-    settle(await call("write_file", { path: inside(path), ...given, ...more }), path);
+    settle(await call("write_file", { path: toWorkspacePath(path), ...given, ...more }), path);
   };
 
   return {
@@ -172,7 +172,7 @@ export function toMastraFilesystem(
       "Paths begin with / at the root of the workspace. Nothing outside it can be reached.",
 
     async readFile(path, { encoding } = {}) {
-      const result = await bytes(inside(path));
+      const result = await bytes(toWorkspacePath(path));
       if (!result.ok) throw fail(result, path);
       const buffer = Buffer.from(result.data);
       return encoding === undefined ? buffer : buffer.toString(encoding as "utf8");
@@ -190,32 +190,42 @@ export function toMastraFilesystem(
     appendFile: (path, content) => write(path, content, { append: true }),
 
     async deleteFile(path, { force = false } = {}) {
-      const found = await call("stat", { path: inside(path), follow: false });
+      const found = await call("stat", { path: toWorkspacePath(path), follow: false });
       if (found.ok && found.data.is_dir) throw new errors.IsDirectoryError(path);
-      settle(await call("delete", { path: inside(path), missing_ok: force }), path);
+      settle(await call("delete", { path: toWorkspacePath(path), missing_ok: force }), path);
     },
 
     async copyFile(from, to, { overwrite = true } = {}) {
-      settle(await call("copy", { source: inside(from), destination: inside(to), overwrite }), from);
+      settle(
+        await call("copy", { source: toWorkspacePath(from), destination: toWorkspacePath(to), overwrite }),
+        from,
+      );
     },
 
     async moveFile(from, to, { overwrite = true } = {}) {
-      settle(await call("move", { source: inside(from), destination: inside(to), overwrite }), from);
+      settle(
+        await call("move", { source: toWorkspacePath(from), destination: toWorkspacePath(to), overwrite }),
+        from,
+      );
     },
 
     async mkdir(path, { recursive = false } = {}) {
-      settle(await call("mkdir", { path: inside(path), parents: recursive }), path);
+      settle(await call("mkdir", { path: toWorkspacePath(path), parents: recursive }), path);
     },
 
     async rmdir(path, { recursive = false, force = false } = {}) {
-      const found = await call("stat", { path: inside(path), follow: false });
+      const found = await call("stat", { path: toWorkspacePath(path), follow: false });
       if (found.ok && !found.data.is_dir) throw new errors.NotDirectoryError(path);
-      settle(await call("delete", { path: inside(path), recursive, missing_ok: force }), path, true);
+      settle(await call("delete", { path: toWorkspacePath(path), recursive, missing_ok: force }), path, true);
     },
 
     async readdir(path, { recursive = false, extension, maxDepth = MAX_LISTED_LEVELS } = {}) {
       const depth = recursive ? Math.min(maxDepth, MAX_LISTED_LEVELS) : 1;
-      const result = await call("list_directory", { path: inside(path), depth, limit: MAX_LISTED_ENTRIES });
+      const result = await call("list_directory", {
+        path: toWorkspacePath(path),
+        depth,
+        limit: MAX_LISTED_ENTRIES,
+      });
       if (!result.ok) throw fail(result, path, true);
       const wanted = extension === undefined ? [] : [extension].flat();
       const cut = result.data.path === "." ? 0 : result.data.path.length + 1;
@@ -236,7 +246,7 @@ export function toMastraFilesystem(
     },
 
     async exists(path) {
-      return (await call("stat", { path: inside(path) })).ok;
+      return (await call("stat", { path: toWorkspacePath(path) })).ok;
     },
 
     stat,
@@ -244,7 +254,7 @@ export function toMastraFilesystem(
 
   /** Makes a write conditional on the current content, if that is unchanged since it was read. */
   async function unchangedSince(path: string, expected: Date): Promise<{ expected_hash?: string }> {
-    const found = await call("stat", { path: inside(path), hash: true });
+    const found = await call("stat", { path: toWorkspacePath(path), hash: true });
     if (!found.ok) {
       if (found.error.code === "NOT_FOUND") return {};
       throw fail(found, path);

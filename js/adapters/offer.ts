@@ -66,7 +66,7 @@ export interface CallerOptions {
 }
 
 /** The rows that the option tables of all adapters share. */
-export const ADAPTER_ROWS: Rows<AdapterOptions> = {
+export const SHARED_OPTION_ROWS: Rows<AdapterOptions> = {
   preset: PRESET_OPTION,
   include: list(text()),
   exclude: list(text()),
@@ -74,29 +74,29 @@ export const ADAPTER_ROWS: Rows<AdapterOptions> = {
 };
 
 /** The option `approve`. */
-export const APPROVE: OptionalOption<Approve> = either(
+export const APPROVE_OPTION: OptionalOption<Approve> = either(
   choice("never", "changes", "destructive", "always"),
   callback<(question: ApprovalQuestion) => boolean | Promise<boolean>>(),
 );
 
 /** The options that every adapter takes. */
-export const ADAPTER_OPTIONS: Options<AdapterOptions> = options("AdapterOptions", ADAPTER_ROWS);
+export const ADAPTER_OPTIONS: Options<AdapterOptions> = options("AdapterOptions", SHARED_OPTION_ROWS);
 
 /** The options for frameworks with approvals. */
 export const APPROVING_OPTIONS: Options<ApprovingOptions> = options("ApprovingOptions", {
-  ...ADAPTER_ROWS,
-  approve: APPROVE,
+  ...SHARED_OPTION_ROWS,
+  approve: APPROVE_OPTION,
 });
 
 /** The options for objects that belong to one agent. */
 export const CALLER_OPTIONS: Options<CallerOptions> = options("CallerOptions", { agent: text() });
 
 /** The options when only the framework asks. */
-export const PRESET_CHOICE: Options<Pick<AdapterOptions, "preset">> = options("AdapterOptions", {
+export const PRESET_CHOICE_OPTIONS: Options<Pick<AdapterOptions, "preset">> = options("AdapterOptions", {
   preset: PRESET_OPTION,
 });
 
-const checkApprove = optionChecker("approve", APPROVE);
+const checkApprove = optionChecker("approve", APPROVE_OPTION);
 
 /** The context of a call. */
 export interface CallContext {
@@ -141,7 +141,7 @@ export function selectTools(ws: Workspace, options: AdapterOptions = {}): readon
 }
 
 /** Returns a canonical tool, whatever the workspace's preset. @throws FilewrightError */
-export function ownTool(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
+export function isOwnTool(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
   const [tool] = selectTools(ws, { preset: "canonical", include: [name], agent });
   return tool as AdapterTool;
 }

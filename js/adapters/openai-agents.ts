@@ -14,14 +14,14 @@ import {
   approvalPredicate,
   type AdapterTool,
   selectTools,
-  ownTool,
-  ADAPTER_ROWS,
-  APPROVE,
+  isOwnTool,
+  SHARED_OPTION_ROWS,
+  APPROVE_OPTION,
   CALLER_OPTIONS,
   type CallerOptions,
 } from "./offer.ts";
 import { argumentsOf, mediaOf } from "./outcome.ts";
-import { strictOrNot } from "./schemas.ts";
+import { chooseStrict } from "./schemas.ts";
 import { parsePatch } from "../engine/functions.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
@@ -69,8 +69,8 @@ export interface OpenAIAgentsOptions extends ApprovingOptions {
 
 /** The options of {@link toOpenAIAgents}. */
 export const OPENAI_AGENTS_OPTIONS: Options<OpenAIAgentsOptions> = described("OpenAIAgentsOptions", {
-  ...ADAPTER_ROWS,
-  approve: APPROVE,
+  ...SHARED_OPTION_ROWS,
+  approve: APPROVE_OPTION,
   strict: flag(),
 });
 
@@ -91,21 +91,21 @@ export function toOpenAIAgents(ws: Workspace, given: OpenAIAgentsOptions = {}): 
   const options = checkOptions(given);
   return selectTools(ws, options).map((tool): OpenAIAgentsTool => {
     const asks = approvalPredicate(tool, options.approve);
-    const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? true);
+    const { schema, strict } = chooseStrict(tool.inputSchema, options.strict ?? true);
     return {
       type: "function",
       name: tool.name,
       description: tool.description,
       parameters: schema as unknown as OpenAIAgentsParameters,
       strict,
-      invoke: (_, input, details = {}) => answer(tool, argumentsOf(input), details),
+      invoke: (_, input, details = {}) => toAgentsOutput(tool, argumentsOf(input), details),
       needsApproval: async (_, input) => (typeof asks === "function" ? asks(input) : asks === true),
       isEnabled: async () => true,
     };
   });
 }
 
-async function answer(
+async function toAgentsOutput(
   tool: AdapterTool,
   args: unknown,
   { toolCall, signal }: OpenAIAgentsCallDetails,
@@ -152,7 +152,7 @@ export interface OpenAIEditor {
 export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAIEditor {
   const options = checkEditorOptions(given);
   const run = async (name: string, args: object): Promise<OpenAIEditorResult> => {
-    const { ok, text } = await ownTool(ws, name, options.agent).call(args);
+    const { ok, text } = await isOwnTool(ws, name, options.agent).call(args);
     return { status: ok ? "completed" : "failed", output: text };
   };
   const patched = (patch: string | undefined): Promise<OpenAIEditorResult> =>
@@ -175,16 +175,16 @@ export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAI
  * more, such as a section for another file: the approved operation named one path.
  */
 function addPatch(path: string, diff: string): string | undefined {
-  return wrap([`*** Add File: ${path}`], "create", diff);
+  return inPatchEnvelope([`*** Add File: ${path}`], "create", diff);
 }
 
 /** The same for a diff that changes one file, and may move it. */
 function updatePatch(path: string, diff: string, moveTo?: string): string | undefined {
   const head = [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`])];
-  return wrap(head, moveTo === undefined ? "update" : "rename", diff);
+  return inPatchEnvelope(head, moveTo === undefined ? "update" : "rename", diff);
 }
 
-function wrap(head: readonly string[], operation: string, diff: string): string | undefined {
+function inPatchEnvelope(head: readonly string[], operation: string, diff: string): string | undefined {
   if (head.some((line) => /[\r\n]/u.test(line))) return undefined;
   const patch = ["*** Begin Patch", ...head, diff.replace(/\n$/u, ""), "*** End Patch", ""].join("\n");
   return saysMore(patch, operation) ? undefined : patch;

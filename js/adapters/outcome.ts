@@ -17,13 +17,13 @@ export class ToolFailure extends Error {
 }
 
 /** Returns the result of a call. @throws ToolFailure for a failed one */
-export function succeed(result: ToolResult): Success<unknown> {
+export function dataOrThrow(result: ToolResult): Success<unknown> {
   if (result.ok) return result;
   throw new ToolFailure(result);
 }
 
 /** Returns the text of a failure for frameworks that put `Error: ` before it themselves. */
-export function bareText(text: string): string {
+export function textWithoutErrorPrefix(text: string): string {
   return text.startsWith("Error: ") ? text.slice("Error: ".length) : text;
 }
 

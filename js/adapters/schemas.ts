@@ -4,7 +4,7 @@ import { strictWithOptional } from "../presets/strict.ts";
 import type { ObjectSchema, Schema, SchemaType } from "../tools/lib/schema.ts";
 
 /** A schema, with a flag whether it is strict. */
-export interface Chosen {
+export interface ChosenSchema {
   readonly schema: ObjectSchema | StrictSchema;
   readonly strict: boolean;
 }
@@ -14,7 +14,7 @@ export interface Chosen {
  * an object of unknown shape, such as a batch, keeps its own schema: the strict form would need JSON
  * text there, and adapters can mark a tool as "not strict".
  */
-export function strictOrNot(schema: ObjectSchema, wanted: boolean): Chosen {
+export function chooseStrict(schema: ObjectSchema, wanted: boolean): ChosenSchema {
   return wanted && !hasOpenObject(schema)
     ? { schema: strictSchema(schema), strict: true }
     : { schema, strict: false };
@@ -34,7 +34,7 @@ export function strictWithinLimits(
     .filter((schema) => !hasOpenObject(schema))
     .map((schema) => {
       const form = strictWithOptional(schema);
-      return { schema, form, cost: costOf(form) };
+      return { schema, form, cost: strictCostOf(form) };
     })
     .sort((a, b) => a.cost.optional - b.cost.optional || a.cost.unions - b.cost.unions);
   const chosen = new Map<ObjectSchema, StrictSchema>();
@@ -54,7 +54,7 @@ export function strictWithinLimits(
 }
 
 /** Counts the optional properties of a schema and those of several types, at every depth. */
-function costOf(schema: object): { readonly optional: number; readonly unions: number } {
+function strictCostOf(schema: object): { readonly optional: number; readonly unions: number } {
   const {
     properties = {},
     required = [],
@@ -63,7 +63,9 @@ function costOf(schema: object): { readonly optional: number; readonly unions: n
   } = schema as Partial<ObjectSchema> & {
     readonly anyOf?: readonly object[];
   };
-  const inner = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf].map(costOf);
+  const inner = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf].map(
+    strictCostOf,
+  );
   return {
     optional: inner.reduce(
       (sum, { optional }) => sum + optional,
@@ -112,11 +114,11 @@ export function geminiSchema(schema: Schema & { readonly anyOf?: readonly Schema
     ...(schema.description === undefined ? {} : { description: schema.description }),
     ...(solid.length < types.length ? { nullable: true } : {}),
   };
-  if (solid.length > 1) return { ...about, anyOf: solid.map((type) => ofType(schema, type)) };
-  return { ...about, ...ofType(schema, solid[0] ?? "string") };
+  if (solid.length > 1) return { ...about, anyOf: solid.map((type) => withGeminiType(schema, type)) };
+  return { ...about, ...withGeminiType(schema, solid[0] ?? "string") };
 }
 
-function ofType(schema: Schema, type: SchemaType): GeminiSchema {
+function withGeminiType(schema: Schema, type: SchemaType): GeminiSchema {
   const { enum: choices, items, properties, required } = schema;
   return {
     type: type.toUpperCase(),

@@ -125,15 +125,15 @@ export function toTinyAgentHooks(agent: TinyAgent, given: TinyAgentHookOptions =
       agent.callbacks.map((told) => {
         const tell = told as TinyAgentCallback<TinyAgent>;
         return {
-          before: (context) => tell("tool_start", agent, factsOf(preset, context)),
-          after: (context) => tell("tool_end", agent, factsOf(preset, context)),
+          before: (context) => tell("tool_start", agent, callFactsOf(preset, context)),
+          after: (context) => tell("tool_end", agent, callFactsOf(preset, context)),
         };
       }),
     onError,
   );
 }
 
-function factsOf(preset: Preset, context: HookContext): TinyAgentCall {
+function callFactsOf(preset: Preset, context: HookContext): TinyAgentCall {
   const { tool_name, called_as = tool_name, tool_call, result, preview } = context;
   return {
     tool_name: called_as,

@@ -26,7 +26,7 @@ export interface HookedCall {
 }
 
 /** A file in the state in which the call left it. */
-interface Written {
+interface WrittenFile {
   readonly path: string;
   readonly seen: SeenFile;
   readonly bytes: Uint8Array;
@@ -45,7 +45,7 @@ interface HookChange {
 }
 
 /** The maximum size of a file that is compared. */
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_COMPARED_BYTES = 4 * 1024 * 1024;
 /** The maximum length of a diff that is shown; after a longer one the file must be read again. */
 const MAX_DIFF_CHARS = 32 * 1024;
 
@@ -62,23 +62,23 @@ export async function withHookChanges(
   if (written.length === 0) return answered;
   const changes: HookChange[] = [];
   for (const file of written) {
-    const change = await hookChange(hooked.call, file);
+    const change = await changeByHooks(hooked.call, file);
     if (change !== undefined) changes.push(change);
   }
-  return changes.length === 0 || !answered.ok ? answered : withChanges(hooked, answered, changes);
+  return changes.length === 0 || !answered.ok ? answered : withHookChangesInResult(hooked, answered, changes);
 }
 
 /**
  * Returns the files that the call wrote, in the state in which it left them. A file that another program
  * has changed since is omitted.
  */
-async function writtenFiles({ uses, call }: HookedCall): Promise<readonly Written[]> {
-  const files: Written[] = [];
+async function writtenFiles({ uses, call }: HookedCall): Promise<readonly WrittenFile[]> {
+  const files: WrittenFile[] = [];
   for (const [index, { intent }] of uses.entries()) {
     const path = call.locations[index]?.path;
     const seen = path === undefined || intent !== "write" ? undefined : call.seen.recall(path);
     if (path === undefined || seen === undefined) continue;
-    const now = await readNow(call, path);
+    const now = await readCurrent(call, path);
     if (now === undefined) continue;
     const isOwn = seen.version === now.version || seen.hash === engine().sha256(now.bytes);
     if (isOwn) files.push({ path, seen, ...now });
@@ -87,12 +87,12 @@ async function writtenFiles({ uses, call }: HookedCall): Promise<readonly Writte
 }
 
 /** Returns the current state of a file; undefined when it does not exist or cannot be compared. */
-async function readNow(
+async function readCurrent(
   call: Call,
   path: string,
 ): Promise<{ readonly bytes: Uint8Array; readonly version: string } | undefined> {
   try {
-    const { bytes, version } = (await readVersioned(call.fs, path, { maxBytes: MAX_BYTES }))!;
+    const { bytes, version } = (await readVersioned(call.fs, path, { maxBytes: MAX_COMPARED_BYTES }))!;
     return { bytes, version };
   } catch (error) {
     if (error instanceof FilewrightError) return undefined;
@@ -101,11 +101,11 @@ async function readNow(
 }
 
 /** Returns the change of a file since the call; undefined when its content is the same. */
-async function hookChange(
+async function changeByHooks(
   call: Call,
-  { path, seen, bytes, version }: Written,
+  { path, seen, bytes, version }: WrittenFile,
 ): Promise<HookChange | undefined> {
-  const now = await readNow(call, path);
+  const now = await readCurrent(call, path);
   if (now?.version === version) return undefined;
   const file = call.display(path);
   const before = engine().sha256(bytes);
@@ -126,7 +126,7 @@ async function hookChange(
   return { file, before, hash, size: now.bytes.length, diff };
 }
 
-function withChanges(
+function withHookChangesInResult(
   { tool, fixedText }: HookedCall,
   result: ToolResult & { readonly ok: true },
   changes: readonly HookChange[],

@@ -9,32 +9,32 @@ import { answerBytes } from "../tools/lib/limits.ts";
 import { OWN_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fits, linesThatFit } from "../tools/lib/text.ts";
 import { BatchFailed } from "./batch/failed.ts";
-import type { Changed } from "./change.ts";
+import type { AppliedChange } from "./change.ts";
 import type { AnyReading, AnyTool } from "./enter.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
-import { word } from "./wording/messages.ts";
+import { wordError } from "./wording/messages.ts";
 import { errorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { Session } from "./session.ts";
 
 /** The codes of failures that a person, a rule or a hook decided. */
-const REFUSALS: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
+const REFUSAL_CODES: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
 
 /** The bytes beyond the budget that the line about truncation may use. */
-const GRACE_BYTES = 500;
+const TRUNCATION_LINE_BYTES = 500;
 
-const LEFT_OUT = "what a rule wants to be asked about is left out: name a path to be asked";
+const LEFT_OUT_NOTE = "what a rule wants to be asked about is left out: name a path to be asked";
 
 /** The form of a text. Notes can be added to `lines`, but not to a text of `fixed` form or to `json`. */
 export type TextForm = "lines" | "fixed" | "json";
 
 /** The maximum number of attempts to fit a long text by using fewer results. */
-const MAX_SHRINKS = 8;
+const MAX_SHRINK_ROUNDS = 8;
 
 /** Returns the result of a successful call. */
-export async function success(
+export async function successResult(
   tool: AnyTool,
   render: (data: unknown, args: object, call: Call) => string,
-  { answer, modifiedByUser, approval }: Changed<unknown>,
+  { answer, modifiedByUser, approval }: AppliedChange<unknown>,
   args: object,
   call: Call,
   modifiedByHook: readonly string[],
@@ -42,7 +42,7 @@ export async function success(
   form: TextForm = "lines",
 ): Promise<Success<unknown>> {
   let { data } = answer;
-  const warnings = [...(call.leavesOut ? [LEFT_OUT] : []), ...(answer.warnings ?? [])];
+  const warnings = [...(call.leavesOut ? [LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
   if (form === "json" && warnings.length > 0) data = withWarnings(data, warnings);
   let text = render(data, args, call);
@@ -54,16 +54,16 @@ export async function success(
     await yielder.yieldNow();
     let { lines } = linesThatFit(text, budget);
     const { shrink } = tool as AnyReading;
-    for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINKS; round++) {
+    for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
       data = await shrink.call(tool, data, args, lines, call);
       await yielder.yieldNow();
       text = render(data, args, call);
-      if (fits(text, budget + GRACE_BYTES)) break;
+      if (fits(text, budget + TRUNCATION_LINE_BYTES)) break;
       // One result may take several lines of this text.
       const { lines: fitting } = linesThatFit(text, budget);
       lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
     }
-    if (!fits(text, budget + GRACE_BYTES)) {
+    if (!fits(text, budget + TRUNCATION_LINE_BYTES)) {
       cut = true;
       text = cutText(text, budget);
       data = { ...(data as object), truncated: true };
@@ -122,7 +122,7 @@ function unaskedView({ rules, views }: Session, tool: string): FsBackend {
 }
 
 /** Returns the result of a failed call. `fs` is the storage as the call saw it, if it got that far. */
-export async function failure(
+export async function failureResult(
   session: Session,
   tool: Pick<AnyTool, "name" | "title">,
   thrown: unknown,
@@ -145,7 +145,7 @@ export async function failure(
       meta,
     };
   }
-  const { error, told, shown } = await word(thrown, {
+  const { error, told, shown } = await wordError(thrown, {
     tool: tool.name,
     uses,
     locations,
@@ -156,7 +156,7 @@ export async function failure(
     names: meant?.names ?? OWN_NAMES,
   });
   const message = meant?.refuse?.(error, told) ?? told;
-  if (REFUSALS.has(error.code)) {
+  if (REFUSAL_CODES.has(error.code)) {
     const { code, message } = error;
     notifySafely(session.notify, { type: "call_denied", tool: tool.name, code, message });
   }

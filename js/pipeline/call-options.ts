@@ -15,7 +15,7 @@ import {
   text,
 } from "../schema/option.ts";
 import type { CallOptions } from "./enter.ts";
-import { type Failure, refused } from "./result.ts";
+import { type Failure, refusedFailure } from "./result.ts";
 
 /** The rows of the options of a call. */
 export const CALL_ROWS: Rows<CallOptions> = {
@@ -33,24 +33,24 @@ export const CALL_ROWS: Rows<CallOptions> = {
 export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_ROWS);
 
 const checkOptions = optionChecker("call", CALL_OPTIONS);
-const NONE: CallOptions = Object.freeze({});
+const EMPTY_OPTIONS: CallOptions = Object.freeze({});
 
 /** Returns the validated options, or a refusal. A call without options has no overhead. */
-export function callOptions(given: unknown): { readonly options: CallOptions } | Failure {
-  if (given === undefined) return NO_OPTIONS;
+export function checkCallOptions(given: unknown): { readonly options: CallOptions } | Failure {
+  if (given === undefined) return EMPTY_OPTIONS_RESULT;
   try {
     return { options: checkOptions(given) };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    return refused(error.code, error.message, error.details);
+    return refusedFailure(error.code, error.message, error.details);
   }
 }
 
 /** Returns the options. @throws FilewrightError the refusal, when there is one */
-export function allowed(checked: { readonly options: CallOptions } | Failure): CallOptions {
+export function optionsOrThrow(checked: { readonly options: CallOptions } | Failure): CallOptions {
   if ("options" in checked) return checked.options;
   const { code, message, ...rest } = checked.error;
   throw makeError(code, message, rest);
 }
 
-const NO_OPTIONS = Object.freeze({ options: NONE });
+const EMPTY_OPTIONS_RESULT = Object.freeze({ options: EMPTY_OPTIONS });

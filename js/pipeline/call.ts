@@ -15,24 +15,24 @@ import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
 import type { BatchArgs } from "../tools/index.ts";
 import type { PathUse, Tool } from "../tools/lib/tool.ts";
 import { type HookedCall, withHookChanges } from "./after-hooks.ts";
-import { failure, success } from "./answer.ts";
+import { failureResult, successResult } from "./answer.ts";
 import { runBatch } from "./batch/batch.ts";
 import type { Budget } from "./scheduling/budget.ts";
 import { CallSignal } from "./scheduling/call-signal.ts";
-import { type Changed, change, stopIfCancelled } from "./change.ts";
+import { type AppliedChange, runChange, stopIfCancelled } from "./change.ts";
 import {
   type AnyChanging,
   type AnyTool,
   type CallOptions,
-  enter,
+  enterCall,
   lookAlikeContext,
-  previewed,
+  previewChange,
 } from "./enter.ts";
 import { type TakenPath, takeLookAlikes } from "./paths/look-alikes.ts";
 import type { ToolResult } from "./result.ts";
-import { observed, type Trace } from "./observe.ts";
+import { runObserved, type Trace } from "./observe.ts";
 import { LoopTurns } from "./scheduling/loop-turns.ts";
-import { pastOf } from "./past/past.ts";
+import { historyForCaller } from "./past/past.ts";
 import { scanQueue } from "./scheduling/scans.ts";
 import { CallSlots } from "./scheduling/slots.ts";
 import type { Session } from "./session.ts";
@@ -57,22 +57,24 @@ export function runCall(
   presetCall?: PresetCall,
 ): Promise<ToolResult> {
   const { observers, budget } = session;
-  if (budget !== undefined) return counted(session, budget, known, given, options, presetCall);
-  if (observers.length === 0) return perform(session, known, given, options, presetCall);
+  if (budget !== undefined) return runCounted(session, budget, known, given, options, presetCall);
+  if (observers.length === 0) return performCall(session, known, given, options, presetCall);
   const agent = options.agent ?? session.agent;
   const about = {
     tool: known.name,
     ...(presetCall === undefined ? {} : { called_as: presetCall.tool.name }),
     ...(agent === undefined ? {} : { agent }),
   };
-  return observed(observers, about, (trace) => perform(session, known, given, options, presetCall, trace));
+  return runObserved(observers, about, (trace) =>
+    performCall(session, known, given, options, presetCall, trace),
+  );
 }
 
 /** The slots for the operations of a batch, which run in the slot of the batch itself. */
-const NO_LIMIT = new CallSlots(Number.POSITIVE_INFINITY);
+const UNLIMITED_SLOTS = new CallSlots(Number.POSITIVE_INFINITY);
 
 /** Runs a call and counts it. The calls inside it, such as those of a batch, are not counted again. */
-async function counted(
+async function runCounted(
   session: Session,
   budget: Budget,
   known: Tool,
@@ -88,7 +90,7 @@ async function counted(
   return result;
 }
 
-async function perform(
+async function performCall(
   session: Session,
   known: Tool,
   given: unknown,
@@ -101,7 +103,8 @@ async function perform(
   const limited = new CallSignal(asked.signal);
   const ended = session.running.begin(() => limited.cancel());
   // A read of one file ends before it can be cancelled, unless it waits for a hook or a grant.
-  const alone = QUICK.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
+  const alone =
+    QUICK_TOOLS.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
   const options: CallOptions = alone ? asked : { ...asked, signal: limited.signal };
   let queuedMs = 0;
   let endTurn: (() => void) | undefined;
@@ -141,9 +144,16 @@ async function perform(
       const previewer =
         tool.kind === "change"
           ? (current: Arguments, keys: readonly string[]) =>
-              previewed(session, tool as AnyChanging, inOurNames(current, keys, meant), began, options, meant)
+              previewChange(
+                session,
+                tool as AnyChanging,
+                withCanonicalNames(current, keys, meant),
+                began,
+                options,
+                meant,
+              )
           : undefined;
-      const subject = subjectOf(tool.name, calledAs, options);
+      const subject = hookSubjectOf(tool.name, calledAs, options);
       const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs, previewer);
       const { args: left, stopped } = outcome;
       decideStep(
@@ -153,18 +163,22 @@ async function perform(
       );
       modified = outcome.modified;
       if (modified.length > 0) {
-        raw = plainArguments(tool.name, inOurNames(outcome.args, outcome.modified, meant), tool.aliases);
+        raw = plainArguments(
+          tool.name,
+          withCanonicalNames(outcome.args, outcome.modified, meant),
+          tool.aliases,
+        );
         args = parse(raw);
       }
     }
     if (tool.kind === "change" && tool.prepare !== undefined)
-      args = await tool.prepare(args, pastOf(session, options.agent));
+      args = await tool.prepare(args, historyForCaller(session, options.agent));
     // Approvers that are chosen by tool name may use the preset's name of the tool.
     const asking =
       calledAs === undefined || session.hooks.length === 0
         ? session
         : { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
-    const { call: entered, ...rules } = await enter(
+    const { call: entered, ...rules } = await enterCall(
       asking,
       tool,
       args,
@@ -173,11 +187,11 @@ async function perform(
       options,
       meant,
     );
-    const timeoutMs = NOT_OURS.has(tool.name) ? undefined : timeoutOf(args);
+    const timeoutMs = SELF_TIMED_TOOLS.has(tool.name) ? undefined : timeoutOf(args);
     const call = timeoutMs === undefined ? entered : { ...entered, ...limited.limit(timeoutMs) };
     // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
     if (tool.kind === "read") seen = call.fs;
-    let changed: Changed<unknown>;
+    let changed: AppliedChange<unknown>;
     const place = session.slots.take(limited.signal);
     if (place instanceof Promise) {
       const before = performance.now();
@@ -187,7 +201,7 @@ async function perform(
     if (tool.kind === "read") {
       const scans = tool.scans?.(args) ?? false;
       if (scans !== false) {
-        const turn = scanQueue.admit(clientOf(session, options), limited.signal);
+        const turn = scanQueue.admit(scanClientOf(session, options), limited.signal);
         if (turn instanceof Promise) {
           const before = performance.now();
           endTurn = await turn;
@@ -198,7 +212,7 @@ async function perform(
       changed = { answer: await tool.run(args, call), modifiedByUser: false };
     } else if (tool.kind === "batch") {
       const answer = await runBatch(
-        { ...session, slots: NO_LIMIT },
+        { ...session, slots: UNLIMITED_SLOTS },
         args as Required<BatchArgs>,
         call,
         options,
@@ -207,21 +221,21 @@ async function perform(
       );
       changed = { answer, modifiedByUser: false };
     } else {
-      changed = await change(asking, tool, args, uses, call, rules);
+      changed = await runChange(asking, tool, args, uses, call, rules);
     }
     if (trace !== undefined) trace.effects ??= changed.effects;
     if (session.hooks.length > 0) hooked = { tool, args, uses, call, fixedText: meant?.fixedText === true };
     const text = meant?.text ?? tool.render;
     const isJson = meant?.json === true || (args as { readonly format?: unknown }).format === "json";
     const form = isJson ? "json" : meant?.fixedText === true ? "fixed" : "lines";
-    result = await success(tool, text, changed, args, call, modified, started, form);
+    result = await successResult(tool, text, changed, args, call, modified, started, form);
   } catch (thrown) {
     if (thrown instanceof HookException) throw thrown.what;
-    if (taken === undefined && thrown instanceof FilewrightError && MISSES.has(thrown.code)) {
+    if (taken === undefined && thrown instanceof FilewrightError && LOOK_ALIKE_CODES.has(thrown.code)) {
       const context = lookAlikeContext(session, tool.name, raw);
       instead = await takeLookAlikes(tool, uses, locations, context).catch(() => undefined);
     }
-    result = await failure(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
+    result = await failureResult(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
   } finally {
     endTurn?.();
     leave?.();
@@ -229,9 +243,14 @@ async function perform(
     ended();
   }
   if (instead !== undefined)
-    return withNotes(await perform(session, known, given, asked, presetCall, trace, instead), tool, instead, {
-      isFixed: meant?.fixedText === true || meant?.json === true || raw["format"] === "json",
-    });
+    return withNotes(
+      await performCall(session, known, given, asked, presetCall, trace, instead),
+      tool,
+      instead,
+      {
+        isFixed: meant?.fixedText === true || meant?.json === true || raw["format"] === "json",
+      },
+    );
   if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);
   if (queuedMs > 0) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
   if (trace !== undefined) {
@@ -241,7 +260,7 @@ async function perform(
   }
   debug.call?.(debugLine(tool.name, locations, result));
   if (session.hooks.length === 0) return result;
-  const subject = subjectOf(tool.name, calledAs, options);
+  const subject = hookSubjectOf(tool.name, calledAs, options);
   const { duration_ms } = result.meta;
   const after = hooksFor(session.hooks, "after", tool.name, calledAs);
   const run = (): Promise<ToolResult> =>
@@ -278,13 +297,13 @@ function withNotes(
 }
 
 /** Error codes that may be about a path with a look-alike. */
-const MISSES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
+const LOOK_ALIKE_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
 
 /** Tools that access at most one file and end at once. */
-const QUICK: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
+const QUICK_TOOLS: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
 
 /** Tools that enforce `timeout_ms` themselves. */
-const NOT_OURS: ReadonlySet<string> = new Set(["run_command"]);
+const SELF_TIMED_TOOLS: ReadonlySet<string> = new Set(["run_command"]);
 
 function timeoutOf(args: object): number | undefined {
   const { timeout_ms: given } = args as { readonly timeout_ms?: unknown };
@@ -292,11 +311,11 @@ function timeoutOf(args: object): number | undefined {
 }
 
 /** Returns the client for the queue of walks: one agent of one workspace. */
-function clientOf(session: Session, { agent = session.agent }: CallOptions): string {
+function scanClientOf(session: Session, { agent = session.agent }: CallOptions): string {
   return `${session.workspace} ${agent ?? ""}`;
 }
 
-function subjectOf(tool: string, calledAs: string | undefined, options: CallOptions): HookSubject {
+function hookSubjectOf(tool: string, calledAs: string | undefined, options: CallOptions): HookSubject {
   const { toolCall, signal } = options;
   return {
     tool_name: tool,
@@ -307,7 +326,7 @@ function subjectOf(tool: string, calledAs: string | undefined, options: CallOpti
 }
 
 /** Renames the arguments that a hook changed from the preset's names to the canonical ones. */
-function inOurNames(
+function withCanonicalNames(
   args: Arguments,
   modified: readonly string[],
   meant: CanonicalCall | undefined,

@@ -15,21 +15,21 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
-import { applyGuarded, assertSeen, type Guarding, isUnseen } from "./guard.ts";
+import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./guard.ts";
 import { effectsOf, hashesOf } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
-import { approverOf, planTold, type Ruled } from "./permit.ts";
-import { compare, type Evidence, type Reviewable, type Reviewed, review } from "./review.ts";
+import { approverOf, planAndReveal, type RuleResult } from "./permit.ts";
+import { compare, type Evidence, type ReviewableChange, type Reviewed, review } from "./review.ts";
 import type { Session } from "./session.ts";
-import { isDryRun, checkWritten, warningsOf, type WrittenKey } from "./written-places.ts";
+import { isDryRun, checkWritten, placeWarningsOf, type WrittenKey } from "./written-places.ts";
 
 /** The number of locks that are released in one go. */
-const LOCKS_PER_CHECK = 64;
+const LOCKS_PER_YIELD_CHECK = 64;
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
 export const MAX_PLANS: number = 8;
 
 /** An applied change, with the reviewer's part in it. */
-export interface Changed<Data> {
+export interface AppliedChange<Data> {
   readonly answer: Answer<Data>;
   readonly modifiedByUser: boolean;
   readonly approval?: MetaApproval | undefined;
@@ -38,20 +38,20 @@ export interface Changed<Data> {
 }
 
 /** Runs one changing call from its plan to its answer. `ruled` and `isKept` are the results of the rules. */
-export async function change<Args extends object, Data, Todo>(
+export async function runChange<Args extends object, Data, Todo>(
   session: Session,
   tool: ChangingTool<Args, Data, Todo>,
   args: Args,
   uses: readonly PathUse[],
   call: Call,
-  { sources, ruled, isKept }: Ruled,
-): Promise<Changed<Data>> {
+  { sources, ruled, isKept }: RuleResult,
+): Promise<AppliedChange<Data>> {
   // The real paths are determined while the tool plans, because most plans begin with a read.
   const keys = lockKeys(uses, call);
   keys.catch(() => {}); // The later await reports the error; the error of a failed plan is more specific.
   const askedPlaces = keys.then((all) => checkWritten(session, all, call));
   askedPlaces.catch(() => {});
-  let plan = await planTold(session, { tool, args, call, isKept });
+  let plan = await planAndReveal(session, { tool, args, call, isKept });
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
   const confirm = session.confirmFor(tool.name);
@@ -72,23 +72,23 @@ export async function change<Args extends object, Data, Todo>(
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const held = asked ? await lockKeys(uses, call) : await keys;
   if (asked) await checkWritten(session, held, call);
-  const unlock = await lock(session, held, call);
+  const unlock = await acquireLocks(session, held, call);
   try {
     for (let attempt = 1; ; attempt++) {
       stopIfCancelled(call.signal);
       try {
         const hashes = session.hashes ? await hashesOf(uses, call) : undefined;
         call.untimed?.();
-        const answer = await applied(session, guarding, { tool, args, uses, call }, plan, reviewed);
+        const answer = await applyPlan(session, guarding, { tool, args, uses, call }, plan, reviewed);
         const effects = hashes === undefined ? undefined : effectsOf(hashes, await hashesOf(uses, call));
-        const warnings = confirm === undefined && !isDryRun(args) ? warningsOf(places) : [];
+        const warnings = confirm === undefined && !isDryRun(args) ? placeWarningsOf(places) : [];
         const all = [...(answer.warnings ?? []), ...warnings];
         return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects };
       } catch (error) {
         if (
           asked ||
           attempt === MAX_PLANS ||
-          (session.guard === "refuse" && isUnseen(error)) ||
+          (session.guard === "refuse" && isGuardRefusal(error)) ||
           !(error instanceof FilewrightError) ||
           error.code !== "CONFLICT"
         )
@@ -103,10 +103,10 @@ export async function change<Args extends object, Data, Todo>(
 }
 
 /** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */
-function applied<Args extends object, Data, Todo>(
+function applyPlan<Args extends object, Data, Todo>(
   session: Session,
-  guarding: Guarding,
-  { tool, args, uses, call }: Reviewable<Args, Data, Todo>,
+  guarding: GuardSettings,
+  { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
   shown: Evidence | undefined,
 ): Promise<Answer<Data>> {
@@ -144,18 +144,18 @@ export async function lockAll(
 ): Promise<() => Promise<void>> {
   const keys = await lockKeys(uses, call);
   await checkWritten(session, keys, call);
-  return lock(session, keys, call);
+  return acquireLocks(session, keys, call);
 }
 
 /** The lock of one path. */
-type Key = WrittenKey;
+type PathLockKey = WrittenKey;
 
 /** Returns the real paths of a call in the order in which they are locked. */
 export async function lockKeys(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations">,
-): Promise<readonly Key[]> {
-  const byPath = new Map<string, Key>();
+): Promise<readonly PathLockKey[]> {
+  const byPath = new Map<string, PathLockKey>();
   const yielder = new Yielder({});
   for (const [index, use] of uses.entries()) {
     await yielder.yieldIfDue();
@@ -180,7 +180,7 @@ export async function lockKeys(
 }
 
 /** Runs an action while locks are held, and releases them. */
-export async function whileHeld<T>(
+export async function withLocks<T>(
   locked: Promise<() => void | Promise<void>>,
   action: () => Promise<T>,
 ): Promise<T> {
@@ -192,15 +192,15 @@ export async function whileHeld<T>(
   }
 }
 
-async function lock(
+async function acquireLocks(
   session: Session,
-  keys: readonly Key[],
+  keys: readonly PathLockKey[],
   call: Pick<Call, "fs" | "signal">,
 ): Promise<() => Promise<void>> {
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
   await session.journal.retry(session.fs, keys, (paths, action) => {
     const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
-    return whileHeld(lock(session, trees, { fs: session.fs, signal: undefined }), action);
+    return withLocks(acquireLocks(session, trees, { fs: session.fs, signal: undefined }), action);
   });
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
   const asked = debug.lock === undefined ? 0 : performance.now();
@@ -209,7 +209,7 @@ async function lock(
     const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
       free();
-      if (held.length % LOCKS_PER_CHECK === LOCKS_PER_CHECK - 1) await yielder.yieldIfDue();
+      if (held.length % LOCKS_PER_YIELD_CHECK === LOCKS_PER_YIELD_CHECK - 1) await yielder.yieldIfDue();
     }
   };
   try {

@@ -22,16 +22,16 @@ import {
 import { newCallId } from "../journal/index.ts";
 import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
 import type { Seen } from "../tools/lib/seen.ts";
-import { pastOf } from "./past/past.ts";
+import { historyForCaller } from "./past/past.ts";
 import {
   type LookAlikeContext,
   mayHaveLookAlikes,
-  pathLike,
+  lookAlikePath,
   refuseLookAlikes,
   readableRoots,
 } from "./paths/look-alikes.ts";
-import { assertPlainPaths, hasUnusual } from "./paths/path-forms.ts";
-import { isApproved, permit, type Ruled } from "./permit.ts";
+import { assertPlainPaths, hasUnusualPath } from "./paths/path-forms.ts";
+import { isApproved, requestApproval, type RuleResult } from "./permit.ts";
 import { reachOf } from "./reach.ts";
 import type { Session } from "./session.ts";
 import { sourcesInForce, sourcesOf } from "./sources.ts";
@@ -61,14 +61,14 @@ export interface CallPaths {
 }
 
 /** A call that may run, except that the approval of a change is requested later. */
-export interface Entered extends Ruled {
+export interface EnteredCall extends RuleResult {
   readonly call: Call;
   /** Returns other storage, such as an overlay, as this call may see it; by default the workspace's. */
   view(storage?: FsBackend): FsBackend;
 }
 
 /** Resolves the paths of a call, and applies rules and grants. `storage` replaces the workspace's. */
-export async function enter(
+export async function enterCall(
   session: Session,
   tool: AnyTool,
   args: object,
@@ -77,11 +77,11 @@ export async function enter(
   options: CallOptions,
   meant?: CanonicalCall,
   storage?: FsBackend,
-): Promise<Entered> {
+): Promise<EnteredCall> {
   const sources = sourcesOf(session, tool.name);
   uses.push(...tool.paths(args));
   for (const use of uses) locations.push(resolveUse(session, use));
-  if (hasUnusual(uses)) {
+  if (hasUnusualPath(uses)) {
     // The refusal must not reveal paths that a rule hides from the call.
     const fs =
       storage ?? session.views.of({ rules: session.rules.forCall(tool.name, args), hidden: ["deny", "ask"] });
@@ -91,17 +91,18 @@ export async function enter(
   if (mayHaveLookAlikes(tool.name, uses))
     await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));
   const ruling = { sources, tool: tool.name, args, uses, locations, options, storage };
-  const ruled = await rule(session, ruling);
+  const ruled = await decideByRules(session, ruling);
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries())
-      await admit(session, sources, tool.name, use, locations[index] as Location, began, options);
+      await assertGranted(session, sources, tool.name, use, locations[index] as Location, began, options);
   }
-  if (tool.kind === "read" && ruled.decision === "ask") await permit(session, tool, locations, options);
+  if (tool.kind === "read" && ruled.decision === "ask")
+    await requestApproval(session, tool, locations, options);
   const isKept =
     tool.kind === "change" &&
     ruled.decision === "ask" &&
-    (await keepsFromReading(session, { ...ruling, tool: "read_file", args: {} }));
-  const seeing = seenBy(session, sources, tool, args, locations, ruled);
+    (await hidesContent(session, { ...ruling, tool: "read_file", args: {} }));
+  const seeing = visiblePathsOf(session, sources, tool, args, locations, ruled);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
   const memory = session.reads.of(options.agent ?? session.agent);
@@ -127,7 +128,7 @@ export function lookAlikeContext(
 }
 
 /** The paths that a call may see. */
-interface Seeing {
+interface VisiblePaths {
   readonly request: ViewRequest;
   readonly leavesOut: boolean;
   /** Adds paths whose approval was given during the call. */
@@ -138,14 +139,14 @@ interface Seeing {
  * Returns the paths that the rules hide: those that they deny and, for a reading tool, those that
  * need an approval which was not given.
  */
-function seenBy(
+function visiblePathsOf(
   session: Session,
   sources: readonly DecisionSource[],
   tool: AnyTool,
   args: object,
   locations: readonly Location[],
   ruled: Verdict,
-): Seeing {
+): VisiblePaths {
   const rules = session.rules.forCall(tool.name, args);
   const mayAsk =
     tool.kind === "read" &&
@@ -172,7 +173,7 @@ function seenBy(
 }
 
 /** Returns what a change would do, for a hook that needs it for its decision. `fs` replaces the workspace's. */
-export async function previewed(
+export async function previewChange(
   session: Session,
   tool: AnyChanging,
   raw: Arguments,
@@ -182,9 +183,9 @@ export async function previewed(
   fs?: FsBackend,
 ): Promise<HookPreview> {
   const parsed = tool.parse(plainArguments(tool.name, raw, tool.aliases));
-  const args = (await tool.prepare?.(parsed, pastOf(session, options.agent))) ?? parsed;
+  const args = (await tool.prepare?.(parsed, historyForCaller(session, options.agent))) ?? parsed;
   const places = { uses: [], locations: [] };
-  const { call } = await enter(session, tool, args, places, began, options, meant, fs);
+  const { call } = await enterCall(session, tool, args, places, began, options, meant, fs);
   const plan = await tool.plan(args, call);
   const path = call.locations[0]?.path ?? "";
   if (plan.settled !== undefined) {
@@ -210,7 +211,7 @@ function resolveUse(session: Session, use: PathUse): Location {
 }
 
 /** The input of a decision about a call, or about a further path of it. */
-interface Ruling {
+interface RulingInput {
   readonly sources: readonly DecisionSource[];
   readonly tool: string;
   readonly args: object;
@@ -221,9 +222,9 @@ interface Ruling {
 }
 
 /** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
-async function rule(
+async function decideByRules(
   session: Session,
-  { sources, tool, args, uses, locations, options, storage: fs = session.fs }: Ruling,
+  { sources, tool, args, uses, locations, options, storage: fs = session.fs }: RulingInput,
 ): Promise<Verdict> {
   const { rules } = session;
   const { signal } = options;
@@ -236,9 +237,9 @@ async function rule(
 }
 
 /** Returns true when the rules deny reading a path that the call reaches, or require an approval for it. */
-async function keepsFromReading(
+async function hidesContent(
   { rules, fs: own }: Session,
-  { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: Ruling,
+  { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: RulingInput,
 ): Promise<boolean> {
   const bare = uses.map(({ effects: _, ...use }) => use);
   const facts = await reachOf({ fs, rules, tool, args, uses: bare, locations, signal });
@@ -246,7 +247,7 @@ async function keepsFromReading(
 }
 
 /** Ensures that a path is granted. @throws FilewrightError GRANT_DENIED and others */
-async function admit(
+async function assertGranted(
   session: Session,
   sources: readonly DecisionSource[],
   tool: string,
@@ -270,7 +271,7 @@ function makeCall(
     fs,
     seeing,
     storage,
-  }: { readonly fs: FsBackend; readonly seeing: Seeing; readonly storage: FsBackend | undefined },
+  }: { readonly fs: FsBackend; readonly seeing: VisiblePaths; readonly storage: FsBackend | undefined },
   locations: readonly Location[],
   began: number,
   options: CallOptions,
@@ -287,25 +288,25 @@ function makeCall(
     acceptsQuotes: session.acceptsQuotes,
     refusesOmissions: meant?.fixedText !== true,
     leavesOut: seeing.leavesOut,
-    mayTell: (path) => mayTell(sources, tool.name, args, seeing.request, path),
+    mayTell: (path) => mayShowPath(sources, tool.name, args, seeing.request, path),
     seen,
     signal: options.signal,
     locations,
     async locate(typed, intent) {
       const at = session.resolver.resolve(typed, intent);
       const ruling = { sources, tool: tool.name, args, uses: [], locations: [at], options, storage };
-      if ((await rule(session, ruling)).decision === "ask" && tool.kind === "read") {
-        await permit(session, tool, [at], options);
+      if ((await decideByRules(session, ruling)).decision === "ask" && tool.kind === "read") {
+        await requestApproval(session, tool, [at], options);
         seeing.approve((await placeOf(storage ?? session.fs, at, false)).slice(-1));
       }
-      await admit(session, sources, tool.name, { intent }, at, began, options);
+      await assertGranted(session, sources, tool.name, { intent }, at, began, options);
       return at;
     },
     // The texts of presets look files up by the requested paths, so these must not be replaced.
     ...(meant === undefined && tool.kind === "read"
       ? {
           alike: (typed: string, at: Location) =>
-            pathLike(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
+            lookAlikePath(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
         }
       : {}),
     found: session.resolver.resolve,
@@ -320,13 +321,13 @@ function makeCall(
     excludeLines: meant?.excludeLines,
     readers: session.readers,
     commands: session.commands,
-    past: pastOf(session, options.agent),
+    past: historyForCaller(session, options.agent),
     onProgress: options.onProgress,
   };
 }
 
 /** Returns true when a path that the call does not name may be shown: neither the policy nor a rule hides it. */
-function mayTell(
+function mayShowPath(
   sources: readonly DecisionSource[],
   tool: string,
   args: object,

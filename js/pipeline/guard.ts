@@ -33,7 +33,7 @@ import type { Session } from "./session.ts";
 import { decideStep } from "./sources.ts";
 
 /** A change that the guard checks. */
-export interface Guarded<Args extends object, Data, Todo> {
+export interface GuardedChange<Args extends object, Data, Todo> {
   readonly tool: Pick<ChangingTool<Args, Data, Todo>, "name" | "apply">;
   readonly args: Args;
   readonly uses: readonly PathUse[];
@@ -44,7 +44,7 @@ export interface Guarded<Args extends object, Data, Todo> {
 type SeenAfter = ReadonlyMap<string, readonly LineRange[]>;
 
 /** The level of the guard, and the sources that decide by what it finds. */
-export interface Guarding {
+export interface GuardSettings {
   readonly guard: Session["guard"];
   readonly sources: readonly DecisionSource[];
 }
@@ -55,13 +55,13 @@ export interface Guarding {
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
 export async function applyGuarded<Args extends object, Data, Todo>(
-  { guard: level, sources }: Guarding,
-  change: Guarded<Args, Data, Todo>,
+  { guard: level, sources }: GuardSettings,
+  change: GuardedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<Answer<Data>> {
   const { tool, args, call } = change;
   if (level === "off") return tool.apply(plan, args, call);
-  const { lines, unseen } = await lookBefore(level, change, plan);
+  const { lines, unseen } = await checkBeforeChange(level, change, plan);
   decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
   const answer = await tool.apply(plan, args, call);
   await noteWritten(change, lines, level === "refuse");
@@ -75,34 +75,34 @@ export async function applyGuarded<Args extends object, Data, Todo>(
  * @throws FilewrightError CONFLICT
  */
 export async function assertSeen<Args extends object, Data, Todo>(
-  { guard: level, sources }: Guarding,
-  change: Guarded<Args, Data, Todo>,
+  { guard: level, sources }: GuardSettings,
+  change: GuardedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<void> {
   if (level !== "refuse") return;
-  const { unseen } = await lookBefore(level, change, plan);
+  const { unseen } = await checkBeforeChange(level, change, plan);
   decideStep(sources, { tool: change.tool.name, args: change.args, unseen }, { step: "content" });
 }
 
 /** Returns the lines that are known after a change, and the refusal of a change of unseen content. */
-async function lookBefore<Args extends object, Data, Todo>(
+async function checkBeforeChange<Args extends object, Data, Todo>(
   level: Session["guard"],
-  change: Guarded<Args, Data, Todo>,
+  change: GuardedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<{ readonly lines: SeenAfter; readonly unseen?: FilewrightError }> {
   try {
-    return { lines: await linesSeen(change, plan) };
+    return { lines: await seenLinesAfter(change, plan) };
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-    if (isUnseen(error)) return { lines: linesWritten(plan), unseen: error };
+    if (isGuardRefusal(error)) return { lines: writtenLines(plan), unseen: error };
     // A warning must not fail the change, so another error of its check is dropped.
-    if (level === "warn") return { lines: linesWritten(plan) };
+    if (level === "warn") return { lines: writtenLines(plan) };
     throw error;
   }
 }
 
 /** Returns the lines that a change writes in each file that it edits in part, for files that were not seen. */
-function linesWritten({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
+function writtenLines({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
   return new Map(touched.map((file) => [file.path, afterChange([], hunksOf(file))]));
 }
 
@@ -123,16 +123,16 @@ function warningOf({ path, details = {} }: FilewrightError, { display }: Call): 
  * Returns the lines that are known after a change.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
-async function linesSeen<Args extends object, Data, Todo>(
-  { tool, args, uses, call }: Guarded<Args, Data, Todo>,
+async function seenLinesAfter<Args extends object, Data, Todo>(
+  { tool, args, uses, call }: GuardedChange<Args, Data, Todo>,
   { touched }: Plan<Data, Todo>,
 ): Promise<SeenAfter> {
   const after = new Map<string, readonly LineRange[]>();
   const inPart = new Map(touched?.map((one) => [one.path, one]));
-  for (const at of writtenBy(tool.name, args, uses, call)) {
+  for (const at of filesWrittenBy(tool.name, args, uses, call)) {
     const part = inPart.get(at.path);
     if (part !== undefined) await assertLinesSeen(call, at, part, after);
-    else if (touched !== undefined || !PARTIAL.has(tool.name))
+    else if (touched !== undefined || !PARTIAL_EDIT_TOOLS.has(tool.name))
       await assertFileSeen(call, at, at.path, { isWhole: isWholeFile(args) });
   }
   const [first, second] = call.locations;
@@ -166,11 +166,16 @@ function isWholeFile(args: object): boolean {
 }
 
 /** Tools that change files in part. Content that a reviewer wrote instead is not checked. */
-const PARTIAL: ReadonlySet<string> = new Set(["edit_file", "apply_patch"]);
+const PARTIAL_EDIT_TOOLS: ReadonlySet<string> = new Set(["edit_file", "apply_patch"]);
 
 /** Returns the files whose content the tool itself writes. */
-function writtenBy(tool: string, args: object, uses: readonly PathUse[], call: Call): readonly Location[] {
-  if (tool !== "write_file" && !PARTIAL.has(tool)) return [];
+function filesWrittenBy(
+  tool: string,
+  args: object,
+  uses: readonly PathUse[],
+  call: Call,
+): readonly Location[] {
+  if (tool !== "write_file" && !PARTIAL_EDIT_TOOLS.has(tool)) return [];
   if ((args as { readonly append?: unknown }).append === true) return [];
   return call.locations.filter((_, index) => uses[index]?.intent === "write");
 }
@@ -201,7 +206,7 @@ async function assertFileSeen(
   if (stat === null || !stat.isFile || stat.size === 0) return;
   if (isWhole && call.seen.recall(path) === undefined) return;
   const lines = await assertCurrent(call, at, path, stat);
-  if (lines !== undefined && !isWhole) throw partial(call, at, path, "only a part of it was read");
+  if (lines !== undefined && !isWhole) throw partialReadError(call, at, path, "only a part of it was read");
 }
 
 async function assertLinesSeen(
@@ -219,7 +224,8 @@ async function assertLinesSeen(
   }
   const lines = await assertCurrent(call, at, at.path, stat);
   if (lines === undefined) return;
-  if (!licenses(lines, hunks)) throw partial(call, at, at.path, "lines that the edit changes were not read");
+  if (!licenses(lines, hunks))
+    throw partialReadError(call, at, at.path, "lines that the edit changes were not read");
   after.set(at.path, afterChange(lines, hunks));
 }
 
@@ -240,9 +246,9 @@ async function assertCurrent(
   const seen = call.seen.recall(path);
   if (seen === undefined) {
     throw refuse("CONFLICT", at, {
-      message: `${existing(call, at, path)} and was not read yet`,
+      message: `${existsPhrase(call, at, path)} and was not read yet`,
       hint: "read it first, then repeat the change",
-      details: { reason: "not_read", ...inside(call, at, path) },
+      details: { reason: "not_read", ...detailsOfInnerFile(call, at, path) },
     });
   }
   const isSame =
@@ -253,32 +259,32 @@ async function assertCurrent(
     message:
       path === at.path
         ? "changed since it was read"
-        : `${existing(call, at, path)} and changed since it was read`,
-    details: { reason: "changed_since_read", ...inside(call, at, path) },
+        : `${existsPhrase(call, at, path)} and changed since it was read`,
+    details: { reason: "changed_since_read", ...detailsOfInnerFile(call, at, path) },
   });
 }
 
-function existing(call: Call, at: Location, path: string): string {
+function existsPhrase(call: Call, at: Location, path: string): string {
   return path === at.path ? "exists" : `holds '${escapeControls(call.display(path))}', which exists`;
 }
 
-function inside(call: Call, at: Location, path: string): { readonly file?: string } {
+function detailsOfInnerFile(call: Call, at: Location, path: string): { readonly file?: string } {
   return path === at.path ? {} : { file: call.display(path) };
 }
 
-function partial(call: Call, at: Location, path: string, why: string): FilewrightError {
+function partialReadError(call: Call, at: Location, path: string, why: string): FilewrightError {
   const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
   const whole =
     path === at.path ? where(call.names.argument("whole_file"), (name) => `, or set ${name}: true`) : "";
   return refuse("CONFLICT", at, {
     message: `${which}${why}`,
     hint: `read the rest first, then repeat the change${whole}`,
-    details: { reason: "partial_read", ...inside(call, at, path) },
+    details: { reason: "partial_read", ...detailsOfInnerFile(call, at, path) },
   });
 }
 
 /** Returns true for a refusal by the guard, which a new plan would not avoid. */
-export function isUnseen(error: unknown): boolean {
+export function isGuardRefusal(error: unknown): boolean {
   const reason = error instanceof FilewrightError ? error.details?.["reason"] : undefined;
   return reason === "not_read" || reason === "changed_since_read" || reason === "partial_read";
 }
@@ -288,15 +294,15 @@ export function isUnseen(error: unknown): boolean {
  * files of a copied directory.
  */
 async function noteWritten<Args extends object, Data, Todo>(
-  { tool, args, uses, call }: Guarded<Args, Data, Todo>,
+  { tool, args, uses, call }: GuardedChange<Args, Data, Todo>,
   lines: SeenAfter,
   copies: boolean,
 ): Promise<void> {
   const { seen, fs } = call;
   const [first, second] = call.locations;
-  if (tool.name === "delete" && first !== undefined) forget(call, first.path);
+  if (tool.name === "delete" && first !== undefined) forgetTree(call, first.path);
   if (tool.name === "move" && first !== undefined && second !== undefined) {
-    forget(call, second.path);
+    forgetTree(call, second.path);
     for (const path of seen.below(first.path)) {
       const file = seen.recall(path);
       seen.note(path, undefined);
@@ -310,7 +316,7 @@ async function noteWritten<Args extends object, Data, Todo>(
     else if (copies && made?.isDir === true && first !== undefined)
       await noteCopies(call, first.path, second.path);
   }
-  for (const { path } of writtenBy(tool.name, args, uses, call)) {
+  for (const { path } of filesWrittenBy(tool.name, args, uses, call)) {
     const part = lines.get(path);
     const noted = seen.recall(path);
     if (noted?.hash === undefined) await noteFile(call, path, part);
@@ -322,7 +328,7 @@ async function noteWritten<Args extends object, Data, Todo>(
   }
 }
 
-function forget({ seen }: Call, top: string): void {
+function forgetTree({ seen }: Call, top: string): void {
   for (const path of seen.below(top)) seen.note(path, undefined);
 }
 
@@ -333,13 +339,13 @@ async function noteFile(call: Call, path: string, lines: readonly LineRange[] | 
 }
 
 /** The maximum number of copied files that are recorded as seen; further copies count as unread. */
-const MAX_COPIES = 2000;
+const MAX_NOTED_COPIES = 2000;
 
 async function noteCopies(call: Call, from: string, to: string): Promise<void> {
   let noted = 0;
   for await (const entry of walkTree(call.fs, from, call.signal)) {
     if (entry.type !== "file") continue;
-    if (noted === MAX_COPIES) return;
+    if (noted === MAX_NOTED_COPIES) return;
     noted += 1;
     const path = `${to}${entry.path.slice(from.length)}`;
     const made = await lstatOrNull(call.fs, path);

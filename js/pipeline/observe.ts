@@ -17,20 +17,20 @@ export interface Trace {
 /** The maximum number of files of one call whose hashes are reported. */
 const MAX_EFFECTS = 100;
 
-const life = Math.floor(performance.timeOrigin).toString(36);
+const processIdText = Math.floor(performance.timeOrigin).toString(36);
 let calls = 0;
 
 /** Runs a call and notifies the observers. */
-export async function observed(
+export async function runObserved(
   observers: readonly Observer[],
   about: Omit<CallBegin, "id" | "at">,
   run: (trace: Trace) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   calls += 1;
-  const begin: CallBegin = Object.freeze({ id: `${life}-${calls}`, at: Date.now(), ...about });
+  const begin: CallBegin = Object.freeze({ id: `${processIdText}-${calls}`, at: Date.now(), ...about });
   const started = performance.now();
   const ends = observers.flatMap((observer) => [
-    guarded(() => observer.begin?.(begin)),
+    ignoringErrors(() => observer.begin?.(begin)),
     observer.end?.bind(observer),
   ]);
   const trace: Trace = { tool: about.tool, changes: false, locations: [], effects: undefined };
@@ -39,12 +39,17 @@ export async function observed(
     result = await run(trace);
     return result;
   } finally {
-    const end = Object.freeze(endOf(begin, trace, result, performance.now() - started));
-    for (const told of ends) guarded(() => told?.(end));
+    const end = Object.freeze(callEndOf(begin, trace, result, performance.now() - started));
+    for (const told of ends) ignoringErrors(() => told?.(end));
   }
 }
 
-function endOf(begin: CallBegin, trace: Trace, result: ToolResult | undefined, duration: number): CallEnd {
+function callEndOf(
+  begin: CallBegin,
+  trace: Trace,
+  result: ToolResult | undefined,
+  duration: number,
+): CallEnd {
   const { tool, changes, effects } = trace;
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
   const approval = result?.meta.approval;
@@ -64,7 +69,7 @@ function endOf(begin: CallBegin, trace: Trace, result: ToolResult | undefined, d
 }
 
 /** Ignores the errors of an observer, so that it cannot affect the call. */
-function guarded<T>(run: () => T): T | undefined {
+function ignoringErrors<T>(run: () => T): T | undefined {
   try {
     return run();
   } catch {

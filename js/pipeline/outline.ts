@@ -9,7 +9,7 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import { plainArguments } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Tool } from "../tools/lib/tool.ts";
-import { type AnyChanging, type AnyTool, type CallOptions, previewed } from "./enter.ts";
+import { type AnyChanging, type AnyTool, type CallOptions, previewChange } from "./enter.ts";
 import { type ErrorData, errorData } from "./result.ts";
 import type { Session } from "./session.ts";
 
@@ -73,7 +73,7 @@ export function outlineOf(
   meant?: () => CanonicalCall,
 ): CallOutline {
   try {
-    const { tool, args } = meaning(known, given, meant?.());
+    const { tool, args } = toolAndArguments(known, given, meant?.());
     const parsed = tool.parse(args);
     const uses = tool.paths(parsed);
     const locations = uses.map(({ typed, intent }): CallLocation => {
@@ -100,12 +100,12 @@ export async function previewOf(
   meant?: () => CanonicalCall,
 ): Promise<HookPreview | undefined> {
   const call = meant?.();
-  const { tool, args } = meaning(known, given, call);
+  const { tool, args } = toolAndArguments(known, given, call);
   if (tool.kind !== "change") return undefined;
-  return previewed(session, tool as AnyChanging, args, session.permissions?.begin() ?? 0, options, call);
+  return previewChange(session, tool as AnyChanging, args, session.permissions?.begin() ?? 0, options, call);
 }
 
-function meaning(
+function toolAndArguments(
   known: Tool,
   given: unknown,
   meant: CanonicalCall | undefined,

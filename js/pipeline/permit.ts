@@ -13,10 +13,10 @@ import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import { sourcesOf } from "./sources.ts";
-import type { AskedPlace } from "./written-places.ts";
+import type { PlaceToApprove } from "./written-places.ts";
 
 /** The result of the rules for a call. */
-export interface Ruled {
+export interface RuleResult {
   /** The sources that decide about the call, in their order. */
   readonly sources: readonly DecisionSource[];
   /** The decision of the policy and the rules. For a read, every required approval was already given. */
@@ -28,8 +28,8 @@ export interface Ruled {
   readonly isKept: boolean;
 }
 
-/** The input of a plan. `isKept` is as in {@link Ruled}. */
-export interface Planning<Args extends object, Data, Todo> {
+/** The input of a plan. `isKept` is as in {@link RuleResult}. */
+export interface PlanInput<Args extends object, Data, Todo> {
   readonly tool: ChangingTool<Args, Data, Todo>;
   readonly args: Args;
   readonly call: Call;
@@ -41,24 +41,24 @@ export interface Planning<Args extends object, Data, Todo> {
  * if the rules hide the content from the call, an approval is requested first.
  * @throws FilewrightError APPROVAL_DENIED, and as the plan does
  */
-export async function planTold<Args extends object, Data, Todo>(
+export async function planAndReveal<Args extends object, Data, Todo>(
   session: Session,
-  { tool, args, call, isKept }: Planning<Args, Data, Todo>,
+  { tool, args, call, isKept }: PlanInput<Args, Data, Todo>,
 ): Promise<Plan<Data, Todo>> {
   if (!isKept) return tool.plan(args, call);
   let plan: Plan<Data, Todo>;
   try {
     plan = await tool.plan(args, call);
   } catch (error) {
-    await permit(session, tool, call.locations, call);
+    await requestApproval(session, tool, call.locations, call);
     throw error;
   }
-  if (plan.settled !== undefined) await permit(session, tool, call.locations, call);
+  if (plan.settled !== undefined) await requestApproval(session, tool, call.locations, call);
   return plan;
 }
 
 /** A rule wants the call to be asked about. */
-const RULED_ASK: Verdict = {
+const ASK_BY_RULE: Verdict = {
   decision: "ask",
   source: "rules",
   question: "A rule wants this to be asked about.",
@@ -78,7 +78,7 @@ export function approverOf(
   tool: string,
   locations: readonly Location[],
   ruled: Verdict,
-  places: readonly AskedPlace[] = [],
+  places: readonly PlaceToApprove[] = [],
 ): Confirm | undefined {
   const [roots, writesAskedPlace] = [rootsOf(locations), places.length > 0];
   const facts = { tool, args: {}, places: [], effects: [], roots, writesAskedPlace };
@@ -93,14 +93,14 @@ export function isApproved(
   locations: readonly Location[],
 ): boolean {
   const facts = { tool, args: {}, places: [], effects: [], roots: rootsOf(locations) };
-  return decide(sources, facts, { step: "approval", before: RULED_ASK }).decision === "allow";
+  return decide(sources, facts, { step: "approval", before: ASK_BY_RULE }).decision === "allow";
 }
 
 /**
  * Requests the approval of a read, or of an answer that reveals content. The caller checks that a rule
  * requires it.
  */
-export async function permit(
+export async function requestApproval(
   session: Session,
   tool: { readonly name: string; readonly title: string },
   locations: readonly Location[],
@@ -108,7 +108,7 @@ export async function permit(
 ): Promise<void> {
   const { approvals, notify } = session;
   const roots = rootsOf(locations);
-  const confirm = approverOf(session, sourcesOf(session, tool.name), tool.name, locations, RULED_ASK);
+  const confirm = approverOf(session, sourcesOf(session, tool.name), tool.name, locations, ASK_BY_RULE);
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];

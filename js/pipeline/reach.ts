@@ -17,21 +17,21 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { PathUse } from "../tools/lib/tool.ts";
 
 /** The parts of a path use that determine what is reached. */
-type Use = Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">;
+type PathUseFacts = Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">;
 
 /** A call that needs a decision. */
-export interface Reaching {
+export interface ReachInput {
   readonly fs: FsBackend;
   readonly rules: Rules;
   readonly tool: string;
   readonly args: object;
-  readonly uses: readonly Use[];
+  readonly uses: readonly PathUseFacts[];
   readonly locations: readonly Location[];
   readonly signal: AbortSignal | undefined;
 }
 
 /** Returns the facts of a call for the decision. It accesses the storage only when a rule may depend on it. */
-export async function reachOf(call: Reaching): Promise<CallFacts> {
+export async function reachOf(call: ReachInput): Promise<CallFacts> {
   const { fs, rules, tool, args, uses, locations } = call;
   const own = rules.forCall(tool, args);
   const places: PathForms[] = [];
@@ -46,13 +46,13 @@ export async function reachOf(call: Reaching): Promise<CallFacts> {
     const place = await placeOf(fs, at, entry);
     places.push(writesThrough ? [...(await placeOf(fs, at, false)).slice(1), ...place] : place);
   }
-  const trees = places.filter((_, index) => uses[index]?.tree === true).map(realOf);
+  const trees = places.filter((_, index) => uses[index]?.tree === true).map(realPathIn);
   const [top, target] = trees;
   for (const [index, place] of places.entries()) {
     for (const effect of uses[index]?.effects ?? []) {
       if (!restricted.includes(effect)) continue;
       if (effect.ifThere !== true) effects.push({ ...effect, place });
-      else if (await isReplaced(fs, realOf(place), tool)) effects.push({ ...effect, place });
+      else if (await isReplaced(fs, realPathIn(place), tool)) effects.push({ ...effect, place });
     }
   }
   if (top === undefined) return facts;
@@ -64,18 +64,18 @@ export async function reachOf(call: Reaching): Promise<CallFacts> {
   return facts;
 }
 
-interface Collecting {
+interface ReachedPaths {
   readonly places: PathForms[];
   readonly effects: Effect[];
 }
 
 /** Adds everything below a directory, and the destination of each entry. */
 async function addTree(
-  { fs, signal }: Reaching,
+  { fs, signal }: ReachInput,
   top: string,
   target: string | undefined,
   replacing: Pick<Effect, "tool" | "args"> | undefined,
-  { places, effects }: Collecting,
+  { places, effects }: ReachedPaths,
 ): Promise<void> {
   if ((await typeOf(fs, top)) !== "dir") return;
   for await (const { path, type } of walkTree(fs, top, signal)) {
@@ -105,6 +105,6 @@ async function typeOf(fs: FsBackend, path: string): Promise<string | undefined> 
   }
 }
 
-function realOf(place: PathForms): string {
+function realPathIn(place: PathForms): string {
   return place.at(-1) as string;
 }

@@ -104,7 +104,7 @@ export function unknownTool(name: string, known: Iterable<string>): Failure {
   const other = otherTool(String(name), (ours) => (names.includes(ours) ? ours : undefined));
   const close = other === undefined ? nearest(String(name), names) : undefined;
   const shown = escapeControls(String(name).slice(0, 80));
-  return refused(
+  return refusedFailure(
     "UNKNOWN_TOOL",
     other !== undefined
       ? `There is no tool '${shown}': ${other}.`
@@ -115,7 +115,7 @@ export function unknownTool(name: string, known: Iterable<string>): Failure {
 }
 
 /** Returns a failure from before any tool ran. */
-export function refused(
+export function refusedFailure(
   code: FilewrightError["code"],
   message: string,
   details?: Readonly<Record<string, unknown>>,

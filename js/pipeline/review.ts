@@ -42,7 +42,7 @@ export interface Reviewed<P> extends Evidence {
 }
 
 /** One change that needs an approval. */
-export interface Reviewable<Args extends object, Data, Todo> {
+export interface ReviewableChange<Args extends object, Data, Todo> {
   readonly tool: ChangingTool<Args, Data, Todo>;
   readonly args: Args;
   readonly uses: readonly PathUse[];
@@ -50,7 +50,7 @@ export interface Reviewable<Args extends object, Data, Todo> {
 }
 
 /** The question about a planned change. */
-export interface Question extends Evidence {
+export interface ChangeQuestion extends Evidence {
   readonly details: Omit<Confirmation, "onConfirm" | "signal" | "scopes" | "isModifying">;
   readonly outline: string;
 }
@@ -62,19 +62,19 @@ export async function placesOf(
 ): Promise<readonly string[]> {
   const places: string[] = [];
   for (const [index, { entry = false }] of uses.entries())
-    places.push(await placeOf(fs, (locations[index] as Location).path, entry));
+    places.push(await realPathOf(fs, (locations[index] as Location).path, entry));
   return places;
 }
 
-function placeOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
+function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
   return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 
 /** Returns the question about a plan, and the state that its answer depends on. */
 export async function questionOf<Args extends object, Data, Todo>(
-  { tool, args, uses, call }: Reviewable<Args, Data, Todo>,
+  { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
-): Promise<Question> {
+): Promise<ChangeQuestion> {
   const places = await placesOf(uses, call);
   const paths: string[] = [];
   for (const { path } of call.locations) paths.push(await realpathVia(call.fs, path));
@@ -82,7 +82,7 @@ export async function questionOf<Args extends object, Data, Todo>(
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map((one) => ({ ...one, path: placeOfPath.get(one.path) ?? one.path }));
   const base = [...plan.base, ...(preview.base ?? [])];
-  const outlined = outlineOf(tool.name, args, places, preview);
+  const outlined = questionOutline(tool.name, args, places, preview);
   const outline = digestOf([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
   const digest = digestOf([outline, base.map(({ path, version }) => [path, version])]);
   const { diff, originalContent, newContent, newBytes, risk, hash, incomplete } = preview;
@@ -114,7 +114,7 @@ export async function questionOf<Args extends object, Data, Todo>(
 }
 
 /** Returns the content of a question, without the versions that it depends on. */
-function outlineOf(
+function questionOutline(
   tool: string,
   args: object,
   places: readonly string[],
@@ -150,7 +150,7 @@ export function rootsOf(locations: readonly Location[]): readonly string[] {
 /** Asks the reviewer until a plan is approved unchanged. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
 export async function review<Args extends object, Data, Todo>(
   session: Session,
-  reviewable: Reviewable<Args, Data, Todo>,
+  reviewable: ReviewableChange<Args, Data, Todo>,
   planned: Plan<Data, Todo>,
   confirm: Confirm,
 ): Promise<Reviewed<Plan<Data, Todo>>> {
@@ -212,7 +212,7 @@ export async function review<Args extends object, Data, Todo>(
  */
 export async function compare(
   { places, base }: Evidence,
-  { uses, call }: Pick<Reviewable<object, unknown, unknown>, "uses" | "call">,
+  { uses, call }: Pick<ReviewableChange<object, unknown, unknown>, "uses" | "call">,
 ): Promise<void> {
   const now = await placesOf(uses, call);
   for (const [index, place] of places.entries()) {
@@ -225,8 +225,8 @@ export async function compare(
 
 /** Compares versions with the current ones. @throws FilewrightError CONFLICT when one differs */
 export async function compareVersions(base: readonly BaseVersion[], fs: FsBackend): Promise<void> {
-  for (let at = 0; at < base.length; at += COMPARED_AT_ONCE) {
-    const some = base.slice(at, at + COMPARED_AT_ONCE);
+  for (let at = 0; at < base.length; at += VERSIONS_COMPARED_AT_ONCE) {
+    const some = base.slice(at, at + VERSIONS_COMPARED_AT_ONCE);
     const versions = await Promise.all(
       some.map(({ path, entry }) => currentVersion(fs, path, entry === true)),
     );
@@ -238,4 +238,4 @@ export async function compareVersions(base: readonly BaseVersion[], fs: FsBacken
 }
 
 /** The number of versions that are requested at once. */
-const COMPARED_AT_ONCE = 32;
+const VERSIONS_COMPARED_AT_ONCE = 32;

@@ -27,7 +27,7 @@ import type { Views } from "./views.ts";
 export type CommandsFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
 
 /** The settings of a workspace's permissions that its agents use, too. */
-export interface Prompting {
+export interface PromptSettings {
   readonly ask: AskGrant | undefined;
   readonly now: (() => number) | undefined;
   readonly file: string | undefined;
@@ -83,7 +83,7 @@ export interface Session {
   /** Undefined when directories need no grant. */
   readonly permissions: Permissions | undefined;
   /** How directories are asked for; undefined when they are not. */
-  readonly prompting: Prompting | undefined;
+  readonly prompting: PromptSettings | undefined;
   /** The budget of the agent; undefined when it has no limit. */
   readonly budget: Budget | undefined;
   readonly hooks: readonly AnyHook[];

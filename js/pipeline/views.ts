@@ -11,7 +11,7 @@ import { hiding } from "../backends/confined/hiding.ts";
 import { isWithin } from "../backends/paths.ts";
 
 /** The maximum number of confined backends of one workspace; further calls check every entry separately. */
-const MAX_CONFINED = 16;
+const MAX_CONFINED_VIEWS = 16;
 
 /** The rules that determine the view of a call. */
 export interface ViewRequest {
@@ -62,7 +62,7 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
       const key = JSON.stringify(globs);
       const known = confined.get(key);
       if (known !== undefined) return known;
-      if (confined.size >= MAX_CONFINED) return over(base, request);
+      if (confined.size >= MAX_CONFINED_VIEWS) return over(base, request);
       const made = confine(globs);
       if (granted !== undefined) made.grantSecrets?.(granted);
       confined.set(key, made);

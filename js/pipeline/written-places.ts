@@ -17,10 +17,10 @@ import type { LockKey } from "./scheduling/locks.ts";
 import type { Session } from "./session.ts";
 
 /** The number of paths that are checked at the same time. */
-const KEYS_AT_ONCE = 64;
+const PATHS_CHECKED_AT_ONCE = 64;
 
 /** A written path for which a row requires an approval. */
-export interface AskedPlace {
+export interface PlaceToApprove {
   /** As results show it. */
   readonly path: string;
   readonly row: PlaceRow;
@@ -43,14 +43,14 @@ export async function checkWritten(
   session: Pick<Session, "resolver" | "repositories">,
   keys: readonly WrittenKey[],
   { fs, signal }: Pick<Call, "fs" | "signal">,
-): Promise<readonly AskedPlace[]> {
+): Promise<readonly PlaceToApprove[]> {
   const written = keys.filter(({ write }) => write);
   // A directory with many written files is looked at once.
   const looked = new Map<string, Promise<readonly string[]>>();
-  const asked: AskedPlace[] = [];
+  const asked: PlaceToApprove[] = [];
   const yielder = new Yielder({ signal });
-  for (let at = 0; at < written.length; at += KEYS_AT_ONCE) {
-    const some = written.slice(at, at + KEYS_AT_ONCE);
+  for (let at = 0; at < written.length; at += PATHS_CHECKED_AT_ONCE) {
+    const some = written.slice(at, at + PATHS_CHECKED_AT_ONCE);
     for (const places of await Promise.all(some.map((key) => checkKey(session, key, looked, fs, signal))))
       asked.push(...places);
     await yielder.yieldIfDue();
@@ -64,9 +64,9 @@ async function checkKey(
   looked: Map<string, Promise<readonly string[]>>,
   fs: FsBackend,
   signal: AbortSignal | undefined,
-): Promise<readonly AskedPlace[]> {
+): Promise<readonly PlaceToApprove[]> {
   const named = [...((await repositories?.placesFor(path, looked)) ?? [])];
-  const asked: AskedPlace[] = [];
+  const asked: PlaceToApprove[] = [];
   const checkPlace = (at: string): void => {
     const place = named.find((one) => isWithin(at, one));
     if (place !== undefined) throw namedPlace(resolver, at, place);
@@ -124,7 +124,7 @@ export function isDryRun(args: object): boolean {
 }
 
 /** Returns the warnings about places that were written without an approval. */
-export function warningsOf(asked: readonly AskedPlace[]): readonly string[] {
+export function placeWarningsOf(asked: readonly PlaceToApprove[]): readonly string[] {
   const byPath = new Map(asked.map((place) => [place.path, place.row]));
   return [...byPath].map(
     ([path, { reason }]) => `${escapeControls(path)}: ${reason} Nobody was there to be asked; tell the user.`,

@@ -98,7 +98,7 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
 const checkOptions = optionChecker("agent", AGENT_OPTIONS);
 
 /** The state of an agent that uses the storage of its workspace: it has nothing to release. */
-const NOTHING_OWN: Partial<Confined> & Pick<Confined, "release"> = { release: async () => {} };
+const SHARED_STORAGE: Partial<Confined> & Pick<Confined, "release"> = { release: async () => {} };
 
 /** Returns the shared state of an agent's calls. @throws FilewrightError INVALID_ARGUMENT for invalid options */
 export async function agentSession(session: Session, name: string, given: AgentOptions): Promise<Session> {
@@ -111,7 +111,7 @@ export async function agentSession(session: Session, name: string, given: AgentO
   const apart = wanted.access !== undefined || asks;
   const own: Partial<Confined> & Pick<Confined, "release"> = apart
     ? await session.confine(policyOf(session, wanted), session.resolver.policy)
-    : NOTHING_OWN;
+    : SHARED_STORAGE;
   const { confirm, budget } = wanted;
   const { policy } = own.resolver ?? session.resolver;
   const rules = session.rules.with(compileRules(wanted.rules ?? [], policy));
@@ -121,11 +121,11 @@ export async function agentSession(session: Session, name: string, given: AgentO
     running: new RunningCalls(session.running),
     commands: session.commandsFor(policy, rules),
     agent: name,
-    limits: lower(session.limits, wanted.limits ?? {}),
+    limits: lowerLimits(session.limits, wanted.limits ?? {}),
     rules,
     approvals: makeApprovals(),
     permissions: asks ? permissionsOf(session, wanted) : session.permissions,
-    ...(confirm === undefined ? {} : { confirmFor: withOwn(session, confirm) }),
+    ...(confirm === undefined ? {} : { confirmFor: confirmAfterOthers(session, confirm) }),
     budget: budget === undefined ? session.budget : makeBudget(budget, session.budget),
   });
 }
@@ -155,13 +155,13 @@ function permissionsOf(session: Session, { permissions: own = {} }: AgentOptions
   });
 }
 
-function lower(limits: Limits, wanted: Partial<Limits>): Limits {
+function lowerLimits(limits: Limits, wanted: Partial<Limits>): Limits {
   const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const least = entries.map(([name, value]) => [name, Math.min(limits[name as keyof Limits], value)]);
   return Object.freeze({ ...limits, ...Object.fromEntries(least) });
 }
 
-function withOwn(session: Session, confirm: Confirm): Session["confirmFor"] {
+function confirmAfterOthers(session: Session, confirm: Confirm): Session["confirmFor"] {
   return (tool, calledAs) => {
     const others = session.confirmFor(tool, calledAs);
     return oneOf([...(others === undefined ? [] : [others]), confirm]);

@@ -8,8 +8,8 @@ import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
-const ENTRY = "openWorkspace";
-const checkTypes = optionChecker(ENTRY, WORKSPACE_OPTIONS);
+const ENTRY_NAME = "openWorkspace";
+const checkTypes = optionChecker(ENTRY_NAME, WORKSPACE_OPTIONS);
 
 /** One root in its long form, with its path as text. */
 interface CheckedRoot {
@@ -31,28 +31,28 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
   const short = typeof given === "string" || isUrl(given);
   const { root, roots, ...rest } = checkTypes(short ? { root: given } : given);
   if (root !== undefined && roots !== undefined)
-    throw wrongOption(ENTRY, "roots", "give root or roots, not both");
+    throw wrongOption(ENTRY_NAME, "roots", "give root or roots, not both");
   if (rest.kernel === "require" && rest.backend !== undefined) {
     throw new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
       hint: 'use kernel: "prefer"',
     });
   }
   if (rest.preserve === "strict" && rest.backend !== undefined)
-    throw wrongOption(ENTRY, "preserve", '"strict" concerns the local disk alone');
+    throw wrongOption(ENTRY_NAME, "preserve", '"strict" concerns the local disk alone');
   if (rest.backendId !== undefined && rest.backend === undefined)
-    throw wrongOption(ENTRY, "backendId", "names a backend, and none is given");
+    throw wrongOption(ENTRY_NAME, "backendId", "names a backend, and none is given");
   const { grantsFile, store } = rest.permissions ?? {};
   if (grantsFile !== undefined && store !== undefined)
     throw wrongOption(
-      ENTRY,
+      ENTRY_NAME,
       "permissions.store",
       "give permissions.grantsFile or permissions.store, not both",
     );
   const { foreignTools: foreign = [] } = rest;
-  assertRules(ENTRY, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
+  assertRules(ENTRY_NAME, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
   const { hooks = [] } = rest;
   // The names make the tools of every preset, which a workspace without hooks does not need.
-  if (hooks.length > 0) assertToolNames(ENTRY, "hooks", hooks, namesForHooks(rest.preset, foreign));
+  if (hooks.length > 0) assertToolNames(ENTRY_NAME, "hooks", hooks, namesForHooks(rest.preset, foreign));
   const all = roots ?? (root === undefined ? undefined : [root]);
   return {
     ...rest,
@@ -66,7 +66,7 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
   };
 }
 
-const FORMS = 'openWorkspace("/repo") or openWorkspace({ root: "/repo" })';
+const VALID_FORMS = 'openWorkspace("/repo") or openWorkspace({ root: "/repo" })';
 
 /**
  * Refuses a first argument that is neither a directory nor options, and names the valid forms.
@@ -83,7 +83,7 @@ function assertFirstArgument(given: unknown): void {
 
 function wrongFirstArgument(given: unknown): string | undefined {
   if (given === undefined || given === null)
-    return `got ${given === null ? "null" : "nothing"}, as of a variable that is not set; give a directory: ${FORMS}.`;
+    return `got ${given === null ? "null" : "nothing"}, as of a variable that is not set; give a directory: ${VALID_FORMS}.`;
   if (given === "") return "the directory must not be empty; a variable may not be set.";
   if (typeof given === "string") {
     if (/^~(?:[/\\]|$)/u.test(given))
@@ -94,17 +94,17 @@ function wrongFirstArgument(given: unknown): string | undefined {
   }
   if (Array.isArray(given)) return "got a list; several directories are { roots: [...] }.";
   if (typeof given !== "object")
-    return `got ${typeof given === "undefined" ? "nothing" : `a ${typeof given}`}; give a directory: ${FORMS}.`;
+    return `got ${typeof given === "undefined" ? "nothing" : `a ${typeof given}`}; give a directory: ${VALID_FORMS}.`;
   if (typeof (given as { then?: unknown }).then === "function")
     return "got a promise; await it before it is given.";
   const name = (Object.getPrototypeOf(given) as object | null)?.constructor?.name;
-  if (!isUrl(given) && name !== undefined && name !== "Object" && isForeign(given))
-    return `got an object of class ${escapeControls(name)}; give a directory: ${FORMS}.`;
+  if (!isUrl(given) && name !== undefined && name !== "Object" && isClassInstance(given))
+    return `got an object of class ${escapeControls(name)}; give a directory: ${VALID_FORMS}.`;
   return undefined;
 }
 
 /** Returns true for an instance of a class; options from another realm are plain objects. */
-function isForeign(given: object): boolean {
+function isClassInstance(given: object): boolean {
   const prototype = Object.getPrototypeOf(given) as object | null;
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
@@ -126,12 +126,16 @@ function pathOf(root: string | URL, where: string): string {
   if (typeof root === "string") return root;
   const { protocol, host, pathname, search, hash } = root;
   if (protocol !== "file:" || (host !== "" && host !== "localhost"))
-    throw wrongOption(ENTRY, where, `must be a file: URL of this machine, got ${JSON.stringify(root.href)}`);
+    throw wrongOption(
+      ENTRY_NAME,
+      where,
+      `must be a file: URL of this machine, got ${JSON.stringify(root.href)}`,
+    );
   if (search !== "" || hash !== "" || /%2f|%00/iu.test(pathname))
-    throw wrongOption(ENTRY, where, `must name a path alone, got ${JSON.stringify(root.href)}`);
+    throw wrongOption(ENTRY_NAME, where, `must name a path alone, got ${JSON.stringify(root.href)}`);
   try {
     return decodeURIComponent(pathname);
   } catch {
-    throw wrongOption(ENTRY, where, `has an escape that is no UTF-8, got ${JSON.stringify(root.href)}`);
+    throw wrongOption(ENTRY_NAME, where, `has an escape that is no UTF-8, got ${JSON.stringify(root.href)}`);
   }
 }

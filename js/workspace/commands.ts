@@ -36,17 +36,17 @@ export function commandsOf(
     }
     opened ??= localHost().commands(commands === true ? {} : (commands as CommandOptions), wanted);
     const provider = opened.within?.(wanted) ?? opened;
-    return checked(provider, [
+    return enforcingOrThrow(provider, [
       ...(wanted.deny.length > 0 ? ["denied paths"] : []),
       ...(wanted.protect ? ["protected places"] : []),
       ...(wanted.secrets ? ["secrets"] : []),
       // Neither globs nor mounts can express these rules, so no sandbox enforces them.
-      ...(ruled === undefined ? [UNTOLD] : []),
+      ...(ruled === undefined ? [INEXPRESSIBLE_RULES] : []),
     ]);
   };
 }
 
-const UNTOLD = "deny rules with an exception before them (use access.deny)";
+const INEXPRESSIBLE_RULES = "deny rules with an exception before them (use access.deny)";
 
 function isProvider(commands: true | CommandOptions | SandboxProvider): commands is SandboxProvider {
   return commands !== true && "run" in commands;
@@ -56,9 +56,9 @@ function isProvider(commands: true | CommandOptions | SandboxProvider): commands
  * Returns the sandbox when it enforces the policy, or when `degrade` is `allow`.
  * @throws FilewrightError SANDBOX_SETUP_FAILED
  */
-function checked(provider: SandboxProvider, wants: readonly string[]): SandboxProvider {
+function enforcingOrThrow(provider: SandboxProvider, wants: readonly string[]): SandboxProvider {
   const { policy = "none", tier } = provider.status;
-  const missing = policy === "enforced" ? wants.filter((want) => want === UNTOLD) : wants;
+  const missing = policy === "enforced" ? wants.filter((want) => want === INEXPRESSIBLE_RULES) : wants;
   if (missing.length === 0) return provider;
   if (provider.degrade !== "allow") {
     throw new FilewrightError(

@@ -24,7 +24,7 @@ const journals = new Map<string, FileJournal>();
  * Returns the journal of a state directory, one for each directory, because its lock shows that this
  * process is alive.
  */
-function journal(stateDir: string = defaultStateDir()): FileJournal {
+function journalOfStateDir(stateDir: string = defaultStateDir()): FileJournal {
   let known = journals.get(stateDir);
   if (known === undefined) {
     known = new FileJournal(stateDir, (name) => tryLock(stateDir, name));
@@ -34,7 +34,7 @@ function journal(stateDir: string = defaultStateDir()): FileJournal {
 }
 
 setLocalHost({
-  journal,
+  journal: journalOfStateDir,
   isDisk: (backend) => backend instanceof LocalBackend,
   stateDir: (given) => resolve(given ?? defaultStateDir()),
   commands: openCommands,

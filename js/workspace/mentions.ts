@@ -86,7 +86,7 @@ export async function resolveMentions(
 ): Promise<Mentions> {
   const { resolvers = [], ...call } = checkOptions(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
-  const own: Own = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);
+  const own: RunOwnTool = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);
   const found = new Map<string, string>();
   for (const [whole, quoted, bare = ""] of prompt.matchAll(MENTION)) {
     // A full stop after a mention ends the sentence and is not part of the name.
@@ -94,7 +94,7 @@ export async function resolveMentions(
     if (name !== "" && found.size < MAX_MENTIONS) found.set(quoted === undefined ? `@${name}` : whole, name);
   }
   const mentions: Mention[] = [];
-  for (const [mention, name] of found) mentions.push(await resolved(own, mention, name, resolvers));
+  for (const [mention, name] of found) mentions.push(await resolveMention(own, mention, name, resolvers));
   const sections = mentions.map(({ mention, ok, text }) =>
     ok ? `--- ${escapeControls(mention)} ---\n\n${text}\n` : text,
   );
@@ -106,10 +106,10 @@ export async function resolveMentions(
 }
 
 /** Runs a tool by its canonical name, whatever the preset of the workspace. */
-type Own = (tool: "read_file" | "list_directory", path: string) => Promise<ToolResult>;
+type RunOwnTool = (tool: "read_file" | "list_directory", path: string) => Promise<ToolResult>;
 
-async function resolved(
-  own: Own,
+async function resolveMention(
+  own: RunOwnTool,
   mention: string,
   name: string,
   resolvers: readonly MentionResolver[],
@@ -118,19 +118,19 @@ async function resolved(
   for (const resolve of resolvers) {
     const made = await resolve(name);
     if (made === undefined) continue;
-    if (made === null) return missing(mention, name);
+    if (made === null) return missingMention(mention, name);
     path = made;
     break;
   }
   let result = await own("read_file", path);
   if (result.error?.code === "IS_DIRECTORY") result = await own("list_directory", path);
-  if (!result.ok) return missing(mention, path, result.error.code);
+  if (!result.ok) return missingMention(mention, path, result.error.code);
   const { text, content } = result;
   return { mention, path, ok: true, text, ...(content === undefined ? {} : { content }) };
 }
 
 /** Returns the same text for a missing path and a forbidden one: a prompt must not reveal files outside. */
-function missing(mention: string, path: string, code = "NOT_FOUND"): Mention {
+function missingMention(mention: string, path: string, code = "NOT_FOUND"): Mention {
   const why = code === "NOT_FOUND" || code === "OUTSIDE_ALLOWED" ? "" : ` (${code})`;
   return { mention, path, ok: false, text: `@mention not found: ${escapeControls(mention)}${why}` };
 }

@@ -28,7 +28,7 @@ import { type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import { commandsOf } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
-import { recover } from "../pipeline/past/history.ts";
+import { recoverSession } from "../pipeline/past/history.ts";
 import { isDisk, localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
@@ -71,7 +71,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     given.notify,
   );
   const named = policyOf(given, preset?.access, local, deny);
-  const roots = (path: string): Promise<string> => rootPath(storage, path, local);
+  const roots = (path: string): Promise<string> => realRootPath(storage, path, local);
   const repositories = await repositoriesOf(named, storage, local, roots);
   const resolver = await createResolver(await protectStateDir(repositories, given, disk, roots), roots);
   const { policy } = resolver;
@@ -97,7 +97,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     net: provider?.status.network ?? "none",
     ...(provider === undefined ? {} : { commands: provider.status }),
   });
-  const records = recordsOf(given, local);
+  const records = journalPlaceOf(given, local);
   const guard = guardOf(given.guard, preset);
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
@@ -169,9 +169,9 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     ignoreFiles: Object.freeze([...(given.ignoreFiles ?? IGNORE_FILES)]),
     readers: readersFor({ readers: given.readers }),
   });
-  const recovery = await recover(session);
+  const recovery = await recoverSession(session);
   const journal = records.store instanceof MemoryJournal ? "memory" : "disk";
-  tellRecovery(given, recovery, journal);
+  notifyRecovery(given, recovery, journal);
   return makeWorkspace(session, preset, {
     engine: engine().info,
     backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
@@ -183,19 +183,19 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   });
 }
 
-let workspaces = 0;
+let workspaceCount = 0;
 
 /** Returns a number for each workspace of this process. */
 function nextWorkspace(): number {
-  workspaces += 1;
-  return workspaces;
+  workspaceCount += 1;
+  return workspaceCount;
 }
 
 /**
  * Returns the place of the journal. The paths of a `LocalBackend` identify its files on the disk, and so
  * its journal. The paths of another backend identify nothing without a name for the storage.
  */
-function recordsOf(
+function journalPlaceOf(
   { backend, backendId, stateDir }: WorkspaceOptions,
   local: boolean,
 ): Pick<JournalOptions, "store" | "storage"> {
@@ -211,7 +211,7 @@ function recordsOf(
  * Notifies the host of recovered changes, and of a journal in memory, with which the end of the process
  * leaves a change half made.
  */
-function tellRecovery(
+function notifyRecovery(
   { notify, stateDir }: WorkspaceOptions,
   recovery: Recovery,
   journal: "disk" | "memory",
@@ -244,7 +244,7 @@ function policyOf(
     path: absolute(path),
     write: access === "write",
   }));
-  const access = accessIn(options, preset);
+  const access = accessWithPreset(options, preset);
   const cwd = options.cwd === undefined ? roots[0]?.path : absolute(options.cwd);
   if (cwd === undefined)
     throw new FilewrightError(
@@ -307,7 +307,7 @@ async function protectStateDir(
 }
 
 /** Returns the access options, with those of the preset where the host sets none. @throws INVALID_ARGUMENT */
-function accessIn(options: CheckedOptions, preset: PresetAccess | undefined): AccessOptions {
+function accessWithPreset(options: CheckedOptions, preset: PresetAccess | undefined): AccessOptions {
   const { roots, rootAlone, access = {} } = options;
   if (preset?.listed === true) assertListedRoots(options);
   if (preset === undefined || (roots !== undefined && !rootAlone)) return access;
@@ -379,7 +379,7 @@ function permissionOptionsOf(
 }
 
 /** Returns the real path of a root. A missing root is created, except on the local disk. */
-async function rootPath(storage: FsBackend, path: string, local: boolean): Promise<string> {
+async function realRootPath(storage: FsBackend, path: string, local: boolean): Promise<string> {
   if (!local && !(await storage.exists(path))) await storage.mkdir(path, { parents: true, existOk: true });
   if (local && !(await storage.exists(path))) {
     throw new FilewrightError("NOT_FOUND", `the root '${path}' does not exist`, { path });

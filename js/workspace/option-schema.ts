@@ -32,7 +32,7 @@ import type { AccessOptions, GuardOptions, RootOptions, WorkspaceOptions } from 
 import type { PermissionOptions } from "./permissions.ts";
 import { READ_STORE } from "../pipeline/past/reads.ts";
 
-const FILE_NAME = text({
+const FILE_NAME_OPTION = text({
   pattern: "^[^/\\0]+$",
   test: (name) => (name === "." || name === ".." ? "must be the name of a file" : undefined),
 });
@@ -95,7 +95,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     notify: callback(),
     limits: LIMIT_OPTIONS,
     readers: list(READER),
-    ignoreFiles: list(FILE_NAME, {
+    ignoreFiles: list(FILE_NAME_OPTION, {
       test: (names) => (names.indexOf(".gitignore") > 0 ? "must name .gitignore first" : undefined),
     }),
     edit: EDIT_OPTIONS,

@@ -10,7 +10,7 @@ import {
 } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
-import type { Prompting } from "../pipeline/session.ts";
+import type { PromptSettings } from "../pipeline/session.ts";
 
 /** The option that requires directories to be granted before they are used. */
 export interface PermissionOptions {
@@ -31,7 +31,7 @@ export interface OpenedPermissions {
   /** Undefined when directories need no grant and there is no file of grants to protect. */
   readonly permissions: Permissions | undefined;
   /** Undefined when directories are not asked for. */
-  readonly prompting: Prompting | undefined;
+  readonly prompting: PromptSettings | undefined;
   /** Globs that deny access to the file of grants. */
   readonly deny: readonly string[];
 }

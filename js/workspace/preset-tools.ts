@@ -4,7 +4,7 @@ import type { Preset, PresetTool } from "../presets/index.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Annotations } from "../tools/lib/tool.ts";
 import { runCall } from "../pipeline/call.ts";
-import { allowed, callOptions } from "../pipeline/call-options.ts";
+import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
 import type { CallGate } from "../pipeline/scheduling/drain.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
@@ -62,7 +62,7 @@ export function presetTools(
     const end = calls.refusal();
     if (end !== undefined) return end;
     if (tool === undefined) return unknownTool(name, byName.keys());
-    const checked = callOptions(given);
+    const checked = checkCallOptions(given);
     if ("ok" in checked) return checked;
     return calls.run(() => callPreset(session, tool, args, checked.options));
   };
@@ -81,7 +81,13 @@ export function presetTools(
       outline: (args: unknown) => outlineOf(session, tool, args, canonical(args)),
       preview: async (args: unknown, options?: CallOptions) =>
         calls.run(() =>
-          previewOf(session, tool, args, allowed(calls.refusal() ?? callOptions(options)), canonical(args)),
+          previewOf(
+            session,
+            tool,
+            args,
+            optionsOrThrow(calls.refusal() ?? checkCallOptions(options)),
+            canonical(args),
+          ),
         ),
       execute: (args: unknown, options?: CallOptions) => call(name, args, options),
       [ROOT_LOOKUP]: makeRootLookup(session, tool.name),

@@ -21,12 +21,12 @@ import type { AccessSummary, Tool } from "../tools/lib/tool.ts";
 import { type AgentOptions, agentSession } from "./agents.ts";
 import type { Spent } from "../pipeline/scheduling/budget.ts";
 import { runCall } from "../pipeline/call.ts";
-import { allowed, callOptions } from "../pipeline/call-options.ts";
+import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
 import { lockAll } from "../pipeline/change.ts";
 import { type CallGate, makeCallGate } from "../pipeline/scheduling/drain.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { iconOf, outlineOf, previewOf } from "../pipeline/outline.ts";
-import { type Failure, refused, type ToolResult, unknownTool } from "../pipeline/result.ts";
+import { type Failure, refusedFailure, type ToolResult, unknownTool } from "../pipeline/result.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { type HistoryEntry, historyOf, type Undone, undoCall } from "../pipeline/past/history.ts";
 import type { LocalFacts } from "./host.ts";
@@ -167,7 +167,7 @@ export interface AgentWorkspace extends Workspace {
   spent(): Spent | undefined;
 }
 
-const CLOSED = "The workspace is closed.";
+const CLOSED_MESSAGE = "The workspace is closed.";
 /**
  * The options of `ws.lock`.
  *
@@ -189,7 +189,7 @@ const checkUndoOptions = optionChecker("undo", UNDO_OPTIONS);
 const checkCallId = optionChecker("undo", text());
 
 function closedRefusal(): Failure {
-  return refused("UNSUPPORTED_OPERATION", CLOSED);
+  return refusedFailure("UNSUPPORTED_OPERATION", CLOSED_MESSAGE);
 }
 
 /** Creates a workspace on its shared state. `isAgent`: it belongs to another, and shares its files and hooks. */
@@ -216,7 +216,7 @@ export function makeWorkspace(
     const end = refusal();
     if (end !== undefined) return end;
     if (tool === undefined) return unknownTool(name, byName.keys());
-    const checked = callOptions(given);
+    const checked = checkCallOptions(given);
     if ("ok" in checked) return checked;
     return gate.run(() => runCall(session, tool, args, checked.options));
   };
@@ -235,7 +235,7 @@ export function makeWorkspace(
   };
   const wantOpen = (): void => {
     if (session.running.closed)
-      throw new FilewrightError("UNSUPPORTED_OPERATION", CLOSED, { complete: true });
+      throw new FilewrightError("UNSUPPORTED_OPERATION", CLOSED_MESSAGE, { complete: true });
   };
   const definitions = tools.map(
     (tool): ToolDefinition =>
@@ -249,14 +249,16 @@ export function makeWorkspace(
         icon: iconOf(tool.name),
         outline: (args: unknown) => outlineOf(session, tool, args),
         preview: async (args: unknown, options?: CallOptions) =>
-          gate.run(() => previewOf(session, tool, args, allowed(refusal() ?? callOptions(options)))),
+          gate.run(() =>
+            previewOf(session, tool, args, optionsOrThrow(refusal() ?? checkCallOptions(options))),
+          ),
         execute: (args: unknown, options?: CallOptions) => callOwn(tool.name, args, options),
         [ROOT_LOOKUP]: makeRootLookup(session, tool.name),
       }),
   );
   const methods: Record<string, (args: unknown, options?: CallOptions) => Promise<unknown>> = {};
   for (const { name } of TOOLS) {
-    methods[camel(name)] = async (args, options) => {
+    methods[toCamelCase(name)] = async (args, options) => {
       const result = await callOwn(name, args, options);
       if (result.ok) return result.data;
       const { code, message, ...rest } = result.error;
@@ -310,7 +312,7 @@ export function makeWorkspace(
   const spent = isAgent ? { spent: () => session.budget?.spent() } : {};
   const ws = Object.assign(base, methods, spent);
   const list: ListOf = (other) => (other === undefined ? Object.freeze(definitions) : listOf(other).tools);
-  Object.defineProperty(ws, LIST, { value: list });
+  Object.defineProperty(ws, TOOLS_OF_PRESET, { value: list });
   Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, "stat") });
   return Object.freeze(ws) as unknown as Workspace;
 }
@@ -322,7 +324,7 @@ type ListOf = (preset: Preset | undefined) => readonly ToolDefinition[];
  * The key under which a workspace holds its {@link ListOf}. A WeakMap would keep its values until a full
  * garbage collection, long after the workspace is closed.
  */
-const LIST: unique symbol = Symbol("tools of a preset");
+const TOOLS_OF_PRESET: unique symbol = Symbol("tools of a preset");
 
 /**
  * Returns the tools of a workspace under the names, parameters and texts of a preset, whatever preset it
@@ -334,7 +336,7 @@ const LIST: unique symbol = Symbol("tools of a preset");
  * @throws FilewrightError INVALID_ARGUMENT for an unknown preset
  */
 export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly ToolDefinition[] {
-  const list = (ws as { readonly [LIST]?: ListOf } | null | undefined)?.[LIST];
+  const list = (ws as { readonly [TOOLS_OF_PRESET]?: ListOf } | null | undefined)?.[TOOLS_OF_PRESET];
   if (list === undefined) throw new FilewrightError("INVALID_ARGUMENT", "this is no workspace of Filewright");
   return list(presetOf(preset));
 }
@@ -343,7 +345,7 @@ function grantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
   return Object.freeze({ list, add, revoke });
 }
 
-function camel(name: string): string {
+function toCamelCase(name: string): string {
   return name.replace(/_(\w)/gu, (_, letter: string) => letter.toUpperCase());
 }
 
@@ -389,8 +391,8 @@ type MethodOf<Name extends ToolName> = (
 ) => Promise<ToolData[Name]>;
 
 /** Fails to compile when a tool has no method, or a method does not fit its tool. */
-type Complete<_Methods extends { readonly [Name in ToolName as Camel<Name>]: MethodOf<Name> }> = true;
+type MethodsComplete<_Methods extends { readonly [Name in ToolName as Camel<Name>]: MethodOf<Name> }> = true;
 /** True when each tool has a method, and there are no others. */
-type ToolMethodsAreComplete = Complete<ToolMethods> &
+type ToolMethodsAreComplete = MethodsComplete<ToolMethods> &
   ([Exclude<keyof ToolMethods, Camel<ToolName>>] extends [never] ? true : never);
 true satisfies ToolMethodsAreComplete;

@@ -28,7 +28,7 @@ import { decodeText, encodeText } from "../../backends/text.ts";
 import { optionChecker, instance, required } from "../../schema/option.ts";
 import {
   codeOf,
-  translated,
+  translateError,
   realOf,
   type RealOptions,
   type NodeFs,
@@ -85,13 +85,13 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     return real;
   };
   /** Runs on the entry itself: links of its parents are followed, its own is not. */
-  const run: Run = (path, operation) =>
-    translated(path, async () => operation(await resolve(path, { follow: false })));
+  const run: RunOperation = (path, operation) =>
+    translateError(path, async () => operation(await resolve(path, { follow: false })));
   /** Runs on the path with all links resolved. */
-  const follow: Run = (path, operation) =>
-    translated(path, async () => operation(await resolve(path, { follow: true })));
+  const follow: RunOperation = (path, operation) =>
+    translateError(path, async () => operation(await resolve(path, { follow: true })));
   const realpath = (path: string): Promise<string> =>
-    translated(path, () => resolve(path, { follow: true, keepMissingDirectory: true }));
+    translateError(path, () => resolve(path, { follow: true, keepMissingDirectory: true }));
 
   const stat = (path: string): Promise<FsStat> =>
     follow(path, async (file) => factsOf(at(path), (await host.stat(file)) as NodeStats));
@@ -136,7 +136,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       checkWritable(old, path);
       if (options.createDirs === true && old === undefined)
         await host.mkdir(parentOf(to), { recursive: true });
-      await replace(host, to, content, options.mode ?? old?.mode);
+      await replaceFile(host, to, content, options.mode ?? old?.mode);
       return {};
     });
   const listDir = (path: string): Promise<readonly FsEntry[]> =>
@@ -216,13 +216,13 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
   });
 }
 
-type Run = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
+type RunOperation = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
 
 /** Adds links and permission bits, as far as the host supports them. */
 function linksOf(
   host: NodeFsPromises,
-  run: Run,
-  follow: Run,
+  run: RunOperation,
+  follow: RunOperation,
   lstat: (path: string) => Promise<FsStat>,
   realpath: (path: string) => Promise<string>,
 ): Partial<FsBackend> {
@@ -254,7 +254,7 @@ function linksOf(
 /** Adds rename, if the host supports it. */
 function movesOf(
   host: NodeFsPromises,
-  run: Run,
+  run: RunOperation,
   standing: (path: string) => Promise<FsStat | undefined>,
 ): Partial<FsBackend> {
   const { rename, readlink, symlink } = host;
@@ -275,9 +275,9 @@ function movesOf(
         if (there?.isDir && ((await host.readdir(destination)) as readonly unknown[]).length > 0)
           throw failure("NOT_EMPTY", to);
         checkWritable(there, to);
-        await translated(to, async () => {
+        await translateError(to, async () => {
           if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)
-            return renamed(host, rename, source, destination, there);
+            return renamedError(host, rename, source, destination, there);
           // Some imitations would move the link's target.
           const target = String(await readlink.call(host, source));
           if (there !== undefined) await host.unlink(destination);
@@ -289,7 +289,7 @@ function movesOf(
 }
 
 /** Renames a file or a directory, and replaces a link at the destination instead of following it. */
-async function renamed(
+async function renamedError(
   host: NodeFsPromises,
   rename: NonNullable<NodeFsPromises["rename"]>,
   source: string,
@@ -316,7 +316,7 @@ async function isRoot(host: NodeFsPromises, path: string): Promise<boolean> {
 }
 
 /** Replaces a file atomically: written to a temporary file and renamed, if the host can rename. */
-async function replace(
+async function replaceFile(
   host: NodeFsPromises,
   path: string,
   content: Uint8Array,

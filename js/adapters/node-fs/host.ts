@@ -61,7 +61,7 @@ const CODE_OF_ERRNO: Readonly<Record<string, Code>> = {
 };
 
 /** Runs one operation on a path, and converts its error. */
-export async function translated<T>(path: string, operation: () => Promise<T>): Promise<T> {
+export async function translateError<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { singleTypes } from "../../presets/strict.ts";
 import { UnknownTool } from "../../rpc/handler.ts";
-import { shuttingDown } from "../../pipeline/scheduling/drain.ts";
+import { shuttingDownFailure } from "../../pipeline/scheduling/drain.ts";
 import type { ToolResult, CallOptions } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
 import { type ClientLog, logCall, makeClientLog, type Notify, type LogLevel } from "./log.ts";
@@ -84,7 +84,7 @@ export async function callTool(
   const { preset } = host;
   const { signal, _meta: meta, notify } = mcpReq;
   const log = logOf(serving, mcpReq);
-  if (host.isDraining()) return answerOf(shuttingDown(), undefined, { preset, structured, cwd: "/" });
+  if (host.isDraining()) return answerOf(shuttingDownFailure(), undefined, { preset, structured, cwd: "/" });
   const served = await host.workspace();
   if (served === undefined) {
     log?.log("warning", { message: "a call was refused: no directory is allowed" });

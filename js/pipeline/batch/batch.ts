@@ -12,20 +12,20 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
 import { trialOf } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
-import { failure } from "../answer.ts";
+import { failureResult } from "../answer.ts";
 import { BatchFailed } from "./failed.ts";
-import { admitted, type Operation, prepare, single } from "./operations.ts";
-import { afterwards, inOrder, outcome } from "./outcomes.ts";
-import { asShown, ownVersionsOf, Trials } from "./trial.ts";
+import { admitOperation, type Operation, prepareOperations, toolOfOperation } from "./operations.ts";
+import { runAfterHooks, runInOrder, outcomeOf } from "./outcomes.ts";
+import { repeatAsApproved, ownVersionsOf, TrialRecorder } from "./trial.ts";
 import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "../change.ts";
 import type { CallOptions } from "../enter.ts";
-import { applyGuarded, assertSeen, type Guarding, isUnseen } from "../guard.ts";
+import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
 import { effectsOf, hashesOf, type Trace } from "../observe.ts";
-import { approverOf, permit, planTold } from "../permit.ts";
+import { approverOf, requestApproval, planAndReveal } from "../permit.ts";
 import type { ErrorData, ToolResult } from "../result.ts";
 import { compareVersions, type Reviewed, review } from "../review.ts";
 import type { Session } from "../session.ts";
-import { type AskedPlace, checkWritten, warningsOf } from "../written-places.ts";
+import { type PlaceToApprove, checkWritten, placeWarningsOf } from "../written-places.ts";
 
 /** Runs one call alone. */
 export type RunCall = (
@@ -44,25 +44,25 @@ export async function runBatch(
   alone: RunCall,
   trace?: Trace,
 ): Promise<Answer<BatchData>> {
-  if (!args.atomic && !args.dry_run) return eachAlone(session, args, options, alone);
-  const operations = await prepare(args, session);
+  if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
+  const operations = await prepareOperations(args, session);
   const overlay = new OverlayBackend(session.fs);
   const seen = trialOf(call.seen);
-  const trials = new Trials();
+  const trials = new TrialRecorder();
   const mayAsk = !args.dry_run && operations.some(({ tool }) => session.confirmFor(tool.name) !== undefined);
-  const unasked: AskedPlace[] = [];
+  const unasked: PlaceToApprove[] = [];
   let asked = false;
-  await inOrder(session, operations, options, async (operation) => {
+  await runInOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
-    const { sources, ruled, isKept } = await admitted(session, operation, options, overlay);
+    const { sources, ruled, isKept } = await admitOperation(session, operation, options, overlay);
     const guarding = { guard: session.guard, sources };
     operation.guarding = guarding;
     const own: Call = { ...(operation.call as Call), seen };
     if (tool.kind === "read") return tool.run(operation.args, own);
     // Later operations of a dry run can read the result of this one, so its approval comes first.
-    if (isKept && args.dry_run) await permit(session, tool, own.locations, own);
+    if (isKept && args.dry_run) await requestApproval(session, tool, own.locations, own);
     const planning = { tool, args: operation.args, call: own, isKept: isKept && !args.dry_run };
-    let plan = await planTold(session, planning);
+    let plan = await planAndReveal(session, planning);
     if (plan.settled !== undefined) {
       if (mayAsk) operation.trial = await trials.settled(operation, own);
       return plan.settled;
@@ -86,19 +86,19 @@ export async function runBatch(
       return await applyGuarded(guarding, { ...reviewable, call: own }, plan);
     } catch (error) {
       // The trial holds no locks, so another call may have been faster.
-      if (reviewed !== undefined || isUnseen(error) || !isConflict(error)) throw error;
-      return repeat(operation, own);
+      if (reviewed !== undefined || isGuardRefusal(error) || !isConflict(error)) throw error;
+      return repeatOperation(operation, own);
     }
   });
-  if (!args.dry_run) await commit(session, operations, asked, call, options, trace);
-  const results = await afterwards(session, operations, options);
+  if (!args.dry_run) await commitOperations(session, operations, asked, call, options, trace);
+  const results = await runAfterHooks(session, operations, options);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
-  const warnings = changed ? warningsOf(unasked) : [];
+  const warnings = changed ? placeWarningsOf(unasked) : [];
   return { data: { results, applied: changed, rolled_back: false }, warnings };
 }
 
 /** Runs every operation as a separate call; a failure does not stop the others. */
-async function eachAlone(
+async function runEachAlone(
   session: Session,
   args: Required<BatchArgs>,
   options: CallOptions,
@@ -109,10 +109,10 @@ async function eachAlone(
   for (const [index, { tool, args: given }] of args.operations.entries()) {
     let result: ToolResult;
     try {
-      result = await alone(session, single(tool) as unknown as Tool, given, options);
+      result = await alone(session, toolOfOperation(tool) as unknown as Tool, given, options);
     } catch (thrown) {
       if (!(thrown instanceof FilewrightError)) throw thrown;
-      result = await failure(
+      result = await failureResult(
         session,
         { name: tool, title: tool },
         thrown,
@@ -122,7 +122,7 @@ async function eachAlone(
         undefined,
       );
     }
-    results.push(outcome(tool, result));
+    results.push(outcomeOf(tool, result));
     if (!result.ok) failed ??= { index, error: result.error };
   }
   const data = { results, applied: results.some(({ ok }) => ok), rolled_back: false };
@@ -132,7 +132,7 @@ async function eachAlone(
 }
 
 /** Repeats the operations on the storage, all of them or none. */
-async function commit(
+async function commitOperations(
   session: Session,
   operations: readonly Operation[],
   asked: boolean,
@@ -143,7 +143,7 @@ async function commit(
   const changing = operations.filter(({ tool }) => tool.kind === "change");
   const uses = changing.flatMap((operation) => operation.uses);
   const locations = changing.flatMap((operation) => operation.locations);
-  await inOrder(session, operations, options, undefined, async (run) => {
+  await runInOrder(session, operations, options, undefined, async (run) => {
     const unlock = await lockAll(session, uses, { ...call, locations });
     try {
       if (asked) await compareVersions(ownVersionsOf(operations), session.fs);
@@ -157,7 +157,7 @@ async function commit(
           // A read needs no record, and searches on the storage are faster than on the recording backend.
           const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
           const own: Call = { ...(operation.call as Call), fs: seen };
-          return asked ? asShown(operation, own) : repeat(operation, own);
+          return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
         }),
       );
       if (trace !== undefined) {
@@ -172,7 +172,7 @@ async function commit(
 }
 
 /** Plans an operation again and applies it; the new plan may include the changes of another writer. */
-async function repeat(
+async function repeatOperation(
   { tool, args, uses, revisions, guarding }: Operation,
   call: Call,
 ): Promise<Answer<unknown>> {
@@ -182,9 +182,9 @@ async function repeat(
     if (plan.settled !== undefined) return plan.settled;
     for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
     try {
-      return await applyGuarded(guarding as Guarding, { tool, args, uses, call }, plan);
+      return await applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);
     } catch (error) {
-      if (attempt === MAX_PLANS || isUnseen(error) || !isConflict(error)) throw error;
+      if (attempt === MAX_PLANS || isGuardRefusal(error) || !isConflict(error)) throw error;
     }
   }
 }

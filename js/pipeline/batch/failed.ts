@@ -12,7 +12,7 @@ export class BatchFailed extends FilewrightError {
   constructor(index: number, tool: string, error: ErrorData, data: BatchData) {
     const { code, message, path, hint, details } = error;
     const hooked = code === "HOOK_BLOCKED";
-    super(code, hooked ? message : shortened(`operations[${index}] (${tool}): ${message}`), {
+    super(code, hooked ? message : withShortFirstLine(`operations[${index}] (${tool}): ${message}`), {
       path,
       hint,
       complete: true,
@@ -24,11 +24,11 @@ export class BatchFailed extends FilewrightError {
 }
 
 /** The maximum length of the first line of a message. */
-const MAX_LINE = 200;
+const MAX_MESSAGE_LINE_LENGTH = 200;
 
-function shortened(message: string): string {
+function withShortFirstLine(message: string): string {
   const [first = "", ...rest] = message.split("\n");
-  if (first.length <= MAX_LINE) return message;
-  const at = first.lastIndexOf(" ", MAX_LINE - 1);
+  if (first.length <= MAX_MESSAGE_LINE_LENGTH) return message;
+  const at = first.lastIndexOf(" ", MAX_MESSAGE_LINE_LENGTH - 1);
   return [`${first.slice(0, at)}…`, first.slice(at + 1), ...rest].join("\n");
 }

@@ -9,19 +9,19 @@ import { hooksFor, runBefore } from "../../hooks/run.ts";
 import { plainArguments, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
 import type { BaseVersion, Call, PathUse } from "../../tools/lib/tool.ts";
-import { failure } from "../answer.ts";
+import { failureResult } from "../answer.ts";
 import { BatchFailed } from "./failed.ts";
 import {
   type AnyChanging,
   type AnyReading,
   type CallOptions,
-  enter,
-  type Entered,
-  previewed,
+  enterCall,
+  type EnteredCall,
+  previewChange,
 } from "../enter.ts";
 import { knownTool } from "../wording/known.ts";
-import type { Guarding } from "../guard.ts";
-import type { Ruled } from "../permit.ts";
+import type { GuardSettings } from "../guard.ts";
+import type { RuleResult } from "../permit.ts";
 import type { ToolResult } from "../result.ts";
 import type { Session } from "../session.ts";
 import { decideStep, sourcesOf } from "../sources.ts";
@@ -51,16 +51,16 @@ export interface Operation {
   /** The result of the trial; undefined for a read. */
   trial: Trial | undefined;
   /** How the guard holds for the operation; undefined until its paths are checked. */
-  guarding: Guarding | undefined;
+  guarding: GuardSettings | undefined;
   /** The call; undefined until its paths are checked. */
   call: Call | undefined;
   /** Returns the storage as the operation may see it. */
-  view: Entered["view"];
+  view: EnteredCall["view"];
   result: ToolResult | undefined;
 }
 
 /** Returns the tool of an operation. @throws FilewrightError UNKNOWN_TOOL, INVALID_ARGUMENT */
-export function single(name: string): AnyReading | AnyChanging {
+export function toolOfOperation(name: string): AnyReading | AnyChanging {
   const tool = knownTool(name);
   if (tool.kind === "batch") {
     throw new FilewrightError(
@@ -76,14 +76,17 @@ export function single(name: string): AnyReading | AnyChanging {
 }
 
 /** The result of a batch that is refused before its first operation begins. */
-const NOTHING_DONE: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
+const NOTHING_DONE_DATA: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
 
 /** Checks the arguments of every operation before the first one begins. */
-export async function prepare(args: Required<BatchArgs>, session: Session): Promise<readonly Operation[]> {
+export async function prepareOperations(
+  args: Required<BatchArgs>,
+  session: Session,
+): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
   for (const [index, { tool: name, args: given }] of args.operations.entries()) {
     try {
-      const tool = single(name);
+      const tool = toolOfOperation(name);
       const raw = plainArguments(tool.name, given, tool.aliases);
       const parsed = tool.parse(raw);
       const [call, result] = [undefined, undefined];
@@ -96,13 +99,13 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
         locations: [],
         revisions: [],
         trial: undefined,
-        view: unseen,
+        view: refuseEarlyAccess,
         guarding: undefined,
         call,
         result,
       });
     } catch (thrown) {
-      const failed = await failure(
+      const failed = await failureResult(
         session,
         { name, title: name },
         thrown,
@@ -111,24 +114,24 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
         performance.now(),
         undefined,
       );
-      throw new BatchFailed(index, name, failed.error, NOTHING_DONE);
+      throw new BatchFailed(index, name, failed.error, NOTHING_DONE_DATA);
     }
   }
   return operations;
 }
 
 /** The view of an operation before its paths are checked: it must not access the storage yet. */
-function unseen(): never {
+function refuseEarlyAccess(): never {
   throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
 }
 
 /** Runs the hooks of an operation, checks the resulting paths, and returns the result of the rules. */
-export async function admitted(
+export async function admitOperation(
   session: Session,
   operation: Operation,
   options: CallOptions,
   overlay: FsBackend,
-): Promise<Ruled> {
+): Promise<RuleResult> {
   const { tool } = operation;
   const began = session.permissions?.begin() ?? 0;
   const before = hooksFor(session.hooks, "before", tool.name);
@@ -141,7 +144,7 @@ export async function admitted(
     };
     const previewer =
       tool.kind === "change"
-        ? (args: Arguments) => previewed(session, tool, args, began, options, undefined, overlay)
+        ? (args: Arguments) => previewChange(session, tool, args, began, options, undefined, overlay)
         : undefined;
     const changed = await runBefore(before, subject, operation.raw, session.limits.hookTimeoutMs, previewer);
     const { args, stopped } = changed;
@@ -155,7 +158,7 @@ export async function admitted(
   operation.uses = [];
   operation.locations = [];
   const { args } = operation;
-  const { call, sources, ruled, isKept, view } = await enter(
+  const { call, sources, ruled, isKept, view } = await enterCall(
     session,
     tool,
     args,

@@ -4,29 +4,30 @@ import { hooksFor, HookException, runAfter } from "../../hooks/run.ts";
 import type { BatchOutcome } from "../../tools/batch.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../after-hooks.ts";
-import { failure, success } from "../answer.ts";
+import { failureResult, successResult } from "../answer.ts";
 import { BatchFailed } from "./failed.ts";
 import type { Operation } from "./operations.ts";
 import type { CallOptions } from "../enter.ts";
 import type { ToolResult } from "../result.ts";
 import type { Session } from "../session.ts";
 
-type Each = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;
+type OperationStep = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;
 
 /**
  * Runs a step for each operation in order and stores the results. The first failure ends the batch.
  * `around` wraps the whole run.
  */
-export async function inOrder(
+export async function runInOrder(
   session: Session,
   operations: readonly Operation[],
   options: CallOptions,
-  each: Each | undefined,
-  around: (run: (each: Each) => Promise<void>) => Promise<void> = (run) => run(each as Each),
+  each: OperationStep | undefined,
+  around: (run: (each: OperationStep) => Promise<void>) => Promise<void> = (run) =>
+    run(each as OperationStep),
 ): Promise<void> {
   let index = -1;
   let started = performance.now();
-  const run = async (step: Each): Promise<void> => {
+  const run = async (step: OperationStep): Promise<void> => {
     for (index = 0; index < operations.length; index++) {
       const operation = operations[index] as Operation;
       started = performance.now();
@@ -34,7 +35,15 @@ export async function inOrder(
       const modifiedByUser = operation.revisions.length > 0;
       const { tool, args, modified, call } = operation;
       const changed = { answer, modifiedByUser, approval: undefined };
-      operation.result = await success(tool, tool.render, changed, args, call as Call, modified, started);
+      operation.result = await successResult(
+        tool,
+        tool.render,
+        changed,
+        args,
+        call as Call,
+        modified,
+        started,
+      );
     }
   };
   try {
@@ -47,16 +56,16 @@ export async function inOrder(
     const at = Math.max(0, index < 0 ? named : Math.min(index, operations.length - 1));
     const operation = operations[at] as Operation;
     const { tool, uses, locations } = operation;
-    const failed = await failure(session, tool, thrown, uses, locations, started, undefined);
+    const failed = await failureResult(session, tool, thrown, uses, locations, started, undefined);
     operation.result = failed;
     const restored = failed.error.details?.["rolled_back"] !== false;
-    const results = await afterwards(session, operations.slice(0, at + 1), options);
+    const results = await runAfterHooks(session, operations.slice(0, at + 1), options);
     throw new BatchFailed(at, tool.name, failed.error, { results, applied: false, rolled_back: restored });
   }
 }
 
 /** Runs the `after` hooks of the finished operations and returns the outcomes. */
-export async function afterwards(
+export async function runAfterHooks(
   session: Session,
   operations: readonly Operation[],
   options: CallOptions,
@@ -77,12 +86,12 @@ export async function afterwards(
             result,
             run,
           );
-    outcomes.push(outcome(tool.name, told));
+    outcomes.push(outcomeOf(tool.name, told));
   }
   return outcomes;
 }
 
-export function outcome(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {
+export function outcomeOf(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {
   const { modified_by_user: user, modified_by_hook: hook } = meta;
   const by = user === true ? "reviewer" : hook === true ? "hook" : undefined;
   return {

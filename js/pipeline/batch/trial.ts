@@ -12,11 +12,11 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
 import type { Operation, Trial } from "./operations.ts";
 import type { AnyChanging } from "../enter.ts";
-import { applyGuarded, type Guarding } from "../guard.ts";
+import { applyGuarded, type GuardSettings } from "../guard.ts";
 import { compare, placesOf, questionOf, type Reviewed } from "../review.ts";
 
 /** Records the trial of each operation of a batch. */
-export class Trials {
+export class TrialRecorder {
   /** The paths that the operations so far write. */
   readonly #written: string[] = [];
 
@@ -54,7 +54,7 @@ export function ownVersionsOf(operations: readonly Operation[]): readonly BaseVe
  * Makes an operation exactly as it was approved. It is planned once and never again.
  * @throws FilewrightError CONFLICT when the operation would now be another one
  */
-export async function asShown(
+export async function repeatAsApproved(
   { tool, args, uses, revisions, trial, guarding }: Operation,
   call: Call,
 ): Promise<Answer<unknown>> {
@@ -62,17 +62,17 @@ export async function asShown(
   const { places, own, settled, outline } = trial as Trial;
   await compare({ places, base: own }, { uses, call });
   let plan = await (tool as AnyChanging).plan(args, call);
-  if ((plan.settled !== undefined) !== settled) throw another(call);
+  if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
   if (plan.settled !== undefined) return plan.settled;
   for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
   if (outline !== undefined) {
     const question = await questionOf({ tool, args, uses, call }, plan);
-    if (question.outline !== outline) throw another(call);
+    if (question.outline !== outline) throw changedSinceApprovalError(call);
   }
-  return applyGuarded(guarding as Guarding, { tool, args, uses, call }, plan);
+  return applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);
 }
 
-function another({ locations }: Call): FilewrightError {
+function changedSinceApprovalError({ locations }: Call): FilewrightError {
   return new FilewrightError("CONFLICT", "changed while its approval was asked for", {
     path: locations[0]?.path,
   });

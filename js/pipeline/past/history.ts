@@ -7,9 +7,9 @@ import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { newCallId, type Recovery } from "../../journal/index.ts";
 import { OWN_NAMES, type PathUse } from "../../tools/lib/tool.ts";
-import { lockAll, whileHeld, stopIfCancelled } from "../change.ts";
+import { lockAll, withLocks, stopIfCancelled } from "../change.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
-import { word } from "../wording/messages.ts";
+import { wordError } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
 
 /** One changing call of the past. */
@@ -66,7 +66,7 @@ export async function undoCall(
     stopIfCancelled(signal);
     const { paths } = await journal.record(undone);
     const shown = paths.map(resolver.display);
-    uses.push(...shown.map(whole));
+    uses.push(...shown.map(treeUse));
     // The record only names the paths, so the current policy is applied to them again.
     for (const path of paths) locations.push(resolver.resolve(path, "write"));
     const unlock = await lockAll(session, uses, { fs, locations, signal });
@@ -79,7 +79,7 @@ export async function undoCall(
     }
   } catch (thrown) {
     const { display } = resolver;
-    const worded = await word(thrown, {
+    const worded = await wordError(thrown, {
       tool: "undo",
       uses,
       locations,
@@ -94,7 +94,7 @@ export async function undoCall(
 }
 
 /** Returns the use of a path whose whole tree changes. */
-function whole(typed: string): PathUse {
+function treeUse(typed: string): PathUse {
   return { argument: "path", typed, intent: "write", entry: true, tree: true };
 }
 
@@ -102,7 +102,7 @@ function whole(typed: string): PathUse {
  * Rolls back unfinished changes of paths that this workspace may write. Never throws: a change that
  * cannot be rolled back now is tried again by the next workspace.
  */
-export async function recover(session: Session): Promise<Recovery> {
+export async function recoverSession(session: Session): Promise<Recovery> {
   const mine = (path: string): boolean => {
     try {
       session.resolver.resolve(path, "write");
@@ -113,7 +113,7 @@ export async function recover(session: Session): Promise<Recovery> {
   };
   try {
     return await session.journal.recover(session.fs, mine, (paths, action) =>
-      whileHeld(locked(session, paths, undefined), action),
+      withLocks(lockResolved(session, paths, undefined), action),
     );
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
@@ -122,11 +122,11 @@ export async function recover(session: Session): Promise<Recovery> {
 }
 
 /** Resolves paths and locks them. @throws FilewrightError as a write to them would */
-async function locked(
+async function lockResolved(
   session: Session,
   paths: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
   const locations: Location[] = paths.map((path) => session.resolver.resolve(path, "write"));
-  return lockAll(session, paths.map(whole), { fs: session.fs, locations, signal });
+  return lockAll(session, paths.map(treeUse), { fs: session.fs, locations, signal });
 }

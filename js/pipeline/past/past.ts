@@ -7,7 +7,7 @@ import type { Session } from "../session.ts";
  * Returns the history of a caller. Its own calls are those under its name. For a caller without a name,
  * they are the calls without a name that were made through this workspace.
  */
-export function pastOf(session: Session, agent: string | undefined = session.agent): Past {
+export function historyForCaller(session: Session, agent: string | undefined = session.agent): Past {
   const { journal, running } = session;
   return {
     async list(all) {

@@ -7,9 +7,9 @@ import type { SeenFile } from "../../tools/lib/seen.ts";
 import type { ReadStore } from "./reads.ts";
 
 /** A file is rewritten on load when it has this many more lines than current entries. */
-const SLACK = 2000;
+const MAX_SURPLUS_LINES = 2000;
 /** The maximum number of entries loaded for one agent. */
-const LOADED = 10_000;
+const MAX_LOADED_ENTRIES = 10_000;
 
 /**
  * Creates a store below a directory, with one file per agent. Entries are appended, and loading removes
@@ -36,13 +36,13 @@ export function fileReads(stateDir: string): ReadStore {
       const lines = text.split("\n").filter((line) => line !== "");
       const notes = new Map<string, SeenFile>();
       for (const line of lines) {
-        const note = parsed(line);
+        const note = parseReadLine(line);
         if (note === undefined) continue;
         notes.delete(note.path);
         if (note.file !== undefined) notes.set(note.path, note.file);
       }
-      const newest = [...notes].slice(-LOADED);
-      if (lines.length > newest.length + SLACK) await rewrite(pathOf(agent), newest);
+      const newest = [...notes].slice(-MAX_LOADED_ENTRIES);
+      if (lines.length > newest.length + MAX_SURPLUS_LINES) await rewriteReadsFile(pathOf(agent), newest);
       return newest;
     },
     note(agent, path, file) {
@@ -62,14 +62,19 @@ export function fileReads(stateDir: string): ReadStore {
   };
 }
 
-async function rewrite(path: string, notes: readonly (readonly [string, SeenFile])[]): Promise<void> {
+async function rewriteReadsFile(
+  path: string,
+  notes: readonly (readonly [string, SeenFile])[],
+): Promise<void> {
   const text = notes.map(([of, file]) => `${JSON.stringify({ path: of, ...file })}\n`).join("");
   const made = `${path}.${process.pid}`;
   await writeFile(made, text, { mode: 0o600 });
   await rename(made, path);
 }
 
-function parsed(line: string): { readonly path: string; readonly file: SeenFile | undefined } | undefined {
+function parseReadLine(
+  line: string,
+): { readonly path: string; readonly file: SeenFile | undefined } | undefined {
   try {
     const { path, version, hash, lines } = JSON.parse(line) as Record<string, unknown>;
     if (typeof path !== "string") return undefined;

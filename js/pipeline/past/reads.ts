@@ -32,7 +32,7 @@ export interface Reads {
 }
 
 /** The key of callers without a name. */
-const NOBODY = "";
+const NAMELESS_AGENT = "";
 
 /** Creates empty records, or those of a store. @throws FilewrightError INVALID_ARGUMENT for an invalid store */
 export function makeReads(store?: ReadStore): Reads {
@@ -46,7 +46,7 @@ export function makeReads(store?: ReadStore): Reads {
     return seen;
   };
   return Object.freeze({
-    of(agent: string = NOBODY): Seen | Promise<Seen> {
+    of(agent: string = NAMELESS_AGENT): Seen | Promise<Seen> {
       const seen = known.get(agent);
       if (seen !== undefined) return seen;
       if (store === undefined) {

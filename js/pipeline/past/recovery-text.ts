@@ -11,10 +11,10 @@ const MAX_NAMED_PATHS = 5;
  */
 export function describeRecovery({ rolledBack, damaged, conflicts }: Recovery): string | undefined {
   const parts: string[] = [];
-  if (rolledBack > 0) parts.push(`rolled back ${count(rolledBack, "interrupted change")}`);
+  if (rolledBack > 0) parts.push(`rolled back ${countPhrase(rolledBack, "interrupted change")}`);
   if (damaged > 0)
     parts.push(
-      `${count(damaged, "journal record")} damaged: rolled back as far as readable, kept in journal/damaged`,
+      `${countPhrase(damaged, "journal record")} damaged: rolled back as far as readable, kept in journal/damaged`,
     );
   if (conflicts.length > 0) {
     const named = conflicts.slice(0, MAX_NAMED_PATHS).map(escapeControls).join(", ");
@@ -24,6 +24,6 @@ export function describeRecovery({ rolledBack, damaged, conflicts }: Recovery): 
   return parts.length === 0 ? undefined : parts.join("; ");
 }
 
-function count(n: number, what: string): string {
+function countPhrase(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? "" : "s"}`;
 }

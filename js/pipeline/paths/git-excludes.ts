@@ -35,14 +35,14 @@ export async function readGitExcludes(
   { home, environment }: GitHome,
 ): Promise<string | undefined> {
   const configHome = environment["XDG_CONFIG_HOME"] || (home === undefined ? undefined : `${home}/.config`);
-  const named = await namedByPerson(fs, home, configHome, environment);
-  const ofRepository = root === undefined ? undefined : await namedByRepository(fs, root, home);
+  const named = await excludesNamedByUser(fs, home, configHome, environment);
+  const ofRepository = root === undefined ? undefined : await excludesNamedByRepository(fs, root, home);
   const path = ofRepository ?? named ?? (configHome === undefined ? undefined : `${configHome}/git/ignore`);
-  return path === undefined || path === "" ? undefined : textOf(fs, path);
+  return path === undefined || path === "" ? undefined : readSmallText(fs, path);
 }
 
 /** Returns the path that the configurations of the machine and the user name; the last one applies. */
-async function namedByPerson(
+async function excludesNamedByUser(
   fs: FsBackend,
   home: string | undefined,
   configHome: string | undefined,
@@ -60,22 +60,22 @@ async function namedByPerson(
   ];
   let named: string | undefined;
   for (const config of configs) {
-    if (config !== undefined && config !== "") named = (await namedBy(fs, config, home)) ?? named;
+    if (config !== undefined && config !== "") named = (await excludesNamedBy(fs, config, home)) ?? named;
   }
   return named;
 }
 
 /** Returns the path that the configuration of a root's repository names, when it is below the root. */
-async function namedByRepository(
+async function excludesNamedByRepository(
   fs: FsBackend,
   root: string,
   home: string | undefined,
 ): Promise<string | undefined> {
   let at = root;
   for (let level = 0; level < MAX_ABOVE; level++) {
-    const text = await textOf(fs, joinPath(at, ".git/config"));
+    const text = await readSmallText(fs, joinPath(at, ".git/config"));
     if (text !== undefined) {
-      const named = await namedBy(fs, joinPath(at, ".git/config"), home, at);
+      const named = await excludesNamedBy(fs, joinPath(at, ".git/config"), home, at);
       return named !== undefined && isWithin(named, root) ? named : undefined;
     }
     if (at === "/") return undefined;
@@ -85,7 +85,7 @@ async function namedByRepository(
 }
 
 /** Returns the `core.excludesFile` of a configuration and those that it includes; "" for no file. */
-async function namedBy(
+async function excludesNamedBy(
   fs: FsBackend,
   config: string,
   home: string | undefined,
@@ -93,24 +93,25 @@ async function namedBy(
   depth: number = 0,
 ): Promise<string | undefined> {
   let named: string | undefined;
-  for (const { key, value } of parseGitConfig((await textOf(fs, config)) ?? "")) {
-    if (key === "core.excludesfile") named = value === "" ? "" : pathOf(value, base, home);
+  for (const { key, value } of parseGitConfig((await readSmallText(fs, config)) ?? "")) {
+    if (key === "core.excludesfile") named = value === "" ? "" : excludesPathOf(value, base, home);
     if (key === "include.path" && depth < MAX_INCLUDES) {
-      const included = pathOf(value, parentOf(config), home);
-      if (included !== undefined) named = (await namedBy(fs, included, home, base, depth + 1)) ?? named;
+      const included = excludesPathOf(value, parentOf(config), home);
+      if (included !== undefined)
+        named = (await excludesNamedBy(fs, included, home, base, depth + 1)) ?? named;
     }
   }
   return named;
 }
 
-function pathOf(value: string, base: string, home: string | undefined): string | undefined {
+function excludesPathOf(value: string, base: string, home: string | undefined): string | undefined {
   if (value.startsWith("~/"))
     return home === undefined ? undefined : normalise(joinPath(home, value.slice(2))).path;
   return value.startsWith("~") ? undefined : normalise(joinPath(base, value)).path;
 }
 
 /** Returns the content of a small text file; undefined when there is none. */
-async function textOf(fs: FsBackend, path: string): Promise<string | undefined> {
+async function readSmallText(fs: FsBackend, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);
     if (!isFile || size > MAX_FILE_BYTES) return undefined;

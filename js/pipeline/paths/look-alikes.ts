@@ -42,7 +42,7 @@ export interface TakenPath {
 }
 
 /** For each tool, the arguments that name an existing entry. */
-const EXISTING: Readonly<Record<string, readonly string[]>> = {
+const EXISTING_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   read_file: ["path"],
   edit_file: ["path"],
   apply_patch: ["patch", "path"],
@@ -58,7 +58,7 @@ const EXISTING: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** For each tool, the arguments that name an entry that the call would create. */
-const CREATED: Readonly<Record<string, readonly string[]>> = {
+const CREATED_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   write_file: ["path"],
   apply_patch: ["patch", "path"],
   mkdir: ["path"],
@@ -73,7 +73,7 @@ const CREATED: Readonly<Record<string, readonly string[]>> = {
 const HAS_LOOK_ALIKES = /[^!-~/]/u;
 
 /** The maximum size of a directory that is searched for look-alikes. */
-const MAX_ENTRIES = 20_000;
+const MAX_LISTED_ENTRIES = 20_000;
 
 /** Returns the replacements for the missing paths of a call; undefined when one has no look-alike. */
 export async function takeLookAlikes(
@@ -85,9 +85,9 @@ export async function takeLookAlikes(
   const taken: TakenPath[] = [];
   for (const [index, { argument, typed, creates = false }] of uses.entries()) {
     const at = locations[index];
-    if (at === undefined || creates || !EXISTING[tool.name]?.includes(argument)) continue;
+    if (at === undefined || creates || !EXISTING_PATH_ARGUMENTS[tool.name]?.includes(argument)) continue;
     if (await exists(context.fs, at.path)) continue;
-    const other = await pathLike(typed, at, context, tool.kind === "read");
+    const other = await lookAlikePath(typed, at, context, tool.kind === "read");
     if (other === undefined) return undefined;
     taken.push({ argument, typed, ...other });
   }
@@ -95,17 +95,17 @@ export async function takeLookAlikes(
 }
 
 /** Returns the path that replaces a missing one, with a note for the answer; undefined without a look-alike. */
-export async function pathLike(
+export async function lookAlikePath(
   typed: string,
   at: Location,
   context: LookAlikeContext,
   readsOnly: boolean,
 ): Promise<Pick<TakenPath, "path" | "note"> | undefined> {
-  const same = await lookAlike(at.path, context);
+  const same = await findLookAlike(at.path, context);
   const path = same ?? (readsOnly ? await inOtherRoot(typed, context) : undefined);
   if (path === undefined) return undefined;
   const shown = `'${escapeControls(context.display(path))}'`;
-  const why = same === undefined ? "which is in another root" : difference(at.path, path);
+  const why = same === undefined ? "which is in another root" : describeDifference(at.path, path);
   return { path, note: `'${escapeControls(typed)}' is not there; taken was ${shown}, ${why}` };
 }
 
@@ -122,15 +122,20 @@ export async function refuseLookAlikes(
 ): Promise<void> {
   for (const [index, { argument, typed, creates = true }] of uses.entries()) {
     const at = locations[index];
-    if (at === undefined || !creates || !HAS_LOOK_ALIKES.test(typed) || !CREATED[tool]?.includes(argument))
+    if (
+      at === undefined ||
+      !creates ||
+      !HAS_LOOK_ALIKES.test(typed) ||
+      !CREATED_PATH_ARGUMENTS[tool]?.includes(argument)
+    )
       continue;
     if (await exists(context.fs, at.path)) continue;
-    const other = await lookAlike(at.path, context, (name) => nameKey(name).trim());
+    const other = await findLookAlike(at.path, context, (name) => comparableName(name).trim());
     if (other === undefined) continue;
     const shown = escapeControls(context.display(other));
     throw new FilewrightError(
       "INVALID_ARGUMENT",
-      `Invalid argument '${argument}': '${escapeControls(typed)}' is not there, but '${shown}' is, ${difference(at.path, other)}. Send that name, or one that differs more.`,
+      `Invalid argument '${argument}': '${escapeControls(typed)}' is not there, but '${shown}' is, ${describeDifference(at.path, other)}. Send that name, or one that differs more.`,
       { complete: true, path: typed, details: { argument, existing: other } },
     );
   }
@@ -138,14 +143,14 @@ export async function refuseLookAlikes(
 
 /** Returns true when a call may create an entry whose name can have look-alikes. */
 export function mayHaveLookAlikes(tool: string, uses: readonly PathUse[]): boolean {
-  return CREATED[tool] !== undefined && uses.some(({ typed }) => HAS_LOOK_ALIKES.test(typed));
+  return CREATED_PATH_ARGUMENTS[tool] !== undefined && uses.some(({ typed }) => HAS_LOOK_ALIKES.test(typed));
 }
 
 /** Returns the only existing path whose names have the same keys; undefined without exactly one. */
-async function lookAlike(
+async function findLookAlike(
   path: string,
   { fs, roots }: LookAlikeContext,
-  key: (name: string) => string = nameKey,
+  key: (name: string) => string = comparableName,
 ): Promise<string | undefined> {
   const root = roots.filter((one) => isWithin(path, one)).sort((a, b) => b.length - a.length)[0];
   if (root === undefined || root === path) return undefined;
@@ -156,14 +161,14 @@ async function lookAlike(
       at = exact;
       continue;
     }
-    const found = await entryLike(fs, at, name, key);
+    const found = await findLookAlikeEntry(fs, at, name, key);
     if (found === undefined) return undefined;
     at = childOf(at, found);
   }
   return at;
 }
 
-async function entryLike(
+async function findLookAlikeEntry(
   fs: FsBackend,
   directory: string,
   name: string,
@@ -171,7 +176,7 @@ async function entryLike(
 ): Promise<string | undefined> {
   try {
     const entries = await fs.listDir(directory, { facts: false });
-    if (entries.length > MAX_ENTRIES) return undefined;
+    if (entries.length > MAX_LISTED_ENTRIES) return undefined;
     const key = keyOf(name);
     const same = entries.filter((entry) => keyOf(entry.name) === key);
     return same.length === 1 ? same[0]?.name : undefined;
@@ -185,7 +190,7 @@ async function entryLike(
  * characters without width removed. White space at the end of a path is significant: such a path is
  * refused with the name of the existing entry.
  */
-function nameKey(name: string): string {
+function comparableName(name: string): string {
   return name
     .normalize("NFKC")
     .replaceAll(/\p{Zs}+/gu, " ")
@@ -193,7 +198,7 @@ function nameKey(name: string): string {
 }
 
 /** Describes the first code point in which two paths differ. */
-function difference(typed: string, found: string): string {
+function describeDifference(typed: string, found: string): string {
   const [a, b] = [Array.from(typed), Array.from(found)];
   const at = b.findIndex((char, index) => char !== a[index]);
   const code = (char: string | undefined): string =>

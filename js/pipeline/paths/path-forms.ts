@@ -21,11 +21,11 @@ export interface PathContext {
 }
 
 /** Matches paths that need a check of their form. Most calls have none. */
-const UNUSUAL = /^~(?:\/|$)|^file:|\\|^\s*["'`@“‘]/iu;
+const UNUSUAL_PATH = /^~(?:\/|$)|^file:|\\|^\s*["'`@“‘]/iu;
 
 /** Returns true when a path of the call needs a check of its form. */
-export function hasUnusual(uses: readonly PathUse[]): boolean {
-  return uses.some(({ typed }) => UNUSUAL.test(typed));
+export function hasUnusualPath(uses: readonly PathUse[]): boolean {
+  return uses.some(({ typed }) => UNUSUAL_PATH.test(typed));
 }
 
 /**
@@ -39,10 +39,10 @@ export async function assertPlainPaths(
   context: PathContext,
 ): Promise<void> {
   for (const [index, { typed, argument }] of uses.entries()) {
-    if (!UNUSUAL.test(typed)) continue;
+    if (!UNUSUAL_PATH.test(typed)) continue;
     const at = locations[index];
     if (at !== undefined && (await exists(context.fs, at.path))) continue;
-    const why = await misformed(typed, context);
+    const why = await whyMisformed(typed, context);
     if (why === undefined) continue;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${why}`, {
       complete: true,
@@ -53,7 +53,7 @@ export async function assertPlainPaths(
 }
 
 /** Returns the reason why a path is not accepted as a name; undefined when it is accepted. */
-async function misformed(typed: string, context: PathContext): Promise<string | undefined> {
+async function whyMisformed(typed: string, context: PathContext): Promise<string | undefined> {
   const { fs, cwd } = context;
   const quoted = (path: string): string => `'${escapeControls(path)}'`;
   if (/^~(?:\/|$)/u.test(typed)) {
@@ -98,7 +98,7 @@ export async function similarPath(
     .split(/[/\\]+/u)
     .filter((part) => part !== "" && part !== "." && !/^[A-Za-z]:$/u.test(part));
   if (parts.includes("..")) return undefined;
-  for (let from = 0; from < Math.min(parts.length, MAX_ENDS); from++) {
+  for (let from = 0; from < Math.min(parts.length, MAX_PATH_ENDS); from++) {
     const path = joinPath(cwd, parts.slice(from).join("/"));
     if (isWithin(path, cwd) && path !== cwd && (await exists(fs, path))) return display(path);
   }
@@ -106,7 +106,7 @@ export async function similarPath(
 }
 
 /** The maximum number of ends of a path that are looked up. */
-const MAX_ENDS = 12;
+const MAX_PATH_ENDS = 12;
 
 /** Returns the path of a local `file:` URL; undefined for another host or a malformed URL. */
 function urlPath(typed: string): string | undefined {

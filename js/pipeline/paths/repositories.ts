@@ -31,7 +31,7 @@ const MAX_HOOKS = 128;
 const MAX_ABOVE = 64;
 
 /** The state of reading one repository. */
-interface Reading {
+interface RepositoryReading {
   readonly fs: FsBackend;
   readonly home: string | undefined;
   readonly places: Set<string>;
@@ -39,12 +39,12 @@ interface Reading {
 }
 
 /** The paths that a repository names, and the configuration files that were read for them. */
-interface Named {
+interface NamedPaths {
   readonly places: readonly string[];
   readonly configs: readonly string[];
 }
 
-const NO_NAMES: Named = { places: [], configs: [] };
+const NO_NAMED_PATHS: NamedPaths = { places: [], configs: [] };
 
 /**
  * Returns the absolute paths, real or not yet existing, that the nearest repository at or above a directory
@@ -75,20 +75,20 @@ async function namedByRepository(
   fs: FsBackend,
   worktree: string,
   home: string | undefined,
-): Promise<Named | undefined> {
+): Promise<NamedPaths | undefined> {
   const entry = joinPath(worktree, ".git");
   const stat = await statOf(fs, entry);
   if (stat === undefined) return undefined;
-  const reading: Reading = { fs, home, places: new Set(), read: new Set() };
+  const reading: RepositoryReading = { fs, home, places: new Set(), read: new Set() };
   let gitDirectory = entry;
   if (!stat.isDir) {
-    const target = /^gitdir:[ \t]*(.+?)\s*$/s.exec((await textOf(fs, entry)) ?? "")?.[1];
-    if (target === undefined) return NO_NAMES;
-    gitDirectory = absolute(worktree, target);
+    const target = /^gitdir:[ \t]*(.+?)\s*$/s.exec((await readSmallText(fs, entry)) ?? "")?.[1];
+    if (target === undefined) return NO_NAMED_PATHS;
+    gitDirectory = absolutePath(worktree, target);
     reading.places.add(gitDirectory);
   }
-  const common = (await textOf(fs, joinPath(gitDirectory, "commondir")))?.trim();
-  const shared = common === undefined || common === "" ? gitDirectory : absolute(gitDirectory, common);
+  const common = (await readSmallText(fs, joinPath(gitDirectory, "commondir")))?.trim();
+  const shared = common === undefined || common === "" ? gitDirectory : absolutePath(gitDirectory, common);
   // A directory named `.git` is already protected by its name.
   if (nameOf(shared) !== ".git") reading.places.add(shared);
   for (const config of userConfigs(home)) await readConfig(reading, config, worktree);
@@ -101,7 +101,7 @@ async function namedByRepository(
 
 /** Returns the targets of links that replace hooks, a configuration, or a path that one names. */
 async function linksOf(
-  { fs, places, read }: Reading,
+  { fs, places, read }: RepositoryReading,
   entry: string,
   gitDirectory: string,
 ): Promise<readonly string[]> {
@@ -114,7 +114,7 @@ async function linksOf(
 }
 
 /** Reads the configurations of submodules. */
-async function readModules(reading: Reading, top: string): Promise<void> {
+async function readModules(reading: RepositoryReading, top: string): Promise<void> {
   const todo = [{ directory: top, depth: 0 }];
   for (let done = 0; done < MAX_MODULE_DIRECTORIES; done++) {
     const next = todo.shift();
@@ -122,9 +122,9 @@ async function readModules(reading: Reading, top: string): Promise<void> {
     const entries = await entriesOf(reading.fs, next.directory);
     if (entries.some(({ name }) => name === "HEAD")) {
       const config = joinPath(next.directory, "config");
-      const variables = parseGitConfig((await textOf(reading.fs, config)) ?? "");
+      const variables = parseGitConfig((await readSmallText(reading.fs, config)) ?? "");
       const worktree = variables.findLast(({ key }) => key === "core.worktree")?.value;
-      if (worktree !== undefined) await readConfig(reading, config, absolute(next.directory, worktree));
+      if (worktree !== undefined) await readConfig(reading, config, absolutePath(next.directory, worktree));
       todo.push({ directory: joinPath(next.directory, "modules"), depth: next.depth + 1 });
       continue;
     }
@@ -136,16 +136,16 @@ async function readModules(reading: Reading, top: string): Promise<void> {
 }
 
 /** Adds the paths that a configuration names, and reads the configurations that it includes. */
-async function readConfig(reading: Reading, path: string, worktree: string): Promise<void> {
+async function readConfig(reading: RepositoryReading, path: string, worktree: string): Promise<void> {
   if (reading.read.has(path) || reading.read.size >= MAX_CONFIGS) return;
   reading.read.add(path);
-  for (const { key, value } of parseGitConfig((await textOf(reading.fs, path)) ?? "")) {
+  for (const { key, value } of parseGitConfig((await readSmallText(reading.fs, path)) ?? "")) {
     if (value === "") continue;
     if (key === "core.hookspath" || (key === "core.fsmonitor" && !isBoolean(value))) {
-      const named = placeOf(reading, worktree, value);
+      const named = namedPlaceOf(reading, worktree, value);
       if (named !== undefined) reading.places.add(named);
     } else if (key === "include.path" || /^includeif\..*\.path$/s.test(key)) {
-      const included = placeOf(reading, parentOf(path), value);
+      const included = namedPlaceOf(reading, parentOf(path), value);
       if (included === undefined) continue;
       reading.places.add(included);
       await readConfig(reading, included, worktree);
@@ -158,12 +158,12 @@ function isBoolean(value: string): boolean {
 }
 
 /** Returns the absolute path of a value; undefined when it needs an unknown home directory. */
-function placeOf({ home }: Reading, base: string, value: string): string | undefined {
-  if (!value.startsWith("~")) return absolute(base, value);
-  return home !== undefined && value.startsWith("~/") ? absolute(home, value.slice(2)) : undefined;
+function namedPlaceOf({ home }: RepositoryReading, base: string, value: string): string | undefined {
+  if (!value.startsWith("~")) return absolutePath(base, value);
+  return home !== undefined && value.startsWith("~/") ? absolutePath(home, value.slice(2)) : undefined;
 }
 
-function absolute(base: string, path: string): string {
+function absolutePath(base: string, path: string): string {
   return normalise(joinPath(base, path)).path;
 }
 
@@ -184,7 +184,7 @@ async function entriesOf(fs: FsBackend, directory: string): Promise<readonly FsE
 }
 
 /** Returns the content of a small text file; undefined when there is none. */
-async function textOf(fs: FsBackend, path: string): Promise<string | undefined> {
+async function readSmallText(fs: FsBackend, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);
     if (!isFile || size > MAX_CONFIG_BYTES) return undefined;
@@ -228,7 +228,7 @@ export interface Repositories {
 }
 
 /** The maximum number of directories whose result is cached. */
-const MAX_REMEMBERED = 4096;
+const MAX_CACHED_DIRECTORIES = 4096;
 
 /**
  * Finds repositories between the roots and written paths. Each write looks for `.git` in every
@@ -241,7 +241,7 @@ export function makeRepositories(
   roots: readonly string[],
   home: string | undefined,
 ): Repositories {
-  const known = new Map<string, { readonly stamp: string; readonly named: Named }>();
+  const known = new Map<string, { readonly stamp: string; readonly named: NamedPaths }>();
   const stampOf = async (entry: FsStat, configs: readonly string[]): Promise<string> => {
     const stats = await Promise.all(configs.map((path) => statOf(fs, path)));
     return [entry, ...stats].map((stat) => `${stat?.version} ${stat?.size} ${stat?.mtime}`).join();
@@ -252,8 +252,8 @@ export function makeRepositories(
     const before = known.get(directory);
     if (before !== undefined && before.stamp === (await stampOf(entry, before.named.configs)))
       return before.named.places;
-    const named = (await namedByRepository(fs, directory, home)) ?? NO_NAMES;
-    if (known.size >= MAX_REMEMBERED) known.clear();
+    const named = (await namedByRepository(fs, directory, home)) ?? NO_NAMED_PATHS;
+    if (known.size >= MAX_CACHED_DIRECTORIES) known.clear();
     known.set(directory, { stamp: await stampOf(entry, named.configs), named });
     return named.places;
   };

@@ -1,7 +1,7 @@
 /** The budget of an agent: counts its calls and output, and refuses calls when it is spent. */
 import { utf8Length } from "../../tools/lib/text.ts";
 import type { Limits } from "../../tools/lib/limits.ts";
-import { type Failure, refused, type ToolResult } from "../result.ts";
+import { type Failure, refusedFailure, type ToolResult } from "../result.ts";
 
 /** The limits of an agent until the workspace is closed. An omitted limit does not apply. */
 export interface BudgetOptions {
@@ -36,13 +36,13 @@ export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
     options;
   let [calls, outputBytes] = [0, 0];
   const over = (what: string): Failure =>
-    refused(
+    refusedFailure(
       "LIMIT_EXCEEDED",
       `The budget of this agent is spent: ${what}. Finish with what is known, or ask the user for more.`,
     );
   return Object.freeze({
     begin(args: unknown): Failure | undefined {
-      const count = weightOf(args);
+      const count = callCountOf(args);
       if (calls + count > mostCalls) return over(`${calls} of ${mostCalls} calls`);
       if (outputBytes >= mostBytes) return over(`${outputBytes} of ${mostBytes} bytes of answers`);
       const refusal = outer?.begin(args);
@@ -65,7 +65,7 @@ export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
 }
 
 /** Returns the number of calls that the arguments stand for: a batch counts as its operations. */
-function weightOf(args: unknown): number {
+function callCountOf(args: unknown): number {
   const operations = (args as { readonly operations?: unknown } | null | undefined)?.operations;
   return Array.isArray(operations) ? Math.max(1, operations.length) : 1;
 }

@@ -6,11 +6,11 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { Call } from "../../tools/lib/tool.ts";
 
 /** For each signal created for a call, the signal of its caller. */
-const callers = new WeakMap<AbortSignal, AbortSignal>();
+const callerSignals = new WeakMap<AbortSignal, AbortSignal>();
 
 /** Returns the caller's signal for a signal that was created for its call, and any other signal unchanged. */
 export function callerSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
-  return signal === undefined ? undefined : (callers.get(signal) ?? signal);
+  return signal === undefined ? undefined : (callerSignals.get(signal) ?? signal);
 }
 
 /** The signal of one call. It is created on first use, because most reads end before they could be cancelled. */
@@ -30,7 +30,7 @@ export class CallSignal {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#outer !== undefined) callers.set(this.#controller.signal, this.#outer);
+      if (this.#outer !== undefined) callerSignals.set(this.#controller.signal, this.#outer);
       if (this.#cancelled || this.#outer?.aborted === true) this.#controller.abort();
       else this.#outer?.addEventListener("abort", this.#abort, { once: true });
     }

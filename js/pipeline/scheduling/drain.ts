@@ -2,7 +2,7 @@
  * Counts the running calls of a workspace so that it can shut down in order: running calls finish, and
  * new ones are refused.
  */
-import { type Failure, refused } from "../result.ts";
+import { type Failure, refusedFailure } from "../result.ts";
 
 /** Counts calls, and refuses new ones during a shutdown. */
 export interface CallGate {
@@ -15,10 +15,10 @@ export interface CallGate {
 }
 
 /** Returns the refusal of a call that came during a shutdown. */
-export function shuttingDown(): Failure {
+export function shuttingDownFailure(): Failure {
   const message =
     "The workspace is shutting down, and nothing of this call was done. Call again once it is back.";
-  return refused("CANCELLED", message, { reason: "shutting_down" });
+  return refusedFailure("CANCELLED", message, { reason: "shutting_down" });
 }
 
 /** Creates the gate. @param above the gate of the parent workspace, which also counts and refuses the calls */
@@ -36,7 +36,7 @@ export function makeCallGate(above?: CallGate): CallGate {
     }
   };
   return {
-    refusal: () => (isDraining ? shuttingDown() : above?.refusal()),
+    refusal: () => (isDraining ? shuttingDownFailure() : above?.refusal()),
     run: above === undefined ? run : (call) => above.run(() => run(call)),
     drain() {
       isDraining = true;

@@ -34,17 +34,17 @@ export interface Locker {
   readonly size: number;
 }
 
-interface Request {
+interface LockRequest {
   readonly keys: readonly LockKey[];
   /** The number of earlier requests that overlap and are not released yet. */
   blockers: number;
   /** The later requests that wait for this one. */
-  readonly followers: Set<Request>;
+  readonly followers: Set<LockRequest>;
   /** Called when a blocker is released; `granted` is true for the last one. */
   wake: ((granted: boolean) => void) | undefined;
 }
 
-function overlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
+function keysOverlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
   for (const x of a) {
     for (const y of b) {
       if (x.path === y.path) return true;
@@ -57,12 +57,12 @@ function overlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
 
 /** Creates an empty queue. */
 export function makeLocker(): Locker {
-  const requests = new Set<Request>();
+  const requests = new Set<LockRequest>();
   // Most requests are for files. They can overlap only requests for the same file, and for trees.
-  const byPath = new Map<string, Set<Request>>();
-  const trees = new Set<Request>();
+  const byPath = new Map<string, Set<LockRequest>>();
+  const trees = new Set<LockRequest>();
 
-  const enter = (request: Request): void => {
+  const enter = (request: LockRequest): void => {
     requests.add(request);
     for (const { path, tree } of request.keys) {
       const same = byPath.get(path);
@@ -71,7 +71,7 @@ export function makeLocker(): Locker {
       if (tree) trees.add(request);
     }
   };
-  const leave = (request: Request): void => {
+  const leave = (request: LockRequest): void => {
     requests.delete(request);
     trees.delete(request);
     for (const { path } of request.keys) {
@@ -80,12 +80,12 @@ export function makeLocker(): Locker {
       if (same?.size === 0) byPath.delete(path);
     }
   };
-  const earlierThan = (keys: readonly LockKey[]): ReadonlySet<Request> => {
+  const earlierThan = (keys: readonly LockKey[]): ReadonlySet<LockRequest> => {
     if (keys.some(({ tree }) => tree)) return requests;
     return new Set([...keys.flatMap(({ path }) => [...(byPath.get(path) ?? [])]), ...trees]);
   };
 
-  const release = (request: Request): void => {
+  const release = (request: LockRequest): void => {
     if (!requests.has(request)) return;
     leave(request);
     for (const follower of request.followers) {
@@ -100,24 +100,24 @@ export function makeLocker(): Locker {
       return requests.size;
     },
     async acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void> {
-      const request: Request = { keys, blockers: 0, followers: new Set(), wake: undefined };
+      const request: LockRequest = { keys, blockers: 0, followers: new Set(), wake: undefined };
       for (const earlier of earlierThan(keys)) {
-        if (!overlap(earlier.keys, keys)) continue;
+        if (!keysOverlap(earlier.keys, keys)) continue;
         earlier.followers.add(request);
         request.blockers += 1;
       }
       enter(request);
-      if (request.blockers > 0) await granted(request, requests, release, wait);
+      if (request.blockers > 0) await waitUntilGranted(request, requests, release, wait);
       return () => release(request);
     },
   };
 }
 
 /** Waits until no request blocks this one; withdraws it on a timeout or an abort. */
-async function granted(
-  request: Request,
-  requests: ReadonlySet<Request>,
-  release: (request: Request) => void,
+async function waitUntilGranted(
+  request: LockRequest,
+  requests: ReadonlySet<LockRequest>,
+  release: (request: LockRequest) => void,
   { timeoutMs, signal }: LockWait,
 ): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -21,7 +21,7 @@ const MAX_STARTS_OF_TURN = 8;
 /** A client, compared by its value. */
 export type Client = string;
 
-interface Waiting {
+interface WaitingScan {
   start(): void;
 }
 
@@ -29,7 +29,7 @@ interface Waiting {
 export class ScanQueue {
   readonly #running = new Map<Client, number>();
   /** The waiting calls, in the order in which the clients have their turns. */
-  readonly #waiting = new Map<Client, Waiting[]>();
+  readonly #waiting = new Map<Client, WaitingScan[]>();
   readonly #turns = new LoopTurns(MAX_STARTS_OF_TURN);
   /** True when the waiting calls are checked in the next turn of the event loop. */
   #resumes = false;
@@ -43,7 +43,7 @@ export class ScanQueue {
     if (this.#mayStart(client) && !this.#waiting.has(client) && this.#turns.take())
       return this.#started(client);
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: WaitingScan = {
         start: () => {
           signal.removeEventListener("abort", abort);
           resolve(this.#started(client));
@@ -108,7 +108,7 @@ export class ScanQueue {
     });
   }
 
-  #leave(client: Client, waiting: Waiting): void {
+  #leave(client: Client, waiting: WaitingScan): void {
     const queue = this.#waiting.get(client);
     if (queue === undefined) return;
     const left = queue.filter((one) => one !== waiting);

@@ -16,7 +16,7 @@ import type { Location } from "../../policy/index.ts";
 import { assign, type Names, OWN_NAMES, where, type PathUse } from "../../tools/lib/tool.ts";
 import { inOtherRoot } from "../paths/look-alikes.ts";
 import { similarPath } from "../paths/path-forms.ts";
-import { followable, renamed } from "./renamed.ts";
+import { hintInReaderNames, inReaderNames } from "./renamed.ts";
 import { sentence, wordsFor } from "./words.ts";
 
 /** The maximum length of the first line of a message, in UTF-16 units. */
@@ -29,7 +29,7 @@ const MAX_SIBLINGS = 20_000;
 const MIN_MISSPELT_NAME = 3;
 
 /** The facts about a failed call. */
-export interface Failed {
+export interface FailedCall {
   readonly tool: string;
   /** The paths of the call; the first is named when the error names none. */
   readonly uses: readonly PathUse[];
@@ -48,7 +48,7 @@ export interface Failed {
 }
 
 /** An error for programs, with its messages for readers. */
-export interface Worded {
+export interface WordedError {
   readonly error: FilewrightError;
   /** The message with the names of the reader. */
   readonly told: string;
@@ -57,9 +57,9 @@ export interface Worded {
 }
 
 /** Returns the worded error for any thrown value. */
-export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
+export async function wordError(thrown: unknown, failed: FailedCall): Promise<WordedError> {
   const error = fromEngine(thrown);
-  const about = blamed(error, failed);
+  const about = blamedPath(error, failed);
   const nearby = await suggestionFor(error, about, failed);
   const messageIn = (names: Names): string => messageOf(error, about, { ...failed, names }, nearby);
   const message = messageIn(OWN_NAMES);
@@ -79,9 +79,9 @@ export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
 /** Returns the path that the caller may have meant by a missing or forbidden one. */
 async function suggestionFor(
   error: FilewrightError,
-  about: About | undefined,
-  failed: Failed,
-): Promise<Nearby | undefined> {
+  about: BlamedPath | undefined,
+  failed: FailedCall,
+): Promise<NearbyFindings | undefined> {
   if (error.complete || about === undefined) return undefined;
   const { typed } = about.use;
   const context = { fs: failed.fs, cwd: failed.cwd, display: failed.display };
@@ -101,14 +101,14 @@ async function suggestionFor(
 }
 
 /** One path of the call; its location is undefined until it is checked. */
-interface About {
+interface BlamedPath {
   readonly use: PathUse;
   readonly at: Location | undefined;
 }
 
 /** Returns the path that an error is about: the one that it names, or the first. */
-function blamed(error: FilewrightError, { uses, locations }: Failed): About | undefined {
-  const all = uses.map((use, index): About => ({ use, at: locations[index] }));
+function blamedPath(error: FilewrightError, { uses, locations }: FailedCall): BlamedPath | undefined {
+  const all = uses.map((use, index): BlamedPath => ({ use, at: locations[index] }));
   const path = error.path;
   if (path === undefined) return all[0];
   return (
@@ -121,20 +121,20 @@ function blamed(error: FilewrightError, { uses, locations }: Failed): About | un
 
 function messageOf(
   error: FilewrightError,
-  about: About | undefined,
-  failed: Failed,
-  nearby: Nearby | undefined,
+  about: BlamedPath | undefined,
+  failed: FailedCall,
+  nearby: NearbyFindings | undefined,
 ): string {
   const { names } = failed;
   if (error.complete || WORDED_BY_ENGINE.has(error.code)) {
-    const hint = error.hint === undefined ? undefined : followable(error.hint, names);
-    return withRemedy(clip(renamed(error.message, names, about?.use.typed)), hint);
+    const hint = error.hint === undefined ? undefined : hintInReaderNames(error.hint, names);
+    return withRemedy(withClippedFirstLine(inReaderNames(error.message, names, about?.use.typed)), hint);
   }
-  const remedy = nearby === undefined ? "" : whereInstead(nearby, failed);
+  const remedy = nearby === undefined ? "" : otherPathRemedy(nearby, failed);
   const build = wordsFor(error.code);
   const shown = about === undefined ? "the path" : `'${escapeControls(about.use.typed)}'`;
   const followed = withHintFor(error, names);
-  return fitted(
+  return withFittingPath(
     (path) =>
       build({
         error: followed,
@@ -153,7 +153,7 @@ function messageOf(
 function withHintFor(error: FilewrightError, names: Names): FilewrightError {
   if (names === OWN_NAMES || error.hint === undefined) return error;
   const { code, message, path, details, cause } = error;
-  return makeError(code, message, { path, hint: followable(error.hint, names), details, cause });
+  return makeError(code, message, { path, hint: hintInReaderNames(error.hint, names), details, cause });
 }
 
 /** Codes of the edit engine, which words its refusals with the path that it was given. */
@@ -166,7 +166,7 @@ const WORDED_BY_ENGINE: ReadonlySet<Code> = new Set<Code>([
 ]);
 
 /** The findings near a missing path. */
-interface Nearby {
+interface NearbyFindings {
   /** True when the root of the path was deleted and not replaced. */
   readonly gone?: true;
   /** True when the path is a link whose target is missing. */
@@ -182,7 +182,7 @@ interface Nearby {
 }
 
 /** Looks for the entry that the caller may have meant: a similar name, or the missing parent. */
-async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefined> {
+async function lookAround(at: Location, { fs }: FailedCall): Promise<NearbyFindings | undefined> {
   if (at.path === "/") return undefined;
   if (await isInGoneRoot(fs, at.path)) return { gone: true };
   try {
@@ -217,9 +217,9 @@ async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefi
 }
 
 /** Returns the remedy that names another path. */
-function whereInstead(
-  { gone, dangling, similar, missing, inside, glob }: Nearby,
-  { display, tool, names }: Failed,
+function otherPathRemedy(
+  { gone, dangling, similar, missing, inside, glob }: NearbyFindings,
+  { display, tool, names }: FailedCall,
 ): string {
   if (gone)
     return " The root of the workspace is gone: its directory was deleted. Make it again, then repeat the call.";
@@ -230,7 +230,7 @@ function whereInstead(
   if (similar !== undefined) return ` Did you mean ${shown(similar)}?`;
   if (missing === undefined)
     return where(names.tool("list_directory"), (list) => ` ${list} shows what is there.`);
-  const option = MAKE_PARENTS[tool];
+  const option = PARENT_CREATING_ARGUMENTS[tool];
   const make = option === undefined ? undefined : names.argument(option);
   return ` Its directory ${shown(missing)} does not exist.${where(make, (name) => ` Set ${name}: true to make it.`)}`;
 }
@@ -256,7 +256,7 @@ function globRemedy(typed: string, tool: string, names: Names): string {
 const MAX_LEVELS = 100;
 
 /** For each tool, the argument that creates missing directories. */
-const MAKE_PARENTS: Readonly<Record<string, string>> = Object.freeze({
+const PARENT_CREATING_ARGUMENTS: Readonly<Record<string, string>> = Object.freeze({
   write_file: "create_dirs",
   copy: "create_dirs",
   move: "create_dirs",
@@ -290,21 +290,21 @@ async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
 }
 
 /** Shortens the middle of the path until the first line of the message fits. */
-function fitted(build: (path: string) => string, path: string): string {
+function withFittingPath(build: (path: string) => string, path: string): string {
   let message = build(path);
   let keep = path.length;
   while (firstLine(message).length > MAX_FIRST_LINE && keep > 24) {
     keep = Math.max(24, keep - (firstLine(message).length - MAX_FIRST_LINE) - 1);
     message = build(shorten(path, keep));
   }
-  return clip(message);
+  return withClippedFirstLine(message);
 }
 
 /** Returns at most `keep` UTF-16 units of a text, without its middle. */
 function shorten(text: string, keep: number): string {
   if (text.length <= keep) return text;
   const head = Math.ceil(keep / 3);
-  return `${whole(text.slice(0, head))}…${whole(text.slice(text.length - (keep - head)))}`;
+  return `${withoutHalfSurrogates(text.slice(0, head))}…${withoutHalfSurrogates(text.slice(text.length - (keep - head)))}`;
 }
 
 /** Adds the remedy to the sentence when its line has room, otherwise below it. */
@@ -317,12 +317,12 @@ function withRemedy(message: string, hint: string | undefined): string {
 }
 
 /** Cuts a first line that is too long. */
-function clip(message: string): string {
+function withClippedFirstLine(message: string): string {
   const first = firstLine(message);
   if (first.length <= MAX_FIRST_LINE) return message;
   const cut = first.lastIndexOf(" ", MAX_FIRST_LINE - 1);
   const at = cut > MAX_FIRST_LINE / 2 ? cut : MAX_FIRST_LINE - 1;
-  return `${whole(first.slice(0, at))}…\n${first.slice(at).trimStart()}${message.slice(first.length)}`;
+  return `${withoutHalfSurrogates(first.slice(0, at))}…\n${first.slice(at).trimStart()}${message.slice(first.length)}`;
 }
 
 function firstLine(message: string): string {
@@ -331,6 +331,6 @@ function firstLine(message: string): string {
 }
 
 /** Removes half of a surrogate pair that a cut left over. */
-function whole(text: string): string {
+function withoutHalfSurrogates(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/u, "");
 }

@@ -3,7 +3,7 @@
 /**
  * Patterns for a tool name reduced to its letters, each with a sentence; `{tool}` stands for a canonical tool.
  */
-const ELSEWHERE: readonly (readonly [names: RegExp, says: string])[] = [
+const OTHER_TOOL_NAMES: readonly (readonly [names: RegExp, says: string])[] = [
   [
     /^(?:create|new|make|touch|save|add)(?:text)?file$|^create$|^write$|^savefile$|^overwritefile$/u,
     "{write_file} creates files",
@@ -53,7 +53,7 @@ const ELSEWHERE: readonly (readonly [names: RegExp, says: string])[] = [
  */
 export function otherTool(name: string, called: (ours: string) => string | undefined): string | undefined {
   const key = name.toLowerCase().replaceAll(/[^a-z]/gu, "");
-  const says = ELSEWHERE.find(([names]) => names.test(key))?.[1];
+  const says = OTHER_TOOL_NAMES.find(([names]) => names.test(key))?.[1];
   if (says === undefined) return undefined;
   let isOffered = true;
   const text = says.replaceAll(/\{(\w+)\}/gu, (_, ours: string) => {

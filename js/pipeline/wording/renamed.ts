@@ -12,12 +12,12 @@ const IDENTIFIER = /\b[a-z]+(?:_[a-z]+)+\b/gu;
 const ASSIGNED = /\b[a-z_]+(?=: \S)/gu;
 
 /** Returns the text with the reader's names of tools and arguments; a path in it is unchanged. */
-export function renamed(text: string, names: Names, path: string | undefined): string {
+export function inReaderNames(text: string, names: Names, path: string | undefined): string {
   if (names === OWN_NAMES) return text;
   const exchange = (part: string): string =>
-    part.replace(IDENTIFIER, (name) => (isOurs(name) ? (nameIn(names, name) ?? name) : name));
+    part.replace(IDENTIFIER, (name) => (isCanonicalName(name) ? (readerNameOf(names, name) ?? name) : name));
   // The text needs to be split at the path only when the path contains such a name.
-  const named = path?.match(IDENTIFIER)?.some(isOurs) === true;
+  const named = path?.match(IDENTIFIER)?.some(isCanonicalName) === true;
   return named
     ? text
         .split(path as string)
@@ -29,22 +29,24 @@ export function renamed(text: string, names: Names, path: string | undefined): s
 /**
  * Returns a remedy in the reader's names; undefined when it needs a tool or an argument that the reader lacks.
  */
-export function followable(hint: string, names: Names): string | undefined {
+export function hintInReaderNames(hint: string, names: Names): string | undefined {
   if (names === OWN_NAMES) return hint;
-  const used = [...(hint.match(IDENTIFIER) ?? []), ...(hint.match(ASSIGNED) ?? [])].filter(isOurs);
-  return used.some((name) => nameIn(names, name) === undefined) ? undefined : renamed(hint, names, undefined);
+  const used = [...(hint.match(IDENTIFIER) ?? []), ...(hint.match(ASSIGNED) ?? [])].filter(isCanonicalName);
+  return used.some((name) => readerNameOf(names, name) === undefined)
+    ? undefined
+    : inReaderNames(hint, names, undefined);
 }
 
-function nameIn(names: Names, name: string): string | undefined {
+function readerNameOf(names: Names, name: string): string | undefined {
   return names.argument(name) ?? names.tool(name);
 }
 
-let ours: ReadonlySet<string> | undefined;
+let canonicalNames: ReadonlySet<string> | undefined;
 
 /** Returns true for the canonical name of a tool or an argument. */
-function isOurs(word: string): boolean {
-  ours ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentsOf(tool.inputSchema)]));
-  return ours.has(word);
+function isCanonicalName(word: string): boolean {
+  canonicalNames ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentsOf(tool.inputSchema)]));
+  return canonicalNames.has(word);
 }
 
 function argumentsOf({ properties = {}, items }: Schema): readonly string[] {

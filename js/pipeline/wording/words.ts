@@ -5,7 +5,7 @@ import { type Names, where } from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The parts of a sentence. */
-interface Material {
+interface SentenceParts {
   readonly error: FilewrightError;
   /** As typed, but escaped, quoted, and shortened if necessary. */
   readonly path: string;
@@ -18,12 +18,12 @@ interface Material {
 }
 
 /** Returns the sentence for a code. */
-export type Words = (material: Material) => string;
+export type Words = (material: SentenceParts) => string;
 
 const plainWords: Words = ({ error, path }) =>
   sentence(`${error.message || "it failed"}: ${path}`, error.hint);
 
-const WORDS: Partial<Record<Code, Words>> = {
+const SENTENCES_BY_CODE: Partial<Record<Code, Words>> = {
   NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
   OUTSIDE_ALLOWED: ({ path, intent, names, remedy }) =>
     `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${where(
@@ -73,11 +73,11 @@ const WORDS: Partial<Record<Code, Words>> = {
   },
   ALREADY_EXISTS: ({ path, tool, names }) =>
     tool === "mkdir"
-      ? `${path} already exists${set(names, "exist_ok", "if that is fine")}.`
-      : `${path} already exists${set(names, "overwrite", "to replace it") || "; it is not replaced"}.`,
+      ? `${path} already exists${setArgumentPhrase(names, "exist_ok", "if that is fine")}.`
+      : `${path} already exists${setArgumentPhrase(names, "overwrite", "to replace it") || "; it is not replaced"}.`,
   NOT_EMPTY: ({ path, tool, names }) =>
     tool === "delete"
-      ? `Directory ${path} is not empty${set(names, "recursive", "to delete it with all it holds")}.`
+      ? `Directory ${path} is not empty${setArgumentPhrase(names, "recursive", "to delete it with all it holds")}.`
       : `Directory ${path} is not empty and cannot be replaced; delete it first, with recursive: true.`,
   SAME_FILE: ({ path }) => `Source and destination are the same file: ${path}.`,
   BINARY_FILE: ({ error, path, names }) => {
@@ -111,13 +111,13 @@ const WORDS: Partial<Record<Code, Words>> = {
   },
   INVALID_REGEX: ({ error, names }) =>
     sentence(
-      `Invalid regex: ${clause(error)}`,
+      `Invalid regex: ${errorClause(error)}`,
       error.hint ??
         where(names.argument("regex"), (name) => `set ${name}: false to search for the text as it is`),
     ),
-  INVALID_GLOB: ({ error }) => sentence(`Invalid glob: ${clause(error)}`, error.hint),
+  INVALID_GLOB: ({ error }) => sentence(`Invalid glob: ${errorClause(error)}`, error.hint),
   LIMIT_EXCEEDED: ({ error }) =>
-    sentence(clause(error) || "The input is beyond the engine's limits", error.hint),
+    sentence(errorClause(error) || "The input is beyond the engine's limits", error.hint),
   CONFLICT: ({ error, path }) =>
     sentence(
       `${path} ${error.message || "changed since it was read"}`,
@@ -129,29 +129,29 @@ const WORDS: Partial<Record<Code, Words>> = {
   LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
   NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
   CANCELLED: () => "The call was cancelled; nothing was changed.",
-  TIMEOUT: ({ error }) => sentence(clause(error) || "The call took too long", error.hint),
+  TIMEOUT: ({ error }) => sentence(errorClause(error) || "The call took too long", error.hint),
   IO_ERROR: ({ error, path }) =>
     sentence(`${path}: ${error.message || "the file system failed"}`, error.hint),
   INTERNAL: () => "Filewright failed unexpectedly; nothing is known to be changed. Please report it.",
 };
 
 /** Returns `; set name: true …`, or an empty text when the argument cannot be given. */
-function set(names: Names, argument: string, what: string): string {
+function setArgumentPhrase(names: Names, argument: string, what: string): string {
   return where(names.argument(argument), (name) => `; set ${name}: true ${what}`);
 }
 
 /** Returns a clause as a sentence, followed by the remedy. */
 export function sentence(what: string, remedy?: string): string {
-  const text = capital(remedy === undefined || remedy === "" ? what : `${what}; ${remedy}`);
+  const text = withCapital(remedy === undefined || remedy === "" ? what : `${what}; ${remedy}`);
   return /[.?!]$/u.test(text) ? text : `${text}.`;
 }
 
 /** Capitalizes the first letter of a sentence; a quoted path keeps its case. */
-function capital(text: string): string {
+function withCapital(text: string): string {
   return text === "" ? text : (text[0] as string).toUpperCase() + text.slice(1);
 }
 
-function clause(error: FilewrightError): string {
+function errorClause(error: FilewrightError): string {
   return escapeLines(error.message);
 }
 
@@ -162,5 +162,5 @@ function escapeLines(text: string): string {
 
 /** Returns the function that words errors with a code. */
 export function wordsFor(code: Code): Words {
-  return WORDS[code] ?? plainWords;
+  return SENTENCES_BY_CODE[code] ?? plainWords;
 }
