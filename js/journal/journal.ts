@@ -32,19 +32,19 @@ export interface JournalOptions {
   readonly store: JournalStore;
   /** The working directory, which identifies the history. */
   readonly cwd: string;
-  /** The storage of the paths; absent for the disk. */
+  /** The id of the storage that the paths belong to; absent for the local disk. */
   readonly storage?: string | undefined;
-  /** True when finished changes are kept for `undo`. */
+  /** True when the records of finished changes are kept, so that they can be undone. */
   readonly keep: boolean;
-  /** True when every record is flushed to the disk. */
+  /** True when every record is flushed to the disk before the change goes on. */
   readonly durable: boolean;
 }
 
-/** The description of a change. */
+/** What the journal records about a change, besides its steps. */
 export interface ChangeFacts {
   readonly callId: string;
   readonly tool: string;
-  /** The agent that makes it, if it has a name. */
+  /** The name of the agent that makes the change; absent for a caller without a name. */
   readonly agent?: string | undefined;
   readonly undoOf?: string;
   /**
@@ -69,11 +69,10 @@ export interface HistoryRecord {
 /** The state of one path before a change. */
 interface FoundBefore {
   readonly path: string;
-  /** With its content, if that was recorded; null for no entry. */
+  /** The entry before the change, with its content if that was recorded; null when there was none. */
   readonly image: PreImage | null;
   /**
-   * The state after the change, without its content; null for no entry, undefined when it is not
-   * recorded.
+   * The entry after the change, without its content; null when there is none, undefined when this is not recorded.
    */
   readonly after?: PreImage | null | undefined;
   /** The path to which the change moved it. */
@@ -82,13 +81,13 @@ interface FoundBefore {
 
 /** The journal of a workspace. */
 export interface Journal {
-  /** Runs a change on a backend that records it. */
+  /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
   change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<T>;
   /** Returns the recorded changes, the newest first. */
   history(): Promise<readonly HistoryRecord[]>;
   /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
   record(callId: string): Promise<HistoryRecord>;
-  /** Returns the state before a change of each path that it touched. @throws NOT_FOUND */
+  /** Returns the state before a change of each path that the change touched. @throws NOT_FOUND */
   found(callId: string): Promise<readonly FoundBefore[]>;
   /** Restores the state before a change. @throws CONFLICT when a path has changed since */
   undo(fs: FsBackend, undone: string, as: Pick<ChangeFacts, "callId" | "agent" | "signal">): Promise<void>;
@@ -98,14 +97,17 @@ export interface Journal {
    * the paths locked.
    */
   recover(fs: FsBackend, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
-  /** Retries failed rollbacks that touch one of these paths. */
+  /** Tries rollbacks of this process that failed before again, if they touch one of these paths. */
   retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
-  /** Resolves when the old entries of all changes are removed, including those of cancelled calls. */
+  /** Resolves when the replaced entries of all changes are removed, including those of cancelled calls. */
   settled(): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
-/** The limits of a single operation, and of a change that must be atomic. */
+/**
+ * The limits of the recorded contents and steps: `try` for a single operation, which is made unrecorded beyond
+ * them; `always` for a change that must be atomic, which is refused.
+ */
 const TRANSACTION_LIMITS = Object.freeze({
   try: { maxBytes: 64 * MIB, maxSteps: 2000 },
   always: { maxBytes: 256 * MIB, maxSteps: 20_000 },
@@ -139,7 +141,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   });
 
   const finishing = new Set<Promise<void>>();
-  /** Removes the old entries of a change that is made, then closes its record. */
+  /** Removes the replaced entries of a change that has been made, then closes its record. */
   const finish = async (
     transaction: Transaction,
     close: () => MaybePromise<void>,
@@ -210,7 +212,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const { entries } = await logOf(undone);
     const { steps, given } = readSteps(entries);
     const now = new Map(given);
-    // Of a path that several steps touched, the last one counts.
+    // If several steps touched a path, the undo must find the state after the last of them.
     const lastAt = new Map(steps.map((step) => [step.kind === "move" ? step.to : step.path, step]));
     const yielder = new Yielder({ signal: as.signal });
     for (const [path, image] of recordedFinals(entries)) {
@@ -271,14 +273,14 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   });
 }
 
-/** The form of a call's id, which is part of a file name. */
+/** Matches the id of a call, which is part of a file name. */
 const CALL_ID = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
 
 /** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
 const randomBytes = new Uint8Array(6 * 128);
 let usedRandomBytes = randomBytes.length;
 
-/** Returns a new id of a call; later ones sort after earlier ones. */
+/** Returns the id of a new call. Later ids sort after earlier ones. */
 export function newCallId(): string {
   if (usedRandomBytes === randomBytes.length) {
     crypto.getRandomValues(randomBytes);
@@ -295,8 +297,8 @@ const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Prepares a step for an undo: set-aside entries are gone, and directories may have been replaced
- * since.
+ * Returns a step for use in an undo, without the paths of entries that were set aside and of directories, because
+ * these may be gone or replaced.
  */
 function withoutSetAsideFacts(step: Step): Step {
   const { aside: _aside, ...rest } = step;
@@ -308,7 +310,7 @@ function withoutSetAsideFacts(step: Step): Step {
   return path;
 }
 
-/** Returns the state of each path before the first of the steps. */
+/** Returns the state of each path before the first of the steps that touched it. */
 function statesBefore(steps: readonly Step[]): readonly FoundBefore[] {
   const found = new Map<string, FoundBefore>();
   for (const step of steps.toReversed()) {
@@ -320,6 +322,7 @@ function statesBefore(steps: readonly Step[]): readonly FoundBefore[] {
   return [...found.values()].toReversed();
 }
 
+/** Returns the final states in the `commit` entry of a record; empty without one. */
 function recordedFinals(entries: readonly Entry[]): Finals {
   return entries.find((entry) => entry.entry === "commit")?.finals ?? [];
 }
@@ -332,12 +335,15 @@ function historyRecordOf(entries: readonly Entry[]): readonly HistoryRecord[] {
   return [{ header: begin.header, paths: pathsOf(steps), undoable: commit.undoable }];
 }
 
-/** An undo compares types and contents: permission bits may have changed since. */
+/**
+ * Returns a state without its permission bits: an undo compares types and contents, and the bits may have changed
+ * since.
+ */
 function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
   return image;
 }
 
-/** Returns the current state of every touched path; null when it is too much to compare later. */
+/** Returns the state of every touched path after the change; null if there are too many paths to compare later. */
 async function readFinals(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
   const known = new Map<string, PreImage>();
   for (const step of transaction.steps) {

@@ -1,6 +1,6 @@
 /**
- * The form of a journal's records in files: a head with lengths, the contents' hash and a MAC of
- * the head; JSON; contents; and a MAC that chains each record to the one before and to its call.
+ * The binary form of the records of a journal. A record is a head (lengths, the hash of the contents, and a MAC of
+ * these), JSON, contents, and a MAC that covers the record before it and the call.
  */
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
@@ -8,24 +8,27 @@ import { type Entry, fromFrame, toFrame } from "../backends/transaction/step.ts"
 import { Yielder } from "../engine/yielder.ts";
 
 const { O_NOFOLLOW, O_RDONLY } = fs.constants;
-/** The lengths of the JSON and of the contents, and the contents' hash. */
+/**
+ * The size of the facts at the start of a head, in bytes: the length of the JSON, the length of the contents, and
+ * their hash.
+ */
 const FACTS_BYTES = 4 + 4 + 32;
-/** The facts and their MAC. */
+/** The size of a head in bytes: the facts and 8 bytes of their MAC. */
 const HEAD_BYTES = FACTS_BYTES + 8;
-/** The length of the MAC after each record, in bytes. */
+/** The size of the MAC after each record, in bytes. */
 export const MAC_BYTES = 32;
-/** The hash of an empty content, as in most records. */
+/** The hash of an empty content, which most records have. */
 const EMPTY_HASH = crypto.createHash("sha256").digest();
 /** The block size of SHA-256 in bytes. */
 const SHA256_BLOCK_BYTES = 64;
 
-/** The records of a file. */
+/** The records that were read from a file. */
 export interface RecordFile {
-  /** The authentic records before the end or the damage. */
+  /** The authentic records, up to the end of the file or the first damage. */
   readonly entries: readonly Entry[];
   /**
-   * `cut`: the writer ended while it wrote the next record. `damaged`: the following bytes are not
-   * authentic.
+   * `whole`: the file ends after a record. `cut`: its writer ended while it wrote the next record. `damaged`: the
+   * bytes that follow are not authentic.
    */
   readonly end: "whole" | "cut" | "damaged";
 }
@@ -59,8 +62,8 @@ function contentsHashOf(blobs: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * Authenticates the lengths of a head before they are used. One hash with the key in front
- * suffices: the message has a fixed length, and most of the hash is not stored.
+ * Returns the MAC of a head, so that its lengths can be trusted before they are used. A hash with the key in front
+ * suffices, because the message has a fixed length and most of the hash is not stored.
  */
 function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Buffer {
   const [inner] = hmacPadsOf(key);
@@ -72,8 +75,8 @@ function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Bu
 }
 
 /**
- * The MAC covers the call and the previous record, so that a record cannot be moved to another
- * call or position.
+ * Returns the MAC of a record. It covers the call and the previous record, so that a record cannot be moved to
+ * another call or position.
  */
 function recordMacOf(key: Buffer, previous: Buffer, id: string, head: Buffer, text: Buffer): Buffer {
   const parts = [previous, Buffer.from(`${id}\n`), head, text];
@@ -86,7 +89,7 @@ function recordMacOf(key: Buffer, previous: Buffer, id: string, head: Buffer, te
   return crypto.hash("sha256", Buffer.concat([outer, digest]), "buffer");
 }
 
-/** The inner and outer pads of HMAC, by key. */
+/** The inner and outer pads of HMAC for each key. */
 const hmacPadsByKey = new WeakMap<Buffer, readonly [inner: Buffer, outer: Buffer]>();
 
 function hmacPadsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
@@ -111,7 +114,7 @@ export function decodeRecord(path: string, key: Buffer, id: string, contents: bo
   }
 }
 
-/** The same as {@link decodeRecord}; a long file is decoded in slices. */
+/** Does the same as {@link decodeRecord}, but yields to the event loop between the parts of a long file. */
 export async function decodeRecordYielding(
   path: string,
   key: Buffer,
@@ -127,7 +130,7 @@ export async function decodeRecordYielding(
   }
 }
 
-/** Decodes a file entry by entry. */
+/** Decodes a file and yields after each record. */
 function* decodeStepwise(
   path: string,
   key: Buffer,
@@ -175,6 +178,7 @@ function* decodeStepwise(
   }
 }
 
+/** Returns `length` bytes of a file from the offset `at`. */
 function readRange(fd: number, at: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   for (let got = 0; got < length; ) {

@@ -1,6 +1,6 @@
 /**
- * Late rollbacks: of processes that ended during a change, and of this process when an obstacle,
- * such as a full disk, prevented them.
+ * Rolls back changes late: those of processes that ended in the middle of a change, and those of this process
+ * whose rollback failed, such as on a full disk.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { parentOf } from "../backends/paths.ts";
@@ -24,16 +24,16 @@ export interface Recovery {
   readonly conflicts: readonly string[];
 }
 
-/** Runs an action with paths locked. */
+/** Runs an action while these paths are locked, and returns its result. */
 export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
 
-/** An incomplete rollback of this process. */
+/** A rollback of this process that failed before its end. */
 interface UnfinishedRollback {
   readonly transaction: Transaction;
   readonly log: Log | undefined;
 }
 
-/** The incomplete rollbacks of this process, for all workspaces of one store. */
+/** The failed rollbacks of this process, shared by all workspaces of one store. */
 export class RollbackRetries {
   readonly #unfinished = new Set<UnfinishedRollback>();
 
@@ -45,7 +45,10 @@ export class RollbackRetries {
     this.#unfinished.add({ transaction, log });
   }
 
-  /** Retries those whose paths are selected. Those that fail again wait for the next retry. */
+  /**
+   * Tries the rollbacks again for whose paths `isMeant` returns true. One that fails again stays for the next
+   * time.
+   */
   async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: RunLocked): Promise<void> {
     for (const each of [...this.#unfinished]) {
       const own = pathsOf(each.transaction.steps);
@@ -64,14 +67,14 @@ export class RollbackRetries {
 
 const retriesByStore = new WeakMap<JournalStore, RollbackRetries>();
 
-/** Returns the incomplete rollbacks of a store. */
+/** Returns the failed rollbacks of a store. */
 export function retriesOf(store: JournalStore): RollbackRetries {
   const known = retriesByStore.get(store) ?? new RollbackRetries();
   retriesByStore.set(store, known);
   return known;
 }
 
-/** The input of a recovery. */
+/** What a recovery needs. */
 interface RecoveryTask {
   readonly store: JournalStore;
   readonly storage: string | undefined;
@@ -81,7 +84,7 @@ interface RecoveryTask {
   readonly locked: RunLocked;
 }
 
-/** Rolls back the unfinished changes that belong to this workspace. */
+/** Rolls back the unfinished changes whose paths this workspace may write, and returns what was done. */
 export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
   const { store, retries, fs, mine, locked } = task;
   await retries.run(fs, (paths) => paths.every(mine), locked);
@@ -110,7 +113,10 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
   return Object.freeze({ rolledBack, ignored, damaged, conflicts: Object.freeze(conflicts) });
 }
 
-/** Finishes the record of a dead process. Undefined when it belongs to another workspace. */
+/**
+ * Rolls back the change of a dead process, if it is unfinished, and closes its record. Undefined when the change
+ * belongs to another workspace.
+ */
 async function finishRecord(
   log: StoredLog,
   header: Header | undefined,
@@ -142,16 +148,17 @@ async function finishRecord(
   return { rolledBack: isCut, conflicts };
 }
 
+/** Returns the group in whose history a record is kept; null when it is removed. */
 function historyGroupOf(commit: Entry | undefined, { cwd }: Header): string | null {
   return commit?.entry === "commit" && commit.undoable ? cwd : null;
 }
 
-/** Returns every path that a rollback of steps may touch. */
+/** Returns every path that the rollback of these steps may touch. */
 function touchedBy(steps: readonly Step[]): readonly string[] {
   return [...pathsOf(steps), ...steps.flatMap((step) => ("scratch" in step ? [step.path] : []))];
 }
 
-/** Returns true when a change was one atomic operation: there is no half to roll back. */
+/** Returns true when a change was a single atomic operation, which was made completely or not at all. */
 function isWholeByItself({ atomic }: Header, steps: readonly Step[]): boolean {
   const [only] = steps;
   return atomic !== true && steps.length === 1 && only?.aside === undefined && !("scratch" in (only as Step));

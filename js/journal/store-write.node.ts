@@ -1,13 +1,13 @@
-/** Writes the records of a journal completely and in order, and words the errors of its disk. */
+/** Writes the records of a journal completely and in order, and words the errors of the disk that it is on. */
 import * as fs from "node:fs";
 import { constants } from "node:os";
 import { failure } from "../backends/failure.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
-/** The size above which records are written on another thread. */
+/** The size in bytes above which a record is written on another thread. */
 const MIN_BACKGROUND_WRITE_BYTES = 256 * 1024;
 
-/** Appends buffers; with `durable`, returns after they are flushed to the disk. */
+/** Appends buffers to a file. With `durable` it returns only after they are flushed to the disk. */
 export function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
   if (size > MIN_BACKGROUND_WRITE_BYTES) return writeInBackground(fd, buffers, durable);
@@ -17,7 +17,7 @@ export function writeAll(fd: number, buffers: readonly Uint8Array[], durable: bo
   if (durable) fs.fsyncSync(fd);
 }
 
-/** Returns the rest of buffers of which `count` bytes are written. */
+/** Returns the part of the buffers after the first `count` bytes, which are written. */
 function unwrittenRest(buffers: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   let written = 0;
   let rest = count;
@@ -29,6 +29,7 @@ function unwrittenRest(buffers: readonly Uint8Array[], count: number): readonly 
   return left;
 }
 
+/** Appends buffers to a file on another thread. */
 async function writeInBackground(
   fd: number,
   buffers: readonly Uint8Array[],
@@ -58,7 +59,7 @@ export function journalWriteError(directory: string, error: unknown): unknown {
   });
 }
 
-/** Closes a file. Returns false when the disk reports only now that it may be incomplete. */
+/** Closes a file. Returns false when the disk reports an error only now, so that the file may be incomplete. */
 export function closesWithoutError(fd: number): boolean {
   try {
     fs.closeSync(fd);

@@ -27,14 +27,17 @@ import {
   type StoredLog,
 } from "./store.ts";
 
-/** A lock between processes that is released when its holder ends. */
+/**
+ * Takes a lock between processes, which is released when its holder ends. Returns null when another process holds
+ * it.
+ */
 export type TryLock = (name: string) => { release(): void } | null;
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
-/** The number of changes between two removals of old records. */
+/** The number of changes after which old records are removed. */
 const CHANGES_PER_PRUNE = 32;
 
-/** A journal in the directory `journal` of a state directory. */
+/** A journal in files, in the directory `journal` of a state directory. */
 export class FileJournal implements JournalStore {
   readonly #directory: string;
   readonly #tryLock: TryLock;
@@ -170,8 +173,8 @@ export class FileJournal implements JournalStore {
   }
 
   /**
-   * Moves a complete record to the history after its call was answered. Until then it counts as
-   * history where it is, and the next process moves it if this one ends.
+   * Moves a complete record to the history, but only after the call was answered. Until then it counts as history
+   * where it is; if this process ends before, the next one moves it.
    */
   #endLater(path: string, id: string, group: string): void {
     if (this.#ended.length === 0) setImmediate(() => this.#settle());
@@ -188,7 +191,7 @@ export class FileJournal implements JournalStore {
     }
   }
 
-  /** Moves a damaged record aside for inspection; nothing reads it again. */
+  /** Moves a damaged record to the directory `damaged`, where a person can inspect it. Nothing reads it again. */
   #putAway(path: string, name: string): void {
     const folder = join(this.#directory, "damaged");
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -211,7 +214,7 @@ export class FileJournal implements JournalStore {
     if (this.#closed++ % CHANGES_PER_PRUNE === 0) this.#prune(folder);
   }
 
-  /** Removes the oldest records beyond the limits. */
+  /** Removes the oldest records of a group beyond the maximum number and the maximum size. */
   #prune(folder: string): void {
     let bytes = 0;
     const known = this.#sizes.get(folder);
@@ -231,7 +234,7 @@ export class FileJournal implements JournalStore {
     this.#sizes.set(folder, sizes);
   }
 
-  /** Returns the key; creates the directory and the key when missing. @throws INVALID_ARGUMENT */
+  /** Returns the key for the MACs. Creates the directory and the key if they are missing. @throws INVALID_ARGUMENT */
   #open(): Buffer {
     if (this.#key !== undefined) return this.#key;
     for (const folder of ["open", "done"])
@@ -246,7 +249,7 @@ export class FileJournal implements JournalStore {
   }
 }
 
-/** Returns a complete record of a group; null when it belongs to another group or is incomplete. */
+/** Returns `read` if it is a complete record of this group that can be undone; null otherwise. */
 function completeRecordOf(read: RecordFile, group: string): RecordFile | null {
   const [first, last] = [read.entries[0], read.entries.at(-1)];
   const whole = read.end !== "damaged" && last?.entry === "commit" && last.undoable;
@@ -254,14 +257,17 @@ function completeRecordOf(read: RecordFile, group: string): RecordFile | null {
 }
 
 const lockName = (writer: string): string => `journal:${writer}`;
+/** Returns the writer in the file name of a record. */
 const writerOf = (name: string): string => name.split(".", 1)[0] as string;
 
+/** Returns the names of record files, grouped by their writers. */
 function groupByWriter(names: readonly string[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const name of names) groups.set(writerOf(name), [...(groups.get(writerOf(name)) ?? []), name]);
   return groups;
 }
 
+/** Returns the names in a directory; empty when it does not exist. */
 function namesInFolder(folder: string): string[] {
   try {
     return fs.readdirSync(folder);
@@ -270,6 +276,7 @@ function namesInFolder(folder: string): string[] {
   }
 }
 
+/** Returns a record of the history. It is closed already, so `close` and `leave` do nothing. */
 function toStoredLog({ entries, end }: RecordFile): StoredLog {
   return { entries, damaged: end === "damaged", close: () => undefined, leave: () => undefined };
 }

@@ -6,25 +6,25 @@ import { type Entry, type Frame, fromFrame, toFrame } from "../backends/transact
 
 /** The record of one change, while it is written. */
 export interface Log {
-  /** Returns when the record survives the end of the process; with `durable`, a power cut. */
+  /** Adds an entry. Returns when it survives the end of the process; with `durable`, a loss of power. */
   append(entry: Entry, durable: boolean): void | Promise<void>;
-  /** Closes the record: kept for `group`'s history, or removed without one. */
+  /** Closes the record: keeps it in the history of `group`, or removes it when `group` is null. */
   close(group: string | null): void | Promise<void>;
 }
 
 /** A record that was read. */
 export interface StoredLog {
-  /** The authentic entries, up to the damage if there is one. */
+  /** The authentic entries, up to the first damage. */
   readonly entries: readonly Entry[];
-  /** True when another program has written to it, or the disk has lost a part. */
+  /** True when another program wrote to the record, or the disk lost a part of it. */
   readonly damaged: boolean;
   /** Closes an unfinished record, as {@link Log.close} does. */
   close(group: string | null): void | Promise<void>;
-  /** Leaves an unfinished record to other processes. */
+  /** Gives up an unfinished record, so that another process can take it. */
   leave(): void;
 }
 
-/** A store of records. */
+/** A store of records. A group is the history of one working directory. */
 export interface JournalStore {
   /** Begins the record of a change. */
   begin(id: string): Log | Promise<Log>;
@@ -32,17 +32,17 @@ export interface JournalStore {
   unfinished(): readonly StoredLog[] | Promise<readonly StoredLog[]>;
   /** Returns the records of a group, the newest first, without contents. */
   history(group: string): readonly StoredLog[] | Promise<readonly StoredLog[]>;
-  /** Returns one record of a group. */
+  /** Returns one record of a group; null when there is none. */
   find(group: string, id: string): StoredLog | null | Promise<StoredLog | null>;
 }
 
-/** The maximum number of kept records of one group. */
+/** The maximum number of records that are kept for one group. The oldest are removed. */
 export const MAX_RECORDS_PER_GROUP = 200;
 
-/** The maximum total size of kept records of one group, in bytes. */
+/** The maximum total size of the records that are kept for one group, in bytes. The oldest are removed. */
 export const MAX_BYTES_PER_GROUP: number = 128 * 1024 * 1024;
 
-/** A journal that lives as long as the object. */
+/** A journal in memory. Its records are lost with the object. */
 export class MemoryJournal implements JournalStore {
   readonly #groups = new Map<string, Map<string, readonly Frame[]>>();
 

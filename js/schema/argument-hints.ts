@@ -1,12 +1,12 @@
 /**
- * Argument names of other systems, so that an error can suggest the one that was meant. Not
- * aliases: those are accepted, these are only suggested.
+ * The argument names of other systems, so that an error can suggest the argument that was meant. They are not
+ * accepted, unlike aliases.
  */
 import { nearest } from "./nearest.ts";
 
 /**
- * Names in lower case, with the arguments they may mean here; the first one that a tool has is
- * suggested.
+ * For each name of another system, in lower case, the arguments here that it may mean. The first one that the tool
+ * has is suggested.
  */
 const ARGUMENT_HINTS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
@@ -66,7 +66,7 @@ const ARGUMENT_HINTS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** Returns the argument that a wrong name most likely means. */
+/** Returns the argument that an unknown name most likely means; undefined if none is similar. */
 export function suggestArgument(key: string, names: readonly string[]): string | undefined {
   return ARGUMENT_HINTS.get(key.toLowerCase())?.find((name) => names.includes(name)) ?? nearest(key, names);
 }

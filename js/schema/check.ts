@@ -10,20 +10,20 @@ import type { HostSchema, HostType, ObjectSchema, Schema } from "./json-schema.t
 import { nearest } from "./nearest.ts";
 import { type CheckMode, ValueProblem, unknownKeyProblem, withOtherUnknownKeys } from "./problem.ts";
 
-/** Unchecked arguments: a plain object. */
+/** Arguments that are not checked yet: an object with any keys. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** Returns true for an object with keys. */
+/** Returns true for an object that is not a list. */
 export function isObjectWithKeys(value: unknown): value is Arguments {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value to use, or a {@link ValueProblem}. */
+/** Returns the value to use, with defaults and converted parts, or a {@link ValueProblem}. */
 export type Check = (value: unknown) => unknown;
 
 /**
- * Compiles a function that checks values against a schema and fills in defaults. It returns new
- * objects and lists.
+ * Compiles a schema to a function that checks a value and fills in defaults. Objects and lists of its result are
+ * new.
  */
 export function compileCheck(schema: HostSchema | ObjectSchema, mode: CheckMode): Check {
   return checkOf(schema, mode, mode.owner);
@@ -70,7 +70,7 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check
   };
 }
 
-/** An object whose keys are the host's own. */
+/** Checks an object with any keys, of which each value fits `schema.values`. */
 function mapCheck(schema: HostSchema, mode: CheckMode): Check {
   const check = checkOf(schema.values as HostSchema, mode);
   return (value) => {
@@ -88,8 +88,8 @@ function mapCheck(schema: HostSchema, mode: CheckMode): Check {
 }
 
 /**
- * An object with methods, used as it is. Additional members are allowed, except a name that is
- * nearly a known one in an object literal.
+ * Checks an object with methods and returns it unchanged. Further members are allowed, except that an object
+ * literal may not have a name that is nearly a known one.
  */
 function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
   const { properties = {}, required = [], noun = "an object" } = schema;
@@ -126,11 +126,13 @@ function isPlainObject(value: object): boolean {
   );
 }
 
+/** Returns a value, or the problem that the `test` of its schema finds. */
 function runTest(schema: HostSchema, value: unknown): unknown {
   const wrong = schema.test?.(value as never);
   return wrong === undefined ? value : new ValueProblem(wrong);
 }
 
+/** Returns the types of a schema as a list. */
 function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
   if (schema === undefined) return [];
   return typeof schema.type === "string" ? [schema.type] : schema.type;
@@ -174,7 +176,7 @@ function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
   };
 }
 
-/** For a choice of schemas, the problem is that of the one whose type matches. */
+/** Checks a value against several schemas. If none fits, the problem is that of the schema whose type fits. */
 function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
   const checks = schemas.map((schema) => checkOf(schema, mode));
   const nouns = [...new Set(schemas.map(nounOf))].join(" or ");
@@ -248,7 +250,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
   }
 }
 
-/** An object of any form: its consumer checks the content. */
+/** Checks that a value is an object. Its consumer checks the content. */
 function freeObjectCheck({ coerce }: CheckMode): Check {
   return (given) => {
     const value = coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
@@ -331,7 +333,7 @@ function isObjectSchema(schema: HostSchema): boolean {
   return types.length === 1 && types[0] === "object";
 }
 
-/** Parses JSON text with the expected beginning; returns other text unchanged. */
+/** Returns the value of a JSON text that begins with `begins`. Any other text is returned unchanged. */
 export function parseJsonText(text: string, begins: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(begins)) return text;
   try {
@@ -353,6 +355,7 @@ function nounOfType(type: HostType): string {
           : `a ${type}`;
 }
 
+/** Returns what kind of value it is, such as `a list`, for a message. */
 export function kindOfValue(value: unknown): string {
   return value === null
     ? "null"
@@ -365,7 +368,7 @@ export function kindOfValue(value: unknown): string {
           : `a ${typeof value}`;
 }
 
-/** Formats an invalid value briefly and safely. */
+/** Returns an invalid value for a message: escaped, and at most 40 UTF-16 units of it. */
 function showValue(value: unknown): string {
   if (typeof value === "object" && value !== null) return kindOfValue(value);
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);

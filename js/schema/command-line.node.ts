@@ -5,20 +5,20 @@ import { nearest } from "./nearest.ts";
 /** The options of a command, as `node:util` takes them. */
 export type OptionTable = NonNullable<ParseArgsConfig["options"]>;
 
-/** A parsed command line. */
+/** A parsed command line: the values of its options, and its other arguments in order. */
 export interface ParsedCommandLine {
   readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   readonly positionals: readonly string[];
 }
 
-/** An invalid command line. */
+/** The error of an invalid command line. Its message names the correct usage. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
 /**
- * Options that name something: an empty value, as of an unset variable, would silently change the
- * meaning.
+ * Options whose value must not be empty. An unset variable of a shell gives an empty value, which would silently
+ * mean something else.
  */
 const NON_EMPTY_OPTIONS: readonly string[] = [
   "root",
@@ -46,7 +46,7 @@ const NON_EMPTY_OPTIONS: readonly string[] = [
 /** Aliases of options, and the option that each means. */
 export type Aliases = Readonly<Record<string, string>>;
 
-/** Parses a command line; an alias is read as the option that it means. @throws UsageError */
+/** Parses a command line. An alias is read as the option that it stands for. @throws UsageError */
 export function parseCommandLine(
   argv: readonly string[],
   options: OptionTable,
@@ -80,6 +80,7 @@ export function parseCommandLine(
   }
 }
 
+/** Returns the message for an error of `parseArgs`, with the option that was probably meant. */
 function usageMessage(error: unknown, argv: readonly string[], options: OptionTable): string {
   const { code } = error as { readonly code?: string };
   const known = Object.keys(options);
@@ -109,14 +110,14 @@ function isUnknownOption(
   return /^-[^-]/u.test(arg) && !shorts.has(arg[1] as string);
 }
 
-/** A whole number of an option. @throws UsageError */
+/** Returns the value of an option as an integer; undefined without a value. @throws UsageError */
 export function integerOption(value: unknown, name: string): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && /^[+-]?\d+$/u.test(value)) return Number(value);
   throw new UsageError(`--${name} must be a whole number, not ${JSON.stringify(value)}`);
 }
 
-/** The values of an option that may be given several times. */
+/** Returns the values of an option that may be given several times; undefined without one. */
 export function repeatedOption(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
   return (Array.isArray(value) ? value : [value]) as string[];

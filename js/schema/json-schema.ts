@@ -3,10 +3,10 @@
  * of a host. `check.ts` enforces both.
  */
 
-/** The JSON types used. */
+/** The types of JSON Schema that are used. */
 export type SchemaType = "string" | "integer" | "number" | "boolean" | "array" | "object" | "null";
 
-/** A schema in the subset that `compile` enforces. */
+/** A schema, in the subset of JSON Schema that `compileCheck` enforces. */
 export interface Schema {
   /** The JSON type, or several. */
   readonly type: SchemaType | readonly SchemaType[];
@@ -16,17 +16,17 @@ export interface Schema {
   readonly enum?: readonly (string | number | null)[];
   /** The default value. */
   readonly default?: unknown;
-  /** The least number. */
+  /** The least valid number. */
   readonly minimum?: number;
-  /** The greatest number. */
+  /** The greatest valid number. */
   readonly maximum?: number;
-  /** The least length of a text. */
+  /** The minimum length of a text, in UTF-16 units. */
   readonly minLength?: number;
   /** A regular expression that a text must match. */
   readonly pattern?: string;
-  /** The least length of a list. */
+  /** The minimum number of items of a list. */
   readonly minItems?: number;
-  /** The greatest length of a list. */
+  /** The maximum number of items of a list. */
   readonly maxItems?: number;
   /** The schema of each item of a list. */
   readonly items?: Schema;
@@ -34,7 +34,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   /** The required properties. */
   readonly required?: readonly string[];
-  /** True when an object may have further properties, or their schema. */
+  /** True when an object may have further properties, or the schema of these. */
   readonly additionalProperties?: boolean | Schema;
 }
 
@@ -59,23 +59,26 @@ export interface HostSchema extends Omit<Schema, "type" | "items" | "properties"
   readonly items?: HostSchema;
   /** The options of an object. Others are refused, unless `type` is `instance`. */
   readonly properties?: Readonly<Record<string, HostSchema>>;
-  /** The schema of every value of an object whose keys are the host's own. */
+  /** The schema of every value, for an object with any keys. */
   readonly values?: HostSchema;
-  /** Instead of `type`: one of these must match. */
+  /** Schemas of which one must fit, in place of `type`. */
   readonly anyOf?: readonly HostSchema[];
-  /** The name of the interface with these members. */
+  /** The name of the TypeScript interface that has these members. */
   readonly title?: string;
   /** The description of a value in a message, such as `a URL`. */
   readonly noun?: string;
   /** Returns what is wrong with a value of the right type; undefined for a valid one. */
   readonly test?: (value: never) => string | undefined;
-  /** True when an object literal may have no other members, for `type` `instance`. */
+  /** True when an object literal may have no further members. Only for the type `instance`. */
   readonly closed?: boolean;
-  /** The valid names for names from other systems. */
+  /** The valid names for names that other systems use, for the message about such a name. */
   readonly instead?: Readonly<Record<string, string>>;
 }
 
-/** A closed object schema. `required` names the properties without a default. */
+/**
+ * Returns the schema of an object without further properties. `required` names the properties that have no
+ * default.
+ */
 export function closedObjectSchema(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[],

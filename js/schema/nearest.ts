@@ -5,7 +5,10 @@
  * engine ranks the paths of a whole tree.
  */
 
-/** Returns the edit distance of two words, a swap of neighbours counting one; stops above `limit`. */
+/**
+ * Returns the edit distance of two words, in which a swap of neighbouring letters counts one; `limit + 1` when it
+ * is above `limit`.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
@@ -34,8 +37,8 @@ function editDistance(a: string, b: string, limit: number): number {
 }
 
 /**
- * Returns the candidate most similar to `word`, or undefined where none is similar. Case only
- * breaks ties.
+ * Returns the candidate that is most similar to `word`; undefined if none is similar. Case matters only between
+ * equally similar ones.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();

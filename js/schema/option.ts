@@ -34,9 +34,9 @@ interface DescribedOption {
   readonly required?: boolean;
 }
 
-/** The description of one option whose values are of type `T`. */
+/** The description of one option whose values have the type `T`. */
 export interface Option<T> extends DescribedOption {
-  /** Fixes the type to exactly `T`; never present at run time. */
+  /** Binds the type to exactly `T` for the compiler; never present at run time. */
   readonly holds?: (value: T) => T;
 }
 
@@ -50,24 +50,24 @@ export interface OptionalOption<T> extends Option<T> {
   readonly required?: false;
 }
 
-/** One row for each member of an interface of options. */
+/** The rows of a table of options: one for each member of the interface `T`. */
 export type Rows<T> = {
   readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
     ? OptionalOption<Exclude<T[K], undefined>>
     : RequiredOption<T[K]>;
 };
 
-/** The description of a whole interface of options. */
+/** The description of all options of one interface. */
 export type Options<T> = OptionalOption<T>;
 
-/** Creates a required row. */
+/** Returns a row for a required option. */
 export function required<T>({ schema }: OptionalOption<T>): RequiredOption<T> {
   return { schema, required: true };
 }
 
 /**
- * Creates the options of one interface. `name` is that of the interface, which the documentation
- * uses to find it.
+ * Creates the table of one interface of options. `name` is that of the interface, by which the documentation finds
+ * its comments.
  */
 export function options<T extends object>(
   name: string,
@@ -85,8 +85,8 @@ export function options<T extends object>(
 }
 
 /**
- * Describes an object with methods, used as it is: a backend, a reader. `rows` are the checked
- * members.
+ * Describes an object with methods that is used as it is, such as a backend. `rows` describes the members that are
+ * checked.
  */
 export function instance<T extends object>(
   name: string,
@@ -110,7 +110,7 @@ function membersOf(title: string, rows: object): Pick<HostSchema, "title" | "pro
   };
 }
 
-/** A non-empty text. */
+/** A text that is not empty. */
 export function text(
   more: Pick<HostSchema, "pattern" | "noun"> & { readonly test?: (value: string) => string | undefined } = {},
 ): OptionalOption<string> {
@@ -127,18 +127,18 @@ export function flag(): OptionalOption<boolean> {
   return { schema: { type: "boolean" } };
 }
 
-/** Exactly this value. */
+/** The boolean `value` and no other. */
 export function exactly<const T extends boolean>(value: T): OptionalOption<T> {
   const test = (given: boolean): string | undefined => (given === value ? undefined : `must be ${value}`);
   return { schema: { type: "boolean", test } };
 }
 
-/** An integer from `minimum` on. */
+/** An integer of at least `minimum` and, if given, at most `maximum`. */
 export function integer(minimum: number, maximum?: number): OptionalOption<number> {
   return { schema: { type: "integer", minimum, ...(maximum === undefined ? {} : { maximum }) } };
 }
 
-/** One of these texts. */
+/** One of the texts that are listed here. */
 export function choice<const T extends readonly string[]>(...values: T): OptionalOption<T[number]> {
   return { schema: { type: "string", enum: values } };
 }
@@ -148,7 +148,7 @@ export function choiceOf<T extends string>(values: readonly T[]): OptionalOption
   return { schema: { type: "string", enum: values } };
 }
 
-/** A list. */
+/** A list of values that fit `item`. */
 export function list<T>(
   item: Option<T>,
   more: { readonly minItems?: number; readonly test?: (value: readonly T[]) => string | undefined } = {},
@@ -156,7 +156,7 @@ export function list<T>(
   return { schema: { type: "array", items: item.schema, ...more } };
 }
 
-/** An object whose keys are the host's own. */
+/** An object with any keys, whose values fit `value`. */
 export function mapOf<T>(value: Option<T>): OptionalOption<Readonly<Record<string, T>>> {
   return { schema: { type: "object", values: value.schema } };
 }
@@ -167,7 +167,7 @@ export function callback<T extends (...args: any[]) => unknown>(): OptionalOptio
   return { schema: { type: "function" } };
 }
 
-/** An instance of a class of the platform, such as a URL. */
+/** An object of the platform, such as a URL. `is` recognises it, also from another realm. */
 export function builtIn<T extends object>(noun: string, is: (value: object) => boolean): OptionalOption<T> {
   const test = (value: object): string | undefined => (is(value) ? undefined : `must be ${noun}`);
   return { schema: { type: "instance", noun, test } };
@@ -188,23 +188,23 @@ export const dateOption: OptionalOption<Date> = builtIn(
   (value) => classNameOf(value) === "Date" && Number.isFinite((value as Date).getTime()),
 );
 
-/** Returns the class name of a platform's object, also of another realm. */
+/** Returns the class name of an object of the platform, also from another realm. */
 function classNameOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
-/** Null, or as described. */
+/** Null, or a value that fits the given description. */
 export function nullable<T>({ schema }: Option<T>): OptionalOption<T | null> {
   return { schema: { type: [], anyOf: [{ type: "null" }, schema] } };
 }
 
-/** One of two types of values. */
+/** A value that fits one of two descriptions. */
 export function either<A, B>(a: Option<A>, b: Option<B>): OptionalOption<A | B> {
   const anyOf = [a.schema, b.schema].flatMap((schema) => schema.anyOf ?? [schema]);
   return { schema: { type: [], anyOf } };
 }
 
-/** Any value, which its consumer checks. */
+/** A value of any type. Its consumer checks it. */
 export function anything(): OptionalOption<unknown> {
   return { schema: { type: "any" } };
 }
@@ -234,7 +234,10 @@ export function optionChecker<T>(entry: string, { schema }: Option<T>): OptionCh
   };
 }
 
-/** Returns a valid value, or undefined, for answers that are refused without naming the mistake. */
+/**
+ * Creates a function that returns a valid value, and undefined for an invalid one. It serves answers that are
+ * refused without naming the mistake.
+ */
 export function optionReader<T>({ schema }: Option<T>): (given: unknown) => T | undefined {
   let check: Check | undefined;
   return (given) => {
@@ -245,7 +248,7 @@ export function optionReader<T>({ schema }: Option<T>): (given: unknown) => T | 
 }
 
 /**
- * Creates the error for one option. `where` is a path such as `rules[0].path`; empty for the
+ * Creates the error about an invalid option. `where` is its path, such as `rules[0].path`, or empty for the
  * options as a whole.
  */
 export function wrongOption(entry: string, where: string, what: string): FilewrightError {
@@ -258,8 +261,7 @@ export function wrongOption(entry: string, where: string, what: string): Filewri
 }
 
 /**
- * Refuses rules or hooks for tools that do not exist. `known` contains the names in addition to
- * `*`.
+ * Refuses rules or hooks that name a tool which does not exist. `known` has the valid names besides `*`.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the nearest tool
  */

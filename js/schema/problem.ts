@@ -1,23 +1,23 @@
-/** The problem of an invalid value, and its words where a key is unknown. */
+/** Describes why a value is invalid, and words the message about an unknown key. */
 import { escapeControls } from "../engine/escape.ts";
 import type { HostSchema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 
-/** Options of a check. */
+/** How values are checked, and how problems are worded. */
 export interface CheckMode {
-  /** True to accept mistakes of models that are unambiguous. */
+  /** True to convert mistakes of models that have only one meaning, such as a number as text. */
   readonly coerce: boolean;
   /** Returns the known name that an unknown one most likely means. */
   readonly suggest?: (key: string, names: readonly string[]) => string | undefined;
   /** Escapes an unknown name for a message. */
   readonly escape?: (text: string) => string;
-  /** Returns the description of a pattern for a message. */
+  /** The description of each pattern, for messages. */
   readonly forms?: ReadonlyMap<string, string>;
-  /** The owner of the outermost keys, such as a tool's name. */
+  /** The name to which the outermost keys belong, such as that of a tool, for messages. */
   readonly owner?: string;
 }
 
-/** The reason why a value is invalid, with its position in the arguments. */
+/** The reason why a value is invalid, with the path of the invalid part. */
 export class ValueProblem {
   readonly what: string;
   readonly where: (string | number)[];
@@ -32,7 +32,7 @@ export class ValueProblem {
     return this;
   }
 
-  /** A path such as `edits[0].old_text`; empty for the arguments as a whole. */
+  /** Returns the path of the invalid part, such as `edits[0].old_text`; empty for the value as a whole. */
   place(): string {
     return this.where
       .map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`))
@@ -40,7 +40,7 @@ export class ValueProblem {
   }
 }
 
-/** The problem of an unknown key, with the name that was meant or the known ones. */
+/** Returns the problem of an unknown key. It names the key that was probably meant, or the known ones. */
 export function unknownKeyProblem(
   given: string | symbol,
   names: readonly string[],
@@ -72,7 +72,10 @@ export function unknownKeyProblem(
   return new ValueProblem(`${what}; ${remedy}`, shown);
 }
 
-/** The maximum length of names in one line of a message; rare names come last. */
+/**
+ * Returns names in a list of at most {@link MAX_NAME_LIST_LENGTH} UTF-16 units. The last ones are left out, so
+ * rare names come last.
+ */
 function shortenedNameList(names: readonly string[]): string {
   const list = names.join(", ");
   if (list.length <= MAX_NAME_LIST_LENGTH) return list;
@@ -82,8 +85,8 @@ function shortenedNameList(names: readonly string[]): string {
 const MAX_NAME_LIST_LENGTH = 90;
 
 /**
- * A problem of one unknown key that also names the other unknown ones, so that all can be
- * corrected at once.
+ * Returns the problem of an unknown key with the other unknown keys added, so that a caller can correct all at
+ * once.
  */
 export function withOtherUnknownKeys(
   first: ValueProblem,
@@ -103,5 +106,5 @@ export function withOtherUnknownKeys(
   );
 }
 
-/** The maximum number of further unknown keys in a message. */
+/** The maximum number of other unknown keys that a message names. */
 const MAX_OTHER_UNKNOWN_KEYS = 5;

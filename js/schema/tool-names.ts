@@ -1,6 +1,6 @@
 /** The names and arguments of all tools, for code that checks names without loading the tools. */
 
-/** The argument names of each tool; `tools/index.ts` does not compile where a tool or an argument is missing. */
+/** The argument names of each tool. `tools/index.ts` does not compile if a tool or an argument is missing here. */
 export const ARGUMENTS = {
   read_file: {
     path: true,
@@ -137,7 +137,7 @@ export const ARGUMENTS = {
 /** The canonical names of all tools, including `run_command`, `undo` and `history`: those that rules and hooks may name. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ARGUMENTS));
 
-/** The argument names of each tool. */
+/** The argument names of each tool, by the name of the tool. */
 export const ARGUMENT_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(ARGUMENTS).map(([name, args]) => [name, Object.keys(args)]),
 );
