@@ -26,13 +26,13 @@ pub(crate) struct ProcessName {
 /// other processes. Both are needed before threads are restricted by Landlock, because those cannot
 /// read procfs.
 #[cfg(target_os = "linux")]
-pub(crate) fn prepare() {
+pub(crate) fn start_procfs_reader() {
     let _ = ProcessName::own();
-    LOOKOUT.get_or_init(|| {
+    START_TIME_READER.get_or_init(|| {
         let (ask, asked) = sync_channel::<StartRequest>(16);
         let look = move || {
             for (pid, tell) in asked {
-                let _ = tell.send(started(pid));
+                let _ = tell.send(start_time(pid));
             }
         };
         // If the thread cannot be started, no start time is known, and a reused pid is mistaken for
@@ -44,20 +44,20 @@ pub(crate) fn prepare() {
 
 /// A pid, and the channel on which its start time is sent back.
 type StartRequest = (u32, SyncSender<Option<u64>>);
-/// The sender of requests to the thread that can read procfs. Empty before [`prepare`]; `None`
+/// The sender of requests to the thread that can read procfs. Empty before [`start_procfs_reader`]; `None`
 /// inside if the thread could not be started.
-static LOOKOUT: OnceLock<Option<SyncSender<StartRequest>>> = OnceLock::new();
-/// The maximum time to wait for an answer from [`LOOKOUT`]. After it, the start time counts as
+static START_TIME_READER: OnceLock<Option<SyncSender<StartRequest>>> = OnceLock::new();
+/// The maximum time to wait for an answer from [`START_TIME_READER`]. After it, the start time counts as
 /// unknown.
-const MAX_WAIT: Duration = Duration::from_secs(1);
+const MAX_START_TIME_WAIT: Duration = Duration::from_secs(1);
 
 /// Returns the start time of a process in clock ticks since boot. A thread that cannot read procfs
 /// asks the thread that can.
-fn started_anyhow(pid: u32) -> Option<u64> {
-    started(pid).or_else(|| {
+fn start_time_from_any_thread(pid: u32) -> Option<u64> {
+    start_time(pid).or_else(|| {
         let (tell, told) = sync_channel(1);
-        LOOKOUT.get()?.as_ref()?.send((pid, tell)).ok()?;
-        told.recv_timeout(MAX_WAIT).ok()?
+        START_TIME_READER.get()?.as_ref()?.send((pid, tell)).ok()?;
+        told.recv_timeout(MAX_START_TIME_WAIT).ok()?
     })
 }
 
@@ -66,18 +66,18 @@ impl ProcessName {
     pub(crate) fn own() -> &'static Self {
         static OWN_PROCESS: OnceLock<ProcessName> = OnceLock::new();
         OWN_PROCESS.get_or_init(|| {
-            let boot = read_small("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+            let boot = read_system_file("/proc/sys/kernel/random/boot_id").unwrap_or_default();
             let space = rustix::fs::readlink("/proc/self/ns/pid", Vec::new());
             let space = space.map(|text| text.into_bytes()).unwrap_or_default();
             let realm = sha256(&[boot, space].concat())[7..15].to_owned();
             let pid = getpid().as_raw_nonzero().get().unsigned_abs();
-            Self { realm, pid, started: started(pid).unwrap_or(0) }
+            Self { realm, pid, started: start_time(pid).unwrap_or(0) }
         })
     }
 
     /// Reports whether the process has ended; `None` if its pid is not valid here: another boot,
     /// machine or container.
-    pub(crate) fn ended(&self) -> Option<bool> {
+    pub(crate) fn has_ended(&self) -> Option<bool> {
         if self.realm != Self::own().realm {
             return None;
         }
@@ -86,15 +86,18 @@ impl ProcessName {
         if rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
             return Some(true);
         }
-        Some(self.started != 0 && started_anyhow(self.pid).is_some_and(|now| now != self.started))
+        Some(
+            self.started != 0
+                && start_time_from_any_thread(self.pid).is_some_and(|now| now != self.started),
+        )
     }
 }
 
 /// Reads the start time of a process in clock ticks since boot: field 22 of `/proc/PID/stat`. The
 /// search begins after the last `)`, because the second field is the program's name in parentheses
 /// and may contain any character.
-fn started(pid: u32) -> Option<u64> {
-    let line = read_small(&format!("/proc/{pid}/stat"))?;
+fn start_time(pid: u32) -> Option<u64> {
+    let line = read_system_file(&format!("/proc/{pid}/stat"))?;
     let after = &line[memchr::memrchr(b')', &line)? + 1..];
     let field = after.split(|&byte| byte == b' ').filter(|field| !field.is_empty()).nth(19)?;
     std::str::from_utf8(field).ok()?.parse().ok()
@@ -103,7 +106,7 @@ fn started(pid: u32) -> Option<u64> {
 /// Returns the first 1024 bytes of a file that belongs to the system, such as one in procfs, or
 /// `None` if it cannot be read. It opens the path without any check, so it must not be used for a
 /// path of a caller.
-pub(crate) fn read_small(path: &str) -> Option<Vec<u8>> {
+pub(crate) fn read_system_file(path: &str) -> Option<Vec<u8>> {
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = vec![0; 1024];
     let length = rustix::io::read(&fd, bytes.as_mut_slice()).ok()?;
@@ -118,12 +121,12 @@ mod tests {
     #[test]
     fn this_process_lives_and_an_ended_one_does_not() {
         let own = ProcessName::own();
-        assert_eq!(own.ended(), Some(false));
+        assert_eq!(own.has_ended(), Some(false));
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let name = ProcessName { pid: child.id(), started: 0, ..own.clone() };
         child.wait().unwrap();
-        assert_eq!(name.ended(), Some(true));
-        assert_eq!(ProcessName { realm: "another".into(), ..own.clone() }.ended(), None);
+        assert_eq!(name.has_ended(), Some(true));
+        assert_eq!(ProcessName { realm: "another".into(), ..own.clone() }.has_ended(), None);
     }
 
     #[cfg(target_os = "linux")]
@@ -131,6 +134,6 @@ mod tests {
     fn a_reused_pid_is_another_process() {
         let own = ProcessName::own();
         assert!(own.started > 0);
-        assert_eq!(ProcessName { started: own.started + 1, ..own.clone() }.ended(), Some(true));
+        assert_eq!(ProcessName { started: own.started + 1, ..own.clone() }.has_ended(), Some(true));
     }
 }

@@ -1,4 +1,4 @@
-//! Searches names with the tree of an index, or with a walk without one.
+//! Searches names in the tree of an index, or with a walk if there is no index.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,12 +13,12 @@ use filewright_fs::search::mtimes;
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, Summary, WalkRoot, walk_ignored};
 
-use crate::lifecycle::make;
+use crate::lifecycle::build_in_background;
 use crate::names::{MatchedNames, files, names};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Like [`find`], with the tree of an index if there is one. A slow walk starts building one,
-/// without the contents of files.
+/// Like [`find`], in the tree of an index if there is one. Otherwise, a walk of at least
+/// [`MIN_SCAN_TIME`] starts building an index of names in the background.
 ///
 /// # Errors
 /// Like [`find`].
@@ -57,7 +57,7 @@ pub fn find_indexed(
     } else if let Some(listed) = names(session, &walk_root, &options.walk, &finder, &stop) {
         let (mut groups, summary) = all(listed)?;
         if options.sort != Sort::Path {
-            mtimes::ask(&walk_root, &mut groups, &stop);
+            mtimes::read_mtimes(&walk_root, &mut groups, &stop);
             stop.cancel.check()?;
         }
         if options.sort == Sort::Path || !stop.now() {
@@ -69,7 +69,13 @@ pub fn find_indexed(
     let packed = find_from_disk(&walk_root, options, &stop)?;
     if begun.elapsed() >= MIN_SCAN_TIME {
         let ignore = options.walk.ignore.as_deref();
-        make(session, &walk_root, ignore, options.index == IndexMode::Anywhere, false);
+        build_in_background(
+            session,
+            &walk_root,
+            ignore,
+            options.index == IndexMode::Anywhere,
+            false,
+        );
     }
     Ok(packed)
 }

@@ -8,15 +8,15 @@ use filewright_core::options::Options;
 use filewright_core::pack::Packed;
 
 use crate::Session;
-use crate::lifecycle::{is_of_use, register};
-use crate::lookup::{find, refreshed};
+use crate::lifecycle::{may_index_unasked, register};
+use crate::lookup::{find, refreshed_state};
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot, threads};
 
-/// Fewer paths are scored before another thread has started.
+/// The minimum number of paths for each thread. Fewer are scored before another thread has started.
 const MIN_PATHS_PER_THREAD: usize = 2048;
-/// The maximum number of threads that score a query; with more, memory bandwidth is the limit.
+/// The maximum number of threads that score the paths of one query. More would wait for memory.
 const MAX_SCORING_THREADS: usize = 4;
 
 /// The parsed options of a fuzzy search.
@@ -46,8 +46,8 @@ impl FuzzyOptions {
 /// Finds files below a directory by a fuzzy match of their paths, which are relative to it. The tree
 /// is listed on the first call and cached.
 ///
-/// The result is the number of matching files, the number of results, and for each result its score
-/// and path, best first.
+/// The packed result is the number of matching files, the number of results, and for each result
+/// its score and path, best first.
 ///
 /// # Errors
 /// Errors of opening the directory; `CANCELLED`.
@@ -65,9 +65,9 @@ pub fn find_files(
         if let Some(packed) = from_tree(session, &walk_root, options, &stop) {
             return Ok(packed);
         }
-        // A tree of names only, which is built as fast as a walk.
+        // The new index has names only, so building it takes no longer than a walk.
         let real = crate::path_of(&walk_root.real);
-        if !options.anywhere && !is_of_use(real) {
+        if !options.anywhere && !may_index_unasked(real) {
             break;
         }
         if let Some(index) = register(session, real, names) {
@@ -75,9 +75,10 @@ pub fn find_files(
         }
     }
     stop.cancel.check()?;
-    // The index may not be cached, or another call is building it.
+    // No index may be kept for this directory, or another call is building it: builds one for this
+    // call only.
     let index = crate::Index::new(
-        crate::Key::of(&walk_root, names).ok_or_else(gone)?,
+        crate::Key::of(&walk_root, names).ok_or_else(gone_error)?,
         &session.index_store,
     );
     index.build(&walk_root, false, &stop);
@@ -85,10 +86,12 @@ pub fn find_files(
     Ok(rank(&index, &walk_root, &walk_root, options, &stop).unwrap_or_default())
 }
 
-fn gone() -> filewright_core::Error {
+/// Returns the error for a directory that was deleted during the call.
+fn gone_error() -> filewright_core::Error {
     filewright_fs::dir::errno::os_error(rustix::io::Errno::NOENT)
 }
 
+/// Returns the result from an existing index, or `None` if none contains the directory.
 fn from_tree(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
@@ -97,10 +100,12 @@ fn from_tree(
 ) -> Option<Packed> {
     let (index, opened) = find(session, walk_root, options.names.as_deref())?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    drop(refreshed(session, &index, base, options.names.as_deref(), false, stop)?);
+    drop(refreshed_state(session, &index, base, options.names.as_deref(), false, stop)?);
     rank(&index, base, walk_root, options, stop)
 }
 
+/// Returns the best files below `walk_root` from an index whose start is `base`; `None` if the
+/// directory is not in it or time runs out.
 fn rank(
     index: &crate::Index,
     base: &WalkRoot<'_>,
@@ -122,7 +127,7 @@ fn rank(
     };
     let range = span.files.0 as usize..span.files.1 as usize;
     let RankOptions { query, limit, typos } = &options.rank;
-    let (ranked, fitting) = laid.paths.rank_shared(query, range, *typos, *limit, share_out);
+    let (ranked, fitting) = laid.paths.rank_shared(query, range, *typos, *limit, score_in_parallel);
     let mut packed = Packed::new();
     packed.num(fitting as u64);
     packed.num(ranked.len() as u64);
@@ -134,8 +139,8 @@ fn rank(
     Some(packed)
 }
 
-/// Scores the paths at some indexes, on several threads if there are many.
-fn share_out(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best> {
+/// Scores the paths with these indexes, on several threads if there are many.
+fn score_in_parallel(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best> {
     let shares = threads().min(MAX_SCORING_THREADS).min(places.len() / MIN_PATHS_PER_THREAD).max(1);
     let mut shares = places.chunks(places.len().div_ceil(shares).max(1));
     let own = shares.next().unwrap_or_default();
@@ -152,7 +157,7 @@ fn share_out(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Bes
                 Ok(helper) => {
                     helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 }
-                // If no thread can be started, this one does everything.
+                // If the thread cannot be started, this one scores its share.
                 Err(share) => score(share),
             });
         }

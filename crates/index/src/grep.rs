@@ -1,4 +1,4 @@
-//! Searches contents with an index, or with a walk without one.
+//! Searches contents with an index, or with a walk if there is no index.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use filewright_fs::search::shared_walk;
 use filewright_fs::walk::StopSignal;
 use filewright_fs::walk::options::IndexMode;
 
-use crate::lifecycle::make;
+use crate::lifecycle::build_in_background;
 use crate::query::{QueryStats, search as search_index};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Like [`grep`], with an index if there is one. A slow search starts building one in the
-/// background for later searches.
+/// Like [`grep`], with an index if there is one. Otherwise, a search of at least [`MIN_SCAN_TIME`]
+/// starts building an index in the background for later searches.
 ///
 /// # Errors
 /// Like [`grep`].
@@ -47,7 +47,7 @@ pub fn grep_indexed(
     let results = shared_walk::search(&session.walks, &session.roots, path, options, &stop, alone)?;
     if by_index && begun.elapsed() >= MIN_SCAN_TIME {
         let names = options.walk.ignore.as_deref();
-        make(session, walk_root, names, options.index == IndexMode::Anywhere, true);
+        build_in_background(session, walk_root, names, options.index == IndexMode::Anywhere, true);
     }
     Ok(results)
 }

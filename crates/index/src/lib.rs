@@ -1,9 +1,10 @@
-//! An index of the files below a directory that reflects the disk as far as the kernel reports changes.
+//! An index of the files below a directory. Before each query it applies the changes that the
+//! kernel has reported since, and checks what no report covers.
 //!
-//! It contains the tree of names and, for each file, the grams of its blocks
-//! (`filewright_core::search::BlockIndex`). A query selects the files that can have a match; those
-//! are read and searched as in a scan. So results are those of a scan by construction, unless the
-//! index omits a file, which it never does: files whose state is uncertain are read by every query.
+//! It contains the tree of names and, for each file, the grams (short byte sequences) that occur in
+//! each of its blocks (`filewright_core::search::BlockIndex`). A query selects the files whose
+//! grams allow a match; those are read and searched like in a search without an index. So the
+//! results are the same, because a file whose state is uncertain is read by every query.
 //!
 //! - `session` combines roots with their indexes; `grep`, `find`, `fuzzy` and `list_tree` answer
 //!   calls with an index if there is one (`query`, `names`, `outline`), otherwise from the disk;
@@ -68,13 +69,15 @@ use watch::{
     state::{ScanContext, State},
 };
 
-/// A faster scan does not justify an index.
+/// The minimum duration of a search without an index for which it starts building one. A faster one
+/// does not justify an index.
 pub const MIN_SCAN_TIME: Duration = Duration::from_millis(25);
-/// The maximum memory of one index in bytes; files beyond it are read by every query.
+/// The maximum memory of one index in bytes. Files that do not fit are read by every query.
 const MAX_INDEX_BYTES: usize = 512 << 20;
-/// Smaller corpora are indexed quickly, so an index that was not requested is not saved. Bytes.
+/// The minimum total size in bytes of the indexed files for an index to be saved that no caller
+/// asked for. A smaller one is built again quickly.
 const MIN_SAVED_CORPUS_BYTES: u64 = 16 << 20;
-/// The poll interval while another thread holds the state lock.
+/// The interval at which a call tries again to lock the state while another thread holds it.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The indexes of a set of roots.
@@ -99,16 +102,16 @@ impl Drop for Indexes {
     }
 }
 
-/// Identifies the tree of an index: walks with equal keys see the same tree.
+/// Identifies the tree of an index: walks with equal keys see the same entries.
 #[derive(Clone, PartialEq, Eq)]
 struct Key {
     /// The real path of the start, with a final slash.
     real: Vec<u8>,
     /// The names of ignore files.
     names: Option<Vec<String>>,
-    /// The length of the path prefix that the ignore rules do not see.
+    /// [`WalkRoot::top`].
     top: usize,
-    /// A hash of the rules above the start.
+    /// [`WalkRoot::rules`].
     rules: u64,
     id: (u64, u64),
     /// A hash of the mounts below the start.
@@ -128,7 +131,7 @@ impl Key {
 pub(crate) struct Index {
     key: Key,
     index_store: Arc<OnceLock<Arc<IndexStore>>>,
-    /// True once the first listing is done.
+    /// True once the whole tree was listed for the first time, so that queries can use it.
     listed: AtomicBool,
     is_indexing: AtomicBool,
     closed: AtomicBool,
@@ -137,16 +140,16 @@ pub(crate) struct Index {
     memory_bytes: AtomicUsize,
     /// The total size of the indexed files in bytes.
     corpus: AtomicU64,
-    /// Readers of `state`; the index is not freed while any is active.
+    /// The queries that are reading the index, which is not emptied while there are any.
     users: readers::Readers,
     state: Mutex<State>,
     views: Mutex<Views>,
     misses: Mutex<NegativeCache>,
-    /// The paths of the files in a layout for scoring.
+    /// The paths of all files in one buffer, for scans over all of them.
     paths: Mutex<path_columns::PathColumns>,
-    /// True if a caller waited for this index.
+    /// True if a caller asked for this index ([`warm`]), so that it is saved whatever its size.
     requested: AtomicBool,
-    /// True once the saved snapshot was requested.
+    /// True once the snapshot saved by an earlier process was requested from the store.
     load_started: AtomicBool,
     /// Receives the snapshot that the store thread is loading.
     pending_load: Mutex<Option<Receiver<Option<snapshot::SavedIndex>>>>,
@@ -209,19 +212,20 @@ impl Index {
         self.closed.load(Ordering::Relaxed)
     }
 
+    /// Reports whether the index uses more than [`MAX_INDEX_BYTES`].
     fn is_over_budget(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Updates the memory use, which stops indexing when it is exceeded.
+    /// Measures the memory use. Above [`MAX_INDEX_BYTES`], indexing stops.
     fn update_memory_use(&self, state: &State) {
         let bytes = state.tree.block_index.bytes();
         self.full.store(bytes > MAX_INDEX_BYTES, Ordering::Relaxed);
         self.memory_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Requests the snapshot of an earlier process, once.
-    fn ask(&self) {
+    /// Requests the snapshot that an earlier process saved; does nothing the second time.
+    fn request_saved(&self) {
         if let Some(index_store) = self.index_store.get()
             && !self.load_started.swap(true, Ordering::AcqRel)
         {
@@ -230,7 +234,7 @@ impl Index {
         }
     }
 
-    /// Restores the requested snapshot.
+    /// Waits for the requested snapshot and restores the files that are unchanged.
     fn restore_saved(&self, walk_root: &WalkRoot<'_>, stop: &StopSignal<'_>) {
         let pending_load = self.pending_load.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(pending_load) = pending_load else { return };
@@ -245,8 +249,9 @@ impl Index {
         }
     }
 
-    /// Saves the index for later processes if enough files were indexed since the last save.
-    fn keep(&self) {
+    /// Saves the index for later processes if at least 5 % of its files were indexed since the last
+    /// save.
+    fn save(&self) {
         let Some(index_store) = self.index_store.get() else { return };
         let small = self.corpus.load(Ordering::Relaxed) < MIN_SAVED_CORPUS_BYTES;
         if small && !self.requested.load(Ordering::Relaxed) {
@@ -272,7 +277,8 @@ impl Index {
         self.corpus.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Releases all memory as soon as no query reads the index.
+    /// Closes the index: new queries cannot use it, and its memory is released as soon as no query
+    /// reads it.
     fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.listed.store(false, Ordering::Release);
@@ -302,10 +308,11 @@ impl Index {
         }
     }
 
-    /// Lists the tree and, if contents are needed, indexes its files.
+    /// Lists the tree, and with `contents` also indexes its files. Closes the index if the tree
+    /// cannot be listed completely.
     fn build(&self, walk_root: &WalkRoot<'_>, contents: bool, stop: &StopSignal<'_>) {
         if contents {
-            self.ask();
+            self.request_saved();
         }
         {
             let mut state = self.lock();
@@ -329,11 +336,13 @@ impl Index {
     }
 }
 
+/// Closes an index and removes it from the session.
 fn forget(session: &Session, index: &Arc<Index>) {
     index.close();
     session.indexes.lock().retain(|known| !Arc::ptr_eq(known, index));
 }
 
+/// Returns a path without its final slash; `/` for `/`.
 fn path_of(real: &[u8]) -> &[u8] {
     match real.strip_suffix(b"/").unwrap_or(real) {
         b"" => b"/",

@@ -13,16 +13,19 @@ use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::root::is_within;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
-/// Starts building an index in the background, for the root that a search was in.
-pub(crate) fn make(
+/// Starts building an index in the background, for the root around the directory of a search; with
+/// `contents` also of the contents of files. Does nothing for a directory that [`may_index_unasked`]
+/// excludes, unless `anywhere` is true.
+pub(crate) fn build_in_background(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
     names: Option<&[String]>,
     anywhere: bool,
     contents: bool,
 ) {
-    let root =
-        session.roots.index_root(path_of(&walk_root.real), |path| anywhere || is_of_use(path));
+    let root = session
+        .roots
+        .index_root(path_of(&walk_root.real), |path| anywhere || may_index_unasked(path));
     let Some(root) = root else { return };
     let Some(index) = register(session, root, names) else { return };
     index.is_indexing.store(true, Ordering::Release);
@@ -36,7 +39,8 @@ pub(crate) fn make(
     });
 }
 
-/// Builds an index and waits for it. A cancelled one is discarded.
+/// Builds an index of a directory with the contents of its files, and returns its status once it is
+/// complete; that of the existing one, if there is one. If cancelled, discards the index.
 ///
 /// # Errors
 /// Like [`Roots::open_dir`]; `CANCELLED`.
@@ -71,8 +75,8 @@ pub fn warm(
     Ok(index.status())
 }
 
-/// Sets the state directory in which the indexes of a set of roots are saved for later processes.
-/// Must be called by a thread without kernel restrictions.
+/// Sets the state directory in which the indexes of a session are saved for later processes. Must
+/// be called by a thread that is not restricted by Landlock.
 pub fn set_state_dir(session: &Session, state: &[u8]) {
     if let Some(index_store) = IndexStore::new(state) {
         // Only the first call has an effect.
@@ -80,13 +84,13 @@ pub fn set_state_dir(session: &Session, state: &[u8]) {
     }
 }
 
-/// Releases all indexes of a set of roots. The next search creates new ones.
+/// Closes all indexes of a session. A later search may create new ones.
 pub fn dispose(session: &Session) {
     let indexes = std::mem::take(&mut *session.indexes.lock());
     indexes.iter().for_each(|index| index.close());
 }
 
-/// Returns the status of the index of a path, or `None` without one.
+/// Returns the status of the index that contains a directory, or `None` if there is none.
 ///
 /// # Errors
 /// Like [`Roots::open_dir`].
@@ -97,7 +101,8 @@ pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<
     Ok(of.map(|index| index.status()))
 }
 
-/// Registers a new index; returns `None` if there is one, or none is possible.
+/// Registers a new, empty index of a directory; returns `None` if there is one already, or the
+/// directory cannot be opened.
 pub(crate) fn register(
     session: &Session,
     root: &[u8],
@@ -119,7 +124,9 @@ pub(crate) fn register(
     Some(index)
 }
 
-pub(crate) fn index_again(session: &Arc<Session>, index: &Arc<Index>) {
+/// Starts indexing the changed files of an index in the background, unless that is already running
+/// or the index uses too much memory.
+pub(crate) fn index_dirty_in_background(session: &Arc<Session>, index: &Arc<Index>) {
     if index.is_over_budget() || index.is_indexing.swap(true, Ordering::AcqRel) {
         return;
     }
@@ -137,14 +144,14 @@ pub(crate) fn index_again(session: &Arc<Session>, index: &Arc<Index>) {
     });
 }
 
-/// Starts a thread that works on an index. It inherits the kernel restrictions of the calling
-/// thread.
+/// Starts a thread of low priority that works on an index. It inherits the Landlock restrictions of
+/// the calling thread.
 fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
     let worked = Arc::clone(index);
     let started =
         std::thread::Builder::new().name("filewright-index".to_owned()).spawn(move || {
             indexer::lower_priority();
-            // A panic discards the index, but does not fail the search.
+            // A panic discards the index but fails no search.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&worked)));
             worked.is_indexing.store(false, Ordering::Release);
             if done.is_err() {
@@ -163,9 +170,9 @@ fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
     }
 }
 
-/// Reports whether an index of a directory is useful: not for a whole file system, nor for a home
-/// directory.
-pub(crate) fn is_of_use(path: &[u8]) -> bool {
+/// Reports whether a directory may be indexed without being asked for: not `/`, and not the home
+/// directory or a directory above it.
+pub(crate) fn may_index_unasked(path: &[u8]) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
     let home = std::env::var_os("HOME");
     let home = home.as_ref().map(|home| path_of(home.as_bytes()));

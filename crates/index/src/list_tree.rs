@@ -1,4 +1,4 @@
-//! Lists trees with the tree of an index, or from the disk without one.
+//! Lists trees from the tree of an index, or from the disk if there is no index.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,12 +9,12 @@ use filewright_fs::walk::list_tree::{TreeOptions, TreePage, describe_all, list_f
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
-use crate::lifecycle::make;
+use crate::lifecycle::build_in_background;
 use crate::outline::outline;
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Lists a tree. If ignore files apply, the names come from the tree of an index if there is one; a
-/// slow listing starts building one, without the contents of files.
+/// Lists a tree. If ignore files apply, the names come from an index, if there is one; otherwise a
+/// listing of at least [`MIN_SCAN_TIME`] starts building an index of names in the background.
 ///
 /// # Errors
 /// Like [`filewright_fs::walk::list_tree::list_tree`].
@@ -37,7 +37,13 @@ pub fn list_tree(
     let begun = Instant::now();
     let page = list_from_disk(&walk_root, options, &stop)?;
     if by_index && begun.elapsed() >= MIN_SCAN_TIME {
-        make(session, &walk_root, names, options.index == IndexMode::Anywhere, false);
+        build_in_background(
+            session,
+            &walk_root,
+            names,
+            options.index == IndexMode::Anywhere,
+            false,
+        );
     }
     Ok(page)
 }

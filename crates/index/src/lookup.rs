@@ -10,8 +10,10 @@ use crate::registry::REGISTRY;
 use crate::watch::state::{ScanContext, State};
 use crate::{Index, Key, LOCK_POLL_INTERVAL, Session, forget, path_of};
 
-/// Returns the up-to-date state of an index, or `None` if that is impossible.
-pub(crate) fn refreshed<'i>(
+/// Applies all changes up to now to an index and returns its locked state, with how it was brought
+/// up to date. `None` if the index was closed, is invalid, or `stop` ends the call first. `base` is
+/// the start of the index.
+pub(crate) fn refreshed_state<'i>(
     session: &Session,
     index: &'i Arc<Index>,
     base: &WalkRoot<'_>,
@@ -23,7 +25,8 @@ pub(crate) fn refreshed<'i>(
         match index.state.try_lock() {
             Ok(state) => break state,
             Err(TryLockError::Poisoned(state)) => break state.into_inner(),
-            // Another thread is processing many changes; a cancelled call need not wait for it.
+            // Another thread is applying changes, perhaps many. This call waits, unless it is
+            // cancelled.
             Err(TryLockError::WouldBlock) if stop.now() => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
         }
@@ -43,14 +46,14 @@ pub(crate) fn refreshed<'i>(
     }
 }
 
-/// Returns the index that contains the start of a search, and the index's own start if that
-/// differs.
+/// Returns the index that contains the start of a search, and the start of the index if it is
+/// another directory. `None` if there is no such index or it is not listed yet.
 pub(crate) fn find<'r>(
     session: &'r Session,
     walk_root: &WalkRoot<'_>,
     names: Option<&[String]>,
 ) -> Option<(Arc<Index>, Option<WalkRoot<'r>>)> {
-    // An index knows what is denied by the real path alone.
+    // An index leaves out what is denied by real paths only, not by the path that the caller named.
     if walk_root.asked.differs() {
         return None;
     }
@@ -77,7 +80,8 @@ pub(crate) fn find<'r>(
         Some(WalkRoot::open(&session.roots, path_of(&index.key.real), names).ok()?)
     };
     if Key::of(opened.as_ref().unwrap_or(walk_root), names).as_ref() != Some(&index.key) {
-        // It is another directory now, or has other rules above it.
+        // Another directory has this path now, or ignore rules above it or mounts below it have
+        // changed.
         forget(session, &index);
         return None;
     }

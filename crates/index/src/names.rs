@@ -1,27 +1,28 @@
-//! Finds matching names in the tree of an index instead of a walk.
+//! Finds matching names in the tree of an index, with the results of a walk.
 
 use std::sync::{Arc, PoisonError};
 
 use crate::Session;
-use crate::lookup::{find, refreshed};
+use crate::lookup::{find, refreshed_state};
 use crate::tree::NO_NUMBER;
 use crate::tree::path_columns::{NonFileKind, place};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::find::DirMatches;
 use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};
 
-/// The matching names that a tree contains.
+/// The matching names that a tree contains, and the counts of what it does not contain.
 pub(crate) struct MatchedNames {
     pub groups: Vec<DirMatches>,
     pub ignored: u64,
     pub unreadable: u64,
-    /// Ignored directories, whose contents are not in the tree.
+    /// The ignored directories. Their contents are not in the tree, so a walk must count the
+    /// matches in them.
     pub ignored_dirs: Vec<DirPath>,
 }
 
-/// Passes the files that match to `take`, one after the other in path order, as a walk would;
-/// returns `None` if no index contains the tree. The flag of `take` says whether all paths are
-/// ASCII.
+/// Passes the matching files to `take` in path order. The second argument of `take` is true if all
+/// paths of the tree are ASCII. Returns the counts, with empty `groups`, or `None` if no index
+/// contains the directory.
 pub(crate) fn files(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
@@ -33,7 +34,7 @@ pub(crate) fn files(
     let names = options.ignore.as_deref();
     let (index, opened) = find(session, walk_root, names)?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    drop(refreshed(session, &index, base, names, false, stop)?);
+    drop(refreshed_state(session, &index, base, names, false, stop)?);
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
     let (span, start, cut, cut_raw) = {
         let mut state = index.lock();
@@ -75,7 +76,7 @@ pub(crate) fn files(
     for other in &laid.others {
         let path = match other.path.strip_prefix(&start[..]) {
             Some(path) => path,
-            // The start itself.
+            // The start of the search itself.
             None if start.strip_suffix(b"/") == Some(&other.path) => b"",
             None => continue,
         };
@@ -95,7 +96,8 @@ pub(crate) fn files(
     Some(listed)
 }
 
-/// Returns the first number of a range for which `before` is false, by binary search.
+/// Returns the first number from `begin` on for which `before` is false, or `end`, by binary
+/// search. `before` must be true only for the first numbers of the range.
 fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
     while begin < end {
         let middle = begin + (end - begin) / 2;
@@ -104,12 +106,13 @@ fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) 
     begin
 }
 
-/// Reports whether a name in the path begins with a dot.
+/// Reports whether a name of the path begins with a dot.
 fn has_dot(path: &[u8]) -> bool {
     path.first() == Some(&b'.') || memchr::memmem::find(path, b"/.").is_some()
 }
 
-/// Returns the matching entries as a walk would, or `None` if no index contains the tree.
+/// Returns the matching entries of any type, grouped by directory, or `None` if no index contains
+/// the directory.
 pub(crate) fn names(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
@@ -120,7 +123,7 @@ pub(crate) fn names(
     let names = options.ignore.as_deref();
     let (index, opened) = find(session, walk_root, names)?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    let (mut state, _) = refreshed(session, &index, base, names, false, stop)?;
+    let (mut state, _) = refreshed_state(session, &index, base, names, false, stop)?;
     let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
     state.tree.arrange();
     let tree = &state.tree;

@@ -1,4 +1,4 @@
-//! The directories in the tree of an index, for a listing.
+//! Lists the entries of directories from the tree of an index.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use filewright_core::Result;
 use filewright_core::error::{Code, Error};
 
 use crate::Session;
-use crate::lookup::{find, refreshed};
+use crate::lookup::{find, refreshed_state};
 use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::walk::list_tree::{
@@ -14,7 +14,8 @@ use filewright_fs::walk::list_tree::{
 };
 use filewright_fs::walk::{DirPath, StopSignal, WalkRoot};
 
-/// Returns a page of a listing with ignore files, or `None` if no index contains all of it.
+/// Returns a page of a tree listing to which ignore files apply, or `None` if no index contains all
+/// of its entries.
 pub(crate) fn outline(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
@@ -24,7 +25,7 @@ pub(crate) fn outline(
     let names = options.walk.ignore.as_deref();
     let (index, opened) = find(session, walk_root, names)?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    let (state, _) = refreshed(session, &index, base, names, false, stop)?;
+    let (state, _) = refreshed_state(session, &index, base, names, false, stop)?;
     let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
     let mut known = IndexSource { tree: &state.tree, start, options, is_short: false };
     let outline = filewright_fs::walk::list_tree::outline(&mut known, options, stop).ok()?;
@@ -35,7 +36,7 @@ struct IndexSource<'a> {
     tree: &'a Tree,
     start: u32,
     options: &'a TreeOptions,
-    /// True if the index does not contain everything to be listed.
+    /// True once an entry was asked for that the index does not contain.
     is_short: bool,
 }
 
@@ -56,7 +57,7 @@ impl EntrySource for IndexSource<'_> {
         for entry in dir.entries.iter().filter(|entry| !entry.ignored) {
             let name = dir.name(entry);
             if sees.sees(name, entry.kind, entry.plain) {
-                // A directory that is too deep for the tree is not entered.
+                // The tree has no contents for a directory that is too deep.
                 self.is_short |= entry.kind == Kind::Dir && entry.below == NO_NUMBER;
                 into.push(name, entry.kind, entry.plain, entry.below);
             }

@@ -1,18 +1,19 @@
-//! Queries an index: finds the one for a tree, applies changes, and searches.
+//! Searches contents with an index: finds the index of a tree, applies changes to it, selects
+//! files, and searches them.
 
 use std::sync::{Arc, PoisonError};
 
 use crate::Session;
 use crate::build::candidates::CandidateSet;
 use crate::build::{indexer, verify};
-use crate::lifecycle::index_again;
-use crate::lookup::{find, refreshed};
+use crate::lifecycle::index_dirty_in_background;
+use crate::lookup::{find, refreshed_state};
 use crate::readers::ReadGuard;
 use filewright_fs::search::grep::{Freshness, GrepOptions};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
-/// Counts of a search with an index, besides its results.
+/// The counts and the state of a search with an index, besides its results.
 pub(crate) struct QueryStats {
     pub unreadable: u64,
     pub ignored: u64,
@@ -20,7 +21,8 @@ pub(crate) struct QueryStats {
     pub fresh: Freshness,
 }
 
-/// Searches with an index; returns `None` if there is none for the tree.
+/// Searches contents with an index and adds the results to `search`; returns `None` if no index
+/// contains the directory.
 pub(crate) fn search(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
@@ -30,7 +32,7 @@ pub(crate) fn search(
 ) -> Option<QueryStats> {
     let names = options.walk.ignore.as_deref();
     let (index, opened) = find(session, walk_root, names)?;
-    // Candidates are looked up one after another, so the index must not be emptied before the last.
+    // The index must not be emptied before the last file is looked up in it.
     let _guard = ReadGuard::of(&index)?;
     let base = opened.as_ref().unwrap_or(walk_root);
     let query = options.query.key();
@@ -39,13 +41,14 @@ pub(crate) fn search(
     let (mut from, mut begins) = (options.walk.from.clone(), search.has_limit());
     loop {
         let (work, next, cut, seen) = {
-            let (mut state, fresh) = refreshed(session, &index, base, names, options.strict, stop)?;
+            let (mut state, fresh) =
+                refreshed_state(session, &index, base, names, options.strict, stop)?;
             let start = state.tree.find_dir(below)?;
             state.tree.arrange();
             let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
             let view = views.get(&state.tree, start, search);
-            // If some matches suffice and most files have one, selecting files takes longer than
-            // reading the first ones.
+            // If the number of results is limited and most files have a match, reading the first
+            // files is faster than selecting files.
             begins = begins && state.tree.block_index.is_unselective(options.query.plan());
             let (work, next) = if begins {
                 CandidateSet::first(&state.tree, view, options, &from)
@@ -55,7 +58,7 @@ pub(crate) fn search(
             let (unreadable, ignored) = (view.unreadable, view.ignored);
             let cut = state.tree.dirs[start as usize].shown.len();
             if state.tree.dirty.len() >= indexer::MIN_DIRTY_FILES {
-                index_again(session, &index);
+                index_dirty_in_background(session, &index);
             }
             (work, next, cut, QueryStats { unreadable, ignored, stopped_at: None, fresh })
         };

@@ -1,5 +1,5 @@
-//! Counts the readers of an index. A closed index is emptied when the last reader is done, so that
-//! no query loses candidates half-way and mistakes that for their absence.
+//! Counts the queries that are reading an index. A closed index is emptied when the last of them
+//! has finished, because a query that found it emptied would report no matches.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ impl Readers {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Rejects new readers. Returns true if there are none now.
+    /// Makes [`ReadGuard::of`] fail from now on. Returns true if no query is reading.
     pub fn close(&self) -> bool {
         self.with(|count| {
             count.closed = true;
@@ -29,11 +29,12 @@ impl Readers {
     }
 }
 
-/// Keeps the contents of an index valid. Must be dropped after the locks on the index.
+/// While it exists, the index is not emptied. Must be dropped after the locks on the index are
+/// released, because dropping it may take them.
 pub(crate) struct ReadGuard<'i>(&'i Index);
 
 impl<'i> ReadGuard<'i> {
-    /// Returns `None` if the index is closed.
+    /// Counts a query that reads the index; `None` if the index is closed.
     pub fn of(index: &'i Index) -> Option<Self> {
         let open = index.users.with(|count| {
             count.users += usize::from(!count.closed);

@@ -1,4 +1,5 @@
-//! Bounds the total memory of the indexes of a process: the least recently used one is released.
+//! Bounds the number and the memory of the indexes of a process: beyond a limit, the least recently
+//! used ones are closed.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -6,19 +7,20 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::Index;
 
-/// The maximum number of indexes in a process.
+/// The maximum number of indexes in a process. Beyond it, the least recently used is closed.
 pub(crate) const MAX_INDEXES: usize = 8;
-/// The maximum memory of all indexes in a process, in bytes.
+/// The maximum memory of all indexes in a process, in bytes. Beyond it, the least recently used are
+/// closed, except for the one in use.
 const MAX_TOTAL_BYTES: usize = 1 << 30;
 
-/// The indexes of this process, the last used at the end.
+/// The indexes of this process, the most recently used at the end.
 pub(crate) static REGISTRY: Registry = Registry(Mutex::new(VecDeque::new()));
 
 pub(crate) struct Registry(pub(crate) Mutex<VecDeque<Weak<Index>>>);
 
 impl Registry {
-    /// Marks an index as used. If there are too many indexes, or they use too much memory, releases
-    /// others.
+    /// Marks an index as the most recently used. If there are too many indexes, or they use too
+    /// much memory, closes the least recently used.
     pub(crate) fn mark_used(&self, index: &Arc<Index>) {
         self.mark_used_within(index, MAX_TOTAL_BYTES);
     }

@@ -32,8 +32,8 @@ impl Session {
         }
     }
 
-    /// Returns a session over roots that were deleted and created again, or `None` if none were. It
-    /// uses the same store.
+    /// Returns a session without indexes for the roots after some of them were deleted and created
+    /// again, or `None` if none were. It saves indexes in the same store.
     ///
     /// # Errors
     /// Like [`Roots::renewed`].

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::find_indexed;
 use crate::grep_indexed;
-use crate::lifecycle::is_of_use;
+use crate::lifecycle::may_index_unasked;
 use crate::list_tree;
 use crate::registry::MAX_INDEXES;
 use crate::*;
@@ -538,7 +538,7 @@ fn a_start_that_is_another_directory_is_not_answered_from_memory() {
 fn whole_systems_and_homes_are_not_indexed() {
     let home = std::env::var("HOME").unwrap_or_default();
     for (path, expected) in [("/", false), (&home[..], false), ("/srv/repository", true)] {
-        assert!(path.is_empty() || is_of_use(path.as_bytes()) == expected, "{path}");
+        assert!(path.is_empty() || may_index_unasked(path.as_bytes()) == expected, "{path}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The rules of a policy, for backends that do not use the disk.
+//! Bindings for the path rules of a policy, for storage backends that do not use the disk.
 
 use filewright_core::pattern::policy::{PathRules, RulesConfig, holds_secret, table_text};
 use napi::bindgen_prelude::Uint8Array;
@@ -6,7 +6,8 @@ use napi_derive::napi;
 
 use crate::convert::guard;
 
-/// Compiled rules. Paths are text here, because names are always valid UTF-8.
+/// The compiled path rules of a policy. Paths are text, because in these backends names are always
+/// valid UTF-8.
 #[napi]
 pub struct AccessRules {
     rules: PathRules,
@@ -38,13 +39,14 @@ impl AccessRules {
         })
     }
 
-    /// Returns the flags and rows of `PathRules::flags`.
+    /// Returns which rules apply to a path: the bits of `PathRules::flags`.
     #[napi]
     pub fn judge(&self, path: String) -> napi::Result<u32> {
         guard(|| Ok(self.rules.flags(path.as_bytes())))
     }
 
-    /// Returns 1 or 0 for each name in a directory: whether it is denied. The names are joined by `/`.
+    /// Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
+    /// in the directory is denied, otherwise 0.
     #[napi]
     pub fn denied_names(&self, directory: String, names: String) -> napi::Result<Uint8Array> {
         guard(|| Ok(self.rules.denied_names(directory.as_bytes(), names.as_bytes()).into()))
@@ -57,7 +59,7 @@ pub fn place_table() -> String {
     table_text()
 }
 
-/// Reports whether a file that begins with `head` holds a private key.
+/// Reports whether a file whose first bytes are `head` contains a private key.
 #[napi]
 pub fn holds_secret_content(head: &[u8]) -> bool {
     holds_secret(head)

@@ -18,14 +18,15 @@ use std::ffi::{c_int, c_long};
 
 use mimalloc::MiMalloc;
 
-/// From this size on the system's allocator is used. Bytes.
+/// The minimum size in bytes of a block for the system's allocator. A smaller one is mimalloc's.
 const MIN_SYSTEM_BYTES: usize = 4 << 20;
 
-/// From this size on, every system allocator gives a block its own mapping, so that advice to the
-/// kernel ends with the block.
+/// The minimum size in bytes of a block for which huge pages are requested. The system's allocator
+/// gives such a block its own mapping, so that the request does not affect other memory.
 const HUGE: usize = 32 << 20;
 
-/// The number of mimalloc's option for the delay before a free page is returned, in milliseconds.
+/// The number of mimalloc's option for the delay in milliseconds after which a free page is
+/// returned to the kernel.
 const PURGE_DELAY: c_int = 15;
 
 // SAFETY: as declared in `mimalloc.h`; the library is linked into the addon.
@@ -33,25 +34,26 @@ unsafe extern "C" {
     fn mi_option_set(option: c_int, value: c_long);
 }
 
-/// Called once when the addon is loaded. Takes precedence over mimalloc's environment variable.
+/// Makes mimalloc return free pages at once. Called when the addon is loaded, so that it takes
+/// precedence over mimalloc's environment variable.
 #[napi_derive::module_init]
 fn give_back_at_once() {
     // SAFETY: sets a number that every later `free` reads; nothing else depends on it.
     unsafe { mi_option_set(PURGE_DELAY, 0) }
 }
 
-/// Uses mimalloc for small blocks and the system for large ones.
+/// The allocator of the addon: mimalloc for small blocks, the system's for large ones.
 pub(crate) struct Allocator;
 
 const fn is_large(size: usize) -> bool {
     size >= MIN_SYSTEM_BYTES
 }
 
-/// Requests huge pages for a new block, where the kernel grants them on request.
+/// Requests huge pages for a new block of at least [`HUGE`] bytes. Ignores a refusal.
 fn advise(block: *mut u8, size: usize) {
     #[cfg(target_os = "linux")]
     if size >= HUGE && !block.is_null() {
-        /// The size of a huge page, which is a multiple of every small one. Bytes.
+        /// The size of a huge page in bytes, a multiple of every small page size.
         const PAGE: usize = 2 << 20;
         let (start, end) = (block.addr().next_multiple_of(PAGE), block.addr() + size);
         let length = end.saturating_sub(start) / PAGE * PAGE;

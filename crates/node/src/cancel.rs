@@ -1,11 +1,12 @@
-//! The cancel token. napi's own `AbortSignal` loses aborts: it ignores a signal that is already
-//! aborted, and forgets a signal that was used in an earlier call.
+//! Bindings for the cancel token. It replaces napi's `AbortSignal`, which ignores a signal that is
+//! aborted before the call, and one that was used in an earlier call.
 
 use std::sync::Arc;
 
 use filewright_fs::search::progress::Progress;
 use napi_derive::napi;
 
+/// The flag by which JavaScript cancels a call, and the counts of a running search.
 #[napi]
 #[derive(Default)]
 pub struct CancelToken(pub(crate) filewright_fs::cancel::CancelToken, pub(crate) Arc<Progress>);
@@ -22,8 +23,8 @@ impl CancelToken {
         self.0.cancel();
     }
 
-    /// Returns the number of files and of matches in them that the search with this token has
-    /// counted so far.
+    /// Returns two numbers: the files that the search with this token has searched so far, and the
+    /// matches found in them.
     #[napi]
     pub fn counted(&self) -> Vec<f64> {
         vec![self.1.files() as f64, self.1.matches() as f64]

@@ -7,14 +7,15 @@ use napi::bindgen_prelude::{
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
-/// Numbers that cross by copy if they are few: a buffer that stays in Rust needs a finaliser, which
-/// costs several times the whole call, and any buffer costs more than a short list.
+/// Numbers for JavaScript. Few cross as an array, more as a copied buffer, and very many as a
+/// buffer that stays in Rust. The last needs a finaliser, which costs several times a short call,
+/// and any buffer costs more than a short array.
 pub struct Numbers(Vec<f64>);
 
-/// Up to this number of values cross as a list.
+/// The maximum number of values that cross as an array.
 const MAX_ARRAY_LEN: usize = 32;
 
-/// Above this number of values, the copy costs more than the finaliser.
+/// The maximum number of values that are copied. Copying more costs more than a finaliser.
 const MAX_COPIED_BYTES: usize = 4096;
 
 impl From<Vec<f64>> for Numbers {
@@ -51,7 +52,7 @@ impl ToNapiValue for Numbers {
     }
 }
 
-/// Text that crosses as Latin-1 if it is ASCII, so that JavaScript need not decode it.
+/// Text for JavaScript. ASCII crosses as Latin-1, which JavaScript need not decode.
 pub struct Text(String);
 
 impl From<String> for Text {
@@ -82,7 +83,7 @@ impl ToNapiValue for Text {
     }
 }
 
-/// `Packed` as JavaScript sees it: `{ nums, text }`.
+/// A `Packed` result as a JavaScript object: `{ nums, text }`.
 #[napi(object, object_from_js = false)]
 pub struct PackedResult {
     #[napi(ts_type = "Float64Array | number[]")]
@@ -97,8 +98,8 @@ impl From<Packed> for PackedResult {
     }
 }
 
-/// Like [`PackedResult`], but a long text crosses as bytes, so that it is only copied if JavaScript
-/// reads it.
+/// Like [`PackedResult`], but a text of at least 64 KiB crosses as bytes, so that it is only
+/// decoded if JavaScript reads it.
 #[napi(object, object_from_js = false)]
 pub struct PackedBatch {
     #[napi(ts_type = "Float64Array | number[]")]
@@ -107,8 +108,8 @@ pub struct PackedBatch {
     pub text: Either<Text, Uint8Array>,
 }
 
-/// From this length on text crosses as bytes, which stay in Rust: such a buffer costs more than
-/// copying a shorter text.
+/// The length in bytes from which a text crosses as bytes, which stay in Rust. For a shorter text,
+/// such a buffer costs more than a copy.
 const MAX_INLINE_BYTES: usize = 64 << 10;
 
 impl From<Packed> for PackedBatch {
@@ -128,7 +129,7 @@ pub fn to_napi(error: filewright_core::Error) -> napi::Error {
     napi::Error::from_reason(error.to_json())
 }
 
-/// Runs a synchronous binding so that a panic becomes an `INTERNAL` error.
+/// Runs a synchronous function of the binding, and turns its error or panic into a napi error.
 pub fn guard<T>(f: impl FnOnce() -> filewright_core::Result<T>) -> napi::Result<T> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)) {
         Ok(result) => result.map_err(to_napi),
@@ -136,7 +137,7 @@ pub fn guard<T>(f: impl FnOnce() -> filewright_core::Result<T>) -> napi::Result<
     }
 }
 
-/// Returns the error for a panic.
+/// Returns the `INTERNAL` error for a panic.
 pub fn panicked() -> napi::Error {
     use filewright_core::{Code, Error};
     to_napi(Error::new(Code::Internal, "the engine panicked"))

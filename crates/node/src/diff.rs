@@ -11,8 +11,8 @@ use crate::task::Promise;
 /// An alias, because napi would treat a literal `&mut` type as a class.
 type Totals<'a> = &'a mut [u32];
 
-/// Returns the text. The numbers go into memory that the caller reuses, because allocating objects
-/// for them would cost a good part of a small diff.
+/// Returns the text of a line diff. Writes its numbers into `totals`, which the caller reuses,
+/// because allocating an object for them would take a good part of the time of a small diff.
 #[napi(ts_return_type = "string")]
 #[allow(clippy::too_many_arguments)] // an options object costs more than the diff
 pub fn diff(

@@ -9,14 +9,14 @@ use crate::convert::{Numbers, guard};
 use crate::hash::{StartedHash, hash_while};
 use crate::task::Promise;
 
-/// A plan: the new bytes and the `Packed` facts.
+/// The result of edits that are not written yet: the new content, and the packed facts about it.
 #[napi(object, object_from_js = false)]
 pub struct PlanResult {
     pub bytes: Buffer,
     #[napi(ts_type = "Float64Array")]
     pub nums: Numbers,
     pub text: String,
-    /// The hash state of a prefix of `bytes`, for `sha256_from`.
+    /// The state of a hash of the first part of `bytes`, which `sha256_from` continues.
     #[napi(ts_type = "object")]
     pub hashing: Option<StartedHash>,
 }
@@ -38,7 +38,7 @@ pub fn plan_edits_async(text: Uint8Array, call: String) -> Promise<PlanResult> {
     Promise::on_node_thread(move || plan_packed(&text, &call))
 }
 
-/// The same, and starts the hash of the result.
+/// Like `plan_edits_async`, and hashes the part of the result that equals the old text meanwhile.
 #[napi]
 pub fn plan_edits_hashed(text: Uint8Array, call: String) -> Promise<PlanResult> {
     Promise::on_node_thread(move || {

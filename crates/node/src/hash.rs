@@ -1,4 +1,4 @@
-//! Bindings for content hashes.
+//! Bindings for SHA-256 hashes of contents.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, ScopedJoinHandle, scope};
@@ -16,11 +16,11 @@ pub fn sha256(bytes: &[u8]) -> napi::Result<String> {
     guard(|| Ok(filewright_core::hash::sha256(bytes)))
 }
 
-/// The state of a started hash, and the number of bytes that it covers.
+/// The state of a hash, and the number of bytes that it covers so far.
 pub type HashState = (Hasher, usize);
 
-/// Runs work that reads a text, and hashes the text on another thread until the work is done.
-/// Returns no checkpoints if the thread cannot be started.
+/// Runs `work`, and hashes `text` on another thread until the work is done. Returns the result of
+/// the work, and the states of the hash; `None` if the thread cannot be started.
 pub fn hash_while<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<HashCheckpoints>) {
     let done = AtomicBool::new(false);
     scope(|scope| {
@@ -39,7 +39,7 @@ pub fn hash_while<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<HashCh
     })
 }
 
-/// A [`HashState`] that JavaScript passes on and does not see.
+/// A [`HashState`] that JavaScript can only pass on.
 pub struct StartedHash(pub HashState);
 
 impl TypeName for StartedHash {
@@ -61,6 +61,7 @@ impl ToNapiValue for StartedHash {
     }
 }
 
+/// Hashes the bytes that `begun` does not cover, on a thread of Node.
 fn finish(bytes: Uint8Array, begun: HashState) -> Promise<String> {
     Promise::on_node_thread(move || {
         let (mut hasher, hashed) = begun.clone();
@@ -69,13 +70,13 @@ fn finish(bytes: Uint8Array, begun: HashState) -> Promise<String> {
     })
 }
 
-/// For large contents: hashing a gigabyte takes a second.
+/// Hashes a content on another thread, because a gigabyte takes about a second.
 #[napi]
 pub fn sha256_async(bytes: Uint8Array) -> Promise<String> {
     finish(bytes, HashState::default())
 }
 
-/// The same, continuing a hash that a plan started.
+/// Like `sha256_async`, continuing a hash that `plan_edits_hashed` started.
 #[napi]
 pub fn sha256_from(
     bytes: Uint8Array,

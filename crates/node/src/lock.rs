@@ -6,7 +6,7 @@ use napi_derive::napi;
 
 use crate::convert::guard;
 
-/// A directory of lock files.
+/// The locks in one directory of lock files.
 #[napi]
 pub struct NativeLocks(Locks);
 
@@ -21,8 +21,8 @@ impl NativeLocks {
         guard(|| Locks::open(&decode_name(&state_dir))).map(Self)
     }
 
-    /// The lock of a real path, or null while another holder has it. Never waits, because a waiting
-    /// thread of the pool could be the one that the holder needs.
+    /// Returns the lock of a real path, or null if another holder has it. Does not wait, because a
+    /// waiting thread of the pool could be the one that the holder needs to release it.
     #[napi]
     pub fn try_lock(&self, real: String) -> napi::Result<Option<NativeLock>> {
         guard(|| self.0.try_lock(&decode_name(&real)))

@@ -27,6 +27,7 @@ impl From<PatchedFiles> for PatchResult {
     }
 }
 
+/// Copies contents out of JavaScript's memory.
 fn owned(contents: &[Option<Uint8Array>]) -> Vec<Option<Vec<u8>>> {
     contents.iter().map(|content| content.as_ref().map(|content| content.to_vec())).collect()
 }
@@ -48,7 +49,7 @@ pub fn apply_patch_async(
     text: String,
     call: String,
 ) -> Promise<PatchResult> {
-    // Computed once, so the arguments may be taken.
+    // The closure runs only once, so it may take the arguments.
     let mut arguments = (names, owned(&contents));
     Promise::on_node_thread(move || {
         let (names, contents) = std::mem::take(&mut arguments);

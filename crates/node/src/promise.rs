@@ -1,9 +1,9 @@
 //! Settles promises from other threads, many in one turn of the event loop.
 //!
-//! Each environment (the main thread, each worker) has one threadsafe function, created with its
-//! first promise. Results wait in a queue, and one call makes the event loop settle all of them.
-//! napi's own deferred creates such a function for every promise, which costs more than reading a
-//! small file.
+//! Each napi environment (of the main thread and of each worker) has one threadsafe function,
+//! created with its first promise. Results wait in a queue, and one call of the function makes the
+//! event loop settle all of them. napi's own deferred creates such a function for every promise,
+//! which costs more than reading a small file.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
@@ -17,10 +17,11 @@ use napi::{Env, Result, check_status, sys};
 
 use crate::convert::panicked;
 
-/// A callback that runs on the event loop, where the environment can be used.
+/// A function that settles one promise. It runs on the event loop, because only there the
+/// environment can be used.
 type Settling = Box<dyn FnOnce(sys::napi_env) + Send>;
 
-/// The results of other threads, until the event loop takes them.
+/// The results of other threads that wait for the event loop of one environment.
 struct SettleQueue {
     function: Function,
     waiting: Mutex<PendingCount>,
@@ -29,13 +30,13 @@ struct SettleQueue {
 #[derive(Default)]
 struct PendingCount {
     done: Vec<Settling>,
-    /// True if the event loop was called and has not run yet.
+    /// True if the threadsafe function was called and the event loop has not taken the results yet.
     called: bool,
     /// True if the environment has ended.
     closed: bool,
 }
 
-/// The threadsafe function.
+/// The threadsafe function of an environment.
 struct Function(sys::napi_threadsafe_function);
 
 // SAFETY: a threadsafe function may be called from any thread; all other uses are on the thread
@@ -44,21 +45,21 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-/// The queue of one environment, as its own thread uses it.
+/// What the thread of an environment knows about its promises.
 struct EnvState {
     env: sys::napi_env,
     queue: Arc<SettleQueue>,
-    /// The number of unsettled promises: while there are any, the process stays alive.
+    /// The number of unsettled promises. While there are any, the process does not end by itself.
     pending: Cell<usize>,
 }
 
 thread_local! {
-    /// One for each environment of this thread; usually there is only one.
+    /// The environments of this thread; usually only one.
     static HERE: RefCell<Vec<Rc<EnvState>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A promise that a thread will settle. If it is dropped before, it is rejected, because otherwise
-/// a caller would wait forever and keep the process alive.
+/// A promise that another thread settles. Dropping it unsettled rejects the promise, because
+/// otherwise the caller would wait forever and keep the process alive.
 pub struct Deferred {
     queue: Arc<SettleQueue>,
     /// `None` once it is settled.
@@ -153,6 +154,7 @@ impl SettleQueue {
 }
 
 impl EnvState {
+    /// Counts a new promise. The first one keeps the process alive.
     fn expect_one_more(&self) {
         self.pending.set(self.pending.get() + 1);
         if self.pending.get() == 1 {
@@ -161,6 +163,7 @@ impl EnvState {
         }
     }
 
+    /// Subtracts settled promises. Without any left, the process may end.
     fn expect_fewer(&self, wait_for_pending: usize) {
         self.pending.set(self.pending.get().saturating_sub(wait_for_pending));
         if self.pending.get() == 0 {
@@ -170,7 +173,7 @@ impl EnvState {
     }
 }
 
-/// Returns the queue of an environment, and creates it on first use.
+/// Returns the state of an environment, created on the first call.
 fn env_state(env: sys::napi_env) -> Result<Rc<EnvState>> {
     if let Some(env_state) = known(env) {
         return Ok(env_state);
@@ -185,12 +188,14 @@ fn env_state(env: sys::napi_env) -> Result<Rc<EnvState>> {
     Ok(env_state)
 }
 
+/// Returns the state of an environment, if it was created.
 fn known(env: sys::napi_env) -> Option<Rc<EnvState>> {
     HERE.try_with(|all| all.borrow().iter().find(|env_state| env_state.env == env).cloned())
         .ok()
         .flatten()
 }
 
+/// Creates the threadsafe function of an environment.
 fn function(env: sys::napi_env) -> Result<sys::napi_threadsafe_function> {
     const FUNCTION_NAME: &CStr = c"filewright";
     let (mut name, mut function) = (null_mut(), null_mut());
@@ -226,7 +231,7 @@ unsafe extern "C" fn called(
     _context: *mut c_void,
     _data: *mut c_void,
 ) {
-    // Without an environment it is ending, and `closed` has dropped the queue.
+    // If it is not known, the environment has ended and `closed` has dropped its queue.
     let Some(env_state) = known(env) else { return };
     let done = env_state.queue.take();
     env_state.expect_fewer(done.len());
@@ -235,7 +240,7 @@ unsafe extern "C" fn called(
     }
 }
 
-/// Runs when the environment ends: drops the queue and everything added later.
+/// Runs when the environment ends: drops the waiting results, and makes the queue drop later ones.
 unsafe extern "C" fn closed(_env: sys::napi_env, of: *mut c_void, _hint: *mut c_void) {
     // The thread-local storage may be destroyed before the environment.
     let gone = HERE.try_with(|all| {
@@ -249,6 +254,6 @@ unsafe extern "C" fn closed(_env: sys::napi_env, of: *mut c_void, _hint: *mut c_
         waiting.closed = true;
         std::mem::take(&mut waiting.done)
     };
-    // Dropped without the lock, because a dropped value may add to the queue.
+    // Dropped after the lock is released, because dropping a result may add another to the queue.
     drop(waiting);
 }

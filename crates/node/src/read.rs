@@ -48,7 +48,7 @@ pub fn line_anchors(text: Utf16String) -> napi::Result<String> {
 
 #[napi]
 impl NativeRoots {
-    /// A page of a file: a `FilePage`.
+    /// Resolves to a page of a file, a packed `FilePage`.
     #[napi]
     pub fn read_page(
         &self,

@@ -1,4 +1,5 @@
-//! The set of roots: created from the JSON form of a policy, then called by path.
+//! Bindings for the set of roots: created from the JSON form of a policy, it reads and lists files
+//! by their paths. The methods that change files are in `root_change`.
 //!
 //! Paths cross as text in the form of `filewright_core::text::path::encode_name`; contents cross without
 //! a copy in both directions. The synchronous variants are for callers that cannot wait; they do
@@ -28,7 +29,7 @@ use crate::convert::{Numbers, PackedResult, guard};
 use crate::root_pack::{EntryStat, FileHash, PathStat, pack_listing, pack_tree_page};
 use crate::task::{Promise, Value};
 
-/// A set of roots. Other modules add their methods in their own files.
+/// A set of roots, through which every access to the disk goes. Other modules add methods.
 #[napi]
 pub struct NativeRoots {
     /// `None` once it is closed.
@@ -43,7 +44,8 @@ pub(crate) struct Open {
     kernel: Kernel,
 }
 
-/// Content with its metadata; `bytes` is absent if the requested version is still current.
+/// The content of a file with its packed `EntryStat`. `bytes` is absent if the version that the
+/// caller knows is still current.
 #[napi(object, object_from_js = false)]
 pub struct ReadResult {
     pub bytes: Option<Buffer>,
@@ -59,14 +61,17 @@ impl ReadResult {
     }
 }
 
+/// Returns the error for calls after `close`.
 fn closed() -> Error {
     Error::new(Code::UnsupportedOperation, "the storage is closed").hint("open it again")
 }
 
+/// Returns a path from JavaScript in the bytes of the file system.
 pub(crate) fn bytes_of(path: &str) -> Vec<u8> {
     decode_name(path).into_owned()
 }
 
+/// Returns the token of a call; one that is never cancelled if the caller passed none.
 pub(crate) fn token(cancel: Option<&CancelToken>) -> Token {
     cancel.map(|cancel| cancel.0.clone()).unwrap_or_default()
 }
@@ -78,20 +83,20 @@ impl NativeRoots {
         guard(|| {
             let policy = Policy::from_json(&policy)?;
             let session = Arc::new(Session::new(Roots::new(&policy)?));
-            // Restricted threads cannot open the files that this reads.
+            // Opens a file of procfs, which threads restricted by Landlock cannot open.
             filewright_index::prepare();
             let confinement = Arc::new(Confinement::of(&session.roots, policy.kernel)?);
             Ok(Self::holding(Open { session, confinement, kernel: policy.kernel }))
         })
     }
 
-    /// Releases descriptors, watches, indexes and threads: running calls finish by themselves and
-    /// the last one releases its resources; later calls are refused.
+    /// Releases descriptors, watches, indexes and threads, as soon as the running calls have
+    /// finished. Later calls fail with `UNSUPPORTED_OPERATION`.
     #[napi]
     pub fn close(&self) {
         let open = self.open.write().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(open) = open {
-            // Background work uses the roots too: without an index it ends.
+            // Indexing in the background holds the roots too, and ends when its index is closed.
             filewright_index::dispose(&open.session);
         }
     }
@@ -102,8 +107,9 @@ impl NativeRoots {
         guard(|| Ok(self.open()?.session.roots.capabilities()))
     }
 
-    /// Returns the enforcement by the kernel: `enforced`, `partial` or `none`, then the version of
-    /// Landlock, then the reason for less, one per line.
+    /// Returns how far the kernel enforces the roots, in three lines: `enforced`, `partial` or
+    /// `none`; the version of Landlock, 0 without it; the reason if it is less than requested,
+    /// otherwise empty.
     #[napi]
     pub fn enforcement(&self) -> napi::Result<String> {
         guard(|| {
@@ -118,14 +124,15 @@ impl NativeRoots {
         })
     }
 
-    /// Allows the content of these secrets to be read, and revokes earlier grants.
+    /// Allows the content of these secrets to be read. Replaces all earlier grants.
     #[napi]
     pub fn grant_secrets(&self, paths: Vec<String>) -> napi::Result<()> {
         let paths = paths.iter().map(|path| bytes_of(path)).collect();
         guard(|| self.open().map(|open| open.session.roots.grant_secrets(paths)))
     }
 
-    /// Returns the same roots and threads for reads of the host itself, without the secret filter.
+    /// Returns the same roots and threads with secrets as ordinary files, for reads by the host
+    /// itself.
     #[napi]
     pub fn without_secret_filter(&self) -> napi::Result<Self> {
         guard(|| {
@@ -135,7 +142,7 @@ impl NativeRoots {
         })
     }
 
-    /// Runs quick work that reads at a path.
+    /// Runs work that reads one file or directory, on a thread of the lane for quick calls.
     pub(crate) fn run<T: Into<J>, J: Value>(
         &self,
         path: &str,
@@ -145,7 +152,8 @@ impl NativeRoots {
         self.at(Lane::Quick, asked, move |session, path| work(&session.roots, path))
     }
 
-    /// Runs work that walks a tree, or reads a whole file of any size.
+    /// Runs work that walks a tree or reads a whole file of any size, on a thread of the lane for
+    /// scans.
     pub(crate) fn scan<T: Into<J>, J: Value>(
         &self,
         path: &str,
@@ -154,8 +162,9 @@ impl NativeRoots {
         self.at(Lane::Scan, vec![(bytes_of(path), Intent::Read)], work)
     }
 
-    /// Runs work on the first of the paths. A refusal names the layer that it came from, determined
-    /// by the access that the work needs to all of the paths.
+    /// Runs work on the first of the paths, on a thread of a lane. `asked` are all paths with the
+    /// access that the work needs: if the system refuses it, they determine the layer that the
+    /// error names.
     pub(crate) fn at<T: Into<J>, J: Value>(
         &self,
         lane: Lane,
@@ -177,7 +186,7 @@ impl NativeRoots {
         Self { open: RwLock::new(Some(open)) }
     }
 
-    /// Returns the resources; reopens roots that were deleted and created again.
+    /// Returns the resources, after reopening roots that were deleted and created again.
     ///
     /// # Errors
     /// `UNSUPPORTED_OPERATION` once it is closed.
@@ -192,11 +201,11 @@ impl NativeRoots {
             filewright_index::dispose(&old.session);
             *old = renewed;
         }
-        // If it was closed, or reopened by another call meanwhile, that state applies.
+        // Another call may have closed or reopened the roots meanwhile; its result counts.
         held.clone().ok_or_else(closed)
     }
 
-    /// Does work at a path on the calling thread.
+    /// Runs work at a path on the calling thread.
     pub(crate) fn on_this_thread<T>(
         &self,
         path: &str,
@@ -231,7 +240,7 @@ impl NativeRoots {
             .map(PackedResult::from)
     }
 
-    /// The whole file.
+    /// Resolves to the content of a file.
     #[napi]
     pub fn read_bytes(&self, path: String) -> Promise<Buffer> {
         let work = |roots: &Roots, path: &[u8]| {
@@ -249,7 +258,8 @@ impl NativeRoots {
         .map(|content| Buffer::from(content.bytes))
     }
 
-    /// A range of a file with its metadata. Negative numbers mean "not given".
+    /// Resolves to a range of a file with its metadata. A negative number means that the option is
+    /// not given.
     #[napi]
     pub fn read(
         &self,
@@ -279,7 +289,7 @@ impl NativeRoots {
         self.run(&path, work)
     }
 
-    /// `sha256:` and 64 digits, with the metadata of that content.
+    /// Resolves to a packed `FileHash`: the SHA-256 of a file with its metadata.
     #[napi]
     pub fn hash_file(&self, path: String, cancel: Option<&CancelToken>) -> Promise<PackedResult> {
         let cancel = token(cancel);
@@ -290,8 +300,9 @@ impl NativeRoots {
         self.scan(&path, work)
     }
 
-    /// One page of a directory; a negative limit means no limit. `after` is the name of the last
-    /// entry of the previous page, and `after_dir` whether it was a directory.
+    /// Resolves to a page of the entries of a directory. A negative limit means no limit. `after`
+    /// is the name of the last entry of the previous page, and `after_dir` says whether it was a
+    /// directory.
     #[napi]
     pub fn list_dir(
         &self,
@@ -321,7 +332,8 @@ impl NativeRoots {
         .map(|listing| pack_listing(&listing).into())
     }
 
-    /// A page of the entries of a tree; the options as JSON.
+    /// Resolves to a page of the entries of a tree. `options` is the JSON that
+    /// `TreeOptions::from_json` parses.
     #[napi]
     pub fn list_tree(
         &self,
@@ -348,16 +360,19 @@ impl NativeRoots {
     }
 }
 
+/// Returns a name or path in the form for JavaScript.
 fn shown(name: Vec<u8>) -> String {
     encode_name(&name).into_owned()
 }
 
-/// Converts a number from JavaScript; negative and NaN mean "not given".
+/// Returns an option that JavaScript passes as a number; `None` for a negative number or NaN, which
+/// mean that it is not given.
 fn given(number: f64) -> Option<u64> {
     // Integers up to 2^53 are exact, and no file is larger.
     (number >= 0.0).then_some(number as u64)
 }
 
+/// Returns the packed metadata of a path.
 fn facts(roots: &Roots, path: &[u8], follow: bool) -> Result<Packed> {
     let path_stat::PathStat { stat, target, .. } =
         if follow { roots.stat(path)? } else { roots.lstat(path)? };

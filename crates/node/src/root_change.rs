@@ -82,7 +82,7 @@ impl NativeRoots {
         .map(PackedResult::from)
     }
 
-    /// Resolves to whether the directory was created, and did not exist already.
+    /// Resolves to true if the directory was created, and to false if it existed already.
     #[napi]
     pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> Promise<bool> {
         let options = MkdirOptions { parents, exist_ok };
@@ -130,7 +130,8 @@ impl NativeRoots {
         self.at(Lane::Scan, changed(&path), work)
     }
 
-    /// The version of the entry under its new name, if it is known.
+    /// Resolves to the version of the entry under its new name; null after a move to another file
+    /// system, or if another program has replaced the entry already.
     #[napi]
     #[allow(clippy::too_many_arguments)] // an options object costs more
     pub fn rename(
@@ -214,12 +215,13 @@ impl NativeRoots {
         })
     }
 }
-/// Returns a path of a change, as [`NativeRoots::at`] takes it.
+/// Returns the argument `asked` of [`NativeRoots::at`] for a change of one path.
 fn changed(path: &str) -> Vec<(Vec<u8>, Intent)> {
     vec![(bytes_of(path), Intent::Write)]
 }
 
-/// Returns the two paths of a copy or move.
+/// Returns the argument `asked` of [`NativeRoots::at`] for a copy or move. `intent` is the access
+/// to the source.
 fn between(from: &str, intent: Intent, to: &str) -> Vec<(Vec<u8>, Intent)> {
     vec![(bytes_of(from), intent), (bytes_of(to), Intent::Write)]
 }
@@ -249,7 +251,8 @@ fn write_options(
     })
 }
 
-/// Parses a version. A text that this file system did not return matches no version.
+/// Parses a version. A text that is no version cannot equal that of the file, so it is a
+/// `CONFLICT`.
 fn version_of(text: Option<String>) -> Result<Option<Version>> {
     text.map(|text| Version::parse(&text)).transpose().map_err(|_| {
         Error::new(Code::Conflict, "the file has changed since it was read")
@@ -269,7 +272,8 @@ fn conditions(
     })
 }
 
-/// A new name, in the same directory, for an entry that is moved aside.
+/// Returns a new name to which an entry can be renamed in its directory, to be kept until a change
+/// is final.
 #[napi]
 pub fn aside_name() -> String {
     String::from_utf8_lossy(&filewright_fs::write::aside::aside_name()).into_owned()

@@ -1,4 +1,4 @@
-//! The results of the root set as records for JavaScript.
+//! The records in which results of the root set cross to JavaScript.
 
 use std::borrow::Cow;
 
@@ -47,20 +47,20 @@ wire! {
     /// A file that was written.
     pub struct WrittenFile {
         ..stat: EntryStat,
-        /// True when the file is new.
+        /// True if the file did not exist before.
         pub created: bool,
-        /// The number of other names that keep the old content.
+        /// The number of other hard links of the replaced file, which keep the old content.
         pub other_names: u64,
-        /// True when the file was not replaced, but written over.
+        /// True if the file was written in place, because it could not be replaced.
         pub in_place: bool,
     }
 }
 
 wire! {
-    /// The head of a listing; the entries follow it.
+    /// The head of a packed listing of a directory; the entries follow it.
     struct DirectoryHead {
         pub total: u64,
-        /// True when more follows.
+        /// True if the directory has entries after the page.
         pub more: bool,
         /// The number of entries that follow.
         pub count: u64,
@@ -68,7 +68,7 @@ wire! {
 }
 
 wire! {
-    /// The head of a page of a tree; the entries follow it.
+    /// The head of a packed page of a tree; the entries follow it.
     struct TreeHead {
         pub total: u64,
         /// The number of entries that follow.
@@ -80,10 +80,11 @@ wire! {
     /// An entry of a directory or a tree.
     struct ListedEntry<'a> {
         pub kind: Kind,
-        /// With the time, if the metadata is wanted and can be read.
+        /// The size in bytes; `None` if the metadata was not requested or could not be read. Then
+        /// `mtime` is 0.
         pub size: Option<u64>,
         pub mtime: f64,
-        /// The path below the directory that is listed.
+        /// The path relative to the listed directory.
         pub path: Cow<'a, str>,
         /// The target of a link.
         pub target: Option<Cow<'a, str>>,
@@ -113,6 +114,7 @@ impl From<&Written> for WrittenFile {
     }
 }
 
+/// Appends an entry to a packed listing.
 fn pack_entry(
     packed: &mut Packed,
     kind: Kind,
@@ -125,7 +127,7 @@ fn pack_entry(
     ListedEntry { kind, size: stat.map(|stat| stat.size), mtime, path, target }.put(packed);
 }
 
-/// A [`DirectoryHead`] and the entries.
+/// Returns a packed listing: a [`DirectoryHead`] and the entries.
 pub(crate) fn pack_listing(listing: &DirPage) -> Packed {
     let DirPage { total, more, entries, .. } = listing;
     let head = DirectoryHead { total: *total, more: *more, count: entries.len() as u64 };
@@ -136,7 +138,7 @@ pub(crate) fn pack_listing(listing: &DirPage) -> Packed {
     packed
 }
 
-/// A [`TreeHead`] and the entries.
+/// Returns a packed page of a tree: a [`TreeHead`] and the entries.
 pub(crate) fn pack_tree_page(page: &TreePage) -> Packed {
     let mut packed = TreeHead { total: page.total, count: page.entries.len() as u64 }.packed();
     for TreeEntry { path, kind, stat, target } in &page.entries {

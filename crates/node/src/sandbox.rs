@@ -1,9 +1,9 @@
-//! Bindings for commands under kernel restrictions.
+//! Bindings for commands that run under restrictions by the kernel.
 
 use filewright_core::wire;
 use filewright_core::wire::Wire;
 use filewright_core::{Code, Error};
-use filewright_sandbox::{Command, Limit, Probe, ScanSpec, Spec, Status, syscall_names};
+use filewright_sandbox::{Command, EnforcedLayers, Limit, Probe, ScanSpec, Spec, syscall_names};
 use napi_derive::napi;
 use std::borrow::Cow;
 
@@ -12,25 +12,26 @@ use crate::convert::{PackedResult, guard};
 use crate::root::token;
 use crate::task::Promise;
 
-/// The restrictions that would apply to a command: whether files, network, signals and forks are
-/// restricted, and the version of Landlock.
+/// Returns what the kernel would restrict for a command with these permissions: 1 or 0 for files,
+/// network, signals and forks, then the version of Landlock.
 #[napi]
 pub fn sandbox_status(spec: String) -> napi::Result<Vec<u32>> {
-    guard(|| filewright_sandbox::status(&Spec::from_json(&spec)?)).map(
-        |Status { files, network, signals, forks, abi }| {
+    guard(|| filewright_sandbox::enforced_layers(&Spec::from_json(&spec)?)).map(
+        |EnforcedLayers { files, network, signals, forks, abi }| {
             let flags = [files, network, signals, forks].map(u32::from);
             flags.into_iter().chain([abi]).collect()
         },
     )
 }
 
-/// The names of the system calls that can be forbidden.
+/// Returns the names of the system calls that can be forbidden.
 #[napi]
 pub fn sandbox_syscalls() -> Vec<&'static str> {
     syscall_names().collect()
 }
 
-/// Attempts an operation under the restrictions: the name of the error, or nothing.
+/// Attempts an operation under the restrictions of a command. Resolves to the name of its error, or
+/// to null if it succeeds.
 #[napi]
 pub fn sandbox_probe(spec: String, kind: String, path: Option<String>) -> Promise<Option<String>> {
     let work = move || {
@@ -45,52 +46,54 @@ pub fn sandbox_probe(spec: String, kind: String, path: Option<String>) -> Promis
     Promise::on_own_thread(work)
 }
 
-/// Finds the files that a command may not see or change: JSON.
+/// Finds the files that a command may not see or change. Resolves to the JSON that `scan.rs` of the
+/// crate `filewright-sandbox` describes.
 #[napi]
 pub fn sandbox_scan(spec: String) -> Promise<String> {
     Promise::on_own_thread(move || filewright_sandbox::scan(&ScanSpec::from_json(&spec)?))
 }
 
-/// Removes an entry that a command created, below a root; `path` in hexadecimal.
+/// Removes an entry that a command created below a root. `path` is in hexadecimal.
 #[napi]
 pub fn sandbox_remove(root: String, path: String) -> Promise<()> {
     Promise::on_own_thread(move || place::remove(root, &path))
 }
 
-/// The text of a regular file of at most so many bytes; empty for any other entry, and nothing
-/// without an entry.
+/// Resolves to the text of a regular file below a root. Empty if it is longer than `most` bytes,
+/// cannot be opened or is not a regular file; null if nothing exists. `path` is in hexadecimal.
 #[napi]
 pub fn sandbox_read(root: String, path: String, most: u32) -> Promise<Option<String>> {
     Promise::on_own_thread(move || place::read(root, &path, most))
 }
 
-/// Replaces whatever entry exists by a file with this text.
+/// Replaces the entry at a path below a root, whatever its type, by a file with this text. `path`
+/// is in hexadecimal.
 #[napi]
 pub fn sandbox_replace(root: String, path: String, text: String) -> Promise<()> {
     Promise::on_own_thread(move || place::replace(root, &path, &text))
 }
 
 wire! {
-    /// The end of a command.
+    /// How a command ended, and its output.
     struct SandboxedCommand<'a> {
-        /// `None` if a signal ended it.
+        /// The exit status; `None` if the command was killed.
         pub exit_code: Option<i64>,
-        /// The signal that ended it.
+        /// The number of the signal that ended it, if one did.
         pub signal: Option<i64>,
-        /// True when it ran out of time.
+        /// True if it was killed because its time was up.
         pub timed_out: bool,
-        /// True when output was truncated.
+        /// True if it wrote more than `maxOutput` to one of its outputs.
         pub truncated: bool,
-        /// The output, with invalid UTF-8 replaced.
+        /// The standard output, with invalid UTF-8 replaced.
         pub stdout: Cow<'a, str>,
-        /// The error output, with invalid UTF-8 replaced.
+        /// The standard error output, with invalid UTF-8 replaced.
         pub stderr: Cow<'a, str>,
-        /// The limit that ended it.
+        /// The limit that it exceeded, for which it was killed.
         pub exceeded: Option<Limit>,
     }
 }
 
-/// Runs a command. Resolves to a `SandboxedCommand`.
+/// Runs a command to its end. Resolves to a packed `SandboxedCommand`.
 #[napi]
 pub fn sandbox_run(
     spec: String,
@@ -115,7 +118,7 @@ pub fn sandbox_run(
     Promise::on_own_thread(work)
 }
 
-/// Operations on entries that commands created; only supported on Linux.
+/// Operations on entries that commands created. Only Linux supports them.
 #[cfg(target_os = "linux")]
 mod place {
     use filewright_core::Result;
@@ -139,19 +142,19 @@ mod place {
 mod place {
     use filewright_core::{Code, Error, Result};
 
-    fn elsewhere<T>() -> Result<T> {
+    fn unsupported<T>() -> Result<T> {
         Err(Error::new(Code::SandboxSetupFailed, "commands can be sandboxed on Linux only so far"))
     }
 
     pub(super) fn remove(_: String, _: &str) -> Result<()> {
-        elsewhere()
+        unsupported()
     }
 
     pub(super) fn read(_: String, _: &str, _: u32) -> Result<Option<String>> {
-        elsewhere()
+        unsupported()
     }
 
     pub(super) fn replace(_: String, _: &str, _: &str) -> Result<()> {
-        elsewhere()
+        unsupported()
     }
 }

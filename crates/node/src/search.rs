@@ -1,4 +1,5 @@
-//! Bindings for globs, ignore rules and search: over bytes, and over the trees of a root set.
+//! Bindings for globs, ignore rules and searches: in contents that JavaScript passes, and in trees
+//! on the disk.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::convert::{PackedBatch, PackedResult, guard};
 use crate::root::{NativeRoots, bytes_of, token};
 use crate::task::Promise;
 
-/// A compiled query.
+/// A compiled query for searching contents.
 #[napi]
 pub struct SearchQuery {
     query: Query,
@@ -40,7 +41,7 @@ impl SearchQuery {
         guard(|| search_packed(&self.query, content, &limits, &|| false)).map(PackedResult::from)
     }
 
-    /// The same off the event loop, for long contents.
+    /// Like `search`, on another thread, for long contents.
     #[napi]
     pub fn search_async(
         &self,
@@ -55,7 +56,7 @@ impl SearchQuery {
     }
 }
 
-/// An index of contents that JavaScript holds.
+/// An index of contents that JavaScript passes, each identified by a number.
 #[napi]
 pub struct HeldIndex {
     held: MemoryIndex,
@@ -69,13 +70,14 @@ impl HeldIndex {
         Self { held: MemoryIndex::default() }
     }
 
-    /// The number of a content; -1 if it is binary, -2 if every query must read it.
+    /// Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
+    /// cannot be indexed, so that every query must read it.
     #[napi]
     pub fn sign(&mut self, content: &[u8]) -> napi::Result<i64> {
         guard(|| Ok(self.held.sign(content).code()))
     }
 
-    /// One bit for each number, in bytes; nothing if all can match.
+    /// Returns one bit for each number, set if that content can have a match; null if all can.
     #[napi]
     pub fn candidates(&self, query: &SearchQuery) -> napi::Result<Option<Uint8Array>> {
         let bytes = |word: u64| word.to_le_bytes();
@@ -83,14 +85,14 @@ impl HeldIndex {
             .map(|set| set.map(|set| set.into_iter().flat_map(bytes).collect::<Vec<u8>>().into()))
     }
 
-    /// The memory use in bytes.
+    /// Returns the memory use in bytes.
     #[napi]
     pub fn bytes(&self) -> f64 {
         self.held.bytes() as f64
     }
 }
 
-/// A compiled list of globs.
+/// A compiled list of globs that paths must match or must not match.
 #[napi]
 pub struct PathGlobs {
     globs: Globs,
@@ -119,13 +121,13 @@ impl PathGlobs {
     }
 }
 
-/// The paths that best match a fuzzy query. Each path ends in a NUL.
+/// Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL.
 #[napi]
 pub fn rank_paths(paths: String, options: String) -> napi::Result<PackedResult> {
     guard(|| rank_packed(&paths, &options)).map(PackedResult::from)
 }
 
-/// The ignore rules from the root of a walk down to one directory.
+/// The ignore rules that apply in one directory: its own and those of the directories above it.
 #[napi]
 pub struct IgnoreStack {
     stack: Stack,
@@ -139,8 +141,9 @@ impl IgnoreStack {
         Self { stack: Stack::new() }
     }
 
-    /// `places` and `files` are parallel: each file's index in the list of names of ignore files,
-    /// and its bytes.
+    /// Returns the rules for a directory below. `files` are the contents of its ignore files, and
+    /// `places` the index of each in the list of names of ignore files. `border` says that the
+    /// directory contains `.git`.
     #[napi]
     pub fn enter(
         &self,
@@ -161,7 +164,7 @@ impl IgnoreStack {
 
 #[napi]
 impl NativeRoots {
-    /// Searches contents below a path.
+    /// Searches the contents of files below a path. Resolves to batches of packed results.
     #[napi]
     pub fn grep(
         &self,
@@ -209,7 +212,7 @@ impl NativeRoots {
         self.scan(&path, work)
     }
 
-    /// Builds the index of a directory now.
+    /// Builds an index of a directory, if there is none. Resolves to its packed status.
     #[napi]
     pub fn warm(
         &self,
@@ -224,7 +227,8 @@ impl NativeRoots {
         self.scan(&path, work)
     }
 
-    /// Sets the state directory for saved indexes. Must be called before threads are restricted.
+    /// Sets the state directory in which indexes are saved. Must be called by a thread that
+    /// Landlock does not restrict.
     #[napi]
     pub fn keep_indexes(&self, state_dir: String) -> napi::Result<()> {
         guard(|| {
@@ -233,16 +237,17 @@ impl NativeRoots {
         })
     }
 
-    /// Releases all indexes.
+    /// Closes all indexes. Later searches may create new ones.
     #[napi]
     pub fn dispose_indexes(&self) {
-        // A closed set has none.
+        // A closed set of roots has no index.
         if let Ok(open) = self.open() {
             index::dispose(&open.session);
         }
     }
 
-    /// The status of the index that contains a path; no numbers without an index.
+    /// Resolves to the packed status of the index that contains a path, without any number if there
+    /// is none.
     #[napi]
     pub fn index_status(&self, path: String) -> Promise<PackedResult> {
         let work = |session: &Arc<Session>, path: &[u8]| {

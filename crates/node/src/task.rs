@@ -1,4 +1,4 @@
-//! Work off the event loop: the promise of a value that another thread computes.
+//! Runs work on another thread and returns a JavaScript promise for its result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,26 +13,26 @@ use crate::promise::promise;
 
 type Computation<J> = Box<dyn FnOnce() -> napi::Result<J> + Send>;
 
-/// The value of some work, or its error. napi declares it as `Promise` of the value because of its
-/// name.
+/// A JavaScript promise for the result of some work. Because of its name, napi declares it in
+/// TypeScript as `Promise` of the value.
 pub enum Promise<J: Value> {
-    /// Computed by a thread of a lane.
+    /// The work runs on a thread of this lane of the pool.
     Lane { work: Computation<J>, pool: Arc<Pool>, lane: Lane },
-    /// Computed by a separate thread.
+    /// The work runs on a new thread of its own.
     OwnThread(Computation<J>),
-    /// Computed by a thread of Node.
+    /// The work runs on a thread of Node's thread pool.
     NodeThread(AsyncTask<NodeTask<J>>),
-    /// Not computed: the promise is rejected.
+    /// No work runs; the promise is rejected with this error.
     Refused(Error),
 }
 
-/// A value that a thread may create and the event loop converts.
+/// A value that another thread creates and the event loop converts for JavaScript.
 pub trait Value: ToNapiValue + TypeName + Send + 'static {}
 
 impl<J: ToNapiValue + TypeName + Send + 'static> Value for J {}
 
 impl<J: Value> Promise<J> {
-    /// Work for the threads of a set of roots.
+    /// Returns a promise for work on the threads of a set of roots.
     pub fn in_lane<T: Into<J>>(
         pool: Arc<Pool>,
         lane: Lane,
@@ -41,12 +41,13 @@ impl<J: Value> Promise<J> {
         Self::Lane { work: Box::new(|| guard(work).map(Into::into)), pool, lane }
     }
 
-    /// Work of any duration.
+    /// Returns a promise for work that may take any time, on a thread of its own.
     pub fn on_own_thread<T: Into<J>>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
         Self::OwnThread(Box::new(|| guard(work).map(Into::into)))
     }
 
-    /// Work on contents, which are released on the event loop afterwards.
+    /// Returns a promise for work on contents that JavaScript passed, on a thread of Node. napi
+    /// releases the contents on the event loop afterwards.
     pub fn on_node_thread<T: Into<J>>(
         mut work: impl FnMut() -> Result<T> + Send + 'static,
     ) -> Self {
@@ -56,7 +57,7 @@ impl<J: Value> Promise<J> {
     }
 }
 
-/// Work for a thread of Node.
+/// Work for a thread of Node's thread pool.
 pub struct NodeTask<J>(Box<dyn FnMut() -> napi::Result<J> + Send>);
 
 impl<J: Value> Task for NodeTask<J> {

@@ -1,5 +1,5 @@
-//! A control group that bounds the number of processes of one command, for hosts that run as root,
-//! because the kernel's per-user limit does not apply to root.
+//! A control group (cgroup) that limits the number of processes of one command. Needed if the host
+//! runs as root, because the kernel's limit per user does not apply to root.
 //!
 //! It is created where this process may create one: below its own group or as a sibling, in the
 //! hierarchy of the controller `pids` (version 1) or the unified one (version 2).
@@ -19,8 +19,8 @@ pub(crate) struct ControlGroup {
 }
 
 impl ControlGroup {
-    /// Creates a group of at most so many processes and threads; returns `None` if that is
-    /// impossible.
+    /// Creates a group of at most `processes` processes and threads. Returns `None` if there is no
+    /// limit, this user is not root, or the system does not permit it.
     pub(crate) fn new(processes: u64) -> Option<Self> {
         if processes == 0 || !rustix::process::geteuid().is_root() {
             return None;
@@ -41,19 +41,19 @@ impl ControlGroup {
         None
     }
 
-    /// Reports whether a group can be created here.
+    /// Reports whether this process can create a group, by creating one.
     pub(crate) fn is_possible() -> bool {
         Self::new(1).is_some()
     }
 
-    /// Returns a descriptor by which a process joins the group.
+    /// Returns a descriptor of `cgroup.procs`: a process joins the group by writing `0` to it.
     pub(crate) fn membership(&self) -> Result<OwnedFd> {
         open(&format!("{}/cgroup.procs", self.path), OFlags::WRONLY).ok_or_else(|| {
             Error::new(Code::SandboxSetupFailed, "the control group of the command is gone")
         })
     }
 
-    /// Forbids new processes in the group.
+    /// Makes the kernel refuse new processes in the group.
     pub(crate) fn close(&self) {
         self.write("pids.max", "0");
     }
@@ -66,7 +66,8 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // Ended processes leave the group with a short delay.
+        // Processes leave the group a moment after they have ended, and a group with processes
+        // cannot be removed.
         for _ in 0..100 {
             if rustix::fs::unlinkat(CWD, &self.path, AtFlags::REMOVEDIR).is_ok() {
                 return;

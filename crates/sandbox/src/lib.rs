@@ -1,4 +1,4 @@
-//! Runs a command under kernel restrictions: inside its roots and without network.
+//! Runs a command under restrictions by the kernel: files only below its roots, and no network.
 //!
 //! A supervisor process is forked for each command and ends every process that the command started.
 //! The command either applies Landlock and seccomp itself, or is a program that creates namespaces
@@ -31,7 +31,7 @@ mod syscalls;
 
 #[cfg(target_os = "linux")]
 pub use place::RootedPath;
-pub use spec::{Command, Limit, Probe, ResourceLimits, RunOutcome, ScanSpec, Spec, Status};
+pub use spec::{Command, EnforcedLayers, Limit, Probe, ResourceLimits, RunOutcome, ScanSpec, Spec};
 pub use syscalls::syscall_names;
 
 use filewright_core::Result;
@@ -39,13 +39,13 @@ use filewright_core::Result;
 use filewright_core::{Code, Error};
 use filewright_fs::cancel::CancelToken;
 
-/// Returns the restrictions that would apply to a command with this specification.
+/// Returns what the kernel would restrict for a command with these permissions.
 ///
-/// # Errors
-/// `SANDBOX_SETUP_FAILED` if they cannot be enforced and less is not allowed.
+/// # Errors `SANDBOX_SETUP_FAILED` if the permissions cannot be enforced and [`Spec::degrade`] is
+/// false.
 #[cfg(target_os = "linux")]
-pub fn status(spec: &Spec) -> Result<Status> {
-    linux::Restrictions::new(spec).map(|restrictions| restrictions.status())
+pub fn enforced_layers(spec: &Spec) -> Result<EnforcedLayers> {
+    linux::Restrictions::new(spec).map(|restrictions| restrictions.enforced_layers())
 }
 
 /// Runs a command to its end, or until it is stopped.
@@ -58,7 +58,8 @@ pub fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<RunOu
     run::run(spec, command, cancel)
 }
 
-/// Attempts an operation under the restrictions; returns the name of its error.
+/// Attempts an operation under the restrictions, to test them. Returns the name of its error, such
+/// as `EACCES`; `None` if it succeeds.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
@@ -67,7 +68,8 @@ pub fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     linux::probe(spec, what)
 }
 
-/// Finds the files that a command may not see or change, as the JSON text of `scan.rs`.
+/// Finds the files that a command may not see or change. Returns the JSON text that `scan.rs`
+/// describes.
 ///
 /// # Errors
 /// `INVALID_GLOB`; `SANDBOX_SETUP_FAILED` for a tree that cannot be scanned.
@@ -82,11 +84,11 @@ pub fn scan(spec: &ScanSpec) -> Result<String> {
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
 pub fn scan(_spec: &ScanSpec) -> Result<String> {
-    elsewhere()
+    unsupported()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn elsewhere<T>() -> Result<T> {
+fn unsupported<T>() -> Result<T> {
     Err(Error::new(Code::SandboxSetupFailed, "commands can be sandboxed on Linux only so far"))
 }
 
@@ -95,8 +97,8 @@ fn elsewhere<T>() -> Result<T> {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn status(_spec: &Spec) -> Result<Status> {
-    elsewhere()
+pub fn enforced_layers(_spec: &Spec) -> Result<EnforcedLayers> {
+    unsupported()
 }
 
 /// Not supported on this system.
@@ -105,7 +107,7 @@ pub fn status(_spec: &Spec) -> Result<Status> {
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
 pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<RunOutcome> {
-    elsewhere()
+    unsupported()
 }
 
 /// Not supported on this system.
@@ -114,5 +116,5 @@ pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<Ru
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
 pub fn probe(_spec: &Spec, _what: &Probe) -> Result<Option<String>> {
-    elsewhere()
+    unsupported()
 }

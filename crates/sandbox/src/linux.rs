@@ -1,5 +1,6 @@
-//! The restrictions that a command of the fast tier applies before its program runs: Landlock for
-//! files, seccomp for the network, and no capabilities.
+//! The restrictions that a command applies to itself before its program runs: Landlock for files,
+//! seccomp for the network, and no capabilities. Commands that run in namespaces (bubblewrap) do
+//! not need them.
 
 use std::ffi::CString;
 use std::io;
@@ -15,16 +16,16 @@ use rustix::net::{AddressFamily, SocketType};
 
 use crate::control_group::ControlGroup;
 use crate::seccomp;
-use crate::spec::{Probe, Spec, Status};
+use crate::spec::{EnforcedLayers, Probe, Spec};
 
 const READ_RIGHTS: u64 = fs::READ | fs::EXECUTE;
-/// The right to list a directory, and nothing else.
-const LIST_RIGHT: u64 = 1 << 3;
-/// Landlock restricts signals from this version on.
+/// Landlock's right to list a directory.
+const LIST_DIRECTORY_RIGHT: u64 = 1 << 3;
+/// The first version of Landlock that restricts signals.
 const ABI_WITH_SIGNALS: u32 = 6;
 
-/// The entries of `/proc` that concern the machine and not a process.
-const PROC_OF_THE_MACHINE: &[&str] = &[
+/// The entries of `/proc` that a command may read: those about the machine, not about a process.
+const READABLE_PROC_ENTRIES: &[&str] = &[
     "/proc/cpuinfo",
     "/proc/devices",
     "/proc/diskstats",
@@ -38,11 +39,11 @@ const PROC_OF_THE_MACHINE: &[&str] = &[
     "/proc/version",
     "/proc/vmstat",
 ];
-/// The entries of `/dev` without data: disks and memory are devices too.
-const DEVICES: &[&str] =
+/// The entries of `/dev` that a command may read. Others, such as disks, contain data.
+const READABLE_DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm"];
 
-/// The restrictions of a specification, ready to be applied.
+/// The restrictions for a command, prepared so that they can be applied without allocating memory.
 pub(crate) struct Restrictions {
     files: Option<Ruleset>,
     filter: Option<Vec<sock_filter>>,
@@ -61,8 +62,8 @@ impl Restrictions {
         Ok(Self { files, filter: seccomp::filter(spec)?, network: spec.network, abi })
     }
 
-    pub(crate) fn status(&self) -> Status {
-        Status {
+    pub(crate) fn enforced_layers(&self) -> EnforcedLayers {
+        EnforcedLayers {
             files: self.files.is_some(),
             network: self.filter.is_some() && !self.network,
             signals: self.files.is_some() && self.abi >= ABI_WITH_SIGNALS,
@@ -72,8 +73,8 @@ impl Restrictions {
     }
 
     /// Restricts the file access of the calling thread permanently and drops its capabilities;
-    /// child processes inherit that. With `own_process` it may read its own entry in `/proc`. Does
-    /// not allocate.
+    /// child processes inherit that. With `own_process` it may read its own entry in `/proc`.
+    /// Allocates no memory.
     pub(crate) fn confine_files(&self, own_process: bool) -> io::Result<()> {
         landlock::try_no_new_privileges()?;
         if let Some(files) = &self.files {
@@ -88,12 +89,13 @@ impl Restrictions {
     }
 
     /// Applies the system call filter to the calling thread. Must be the last restriction, because
-    /// the filter may forbid the calls that the others need. Does not allocate.
+    /// the filter may forbid the calls that the others need. Allocates no memory.
     pub(crate) fn filter_calls(&self) -> io::Result<()> {
-        self.filter.as_deref().map_or(Ok(()), seccomp::take_on_filter)
+        self.filter.as_deref().map_or(Ok(()), seccomp::apply_filter)
     }
 }
 
+/// Returns the Landlock rules for the paths that a command may read and write.
 fn ruleset(spec: &Spec, abi: u32) -> Result<Ruleset> {
     if abi == 0 {
         return Err(Error::new(Code::SandboxSetupFailed, "the kernel has no Landlock"));
@@ -108,18 +110,18 @@ fn ruleset(spec: &Spec, abi: u32) -> Result<Ruleset> {
     for path in &spec.write {
         allow(&ruleset, path, READ_RIGHTS | fs::WRITE)?;
     }
-    for path in PROC_OF_THE_MACHINE.iter().chain(DEVICES) {
+    for path in READABLE_PROC_ENTRIES.iter().chain(READABLE_DEVICES) {
         // A container may hide some of them.
         let _ = allow(&ruleset, path, READ_RIGHTS);
     }
-    // Shells expect to be able to write to it.
+    // Shells expect to be able to write to `/dev/null`.
     allow(&ruleset, "/dev/null", READ_RIGHTS | fs::WRITE)?;
     Ok(ruleset)
 }
 
-/// Allows reading below a path except for closed entries. Landlock can only add rights, so the
-/// siblings of a closed entry are allowed one by one, and entries created there later cannot be
-/// read.
+/// Allows reading below a path, except for the paths in `closed`. Landlock cannot exclude an entry
+/// below an allowed directory, so the siblings of a closed entry are allowed one by one. Siblings
+/// that are created later cannot be read.
 fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
     if closed.iter().any(|one| is_within(path, one)) {
         return Ok(());
@@ -128,27 +130,28 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
         return allow(ruleset, path, READ_RIGHTS);
     }
     let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
-    // Not for `/`, because that would include every directory, such as those of processes.
+    // The right also holds for everything below, so for `/` it would let the command list the
+    // directories of processes.
     if path != "/" {
-        ruleset.allow(directory.as_fd(), LIST_RIGHT)?;
+        ruleset.allow(directory.as_fd(), LIST_DIRECTORY_RIGHT)?;
     }
     let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
     let mut entries = RawDir::new(&directory, &mut buffer);
     while let Some(entry) = entries.next() {
-        let entry = entry.map_err(|errno| unopened(path, errno))?;
+        let entry = entry.map_err(|errno| open_error(path, errno))?;
         let name = entry.file_name().to_bytes();
-        // The target of a link is allowed at its own path.
+        // A link needs no right: access is decided at the path of its target.
         if name == b"." || name == b".." || entry.file_type() == FileType::Symlink {
             continue;
         }
         let base = path.trim_end_matches('/');
         match std::str::from_utf8(name) {
             Ok(name) => match allow_around(ruleset, &format!("{base}/{name}"), closed) {
-                // Deleted since, or not accessible for this user: no right is lost.
+                // The entry was deleted, or this user cannot access it either way.
                 Err(error) if error.code == Code::SandboxSetupFailed => {}
                 other => other?,
             },
-            // No closed entry has such a name.
+            // Closed paths are text, so an entry whose name is not UTF-8 contains none of them.
             Err(_) => {
                 let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
                 if let Ok(place) = rustix::fs::openat(&directory, name, flags, Mode::empty()) {
@@ -167,27 +170,29 @@ fn is_within(path: &str, directory: &str) -> bool {
 }
 
 fn open(path: &str, flags: OFlags) -> Result<OwnedFd> {
-    let bytes = CString::new(path).map_err(|_| unopened(path, Errno::INVAL))?;
+    let bytes = CString::new(path).map_err(|_| open_error(path, Errno::INVAL))?;
     rustix::fs::open(bytes, flags | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| unopened(path, errno))
+        .map_err(|errno| open_error(path, errno))
 }
 
-fn unopened(path: &str, errno: Errno) -> Error {
+fn open_error(path: &str, errno: Errno) -> Error {
     let what = format!("{path} cannot be opened for the sandbox: {errno}");
     Error::new(Code::SandboxSetupFailed, what)
 }
 
+/// Allows rights on a file, or on a directory and everything below it.
 fn allow(ruleset: &Ruleset, path: &str, rights: u64) -> Result<()> {
     allow_at(ruleset, &open(path, OFlags::PATH)?, rights, path)
 }
 
 fn allow_at(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) -> Result<()> {
-    let stat = rustix::fs::fstat(place).map_err(|errno| unopened(path, errno))?;
+    let stat = rustix::fs::fstat(place).map_err(|errno| open_error(path, errno))?;
     let directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     ruleset.allow(place.as_fd(), if directory { rights } else { rights & fs::FILE })
 }
 
-/// Attempts an operation on a thread with the same restrictions that a command inherits.
+/// Attempts an operation on a new thread under the restrictions of a command. Returns the name of
+/// its error; `None` if it succeeds.
 pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     let restrictions = Restrictions::new(spec)?;
     let what = what.clone();
@@ -203,7 +208,7 @@ pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
             format!("the kernel does not restrict a thread: {why}"),
         )
     })?;
-    Ok(tried.err().map(name_of))
+    Ok(tried.err().map(errno_name))
 }
 
 fn attempt(what: &Probe) -> std::result::Result<(), Errno> {
@@ -217,7 +222,7 @@ fn attempt(what: &Probe) -> std::result::Result<(), Errno> {
             let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
             let nobody = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 9);
             match rustix::net::connect(&socket, &nobody) {
-                // The connection attempt reached the network.
+                // Nothing listens at this port, but the attempt was let through.
                 Err(Errno::CONNREFUSED) => Ok(()),
                 result => result,
             }
@@ -228,7 +233,8 @@ fn attempt(what: &Probe) -> std::result::Result<(), Errno> {
     }
 }
 
-fn name_of(errno: Errno) -> String {
+/// Returns the name of an error, such as `EACCES`; `E` and its number for a rare one.
+fn errno_name(errno: Errno) -> String {
     let name = match errno {
         Errno::ACCESS => "EACCES",
         Errno::PERM => "EPERM",

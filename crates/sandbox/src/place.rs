@@ -1,29 +1,30 @@
-//! Changes an entry that a command created: by descriptors from a root of the workspace, without
-//! following links. Another command may be running in the same tree and exchange directories for
-//! links meanwhile.
+//! Reads, replaces or removes one entry that a command created. It is reached name by name from a
+//! root of the workspace, by descriptors and without following links, because another command may
+//! be running in the same tree and exchange a directory for a link.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use filewright_core::{Code, Error, Result};
-use filewright_fs::dir::temp_name::fresh_name;
-use filewright_fs::dir::tree::{remove_own, unlock};
+use filewright_fs::dir::temp_name::new_temp_name;
+use filewright_fs::dir::tree::{give_owner_access, remove_temp_entry};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-const STAND: OFlags =
+/// The flags for opening a directory only as a base for other calls.
+const BASE_DIRECTORY_FLAGS: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// An entry below a root.
+/// The path of an entry below a root of the workspace.
 #[derive(Clone, Debug)]
 pub struct RootedPath {
-    /// Absolute; the command cannot change the directories above it.
+    /// The absolute path of the root. The command cannot change the directories above it.
     pub root: String,
-    /// Absolute, and below the root.
+    /// The absolute path of the entry, in bytes.
     pub path: Vec<u8>,
 }
 
 impl RootedPath {
-    /// Creates it from a path in hexadecimal.
+    /// Creates it from the bytes of the path in hexadecimal.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -36,41 +37,41 @@ impl RootedPath {
         Ok(Self { path: pairs.collect::<Result<_>>()?, root })
     }
 
-    /// Removes the entry with its contents.
+    /// Removes the entry with everything below it. Succeeds if it does not exist.
     ///
     /// # Errors
     /// The system's errors.
     pub fn remove(&self) -> Result<()> {
         let Some((directory, name)) = self.parent()? else { return Ok(()) };
-        match remove_own(directory.as_fd(), name) {
+        match remove_temp_entry(directory.as_fd(), name) {
             Err(error) if error.code == Code::PermissionDenied => {
-                unlocked(&directory, || remove_own(directory.as_fd(), name))
+                with_owner_access(&directory, || remove_temp_entry(directory.as_fd(), name))
             }
             other => other,
         }
     }
 
-    /// Gives the owner of a directory all permissions.
+    /// Gives the owner of the directory at this path all permissions.
     ///
     /// # Errors
     /// The system's errors.
-    pub(crate) fn unlock(&self) -> Result<()> {
+    pub(crate) fn give_owner_access(&self) -> Result<()> {
         if self.is_root() {
-            let root = self.open_root().and_then(|root| unlock_this(&root));
-            return root.map(drop).map_err(|errno| self.failed(errno));
+            let root = self.open_root().and_then(|root| give_owner_access_to(&root));
+            return root.map(drop).map_err(|errno| self.error(errno));
         }
         let Some((directory, name)) = self.parent()? else { return Ok(()) };
-        let unlocked = match unlock(directory.as_fd(), name) {
-            // The directory can be listed, but not entered.
-            Err(Errno::ACCESS) => {
-                unlock_this(&directory).and_then(|_| unlock(directory.as_fd(), name))
-            }
+        let unlocked = match give_owner_access(directory.as_fd(), name) {
+            // The parent may not be entered, so its permissions are changed first.
+            Err(Errno::ACCESS) => give_owner_access_to(&directory)
+                .and_then(|_| give_owner_access(directory.as_fd(), name)),
             other => other,
         };
-        unlocked.map_err(|errno| self.failed(errno))
+        unlocked.map_err(|errno| self.error(errno))
     }
 
-    /// Opens a directory for reading, at a path of any length.
+    /// Opens the directory at this path for reading. The path may be longer than the system accepts
+    /// in one call.
     ///
     /// # Errors
     /// The system's errors.
@@ -92,8 +93,8 @@ impl RootedPath {
         rustix::fs::open(self.root.as_str(), flags, Mode::empty())
     }
 
-    /// Returns the bytes of a regular file of at most so many; empty for any other entry, and
-    /// `None` without an entry.
+    /// Returns the content of the regular file at this path. Empty if it is longer than `most`
+    /// bytes, cannot be opened or is not a regular file; `None` if nothing exists.
     ///
     /// # Errors
     /// The system's errors.
@@ -105,7 +106,7 @@ impl RootedPath {
             Err(Errno::NOENT) => return Ok(None),
             Err(_) => return Ok(Some(Vec::new())),
         };
-        let stat = rustix::fs::fstat(&file).map_err(|errno| self.failed(errno))?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| self.error(errno))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Ok(Some(Vec::new()));
         }
@@ -116,14 +117,15 @@ impl RootedPath {
                 Ok(0) => break,
                 Ok(count) => length += count,
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.failed(errno)),
+                Err(errno) => return Err(self.error(errno)),
             }
         }
         bytes.truncate(if length > most { 0 } else { length });
         Ok(Some(bytes))
     }
 
-    /// Replaces whatever entry exists by a file with these bytes.
+    /// Replaces the entry at this path, whatever its type, by a file with these bytes. Does nothing
+    /// if the parent directory was deleted.
     ///
     /// # Errors
     /// The system's errors.
@@ -131,14 +133,14 @@ impl RootedPath {
         let Some((directory, name)) = self.parent()? else { return Ok(()) };
         match replace_in(directory.as_fd(), name, bytes) {
             Err(error) if error.code == Code::PermissionDenied => {
-                unlocked(&directory, || replace_in(directory.as_fd(), name, bytes))
+                with_owner_access(&directory, || replace_in(directory.as_fd(), name, bytes))
             }
             other => other,
         }
     }
 
-    /// Returns the parent directory and the name in it, or `None` if the parent was deleted or
-    /// replaced.
+    /// Opens the parent directory, and returns it with the name of the entry in it; `None` if a
+    /// directory of the path was deleted, or replaced by a link or file.
     fn parent(&self) -> Result<Option<(OwnedFd, &[u8])>> {
         let outside = || Error::new(Code::OutsideAllowed, "the place is not below its root");
         let root = self.root.trim_end_matches('/').as_bytes();
@@ -151,33 +153,36 @@ impl RootedPath {
         let last = names.pop().ok_or_else(outside)?;
         let mut directory = match self.open_root() {
             Ok(directory) => directory,
-            Err(errno) => return self.gone(errno),
+            Err(errno) => return self.none_if_gone(errno),
         };
         for name in names {
-            let entered = match rustix::fs::openat(&directory, name, STAND, Mode::empty()) {
-                // The command removed the permissions of the parent directory.
-                Err(Errno::ACCESS) => {
-                    let _ = unlock_this(&directory);
-                    rustix::fs::openat(&directory, name, STAND, Mode::empty())
-                }
-                other => other,
-            };
+            let entered =
+                match rustix::fs::openat(&directory, name, BASE_DIRECTORY_FLAGS, Mode::empty()) {
+                    // The command has removed the permission to enter the directory.
+                    Err(Errno::ACCESS) => {
+                        let _ = give_owner_access_to(&directory);
+                        rustix::fs::openat(&directory, name, BASE_DIRECTORY_FLAGS, Mode::empty())
+                    }
+                    other => other,
+                };
             directory = match entered {
                 Ok(below) => below,
-                Err(errno) => return self.gone(errno),
+                Err(errno) => return self.none_if_gone(errno),
             };
         }
         Ok(Some((directory, last)))
     }
 
-    fn gone<T>(&self, errno: Errno) -> Result<Option<T>> {
+    /// Returns `None` for an errno that means that a directory of the path was deleted or replaced,
+    /// otherwise the error.
+    fn none_if_gone<T>(&self, errno: Errno) -> Result<Option<T>> {
         match errno {
             Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Ok(None),
-            errno => Err(self.failed(errno)),
+            errno => Err(self.error(errno)),
         }
     }
 
-    fn failed(&self, errno: Errno) -> Error {
+    fn error(&self, errno: Errno) -> Error {
         let code = match errno {
             Errno::ACCESS | Errno::PERM => Code::PermissionDenied,
             _ => Code::IoError,
@@ -186,35 +191,38 @@ impl RootedPath {
     }
 }
 
-/// Runs an operation in a directory that its owner may not change at present, and restores the
-/// permission bits afterwards.
-fn unlocked(directory: &OwnedFd, run: impl FnOnce() -> Result<()>) -> Result<()> {
-    let before = unlock_this(directory);
+/// Gives the owner all permissions of a directory while `run` runs, and restores the permission
+/// bits afterwards.
+fn with_owner_access(directory: &OwnedFd, run: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before = give_owner_access_to(directory);
     let done = run();
     if let Ok(before) = before {
-        let _ = rustix::fs::chmod(own_path(directory), before);
+        let _ = rustix::fs::chmod(procfs_path(directory), before);
     }
     done
 }
 
-/// Gives the owner all permissions of an open directory; returns the previous bits.
-fn unlock_this(directory: &OwnedFd) -> rustix::io::Result<Mode> {
+/// Gives the owner all permissions of an open directory, and returns the previous permission bits.
+fn give_owner_access_to(directory: &OwnedFd) -> rustix::io::Result<Mode> {
     let before = Mode::from_raw_mode(rustix::fs::fstat(directory)?.st_mode);
-    rustix::fs::chmod(own_path(directory), before | Mode::RWXU)?;
+    rustix::fs::chmod(procfs_path(directory), before | Mode::RWXU)?;
     Ok(before)
 }
 
-/// An `O_PATH` descriptor accepts permission bits only through this path.
-fn own_path(directory: &OwnedFd) -> String {
+/// Returns the path in procfs by which the permission bits of an `O_PATH` descriptor can be set,
+/// which the descriptor itself does not allow.
+fn procfs_path(directory: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", directory.as_raw_fd())
 }
 
+/// Writes the bytes to a temporary file in a directory, removes the entry `name`, and renames the
+/// file to it.
 fn replace_in(directory: BorrowedFd<'_>, name: &[u8], bytes: &[u8]) -> Result<()> {
     let failed = |errno: Errno| {
         let code = if errno == Errno::ACCESS { Code::PermissionDenied } else { Code::IoError };
         Error::new(code, format!("{}: {errno}", String::from_utf8_lossy(name)))
     };
-    let temporary = fresh_name();
+    let temporary = new_temp_name();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file =
         rustix::fs::openat(directory, temporary.as_slice(), flags, Mode::from_raw_mode(0o644))
@@ -230,7 +238,7 @@ fn replace_in(directory: BorrowedFd<'_>, name: &[u8], bytes: &[u8]) -> Result<()
             }
         }
     }
-    remove_own(directory, name)?;
+    remove_temp_entry(directory, name)?;
     rustix::fs::renameat(directory, temporary.as_slice(), directory, name).map_err(failed)
 }
 

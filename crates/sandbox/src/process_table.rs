@@ -1,4 +1,5 @@
-//! The process table of the machine: the descendants of a process, and their tasks and memory.
+//! Reads the process table of the machine: the descendants of a process, and their number of tasks
+//! (processes and threads) and memory.
 //!
 //! Reads `/proc` without allocating after construction, because the supervisor reads it between
 //! fork and exit, where another thread may have held the allocator's lock.
@@ -9,9 +10,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags, RawDir};
 
-/// Further processes of the machine are ignored.
+/// The maximum number of processes that are read. Others are ignored.
 const MAX_PROCESSES: usize = 1 << 16;
-/// Higher than every process id of Linux (`PID_MAX_LIMIT`).
+/// A number above every process id of Linux (`PID_MAX_LIMIT`).
 const MAX_PID: usize = 1 << 22;
 
 #[derive(Clone, Copy)]
@@ -24,11 +25,11 @@ struct Process {
 /// One snapshot of the process table.
 pub(crate) struct ProcessTable {
     processes: Vec<Process>,
-    /// One bit for each process id.
+    /// One bit for each process id, set for the descendants.
     marked: Vec<u64>,
 }
 
-/// The resource use of the descendants of a process.
+/// The resources that the descendants of a process use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// The number of processes and threads.
@@ -42,8 +43,8 @@ impl ProcessTable {
         Self { processes: Vec::with_capacity(MAX_PROCESSES), marked: vec![0; MAX_PID / 64] }
     }
 
-    /// Reads the table and marks the descendants of `ancestor`, but not `ancestor` itself. Returns
-    /// false if `/proc` cannot be read.
+    /// Reads the table and determines the descendants of the process `ancestor`, without itself.
+    /// Returns false if `/proc` cannot be read.
     pub(crate) fn read(&mut self, ancestor: u32) -> bool {
         let Some(proc) = open_proc() else { return false };
         self.processes.clear();
@@ -55,7 +56,7 @@ impl ProcessTable {
             if self.processes.len() == MAX_PROCESSES {
                 break;
             }
-            // A process that ended meanwhile is skipped.
+            // A process that has ended since it was listed is skipped.
             if let Some(process) = read_process(&proc, id) {
                 self.processes.push(process);
             }
@@ -75,17 +76,17 @@ impl ProcessTable {
         }
     }
 
-    /// Returns the descendants found by the last read.
+    /// Returns the process ids of the descendants that the last read found.
     pub(crate) fn descendants(&self) -> impl Iterator<Item = u32> + '_ {
         self.processes.iter().map(|process| process.id).filter(|id| self.is_marked(*id))
     }
 
-    /// Returns the number of tasks of all processes in the last read.
+    /// Returns the number of processes and threads of the machine in the last read.
     pub(crate) fn all_tasks(&self) -> u64 {
         self.processes.iter().map(|process| u64::from(process.tasks)).sum()
     }
 
-    /// Returns the resource use of the descendants in the last read.
+    /// Returns the resources that the descendants found by the last read use.
     pub(crate) fn usage(&self) -> Usage {
         let page = rustix::param::page_size() as u64;
         let proc = open_proc();
@@ -120,7 +121,7 @@ fn read_process(proc: &OwnedFd, id: u32) -> Option<Process> {
     (id as usize).lt(&MAX_PID).then_some(Process { id, parent, tasks })
 }
 
-/// Returns the number of resident pages that are not shared.
+/// Returns the number of memory pages of a process that are resident and not shared.
 fn private_pages(proc: &OwnedFd, id: u32) -> Option<u64> {
     let mut bytes = [0; 256];
     let text = read_small(proc, id, b"/statm", &mut bytes)?;
@@ -130,7 +131,8 @@ fn private_pages(proc: &OwnedFd, id: u32) -> Option<u64> {
     Some(u64::from(resident.saturating_sub(shared)))
 }
 
-/// Reads the beginning of a file of a process.
+/// Reads the beginning of the file `name` of a process in procfs into `bytes`, as much as fits, and
+/// returns it.
 fn read_small<'b>(proc: &OwnedFd, id: u32, name: &[u8], bytes: &'b mut [u8]) -> Option<&'b [u8]> {
     let mut path = [0_u8; 32];
     let mut digits = [0_u8; 10];
@@ -154,10 +156,12 @@ fn read_small<'b>(proc: &OwnedFd, id: u32, name: &[u8], bytes: &'b mut [u8]) -> 
     Some(&bytes[..count])
 }
 
+/// Returns the last position of a byte.
 fn memrchr(byte: u8, text: &[u8]) -> Option<usize> {
     text.iter().rposition(|one| *one == byte)
 }
 
+/// Parses a decimal number; `None` if it is none or does not fit.
 fn number(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() || digits.len() > 10 {
         return None;

@@ -17,37 +17,40 @@ use crate::seccomp;
 use crate::spec::{Command, Limit, ResourceLimits, RunOutcome, Spec};
 use crate::supervisor::{Launch, Report, Stage, Supervisor};
 
-/// The maximum interval between two checks of a running command.
+/// The maximum time in milliseconds between two checks of a running command.
 const MAX_PAUSE_MS: i32 = 10;
-/// The minimum interval between two reads of the process table, and the maximum share of one
-/// processor that they may use (one part in so many).
-const MIN_READING_PAUSE: Duration = Duration::from_millis(20);
-const READING_SHARE: u32 = 20;
-/// The kernel stops new processes at this multiple of the limit, so that a read of the process
-/// table can detect that the limit was exceeded.
-const HARD_PROCESSES: u64 = 2;
-/// The maximum time to wait for the end of all processes after they were stopped.
-const MAX_ENDING: Duration = Duration::from_secs(15);
-/// The maximum time to wait for output after all processes have ended: a process that cannot be
-/// killed may hold the pipe open forever.
-const DRAIN: Duration = Duration::from_millis(500);
-/// The search path if the environment has none.
+/// The minimum time between two reads of the process table.
+const MIN_READ_PAUSE: Duration = Duration::from_millis(20);
+/// The minimum time between two reads of the process table, as a multiple of the duration of a
+/// read: reading takes at most a twentieth of one processor.
+const READ_PAUSE_FACTOR: u32 = 20;
+/// The kernel refuses new processes at this multiple of the limit. Between the two, reading the
+/// process table shows that the limit is exceeded.
+const KERNEL_LIMIT_FACTOR: u64 = 2;
+/// The maximum time to wait for the end of all processes after they were killed. After it, the call
+/// fails with `IO_ERROR`.
+const MAX_ENDING_WAIT: Duration = Duration::from_secs(15);
+/// The maximum time to wait for the end of the output after all processes have ended, because a
+/// process that cannot be killed may hold the pipe open. After it, the output counts as empty and
+/// truncated.
+const MAX_OUTPUT_WAIT: Duration = Duration::from_millis(500);
+/// The value of `PATH` for finding the program, if the environment has none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The beginning of one stream, and whether there was more.
+/// The kept bytes of one output, and whether there were more.
 type CapturedOutput = (Vec<u8>, bool);
 
 pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<RunOutcome> {
     let (output, out) = pipe()?;
     let (errors, err) = pipe()?;
-    let group = ControlGroup::new(spec.limits.processes.saturating_mul(HARD_PROCESSES));
+    let group = ControlGroup::new(spec.limits.processes.saturating_mul(KERNEL_LIMIT_FACTOR));
     let launch = launch(spec, command, group.as_ref(), out, err)?;
     let supervisor = Supervisor::start(&launch)?;
     // Closes the command's ends of the pipes, and the descriptors of its restrictions.
     drop(launch);
-    let out = keep(output, command.max_output);
-    let err = keep(errors, command.max_output);
-    let ended = attend(&supervisor, spec, command, cancel, group.as_ref());
+    let out = capture_output(output, command.max_output);
+    let err = capture_output(errors, command.max_output);
+    let ended = wait_within_limits(&supervisor, spec, command, cancel, group.as_ref());
     drop(supervisor);
     drop(group);
     let (stdout, more_out) = collect(&out);
@@ -69,13 +72,14 @@ pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Resul
 
 fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-        .map_err(|errno| unmade("a pipe", errno))
+        .map_err(|errno| creation_error("a pipe", errno))
 }
 
-fn unmade(what: &str, errno: rustix::io::Errno) -> Error {
+fn creation_error(what: &str, errno: rustix::io::Errno) -> Error {
     Error::new(Code::IoError, format!("{what} for the command cannot be made: {errno}"))
 }
 
+/// Prepares everything that the start of a command needs.
 fn launch(
     spec: &Spec,
     command: &Command,
@@ -96,7 +100,7 @@ fn launch(
     } else {
         let path = command.env.iter().find(|(name, _)| name == "PATH");
         let path = path.map_or(DEFAULT_PATH, |(_, value)| value);
-        // An empty entry would be the working directory, which the model controls.
+        // An empty entry means the working directory, in which the model can put programs.
         let places = path.split(':').filter(|place| place.starts_with('/'));
         places.map(|place| text(&format!("{place}/{program}"))).collect::<Result<_>>()?
     };
@@ -107,35 +111,38 @@ fn launch(
         arguments: command.argv.iter().map(|one| text(one)).collect::<Result<_>>()?,
         environment: variables.collect::<Result<_>>()?,
         directory: text(&command.cwd)?,
-        input: null.map_err(|errno| unmade("an input", errno))?,
+        input: null.map_err(|errno| creation_error("an input", errno))?,
         output,
         errors,
         filter: if spec.bare { filter_file(spec)? } else { None },
         restrictions: if spec.bare { None } else { Some(Restrictions::new(spec)?) },
         group: group.map(ControlGroup::membership).transpose()?,
-        tasks_of_user: bounds_user(&spec.limits)
-            .then(|| tasks_of_user(spec.limits.processes.saturating_mul(HARD_PROCESSES))),
+        tasks_of_user: kernel_limits_user(&spec.limits)
+            .then(|| user_task_limit(spec.limits.processes.saturating_mul(KERNEL_LIMIT_FACTOR))),
         limits: spec.limits,
     })
 }
 
-/// Returns the system call filter in an unnamed file, positioned at its beginning.
+/// Returns an unnamed file with the system call filter, to be read from its beginning; `None` if
+/// nothing is filtered.
 fn filter_file(spec: &Spec) -> Result<Option<OwnedFd>> {
     let Some(steps) = seccomp::filter(spec)? else { return Ok(None) };
-    let failed = |errno| unmade("a filter of system calls", errno);
+    let failed = |errno| creation_error("a filter of system calls", errno);
     let file = rustix::fs::memfd_create(c"filter", MemfdFlags::CLOEXEC).map_err(failed)?;
     rustix::io::pwrite(&file, &seccomp::filter_bytes(&steps), 0).map_err(failed)?;
     Ok(Some(file))
 }
 
+/// How a command ended. `status` is the status of `wait`; `None` if the command was killed.
 struct Ended {
     status: Option<i32>,
     timed_out: bool,
     exceeded: Option<Limit>,
 }
 
-/// Waits for the end of all processes, and stops them when a limit is reached.
-fn attend(
+/// Waits for the end of all processes, and kills them when a limit is exceeded, the time is up or
+/// the call is cancelled.
+fn wait_within_limits(
     supervisor: &Supervisor,
     spec: &Spec,
     command: &Command,
@@ -146,7 +153,7 @@ fn attend(
     let mut counts = LimitChecker::new(spec.limits, supervisor.id());
     let mut pause = 1;
     loop {
-        if let Some(status) = ended(supervisor.wait(pause)?, command)? {
+        if let Some(status) = wait_status(supervisor.wait(pause)?, command)? {
             return Ok(Ended { status: Some(status), timed_out: false, exceeded: None });
         }
         pause = (pause * 2).min(MAX_PAUSE_MS);
@@ -157,26 +164,28 @@ fn attend(
             if let Some(group) = group {
                 group.close();
             }
-            end(supervisor, command)?;
+            kill_all(supervisor, command)?;
             stopped?;
             return Ok(Ended { status: None, timed_out, exceeded });
         }
     }
 }
 
-/// Stops all processes and waits for their end.
-fn end(supervisor: &Supervisor, command: &Command) -> Result<()> {
+/// Kills all processes and waits at most [`MAX_ENDING_WAIT`] for their end.
+fn kill_all(supervisor: &Supervisor, command: &Command) -> Result<()> {
     supervisor.stop();
-    let latest = Instant::now() + MAX_ENDING;
+    let latest = Instant::now() + MAX_ENDING_WAIT;
     while Instant::now() < latest {
-        if ended(supervisor.wait(100)?, command)?.is_some() {
+        if wait_status(supervisor.wait(100)?, command)?.is_some() {
             return Ok(());
         }
     }
     Err(Error::new(Code::IoError, "a process of the command cannot be ended"))
 }
 
-fn ended(report: Option<Report>, command: &Command) -> Result<Option<i32>> {
+/// Returns the wait status of the command from a report; `None` without a report; an error if the
+/// command was not started.
+fn wait_status(report: Option<Report>, command: &Command) -> Result<Option<i32>> {
     match report {
         None => Ok(None),
         Some(Report::Ended { status }) => Ok(Some(status)),
@@ -199,21 +208,24 @@ fn ended(report: Option<Report>, command: &Command) -> Result<Option<i32>> {
     }
 }
 
-/// Reports whether the kernel limits the user's processes; it does not for root.
-fn bounds_user(limits: &ResourceLimits) -> bool {
+/// Reports whether the kernel can limit the processes of this user: there is a limit, and the user
+/// is not root.
+fn kernel_limits_user(limits: &ResourceLimits) -> bool {
     limits.processes > 0 && !rustix::process::getuid().is_root()
 }
 
-/// Returns the per-user limit of processes and threads that leaves so many for a command. Includes
-/// the tasks of other users, which only makes this last resort looser.
-fn tasks_of_user(processes: u64) -> u64 {
+/// Returns the limit for all processes and threads of the user that lets a command start
+/// `processes` more. Counts the tasks of all users, so that the limit is rather too high than too
+/// low.
+fn user_task_limit(processes: u64) -> u64 {
     let mut table = ProcessTable::new();
     table.read(rustix::process::getpid().as_raw_nonzero().get().cast_unsigned());
     table.all_tasks().saturating_add(processes)
 }
 
-/// Checks the limits for all processes of a command together. A control group or the kernel's
-/// per-user limit stops processes that are created too fast to be counted.
+/// Checks the limits that hold for all processes of a command together, by reading the process
+/// table. Processes that are created faster than that are stopped by a control group or by the
+/// kernel's limit per user.
 struct LimitChecker {
     limits: ResourceLimits,
     supervisor: u32,
@@ -223,10 +235,12 @@ struct LimitChecker {
 
 impl LimitChecker {
     fn new(limits: ResourceLimits, supervisor: u32) -> Self {
-        // Most commands end before the first read.
-        Self { limits, supervisor, table: None, next: Instant::now() + MIN_READING_PAUSE / 2 }
+        // Most commands end before the process table is read for the first time.
+        Self { limits, supervisor, table: None, next: Instant::now() + MIN_READ_PAUSE / 2 }
     }
 
+    /// Returns the limit that is exceeded now. Reads the process table only if enough time has
+    /// passed since the last read.
     fn exceeded(&mut self) -> Option<Limit> {
         let began = Instant::now();
         if began < self.next || (self.limits.processes == 0 && self.limits.memory == 0) {
@@ -235,7 +249,7 @@ impl LimitChecker {
         let table = self.table.get_or_insert_with(ProcessTable::new);
         table.read(self.supervisor);
         let usage = table.usage();
-        self.next = Instant::now() + MIN_READING_PAUSE.max(began.elapsed() * READING_SHARE);
+        self.next = Instant::now() + MIN_READ_PAUSE.max(began.elapsed() * READ_PAUSE_FACTOR);
         let over = |used: u64, limit: u64| limit > 0 && used > limit;
         if over(usage.tasks, self.limits.processes) {
             Some(Limit::Processes)
@@ -247,9 +261,9 @@ impl LimitChecker {
     }
 }
 
-/// Keeps the beginning of a stream and discards the rest, so that a full pipe never blocks the
-/// command.
-fn keep(pipe: OwnedFd, most: usize) -> Receiver<CapturedOutput> {
+/// Reads a pipe to its end on a thread, and sends its first `most` bytes. The rest is read and
+/// discarded, so that a full pipe never blocks the command.
+fn capture_output(pipe: OwnedFd, most: usize) -> Receiver<CapturedOutput> {
     let (done, kept) = channel();
     let mut pipe = std::io::PipeReader::from(pipe);
     std::thread::spawn(move || {
@@ -266,6 +280,7 @@ fn keep(pipe: OwnedFd, most: usize) -> Receiver<CapturedOutput> {
     kept
 }
 
+/// Returns the output that [`capture_output`] has read.
 fn collect(stream: &Receiver<CapturedOutput>) -> CapturedOutput {
-    stream.recv_timeout(DRAIN).unwrap_or_else(|_| (Vec::new(), true))
+    stream.recv_timeout(MAX_OUTPUT_WAIT).unwrap_or_else(|_| (Vec::new(), true))
 }

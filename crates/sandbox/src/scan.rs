@@ -1,8 +1,8 @@
 //! Finds, below the roots of a workspace, the entries that a command may not see or change: denied
 //! and secret entries, protected paths, and git repositories with the files that git obeys.
 //!
-//! Links are not followed: their targets are found at their own paths. A directory that cannot be
-//! listed counts as hidden, because its owner could make it accessible.
+//! Links are not followed, because their targets are found at their own paths. A directory that
+//! cannot be listed counts as hidden, because the command could make it accessible.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -18,31 +18,33 @@ use serde_json::{Value, json};
 use crate::place::RootedPath;
 use crate::spec::ScanSpec;
 
-/// A tree with more entries is refused, because it cannot be scanned in bounded time.
+/// The maximum number of entries of a scan. Beyond it, the scan fails with `SANDBOX_SETUP_FAILED`,
+/// because it would take too long.
 const MAX_SCANNED_ENTRIES: usize = 20_000_000;
 
+/// The bits of `PathRules::flags` for a denied, a protected and a secret path.
 const DENIED: u32 = 1;
 const PROTECTED: u32 = 2;
 const SECRET: u32 = 8;
 
-/// The part of a tree that contains a directory.
+/// What kind of directory is being scanned, which decides what its entries mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TreePart {
+enum DirectoryKind {
     Plain,
-    /// Below a protected directory: only hidden entries are relevant.
+    /// Below a protected directory, where only hidden entries are reported.
     Protected,
-    /// The directory of a repository.
+    /// The top of a git directory, such as `.git`.
     Git,
     GitInfo,
-    /// `.git/modules` and its contents up to the repositories.
+    /// `.git/modules` and the directories below it that are not git directories themselves.
     Modules,
     /// `.git/worktrees`.
     Worktrees,
-    /// The rest of a repository: only denied entries are relevant.
+    /// Another directory of a git directory, where only denied entries are reported.
     GitData,
 }
 
-impl TreePart {
+impl DirectoryKind {
     fn is_git(self) -> bool {
         !matches!(self, Self::Plain | Self::Protected)
     }
@@ -57,7 +59,7 @@ struct Scanner {
     rules: PathRules,
     protect: bool,
     lenient: bool,
-    /// If set, directories that cannot be listed are opened, except for those with these ids.
+    /// [`ScanSpec::opens_but`].
     opens_but: Option<Vec<String>>,
     entries: usize,
     hidden: Vec<Value>,
@@ -65,7 +67,7 @@ struct Scanner {
     repositories: Vec<Value>,
     closed: Vec<Value>,
     pinned: BTreeSet<String>,
-    /// The highest directory of the current scan.
+    /// The directory at which the current scan began.
     top: Vec<u8>,
 }
 
@@ -103,7 +105,7 @@ pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
         top: Vec::new(),
     };
     for root in &spec.scan {
-        scanner.root(root.as_bytes(), spec.depth.unwrap_or(usize::MAX))?;
+        scanner.scan_root(root.as_bytes(), spec.depth.unwrap_or(usize::MAX))?;
     }
     let Scanner { hidden, protected, repositories, closed, pinned, .. } = scanner;
     let found = json!({
@@ -117,49 +119,51 @@ pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
 }
 
 impl Scanner {
-    fn root(&mut self, root: &[u8], depth: usize) -> Result<()> {
-        let Ok((file_type, _)) = look(root) else { return Ok(()) };
+    /// Scans one tree, down to `depth` directories below `root`.
+    fn scan_root(&mut self, root: &[u8], depth: usize) -> Result<()> {
+        let Ok((file_type, _)) = type_and_id(root) else { return Ok(()) };
         self.top = root.to_vec();
         let mut waiting = Vec::new();
-        self.meet(root, b"", file_type, TreePart::Plain, &mut waiting)?;
+        self.record_entry(root, b"", file_type, DirectoryKind::Plain, &mut waiting)?;
         let names = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count();
         let deepest = names(root).saturating_add(depth);
         while let Some((path, context)) = waiting.pop() {
             if names(&path) < deepest {
-                self.directory(&path, context, &mut waiting)?;
+                self.scan_directory(&path, context, &mut waiting)?;
             }
         }
         Ok(())
     }
 
-    fn directory(
+    /// Scans the entries of one directory.
+    fn scan_directory(
         &mut self,
         path: &[u8],
-        mut context: TreePart,
-        waiting: &mut Vec<(Vec<u8>, TreePart)>,
+        mut context: DirectoryKind,
+        waiting: &mut Vec<(Vec<u8>, DirectoryKind)>,
     ) -> Result<()> {
         let items = match self.list(path) {
             Ok(items) => items,
-            // Deleted since.
+            // The directory was deleted or replaced since it was listed.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
             Err(Errno::ACCESS | Errno::PERM) => {
                 let place = self.place(path, json!({}))?;
                 self.closed.push(place);
-                return self.hide(path, true);
+                return self.record_hidden(path, true);
             }
             Err(_) if self.lenient => return Ok(()),
-            Err(errno) => return Err(unscannable(path, &errno.to_string())),
+            Err(errno) => return Err(unscannable_error(path, &errno.to_string())),
         };
         self.entries += items.len();
         if self.entries > MAX_SCANNED_ENTRIES {
-            return Err(unscannable(path, "there are too many entries below the roots"));
+            return Err(unscannable_error(path, "there are too many entries below the roots"));
         }
         let has = |name: &[u8]| items.iter().any(|item| item.name == name);
         let is_repository = has(b"HEAD") && (has(b"objects") && has(b"refs") || has(b"commondir"));
-        if is_repository && matches!(context, TreePart::Plain | TreePart::Modules) {
-            let kind = if context == TreePart::Plain { "bare" } else { "module" };
-            self.repository(path, kind)?;
-            context = TreePart::Git;
+        if is_repository && matches!(context, DirectoryKind::Plain | DirectoryKind::Modules) {
+            let kind = if context == DirectoryKind::Plain { "bare" } else { "module" };
+            self.record_repository(path, kind)?;
+            context = DirectoryKind::Git;
         }
         for Item { name, file_type } in items {
             let mut below = path.to_vec();
@@ -167,21 +171,22 @@ impl Scanner {
                 below.push(b'/');
             }
             below.extend_from_slice(&name);
-            self.meet(&below, &name, file_type, context, waiting)?;
+            self.record_entry(&below, &name, file_type, context, waiting)?;
         }
         Ok(())
     }
 
-    /// Returns the entries of a directory. After a command, a directory that it made inaccessible
-    /// is opened again, and a path that is too long for the system is opened in parts.
+    /// Returns the entries of a directory. If the options ask for it, a directory that a command
+    /// made inaccessible is made accessible, and a path that is too long for the system is opened
+    /// in parts.
     fn list(&self, path: &[u8]) -> rustix::io::Result<Vec<Item>> {
         let here = || RootedPath {
             root: String::from_utf8_lossy(&self.top).into_owned(),
             path: path.to_vec(),
         };
         let opened = match open(path) {
-            Err(Errno::ACCESS | Errno::PERM) if self.opens(path) => {
-                let _ = here().unlock();
+            Err(Errno::ACCESS | Errno::PERM) if self.may_give_access(path) => {
+                let _ = here().give_owner_access();
                 here().open_directory()
             }
             Err(Errno::NAMETOOLONG) if self.lenient => here().open_directory(),
@@ -190,93 +195,99 @@ impl Scanner {
         list(&opened?)
     }
 
-    fn opens(&self, path: &[u8]) -> bool {
-        let is_hidden_secret = |kept: &Vec<String>| kept.contains(&id(path));
+    /// Reports whether a directory that cannot be listed is to be made accessible.
+    fn may_give_access(&self, path: &[u8]) -> bool {
+        let is_hidden_secret = |kept: &Vec<String>| kept.contains(&entry_id(path));
         self.opens_but.as_ref().is_some_and(|kept| !is_hidden_secret(kept))
     }
 
-    fn meet(
+    /// Records an entry if it is hidden, protected or a repository, and adds a directory that must
+    /// be scanned to `waiting`.
+    fn record_entry(
         &mut self,
         path: &[u8],
         name: &[u8],
         file_type: FileType,
-        context: TreePart,
-        waiting: &mut Vec<(Vec<u8>, TreePart)>,
+        context: DirectoryKind,
+        waiting: &mut Vec<(Vec<u8>, DirectoryKind)>,
     ) -> Result<()> {
         let file_type = match file_type {
-            FileType::Unknown => look(path).map_or(FileType::Unknown, |(file_type, _)| file_type),
+            FileType::Unknown => {
+                type_and_id(path).map_or(FileType::Unknown, |(file_type, _)| file_type)
+            }
             known => known,
         };
         let directory = file_type == FileType::Directory;
         let flags = self.rules.flags(path);
         let secret = flags & SECRET != 0 && !context.is_git();
-        // A link contains nothing itself.
+        // A link is not hidden, because it has no content of its own.
         if (flags & DENIED != 0 || secret) && file_type != FileType::Symlink {
-            self.pin(path, flags & (DENIED | SECRET))?;
-            return self.hide(path, directory);
+            self.pin_parents(path, flags & (DENIED | SECRET))?;
+            return self.record_hidden(path, directory);
         }
         let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
         let next = match context {
-            TreePart::Plain if is(".git") && directory => {
-                self.repository(path, "git")?;
-                TreePart::Git
+            DirectoryKind::Plain if is(".git") && directory => {
+                self.record_repository(path, "git")?;
+                DirectoryKind::Git
             }
-            TreePart::Plain if is(".git") && file_type == FileType::RegularFile => {
-                self.repository(path, "file")?;
-                TreePart::GitData
+            DirectoryKind::Plain if is(".git") && file_type == FileType::RegularFile => {
+                self.record_repository(path, "file")?;
+                DirectoryKind::GitData
             }
-            TreePart::Plain if is(".git") || flags & PROTECTED != 0 => {
-                self.pin(path, flags & PROTECTED)?;
-                self.protect(path, file_type)?;
-                TreePart::Protected
+            DirectoryKind::Plain if is(".git") || flags & PROTECTED != 0 => {
+                self.pin_parents(path, flags & PROTECTED)?;
+                self.record_protected(path, file_type)?;
+                DirectoryKind::Protected
             }
-            TreePart::Plain => TreePart::Plain,
-            TreePart::Protected => TreePart::Protected,
-            TreePart::Git
+            DirectoryKind::Plain => DirectoryKind::Plain,
+            DirectoryKind::Protected => DirectoryKind::Protected,
+            DirectoryKind::Git
                 if ["hooks", "config", "config.worktree", "commondir"].into_iter().any(is) =>
             {
-                self.protect(path, file_type)?;
-                TreePart::GitData
+                self.record_protected(path, file_type)?;
+                DirectoryKind::GitData
             }
-            // Git would follow the link to files that it obeys.
-            TreePart::Git
+            // Git would follow such a link to files that it obeys.
+            DirectoryKind::Git
                 if file_type == FileType::Symlink
                     && ["info", "modules", "worktrees"].into_iter().any(is) =>
             {
-                self.protect(path, file_type)?;
-                TreePart::GitData
+                self.record_protected(path, file_type)?;
+                DirectoryKind::GitData
             }
-            TreePart::Git if is("info") => TreePart::GitInfo,
-            TreePart::Git if is("modules") => TreePart::Modules,
-            TreePart::Git if is("worktrees") => TreePart::Worktrees,
-            TreePart::GitInfo if is("attributes") => {
-                self.protect(path, file_type)?;
-                TreePart::GitData
+            DirectoryKind::Git if is("info") => DirectoryKind::GitInfo,
+            DirectoryKind::Git if is("modules") => DirectoryKind::Modules,
+            DirectoryKind::Git if is("worktrees") => DirectoryKind::Worktrees,
+            DirectoryKind::GitInfo if is("attributes") => {
+                self.record_protected(path, file_type)?;
+                DirectoryKind::GitData
             }
-            TreePart::Modules => TreePart::Modules,
-            TreePart::Worktrees if directory => {
-                self.repository(path, "worktree")?;
-                TreePart::Git
+            DirectoryKind::Modules => DirectoryKind::Modules,
+            DirectoryKind::Worktrees if directory => {
+                self.record_repository(path, "worktree")?;
+                DirectoryKind::Git
             }
-            _ => TreePart::GitData,
+            _ => DirectoryKind::GitData,
         };
-        if directory && (next != TreePart::GitData || self.rules.denies()) {
+        if directory && (next != DirectoryKind::GitData || self.rules.denies()) {
             waiting.push((path.to_vec(), next));
         }
         Ok(())
     }
 
-    fn hide(&mut self, path: &[u8], directory: bool) -> Result<()> {
+    /// Records a hidden entry, unless the scan is lenient.
+    fn record_hidden(&mut self, path: &[u8], directory: bool) -> Result<()> {
         if !self.lenient {
-            self.hidden.push(json!({ "path": text(path)?, "directory": directory }));
+            self.hidden.push(json!({ "path": utf8_path(path)?, "directory": directory }));
         }
         Ok(())
     }
 
-    /// Records the directories above a path on which the rules for it depend: if the path were
-    /// moved out of them, a denied file would become accessible, or a protected path would lose its
-    /// protection.
-    fn pin(&mut self, path: &[u8], flags: u32) -> Result<()> {
+    /// Records the directories above a path whose names the rules for it depend on. The command
+    /// must not rename them, because a denied file would become accessible, or a protected path
+    /// would lose its protection.
+    fn pin_parents(&mut self, path: &[u8], flags: u32) -> Result<()> {
         if self.lenient {
             return Ok(());
         }
@@ -284,22 +295,25 @@ impl Scanner {
         let ends: Vec<usize> =
             (top.len() + 1..path.len()).filter(|at| path[*at] == b'/').rev().collect();
         for (count, end) in ends.iter().enumerate() {
-            // Checks the rules as if the parents had other names.
+            // Replaces the parents up to here by a name that no rule has. If the same rules still
+            // apply, they do not depend on those parents, and only the directories below them are
+            // pinned.
             let elsewhere = [top, &b"/\x01"[..], &path[*end..]].concat();
             if self.rules.flags(&elsewhere) & flags == flags {
-                ends[..count].iter().try_for_each(|end| self.pin_one(&path[..*end]))?;
+                ends[..count].iter().try_for_each(|end| self.pin_directory(&path[..*end]))?;
                 return Ok(());
             }
         }
-        ends.iter().try_for_each(|end| self.pin_one(&path[..*end]))
+        ends.iter().try_for_each(|end| self.pin_directory(&path[..*end]))
     }
 
-    fn pin_one(&mut self, path: &[u8]) -> Result<()> {
-        self.pinned.insert(text(path)?.to_owned());
+    fn pin_directory(&mut self, path: &[u8]) -> Result<()> {
+        self.pinned.insert(utf8_path(path)?.to_owned());
         Ok(())
     }
 
-    fn protect(&mut self, path: &[u8], file_type: FileType) -> Result<()> {
+    /// Records a protected entry, if the options ask for protected paths.
+    fn record_protected(&mut self, path: &[u8], file_type: FileType) -> Result<()> {
         if !self.protect {
             return Ok(());
         }
@@ -310,13 +324,14 @@ impl Scanner {
             _ => "other",
         };
         let above = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at.max(1));
-        let entry = json!({ "type": kind, "parent": id(&path[..above]) });
+        let entry = json!({ "type": kind, "parent": entry_id(&path[..above]) });
         let place = self.place(path, entry)?;
         self.protected.push(place);
         Ok(())
     }
 
-    fn repository(&mut self, path: &[u8], kind: &str) -> Result<()> {
+    /// Records a git directory, if the options ask for repositories.
+    fn record_repository(&mut self, path: &[u8], kind: &str) -> Result<()> {
         if !self.protect {
             return Ok(());
         }
@@ -325,9 +340,10 @@ impl Scanner {
         Ok(())
     }
 
-    /// Returns an entry with its path and its identity; for a non-UTF-8 path also the bytes.
+    /// Adds the path and the id of an entry to its JSON object; for a path that is not UTF-8 also
+    /// its bytes.
     fn place(&self, path: &[u8], mut entry: Value) -> Result<Value> {
-        entry["id"] = Value::from(id(path));
+        entry["id"] = Value::from(entry_id(path));
         match std::str::from_utf8(path) {
             Ok(text) => entry["path"] = Value::from(text),
             Err(_) if self.lenient => {
@@ -335,25 +351,28 @@ impl Scanner {
                 entry["path"] = Value::from(String::from_utf8_lossy(path));
                 entry["bytes"] = Value::from(bytes);
             }
-            Err(_) => return text(path).map(|_| entry),
+            Err(_) => return utf8_path(path).map(|_| entry),
         }
         Ok(entry)
     }
 }
 
-/// Returns a path as text. A path that is not UTF-8 is refused, because it could not be masked.
-fn text(path: &[u8]) -> Result<&str> {
+/// Returns a path as text, or an error if it is not UTF-8, because it could not be hidden from the
+/// command.
+fn utf8_path(path: &[u8]) -> Result<&str> {
     std::str::from_utf8(path)
-        .map_err(|_| unscannable(path, "its name is not UTF-8, so that it cannot be masked"))
+        .map_err(|_| unscannable_error(path, "its name is not UTF-8, so that it cannot be masked"))
 }
 
-fn unscannable(path: &[u8], why: &str) -> Error {
+fn unscannable_error(path: &[u8], why: &str) -> Error {
     let path = String::from_utf8_lossy(path);
     Error::new(Code::SandboxSetupFailed, format!("{path} cannot be kept from commands: {why}"))
 }
 
-fn id(path: &[u8]) -> String {
-    match look(path) {
+/// Returns the id of an entry: device and inode, for a link also its target; empty if it does not
+/// exist.
+fn entry_id(path: &[u8]) -> String {
+    match type_and_id(path) {
         Ok((FileType::Symlink, id)) => {
             let target = rustix::fs::readlink(path, Vec::new()).unwrap_or_default();
             format!("{id} {}", target.to_string_lossy())
@@ -363,8 +382,8 @@ fn id(path: &[u8]) -> String {
     }
 }
 
-/// Returns the type of an entry and its identity.
-fn look(path: &[u8]) -> rustix::io::Result<(FileType, String)> {
+/// Returns the type of an entry and its id: device and inode.
+fn type_and_id(path: &[u8]) -> rustix::io::Result<(FileType, String)> {
     let path = CString::new(path).map_err(|_| Errno::INVAL)?;
     let stat = rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((FileType::from_raw_mode(stat.st_mode), format!("{}:{}", stat.st_dev, stat.st_ino)))

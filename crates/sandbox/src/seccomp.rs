@@ -1,7 +1,7 @@
-//! The system call filter: only Unix sockets, no way around the filter (`io_uring`, other
-//! processes, other calling conventions), and no calls that the host forbids in addition. One of
-//! two modules of this crate with `unsafe`, for passing the filter to the kernel, closing
-//! descriptors, and dropping capabilities.
+//! The system call filter (seccomp) of a command. It refuses sockets other than Unix sockets, calls
+//! by which the filter could be evaded (`io_uring`, access to other processes, other calling
+//! conventions), and calls that the host forbids. Uses `unsafe` for passing the filter to the
+//! kernel, closing descriptors, and dropping capabilities.
 
 use std::io;
 
@@ -18,11 +18,11 @@ const ARCHITECTURE: Option<u32> = Some(0xC000_00B7);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const ARCHITECTURE: Option<u32> = None;
 
-/// System calls in the x32 convention of 64-bit Intel kernels have this bit.
-const X32: u32 = 0x4000_0000;
+/// The bit that is set in the number of a system call in the x32 convention of x86_64 kernels.
+const X32_BIT: u32 = 0x4000_0000;
 
-/// Refused with EPERM whatever their arguments.
-const REFUSED: [c_long; 7] = [
+/// The calls that fail with `EPERM` whatever their arguments are.
+const REFUSED_CALLS: [c_long; 7] = [
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -32,21 +32,25 @@ const REFUSED: [c_long; 7] = [
     libc::SYS_pidfd_getfd,
 ];
 
+/// The codes of the BPF instructions that the filter uses.
 const LOAD: u16 = 0x20;
 const JUMP_EQUAL: u16 = 0x15;
 const JUMP_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
+/// The results of the filter: the call runs, fails with `EPERM`, or the process is killed.
 const ALLOW: u32 = 0x7FFF_0000;
 const EPERM: u32 = 0x0005_0000 | libc::EPERM as u32;
 const KILL: u32 = 0x8000_0000;
 
-/// The offsets of the number, the architecture, and the low half of the first argument in the
-/// kernel's record of a call.
+/// The offset of the number of the call in `seccomp_data`, the kernel's record of a call.
 const NUMBER: u32 = 0;
+/// The offset of the processor architecture in `seccomp_data`.
 const ARCH: u32 = 4;
+/// The offset of the low half of the first argument in `seccomp_data`.
 const FIRST_ARGUMENT: u32 = 16;
 
+/// Returns an instruction. For a jump, `yes` and `no` are the numbers of instructions to skip.
 fn step(code: u16, value: u32, yes: u8, no: u8) -> sock_filter {
     sock_filter { code, jt: yes, jf: no, k: value }
 }
@@ -56,17 +60,18 @@ fn number_of(call: c_long) -> u32 {
     call as u32
 }
 
-/// Returns the filter as a BPF program. With `network` it refuses only the `forbidden` calls.
+/// Returns the filter as a BPF program. With `network` it refuses only the calls with the numbers
+/// in `forbidden`.
 fn program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filter> {
     let mut steps = vec![
         step(LOAD, ARCH, 0, 0),
         step(JUMP_EQUAL, architecture, 1, 0),
         step(RETURN, KILL, 0, 0),
         step(LOAD, NUMBER, 0, 0),
-        step(JUMP_AT_LEAST, X32, 0, 1),
+        step(JUMP_AT_LEAST, X32_BIT, 0, 1),
         step(RETURN, EPERM, 0, 0),
     ];
-    let refused = REFUSED.map(number_of);
+    let refused = REFUSED_CALLS.map(number_of);
     let always: &[u32] = if network { &[] } else { &refused };
     for &call in always.iter().chain(forbidden) {
         steps.push(step(JUMP_EQUAL, call, 0, 1));
@@ -88,7 +93,8 @@ fn program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filt
     steps
 }
 
-/// Returns the filter of a specification for this processor, or `None` if nothing is refused.
+/// Returns the filter for a command on this processor architecture, or `None` if no call is
+/// refused.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED` if seccomp is missing, `INVALID_ARGUMENT` for an unknown call.
@@ -104,7 +110,8 @@ pub(crate) fn filter(spec: &Spec) -> Result<Option<Vec<sock_filter>>> {
     Ok(Some(program(architecture, spec.network, &forbidden)))
 }
 
-/// Encodes a filter as the bytes that a program receives to apply it.
+/// Returns the filter as bytes, for a program that reads it from a descriptor and applies it
+/// itself, as bubblewrap does.
 pub(crate) fn filter_bytes(steps: &[sock_filter]) -> Vec<u8> {
     let step_bytes = |step: &sock_filter| {
         let mut bytes = [0; 8];
@@ -122,7 +129,7 @@ pub(crate) fn filter_bytes(steps: &[sock_filter]) -> Vec<u8> {
 ///
 /// # Errors
 /// The kernel's error.
-pub(crate) fn take_on_filter(steps: &[sock_filter]) -> io::Result<()> {
+pub(crate) fn apply_filter(steps: &[sock_filter]) -> io::Result<()> {
     let len = u16::try_from(steps.len()).unwrap_or(u16::MAX);
     let program = libc::sock_fprog { len, filter: steps.as_ptr().cast_mut() };
     // SAFETY: `program` describes `steps`, which outlives the call; the kernel copies it.
@@ -132,7 +139,7 @@ pub(crate) fn take_on_filter(steps: &[sock_filter]) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Marks every descriptor except the standard ones to be closed when a program is executed.
+/// Marks every descriptor except 0, 1 and 2 to be closed when a program is executed.
 pub(crate) fn close_on_exec() {
     const CLOEXEC: u32 = 1 << 2;
     // SAFETY: only sets a flag on descriptors; nothing is closed in this process. Without the call,

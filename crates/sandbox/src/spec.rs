@@ -12,13 +12,13 @@ pub struct Spec {
     pub read: Option<Vec<String>>,
     /// Directories and files that may be changed and read.
     pub write: Vec<String>,
-    /// Paths outside `write` that may not be read, with everything below them: real paths.
+    /// Real paths outside `write` that may not be read, with everything below them.
     pub exclude: Vec<String>,
     /// Allows the use of the network.
     pub network: bool,
-    /// Accepts weaker restrictions if the kernel cannot enforce all.
+    /// Accepts that files are not restricted if the kernel cannot do that.
     pub degrade: bool,
-    /// Behaves as on a kernel without Landlock: for tests.
+    /// For tests: behaves as on a kernel without Landlock.
     pub without_landlock: bool,
     /// Restricts nothing here, because the executed program restricts itself. Unless the network is
     /// allowed and nothing is forbidden, it receives the system call filter at descriptor 9.
@@ -40,18 +40,18 @@ pub struct ScanSpec {
     pub scan: Vec<String>,
     /// The maximum depth below each of them; `None` for no limit.
     pub depth: Option<usize>,
-    /// Globs of hidden entries.
+    /// The globs of entries that the command may not see.
     pub deny: Vec<String>,
-    /// Continues after errors, and omits hidden entries.
+    /// Continues after errors, and does not report hidden entries.
     pub lenient: bool,
-    /// Makes directories that cannot be listed accessible to their owner, except for those with
-    /// these ids.
+    /// If set, a directory that cannot be listed is made accessible to its owner first, unless its
+    /// id is in this list.
     pub opens_but: Option<Vec<String>>,
-    /// Finds protected paths and repositories.
+    /// Reports protected paths and repositories.
     pub protect: bool,
-    /// Hides secrets.
+    /// Reports files that count as secrets by their names as hidden.
     pub secrets: bool,
-    /// The host's rules, as in `RulesConfig::places`.
+    /// The rules of the host for single places, as in `RulesConfig::places`.
     pub places: Vec<String>,
 }
 
@@ -63,22 +63,26 @@ impl ScanSpec {
     /// `INVALID_ARGUMENT`.
     pub fn from_json(text: &str) -> Result<Self> {
         let json = parse(text)?;
-        let flag = |key: &str| json[key].as_bool().ok_or_else(|| wrong(key));
+        let flag = |key: &str| json[key].as_bool().ok_or_else(|| malformed_error(key));
         Ok(Self {
-            cwd: json["cwd"].as_str().ok_or_else(|| wrong("cwd"))?.to_owned(),
-            roots: texts(&json["roots"])?,
-            scan: texts(&json["scan"])?,
+            cwd: json["cwd"].as_str().ok_or_else(|| malformed_error("cwd"))?.to_owned(),
+            roots: string_list(&json["roots"])?,
+            scan: string_list(&json["scan"])?,
             depth: json["depth"].as_u64().and_then(|depth| usize::try_from(depth).ok()),
-            deny: texts(&json["deny"])?,
+            deny: string_list(&json["deny"])?,
             lenient: json["lenient"].as_bool().unwrap_or(false),
             opens_but: if json["opensBut"].is_null() {
                 None
             } else {
-                Some(texts(&json["opensBut"])?)
+                Some(string_list(&json["opensBut"])?)
             },
             protect: flag("protect")?,
             secrets: flag("secrets")?,
-            places: if json["places"].is_null() { Vec::new() } else { texts(&json["places"])? },
+            places: if json["places"].is_null() {
+                Vec::new()
+            } else {
+                string_list(&json["places"])?
+            },
         })
     }
 }
@@ -86,13 +90,15 @@ impl ScanSpec {
 /// The resource limits of a command. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceLimits {
-    /// The number of concurrent processes and threads.
+    /// The maximum number of processes and threads at one time. Beyond it, the command is killed.
     pub processes: u64,
-    /// The memory of all processes together in bytes, without memory shared with files.
+    /// The maximum memory of all processes together in bytes, without memory shared with files or
+    /// other processes. Beyond it, the command is killed.
     pub memory: u64,
-    /// The size of one written file in bytes.
+    /// The maximum size of one written file in bytes. The kernel refuses a longer write.
     pub file_bytes: u64,
-    /// The processor time of one process in seconds.
+    /// The maximum processor time of one process in seconds. The kernel kills the process beyond
+    /// it.
     pub cpu_seconds: u64,
 }
 
@@ -100,25 +106,26 @@ filewright_core::wire! {
     /// The limit that ended a command.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Limit {
-        /// Of the number of processes.
+        /// The number of processes and threads.
         Processes = "processes",
-        /// Of the memory.
+        /// The memory of all processes together.
         Memory = "memory",
     }
 }
 
-/// The command to run. No shell is involved unless it is one.
+/// The command to run. It is executed directly, not by a shell.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
     /// The program and its arguments; not empty.
     pub argv: Vec<String>,
     /// The working directory.
     pub cwd: String,
-    /// The complete environment.
+    /// All environment variables of the command.
     pub env: Vec<(String, String)>,
-    /// The command and all its processes are killed after this time.
+    /// The time after which the command and all its processes are killed.
     pub timeout: Duration,
-    /// The maximum bytes kept of stdout and of stderr, each.
+    /// The maximum number of bytes that are kept of stdout, and of stderr. More is read and
+    /// discarded.
     pub max_output: usize,
 }
 
@@ -133,16 +140,17 @@ pub enum Probe {
     UnixSocket,
 }
 
-/// The restrictions in force.
+/// What the kernel restricts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// True if the roots are enforced.
+pub struct EnforcedLayers {
+    /// True if files outside the permitted paths cannot be accessed.
     pub files: bool,
-    /// True if the network is closed.
+    /// True if the network cannot be used.
     pub network: bool,
-    /// True if processes outside cannot be sent signals.
+    /// True if signals cannot be sent to processes outside the command.
     pub signals: bool,
-    /// True if the kernel limits processes, however fast they are created.
+    /// True if the kernel itself enforces the limit of processes, so that it holds however fast
+    /// they are created.
     pub forks: bool,
     /// The version of Landlock; 0 without it.
     pub abi: u32,
@@ -155,11 +163,11 @@ pub struct RunOutcome {
     pub status: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// True if it ran out of time.
+    /// True if it was killed because its time was up.
     pub timed_out: bool,
-    /// The limit that it exceeded and for which it was ended.
+    /// The limit that it exceeded, for which it was killed.
     pub exceeded: Option<Limit>,
-    /// True if it wrote more than was kept.
+    /// True if it wrote more than `max_output` to one of its outputs.
     pub truncated: bool,
     /// The beginning of its standard output.
     pub stdout: Vec<u8>,
@@ -178,23 +186,27 @@ impl Spec {
         let json = parse(text)?;
         let read = match &json["read"] {
             Value::Null => None,
-            value => Some(texts(value)?),
+            value => Some(string_list(value)?),
         };
         let flag = |key: &str| json[key].as_bool().unwrap_or(false);
         let limit = |key: &str| json["limits"][key].as_u64().unwrap_or(0);
         let exclude = match &json["exclude"] {
             Value::Null => Vec::new(),
-            value => texts(value)?,
+            value => string_list(value)?,
         };
         Ok(Self {
             read,
-            write: texts(&json["write"])?,
+            write: string_list(&json["write"])?,
             exclude,
             network: flag("network"),
             degrade: flag("degrade"),
             without_landlock: flag("withoutLandlock"),
             bare: flag("bare"),
-            forbid: if json["forbid"].is_null() { Vec::new() } else { texts(&json["forbid"])? },
+            forbid: if json["forbid"].is_null() {
+                Vec::new()
+            } else {
+                string_list(&json["forbid"])?
+            },
             limits: ResourceLimits {
                 processes: limit("processes"),
                 memory: limit("memory"),
@@ -212,19 +224,19 @@ impl Command {
     /// `INVALID_ARGUMENT`.
     pub fn from_json(text: &str) -> Result<Self> {
         let json = parse(text)?;
-        let argv = texts(&json["argv"])?;
+        let argv = string_list(&json["argv"])?;
         if argv.is_empty() || argv.iter().any(|part| part.contains('\0')) {
-            return Err(wrong("argv"));
+            return Err(malformed_error("argv"));
         }
-        let env = json["env"].as_object().ok_or_else(|| wrong("env"))?;
+        let env = json["env"].as_object().ok_or_else(|| malformed_error("env"))?;
         let env = env.iter().map(|(name, value)| {
-            let value = value.as_str().ok_or_else(|| wrong("env"))?;
+            let value = value.as_str().ok_or_else(|| malformed_error("env"))?;
             Ok((name.clone(), value.to_owned()))
         });
-        let number = |key: &str| json[key].as_u64().ok_or_else(|| wrong(key));
+        let number = |key: &str| json[key].as_u64().ok_or_else(|| malformed_error(key));
         Ok(Self {
             argv,
-            cwd: json["cwd"].as_str().ok_or_else(|| wrong("cwd"))?.to_owned(),
+            cwd: json["cwd"].as_str().ok_or_else(|| malformed_error("cwd"))?.to_owned(),
             env: env.collect::<Result<_>>()?,
             timeout: Duration::from_millis(number("timeoutMs")?),
             max_output: usize::try_from(number("maxOutput")?).unwrap_or(usize::MAX),
@@ -233,14 +245,16 @@ impl Command {
 }
 
 fn parse(text: &str) -> Result<Value> {
-    serde_json::from_str(text).map_err(|_| wrong("JSON"))
+    serde_json::from_str(text).map_err(|_| malformed_error("JSON"))
 }
 
-fn texts(value: &Value) -> Result<Vec<String>> {
-    let list = value.as_array().ok_or_else(|| wrong("a list"))?;
-    list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(|| wrong("a list"))).collect()
+fn string_list(value: &Value) -> Result<Vec<String>> {
+    let list = value.as_array().ok_or_else(|| malformed_error("a list"))?;
+    list.iter()
+        .map(|one| one.as_str().map(str::to_owned).ok_or_else(|| malformed_error("a list")))
+        .collect()
 }
 
-fn wrong(what: &str) -> Error {
+fn malformed_error(what: &str) -> Error {
     Error::new(Code::InvalidArgument, format!("the sandbox's {what} is malformed"))
 }

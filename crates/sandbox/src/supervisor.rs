@@ -1,5 +1,5 @@
-//! A process between the host and a command that ends every process of the command. The second
-//! module of this crate with `unsafe`: fork, clone and signals.
+//! A process between the host and a command that kills every process of the command at its end.
+//! Uses `unsafe` for fork, clone and signals.
 //!
 //! The supervisor is a fork of the host that never executes a program itself. It is the subreaper
 //! of all its descendants (`PR_SET_CHILD_SUBREAPER`): a process whose parent ended becomes its
@@ -24,10 +24,11 @@ use crate::spec::ResourceLimits;
 
 /// The descriptor through which a program receives the system call filter.
 pub(crate) const FILTER_FD: RawFd = 9;
+/// The size of the stack on which the child runs until it executes its program.
 const CHILD_STACK_BYTES: usize = 256 * 1024;
-/// The maximum number of attempts to kill the tree: processes waiting for a disk that does not
-/// respond cannot be ended.
-const MAX_SWEEPS: usize = 2_000;
+/// The maximum number of attempts, 5 ms apart, to kill the tree. A process that waits for a disk
+/// that does not respond cannot be killed.
+const MAX_KILL_ATTEMPTS: usize = 2_000;
 
 /// The step at which the start of a command failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,15 +38,16 @@ pub(crate) enum Stage {
     Run = 3,
 }
 
-/// The message of the supervisor to the host.
+/// The message that the supervisor sends to the host.
 pub(crate) enum Report {
     /// The command was not started.
     Failed { stage: Stage, errno: i32 },
-    /// The command ended with this status of `wait`, and so did all its processes.
+    /// The command has ended with this status of `wait`, and all its other processes have ended
+    /// too.
     Ended { status: i32 },
 }
 
-/// Everything that a start needs, allocated before the fork.
+/// Everything that starting a command needs, allocated before the fork.
 pub(crate) struct Launch {
     /// The possible paths of the program, in search order.
     pub(crate) programs: Vec<CString>,
@@ -55,10 +57,10 @@ pub(crate) struct Launch {
     pub(crate) input: OwnedFd,
     pub(crate) output: OwnedFd,
     pub(crate) errors: OwnedFd,
-    /// The filter that the program applies itself, at [`FILTER_FD`].
+    /// The system call filter that the program receives at [`FILTER_FD`] and applies itself.
     pub(crate) filter: Option<OwnedFd>,
     pub(crate) restrictions: Option<Restrictions>,
-    /// The membership of a control group that limits processes.
+    /// The descriptor by which the command joins a control group that limits its processes.
     pub(crate) group: Option<OwnedFd>,
     /// The maximum number of processes and threads of the user, for users other than root.
     pub(crate) tasks_of_user: Option<u64>,
@@ -86,7 +88,7 @@ impl Supervisor {
     /// ended, because the kernel treats the end of the thread as that of the host.
     pub(crate) fn start(launch: &Launch) -> Result<Self> {
         let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
-        let (reports, sink) = pipe.map_err(|why| failed("a pipe", &why.into()))?;
+        let (reports, sink) = pipe.map_err(|why| creation_error("a pipe", &why.into()))?;
         let pointers = |list: &[CString]| -> Vec<*const c_char> {
             list.iter().map(|one| one.as_ptr()).chain([ptr::null()]).collect()
         };
@@ -116,7 +118,7 @@ impl Supervisor {
         // SAFETY: the mask was filled by the call above.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
         if id < 0 {
-            return Err(failed("a process", &why));
+            return Err(creation_error("a process", &why));
         }
         Ok(Self { id, reports })
     }
@@ -125,13 +127,14 @@ impl Supervisor {
         self.id.cast_unsigned()
     }
 
-    /// Requests the end of all processes; the report follows.
+    /// Asks the supervisor to kill all processes. A report follows when they have ended.
     pub(crate) fn stop(&self) {
         // SAFETY: signals a child of ours that has not been waited for.
         let _ = unsafe { libc::kill(self.id, libc::SIGTERM) };
     }
 
-    /// Returns the report if it arrives in time; an error if the supervisor has ended.
+    /// Returns the report; `None` if none arrives within this time; an error if the supervisor was
+    /// killed.
     pub(crate) fn wait(&self, milliseconds: i32) -> Result<Option<Report>> {
         let mut poll =
             libc::pollfd { fd: self.reports.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -169,7 +172,7 @@ impl Drop for Supervisor {
     }
 }
 
-fn failed(what: &str, why: &io::Error) -> Error {
+fn creation_error(what: &str, why: &io::Error) -> Error {
     Error::new(Code::IoError, format!("{what} for the command cannot be made: {why}"))
 }
 
@@ -209,24 +212,24 @@ fn supervise(
             report(sink, stage as i32, errno);
             libc::_exit(1);
         }
-        keep_only(sink);
+        close_all_except(sink);
         wait_for_end(id);
-        let status = end_all(table, id);
-        report(SINK, 0, status);
+        let status = kill_descendants(table, id);
+        report(SINK_FD, 0, status);
         libc::_exit(0)
     }
 }
 
-/// The number of the supervisor's only descriptor.
-const SINK: RawFd = 0;
+/// The number of the supervisor's only descriptor, the pipe to the host.
+const SINK_FD: RawFd = 0;
 
-/// Closes every descriptor except one, which gets another number: pipes and sockets of the host
-/// must not stay open while a command runs.
-unsafe fn keep_only(sink: RawFd) {
+/// Closes every descriptor except `sink`, which becomes [`SINK_FD`], because pipes and sockets of the
+/// host must not stay open while a command runs.
+unsafe fn close_all_except(sink: RawFd) {
     // SAFETY: only descriptors of this process, which nothing else uses.
     unsafe {
-        if sink != SINK {
-            libc::dup2(sink, SINK);
+        if sink != SINK_FD {
+            libc::dup2(sink, SINK_FD);
         }
         if libc::syscall(libc::SYS_close_range, 1_u32, u32::MAX, 0_u32) != 0 {
             for number in 1..65_536 {
@@ -236,8 +239,8 @@ unsafe fn keep_only(sink: RawFd) {
     }
 }
 
-/// Waits until the command has ended, the host requests the end, or the host has ended. Does not
-/// reap the command, so that its process id is not reused.
+/// Waits until the command has ended, the host asks for its end, or the host has ended. Does not
+/// reap the process of the command, so that its process id is not reused.
 unsafe fn wait_for_end(id: libc::pid_t) {
     // SAFETY: structures for the kernel to fill.
     unsafe {
@@ -266,8 +269,9 @@ unsafe fn wait_for_end(id: libc::pid_t) {
     }
 }
 
-/// Kills all descendants of this process until none is left. Returns the status of the command.
-unsafe fn end_all(table: &mut ProcessTable, id: libc::pid_t) -> i32 {
+/// Kills all descendants of this process until none is left. Returns the `wait` status of the
+/// command.
+unsafe fn kill_descendants(table: &mut ProcessTable, id: libc::pid_t) -> i32 {
     let mut status = libc::SIGKILL;
     // SAFETY: signals and waits; `id` has not been waited for, so the process group is still its
     // own.
@@ -276,7 +280,7 @@ unsafe fn end_all(table: &mut ProcessTable, id: libc::pid_t) -> i32 {
         let mut wanted: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut wanted);
         libc::sigaddset(&raw mut wanted, libc::SIGCHLD);
-        for _ in 0..MAX_SWEEPS {
+        for _ in 0..MAX_KILL_ATTEMPTS {
             loop {
                 let mut one = 0;
                 match libc::waitpid(-1, &raw mut one, libc::WNOHANG) {
@@ -297,6 +301,7 @@ unsafe fn end_all(table: &mut ProcessTable, id: libc::pid_t) -> i32 {
     status
 }
 
+/// Sends a report to the host: `kind` is a [`Stage`] with an errno, or 0 with a `wait` status.
 unsafe fn report(sink: RawFd, kind: i32, value: i32) {
     let mut bytes = [0_u8; 8];
     bytes[..4].copy_from_slice(&kind.to_ne_bytes());
@@ -306,11 +311,13 @@ unsafe fn report(sink: RawFd, kind: i32, value: i32) {
     let _ = unsafe { libc::write(sink, bytes.as_ptr().cast(), bytes.len()) };
 }
 
+/// Returns the errno of the last system call.
 fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-/// The first steps of the command, up to its program.
+/// The main function of the command's process: executes the program, or reports to the supervisor
+/// why that failed.
 extern "C" fn start(given: *mut c_void) -> c_int {
     // SAFETY: the supervisor passes its `Child` and is suspended meanwhile.
     let child = unsafe { &mut *given.cast::<Child<'_>>() };
@@ -321,7 +328,8 @@ extern "C" fn start(given: *mut c_void) -> c_int {
     unsafe { libc::_exit(127) }
 }
 
-/// Executes the program; returns the step at which that failed.
+/// Applies the restrictions and executes the program. Returns only on failure, with the step and
+/// the errno.
 fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char]) -> (Stage, i32) {
     // SAFETY: system calls on memory that outlives them.
     unsafe {
@@ -343,7 +351,7 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
         {
             return (Stage::Restrict, errno());
         }
-        limit(&launch.limits, launch.tasks_of_user);
+        set_kernel_limits(&launch.limits, launch.tasks_of_user);
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
@@ -353,7 +361,7 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
         {
             return (Stage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
         }
-        // After the capabilities are dropped, because a change of credentials clears it.
+        // Set after the capabilities are dropped, because a change of credentials clears it.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
         if let Some(restrictions) = &launch.restrictions
             && let Err(why) = restrictions.filter_calls()
@@ -373,8 +381,9 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
     }
 }
 
-/// Sets the limits that the kernel enforces per process or user. The others are counted.
-fn limit(limits: &ResourceLimits, tasks_of_user: Option<u64>) {
+/// Sets the limits that the kernel enforces for each process or user. The limits for all processes
+/// together are checked by the host.
+fn set_kernel_limits(limits: &ResourceLimits, tasks_of_user: Option<u64>) {
     let set = |resource: libc::__rlimit_resource_t, value: u64| {
         let bound = libc::rlimit { rlim_cur: value, rlim_max: value };
         // SAFETY: a structure that outlives the call. An error is ignored: a lower limit of the
@@ -389,7 +398,7 @@ fn limit(limits: &ResourceLimits, tasks_of_user: Option<u64>) {
         set(libc::RLIMIT_FSIZE, limits.file_bytes);
     }
     if limits.memory > 0 {
-        // Per process; the total of all processes is counted.
+        // For each process, twice the limit. The host checks the total of all processes.
         set(libc::RLIMIT_DATA, limits.memory.saturating_mul(2));
     }
     if limits.cpu_seconds > 0 {

@@ -1,14 +1,15 @@
-//! System calls by name, for hosts that forbid more of them than the filter does.
+//! The numbers of system calls by name, for hosts that forbid more calls than the filter does.
 //!
-//! The numbers are the kernel's and never change. A name that only exists on another processor is
-//! known here too: there is no call to refuse, and one list of a host works on every machine.
+//! The kernel never changes the numbers. A name that exists only on another processor architecture
+//! is accepted and has no effect, so that a host can use one list on every machine.
 
 use filewright_core::{Code, Error, Result};
 
+/// One call per line: name, number on x86_64, number on aarch64; `-` if it does not exist there.
 const SYSCALL_TABLE: &str = include_str!("syscalls.txt");
 
-/// No command could start without it.
-const NEEDED: &str = "execve";
+/// The call that cannot be forbidden, because no command could start without it.
+const REQUIRED_CALL: &str = "execve";
 
 /// Yields the columns of each line: name, number on x86_64, number on aarch64.
 fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -21,17 +22,18 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 
 /// Returns the names of the calls that can be forbidden, in alphabetical order.
 pub fn syscall_names() -> impl Iterator<Item = &'static str> {
-    lines().map(|(name, ..)| name).filter(|&name| name != NEEDED)
+    lines().map(|(name, ..)| name).filter(|&name| name != REQUIRED_CALL)
 }
 
-/// Returns the numbers of calls on this processor.
+/// Returns the numbers of the named calls on this processor architecture, without those that do not
+/// exist on it.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a name that is not in [`syscall_names`].
 pub(crate) fn numbers_of(names: &[String]) -> Result<Vec<u32>> {
     let mut numbers = Vec::with_capacity(names.len());
     for name in names {
-        let line = lines().find(|&(known, ..)| known == name && known != NEEDED);
+        let line = lines().find(|&(known, ..)| known == name && known != REQUIRED_CALL);
         let Some((_, on_x86_64, on_aarch64)) = line else {
             let what = format!("there is no system call {name:?} to forbid");
             return Err(Error::new(Code::InvalidArgument, what));

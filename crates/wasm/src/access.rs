@@ -1,11 +1,12 @@
-//! The rules of a policy, for backends that do not use the disk.
+//! Bindings for the path rules of a policy, for storage backends that do not use the disk.
 
 use filewright_core::pattern::policy::{PathRules, RulesConfig, holds_secret, table_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::to_js;
 
-/// Compiled rules. Paths are text here, because names are always valid UTF-8.
+/// The compiled path rules of a policy. Paths are text, because in these backends names are always
+/// valid UTF-8.
 #[wasm_bindgen]
 pub struct AccessRules {
     rules: PathRules,
@@ -36,12 +37,13 @@ impl AccessRules {
         Ok(Self { rules: PathRules::new(&config).map_err(to_js)? })
     }
 
-    /// Returns the flags and rows of `PathRules::flags`.
+    /// Returns which rules apply to a path: the bits of `PathRules::flags`.
     pub fn judge(&self, path: String) -> u32 {
         self.rules.flags(path.as_bytes())
     }
 
-    /// Returns 1 or 0 for each name in a directory: whether it is denied. The names are joined by `/`.
+    /// Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
+    /// in the directory is denied, otherwise 0.
     #[wasm_bindgen(js_name = deniedNames)]
     pub fn denied_names(&self, directory: String, names: String) -> Vec<u8> {
         self.rules.denied_names(directory.as_bytes(), names.as_bytes())
@@ -54,7 +56,7 @@ pub fn place_table() -> String {
     table_text()
 }
 
-/// Reports whether a file that begins with `head` holds a private key.
+/// Reports whether a file whose first bytes are `head` contains a private key.
 #[wasm_bindgen(js_name = holdsSecretContent)]
 pub fn holds_secret_content(head: &[u8]) -> bool {
     holds_secret(head)

@@ -3,7 +3,7 @@
 use filewright_core::pack::Packed;
 use wasm_bindgen::prelude::*;
 
-/// `Packed` as JavaScript sees it: `{ nums, text }`.
+/// A `Packed` result as a JavaScript object: `{ nums, text }`.
 #[wasm_bindgen(getter_with_clone)]
 pub struct PackedResult {
     #[wasm_bindgen(readonly)]
@@ -18,7 +18,8 @@ impl From<Packed> for PackedResult {
     }
 }
 
-/// Converts a core error to a JavaScript `Error` whose message is its JSON form, as on Node.
+/// Converts a core error to a JavaScript `Error` whose message is its JSON form, as in the Node
+/// binding.
 pub fn to_js(error: filewright_core::Error) -> JsValue {
     js_sys::Error::new(&error.to_json()).into()
 }

@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::convert::to_js;
 
-/// A plan: the new bytes and the `Packed` facts.
+/// The result of edits that are not written yet: the new content, and the packed facts about it.
 #[wasm_bindgen(getter_with_clone)]
 pub struct PlanResult {
     #[wasm_bindgen(readonly)]

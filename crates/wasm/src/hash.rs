@@ -1,4 +1,4 @@
-//! Bindings for content hashes.
+//! Bindings for SHA-256 hashes of contents.
 
 use wasm_bindgen::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Legacy encodings, decoded by the JavaScript that loads the module.
+//! Lets the core decode and encode legacy encodings by functions of the JavaScript that loads the
+//! module.
 
 use std::cell::OnceCell;
 
@@ -7,6 +8,7 @@ use js_sys::{Function, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 thread_local! {
+    /// The functions, once JavaScript has registered them.
     static HOST: OnceCell<Host> = const { OnceCell::new() };
 }
 
@@ -20,7 +22,7 @@ struct Host {
     prefix_len: Function,
 }
 
-/// Takes the functions from an object, by their names in JavaScript.
+/// Registers the functions, which are properties of the object `host`.
 #[wasm_bindgen(js_name = usePlatform)]
 pub fn use_platform(host: &JsValue) -> Result<(), JsValue> {
     let function = |name: &str| Reflect::get(host, &name.into())?.dyn_into::<Function>();
@@ -39,6 +41,7 @@ pub fn use_platform(host: &JsValue) -> Result<(), JsValue> {
     Ok(())
 }
 
+/// Calls one of the functions; returns `undefined` if none is registered.
 fn call(choose: fn(&Host) -> &Function, args: &[JsValue]) -> JsValue {
     HOST.with(|cell| {
         let called = cell.get().map(|host| {
@@ -49,6 +52,7 @@ fn call(choose: fn(&Host) -> &Function, args: &[JsValue]) -> JsValue {
     })
 }
 
+/// Copies bytes into a JavaScript array.
 fn shared(bytes: &[u8]) -> JsValue {
     Uint8Array::from(bytes).into()
 }

@@ -1,4 +1,4 @@
-//! Bindings for globs, ignore rules and search over bytes.
+//! Bindings for globs, ignore rules and searches in contents that JavaScript passes.
 
 use filewright_core::fuzzy::rank_packed;
 use filewright_core::options::Options;
@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::convert::{PackedResult, to_js};
 
-/// A compiled query.
+/// A compiled query for searching contents.
 #[wasm_bindgen]
 pub struct SearchQuery {
     query: Query,
@@ -31,7 +31,7 @@ impl SearchQuery {
     }
 }
 
-/// An index of contents that JavaScript holds.
+/// An index of contents that JavaScript passes, each identified by a number.
 #[wasm_bindgen]
 pub struct HeldIndex {
     held: MemoryIndex,
@@ -45,18 +45,20 @@ impl HeldIndex {
         Self { held: MemoryIndex::default() }
     }
 
-    /// Indexes a content. Returns its number; -1 if it is binary, -2 if every query must read it.
+    /// Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
+    /// cannot be indexed, so that every query must read it.
     pub fn sign(&mut self, content: &[u8]) -> f64 {
         self.held.sign(content).code() as f64
     }
 
-    /// Returns one bit for each number, in bytes; nothing if all can match.
+    /// Returns one bit for each number, set if that content can have a match; `undefined` if all
+    /// can.
     pub fn candidates(&self, query: &SearchQuery) -> Option<Vec<u8>> {
         let set = self.held.candidates(&query.query)?;
         Some(set.into_iter().flat_map(u64::to_le_bytes).collect())
     }
 
-    /// The same from the options of a query that is compiled in a worker.
+    /// Like `candidates`, for the options of a query that is compiled in a worker and not here.
     #[wasm_bindgen(js_name = candidatesOf)]
     pub fn candidates_of(&self, options: &str) -> Option<Vec<u8>> {
         let set = self.held.candidates_of(&Options::parse(options).ok()?)?;
@@ -69,7 +71,7 @@ impl HeldIndex {
     }
 }
 
-/// A compiled list of globs.
+/// A compiled list of globs that paths must match or must not match.
 #[wasm_bindgen]
 pub struct PathGlobs {
     globs: Globs,
@@ -96,13 +98,13 @@ impl PathGlobs {
     }
 }
 
-/// The paths that best match a fuzzy query. Each path ends in a NUL.
+/// Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL.
 #[wasm_bindgen(js_name = rankPaths)]
 pub fn rank_paths(paths: &str, options: &str) -> Result<PackedResult, JsValue> {
     rank_packed(paths, options).map(PackedResult::from).map_err(to_js)
 }
 
-/// The ignore rules from the root of a walk down to one directory.
+/// The ignore rules that apply in one directory: its own and those of the directories above it.
 #[wasm_bindgen]
 pub struct IgnoreStack {
     stack: Stack,
@@ -116,8 +118,9 @@ impl IgnoreStack {
         Self { stack: Stack::new() }
     }
 
-    /// `places` and `files` belong together: each file's place in the list of
-    /// names of ignore files, and its bytes.
+    /// Returns the rules for a directory below. `files` are the contents of its ignore files, and
+    /// `places` the index of each in the list of names of ignore files. `border` says that the
+    /// directory contains `.git`.
     pub fn enter(
         &self,
         directory: &str,

@@ -658,11 +658,11 @@ export function decodeFileHash(from: Unpacker): FileHash {
 
 /** A file that was written. */
 export interface WrittenFile extends EntryStat {
-  /** True when the file is new. */
+  /** True if the file did not exist before. */
   readonly created: boolean;
-  /** The number of other names that keep the old content. */
+  /** The number of other hard links of the replaced file, which keep the old content. */
   readonly otherNames: number;
-  /** True when the file was not replaced, but written over. */
+  /** True if the file was written in place, because it could not be replaced. */
   readonly inPlace: boolean;
 }
 
@@ -684,10 +684,10 @@ export function decodeWrittenFile(from: Unpacker): WrittenFile {
   };
 }
 
-/** The head of a listing; the entries follow it. */
+/** The head of a packed listing of a directory; the entries follow it. */
 export interface DirectoryHead {
   readonly total: number;
-  /** True when more follows. */
+  /** True if the directory has entries after the page. */
   readonly more: boolean;
   /** The number of entries that follow. */
   readonly count: number;
@@ -702,7 +702,7 @@ export function decodeDirectoryHead(from: Unpacker): DirectoryHead {
   };
 }
 
-/** The head of a page of a tree; the entries follow it. */
+/** The head of a packed page of a tree; the entries follow it. */
 export interface TreeHead {
   readonly total: number;
   /** The number of entries that follow. */
@@ -720,10 +720,13 @@ export function decodeTreeHead(from: Unpacker): TreeHead {
 /** An entry of a directory or a tree. */
 export interface ListedEntry {
   readonly kind: Kind;
-  /** With the time, if the metadata is wanted and can be read. */
+  /**
+   * The size in bytes; null if the metadata was not requested or could not be read. Then
+   * `mtime` is 0.
+   */
   readonly size: number | null;
   readonly mtime: number;
-  /** The path below the directory that is listed. */
+  /** The path relative to the listed directory. */
   readonly path: string;
   /** The target of a link. */
   readonly target: string | null;
@@ -740,21 +743,21 @@ export function decodeListedEntry(from: Unpacker): ListedEntry {
   };
 }
 
-/** The end of a command. */
+/** How a command ended, and its output. */
 export interface SandboxedCommand {
-  /** null if a signal ended it. */
+  /** The exit status; null if the command was killed. */
   readonly exitCode: number | null;
-  /** The signal that ended it. */
+  /** The number of the signal that ended it, if one did. */
   readonly signal: number | null;
-  /** True when it ran out of time. */
+  /** True if it was killed because its time was up. */
   readonly timedOut: boolean;
-  /** True when output was truncated. */
+  /** True if it wrote more than `maxOutput` to one of its outputs. */
   readonly truncated: boolean;
-  /** The output, with invalid UTF-8 replaced. */
+  /** The standard output, with invalid UTF-8 replaced. */
   readonly stdout: string;
-  /** The error output, with invalid UTF-8 replaced. */
+  /** The standard error output, with invalid UTF-8 replaced. */
   readonly stderr: string;
-  /** The limit that ended it. */
+  /** The limit that it exceeded, for which it was killed. */
   readonly exceeded: Limit | null;
 }
 
@@ -774,8 +777,8 @@ export function decodeSandboxedCommand(from: Unpacker): SandboxedCommand {
 /**
  * The limit that ended a command.
  *
- * - `processes`: Of the number of processes.
- * - `memory`: Of the memory.
+ * - `processes`: The number of processes and threads.
+ * - `memory`: The memory of all processes together.
  */
 export type Limit = "processes" | "memory";
 

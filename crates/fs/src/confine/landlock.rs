@@ -24,7 +24,7 @@ pub mod fs {
 
 /// Returns the rights that a version of Landlock can handle: for files, for TCP, and for reaching
 /// other processes.
-fn handled(abi: u32) -> (u64, u64, u64) {
+fn supported_rights(abi: u32) -> (u64, u64, u64) {
     let files = match abi {
         0 | 1 => (1 << 13) - 1,
         2 => (1 << 14) - 1,
@@ -82,9 +82,9 @@ impl Ruleset {
     pub fn new(strict: bool) -> Result<Self> {
         let version = abi();
         if version == 0 {
-            return Err(failed("the kernel has no Landlock"));
+            return Err(last_os_setup_error("the kernel has no Landlock"));
         }
-        let (files, net, scoped) = handled(version);
+        let (files, net, scoped) = supported_rights(version);
         let (net, scoped) = if strict { (net, scoped) } else { (0, 0) };
         let attr = RulesetAttr { handled_access_fs: files, handled_access_net: net, scoped };
         // Older kernels take a shorter structure, without the fields they do not know.
@@ -98,7 +98,7 @@ impl Ruleset {
             libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attr, size, 0_u32)
         };
         let Ok(raw @ 0..) = i32::try_from(raw) else {
-            return Err(failed("the kernel refuses a Landlock ruleset"));
+            return Err(last_os_setup_error("the kernel refuses a Landlock ruleset"));
         };
         // SAFETY: the kernel just returned this descriptor, and nothing else owns it.
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(raw) }, files })
@@ -110,7 +110,7 @@ impl Ruleset {
     /// `SANDBOX_SETUP_FAILED` with the kernel's error.
     pub fn allow(&self, place: BorrowedFd<'_>, rights: u64) -> Result<()> {
         self.try_allow(place, rights)
-            .map_err(|why| refused("the kernel refuses a Landlock rule", &why))
+            .map_err(|why| setup_error("the kernel refuses a Landlock rule", &why))
     }
 
     /// Like [`Ruleset::allow`], without allocating memory, for a process between fork and exec.
@@ -142,7 +142,7 @@ impl Ruleset {
     pub fn restrict_self(&self) -> Result<()> {
         no_new_privileges()?;
         self.try_restrict_self()
-            .map_err(|why| refused("the kernel does not restrict the thread", &why))
+            .map_err(|why| setup_error("the kernel does not restrict the thread", &why))
     }
 
     /// Like [`Ruleset::restrict_self`], without allocating memory, for a process between fork and
@@ -164,7 +164,7 @@ impl Ruleset {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 pub fn no_new_privileges() -> Result<()> {
-    try_no_new_privileges().map_err(|why| refused("the kernel keeps privileges open", &why))
+    try_no_new_privileges().map_err(|why| setup_error("the kernel keeps privileges open", &why))
 }
 
 /// Like [`no_new_privileges`], without allocating memory, for a process between fork and exec.
@@ -177,10 +177,10 @@ pub fn try_no_new_privileges() -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn failed(what: &str) -> Error {
-    refused(what, &io::Error::last_os_error())
+fn last_os_setup_error(what: &str) -> Error {
+    setup_error(what, &io::Error::last_os_error())
 }
 
-fn refused(what: &str, why: &io::Error) -> Error {
+fn setup_error(what: &str, why: &io::Error) -> Error {
     Error::new(Code::SandboxSetupFailed, format!("{what}: {why}"))
 }

@@ -111,8 +111,8 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
         return Err(Error::new(Code::SandboxSetupFailed, "links may lead anywhere by this policy"));
     }
     // Both read procfs now, because the restricted threads cannot.
-    crate::process::prepare();
-    refusal::prepare();
+    crate::process::start_procfs_reader();
+    refusal::cache_security_label();
     let mut whole = true;
     let mut places = Vec::new();
     for (place, exact, write) in roots.places() {
@@ -158,7 +158,7 @@ mod tests {
         confinement.pool.submit(Lane::Quick, move || {
             let own = ProcessName::own();
             let earlier = ProcessName { started: own.started + 1, ..own.clone() };
-            tell.send((own.ended(), earlier.ended())).unwrap();
+            tell.send((own.has_ended(), earlier.has_ended())).unwrap();
         });
         assert_eq!(told.recv().unwrap(), (Some(false), Some(true)));
     }

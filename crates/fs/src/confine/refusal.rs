@@ -63,7 +63,7 @@ impl Roots {
         if said.contains(&Permissions::Refuse) {
             return Some(Layer::Permissions);
         }
-        if said.contains(&Permissions::Unknown) { None } else { above_permissions() }
+        if said.contains(&Permissions::Unknown) { None } else { layer_above_permissions() }
     }
 
     /// Checks the permissions for an access to a path without making it.
@@ -76,7 +76,7 @@ impl Roots {
             Err(error) if error.code == Code::PermissionDenied => return Permissions::Refuse,
             Err(_) => return Permissions::Unknown,
         };
-        if decides_itself(&place.dir) {
+        if makes_own_access_decisions(&place.dir) {
             return Permissions::Unknown;
         }
         let allows = |name: &[u8], access: Access| {
@@ -130,7 +130,7 @@ impl Layer {
 /// Determines now whether a security module labels this process, because a restricted thread cannot
 /// read procfs.
 #[cfg(target_os = "linux")]
-pub(crate) fn prepare() {
+pub(crate) fn cache_security_label() {
     is_labelled();
 }
 
@@ -140,14 +140,14 @@ pub(crate) fn prepare() {
 fn is_labelled() -> bool {
     static LABELLED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *LABELLED.get_or_init(|| {
-        let label = crate::process::read_small("/proc/self/attr/current").unwrap_or_default();
+        let label = crate::process::read_system_file("/proc/self/attr/current").unwrap_or_default();
         let label = label.trim_ascii_end().strip_suffix(b"\0").unwrap_or(label.trim_ascii_end());
         !matches!(label, b"" | b"unconfined" | b"kernel")
     })
 }
 
 #[cfg(target_os = "linux")]
-fn above_permissions() -> Option<Layer> {
+fn layer_above_permissions() -> Option<Layer> {
     if is_labelled() || crate::confine::landlock::abi() == 0 {
         return Some(Layer::SecurityModule);
     }
@@ -155,14 +155,14 @@ fn above_permissions() -> Option<Layer> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn above_permissions() -> Option<Layer> {
+fn layer_above_permissions() -> Option<Layer> {
     None
 }
 
 /// Reports whether the file system decides about accesses itself, so that the permission bits do
 /// not tell, as network file systems and FUSE do. True if its type cannot be read.
 #[cfg(target_os = "linux")]
-fn decides_itself(directory: impl AsFd) -> bool {
+fn makes_own_access_decisions(directory: impl AsFd) -> bool {
     /// NFS, SMB (three versions), 9P, FUSE, Ceph.
     const SELF_DECIDING_FILE_SYSTEMS: [u32; 7] =
         [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6573_5546, 0x00C3_6400];
@@ -172,6 +172,6 @@ fn decides_itself(directory: impl AsFd) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn decides_itself(_: impl AsFd) -> bool {
+fn makes_own_access_decisions(_: impl AsFd) -> bool {
     false
 }

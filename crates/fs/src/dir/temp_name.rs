@@ -9,17 +9,17 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use crate::process::ProcessName;
 
 /// The start of every temporary name.
-const PREFIX: &[u8] = b".filewright-";
+const TEMP_NAME_PREFIX: &[u8] = b".filewright-";
 
 /// Reports whether a name has the form of Filewright's temporary files, including entries moved
 /// aside.
 pub fn is_temp_name(name: &[u8]) -> bool {
-    name.starts_with(PREFIX) && maker(name).is_some()
+    name.starts_with(TEMP_NAME_PREFIX) && creator_of(name).is_some()
 }
 
 /// Reports whether the name is that of an entry which this process moved aside.
 pub(crate) fn is_own_aside_name(name: &[u8]) -> bool {
-    is_kept_name(name) && maker(name).as_ref() == Some(ProcessName::own())
+    is_kept_name(name) && creator_of(name).as_ref() == Some(ProcessName::own())
 }
 
 /// Reports whether a name is that of an entry moved aside (suffix `-kept`), which is kept longer
@@ -30,8 +30,8 @@ pub(crate) fn is_kept_name(name: &[u8]) -> bool {
 
 /// Returns the process that created the temporary file, as its name says; `None` for any other
 /// name.
-pub(crate) fn maker(name: &[u8]) -> Option<ProcessName> {
-    let rest = std::str::from_utf8(name.strip_prefix(PREFIX)?).ok()?;
+pub(crate) fn creator_of(name: &[u8]) -> Option<ProcessName> {
+    let rest = std::str::from_utf8(name.strip_prefix(TEMP_NAME_PREFIX)?).ok()?;
     let mut parts = rest.split('-');
     let realm = parts.next().filter(|realm| realm.len() == 8)?.to_owned();
     let pid = u32::from_str_radix(parts.next()?, 16).ok()?;
@@ -46,7 +46,7 @@ pub(crate) fn maker(name: &[u8]) -> Option<ProcessName> {
 }
 
 /// Returns an unused name for a temporary file that identifies this process.
-pub fn fresh_name() -> Vec<u8> {
+pub fn new_temp_name() -> Vec<u8> {
     let ProcessName { realm, pid, started } = ProcessName::own();
     // Each `RandomState` has other keys, which come from the system's random source.
     let nonce = RandomState::new().build_hasher().finish();
@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn names_identify_their_process() {
-        let name = fresh_name();
+        let name = new_temp_name();
         assert!(is_temp_name(&name));
-        assert_eq!(maker(&name).as_ref(), Some(ProcessName::own()));
-        assert_ne!(name, fresh_name());
+        assert_eq!(creator_of(&name).as_ref(), Some(ProcessName::own()));
+        assert_ne!(name, new_temp_name());
         for other in
             [".filewright-", ".filewright-x", ".filewright-00000000-1-2-3", ".filewright.json"]
         {

@@ -54,7 +54,7 @@ const MAX_REFILLS: u32 = 64;
 
 /// An event that [`walk_tree`] passes to its visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Visit {
+pub(crate) enum TreeEvent {
     /// An entry that is not a directory, with its type if known.
     Entry(Option<Kind>),
     /// A directory, before it is opened.
@@ -67,22 +67,22 @@ pub(crate) enum Visit {
 
 /// The visitor's answer: how [`walk_tree`] continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum TreeStep {
     /// Continue.
     Go,
-    /// Do not enter the directory; only in answer to [`Visit::Before`].
+    /// Do not enter the directory; only in answer to [`TreeEvent::Before`].
     Skip,
-    /// Walk through the directory once more; only in answer to [`Visit::Leave`].
+    /// Walk through the directory once more; only in answer to [`TreeEvent::Leave`].
     Again,
 }
 
 /// Walks everything below a directory, in no particular order. `visit` receives the event, the
-/// descriptor of the directory that contains the entry (for [`Visit::Enter`], of the entered
+/// descriptor of the directory that contains the entry (for [`TreeEvent::Enter`], of the entered
 /// directory itself) and the name.
 pub(crate) fn walk_tree(
     top: OwnedFd,
     cancel: &CancelToken,
-    mut visit: impl FnMut(Visit, BorrowedFd<'_>, &[u8]) -> Result<Next>,
+    mut visit: impl FnMut(TreeEvent, BorrowedFd<'_>, &[u8]) -> Result<TreeStep>,
 ) -> Result<()> {
     let mut cursor = Cursor::new(top, ParentAccess::Stand);
     // For each level, the directory's name and its remaining subdirectories.
@@ -101,7 +101,7 @@ pub(crate) fn walk_tree(
             if kind == Some(Kind::Dir) {
                 directories.push(name.to_vec());
             } else {
-                visit(Visit::Entry(kind), current_dir, name)?;
+                visit(TreeEvent::Entry(kind), current_dir, name)?;
             }
             Ok(())
         })?;
@@ -110,22 +110,22 @@ pub(crate) fn walk_tree(
         loop {
             let Some((own, directories)) = frames.last_mut() else { return Ok(()) };
             if let Some(next) = directories.pop() {
-                if visit(Visit::Before, cursor.current_dir()?, &next)? == Next::Skip {
+                if visit(TreeEvent::Before, cursor.current_dir()?, &next)? == TreeStep::Skip {
                     continue;
                 }
                 if cursor.enter(&next)? {
-                    visit(Visit::Enter, cursor.current_dir()?, &next)?;
+                    visit(TreeEvent::Enter, cursor.current_dir()?, &next)?;
                     name = next;
                     break;
                 }
-                visit(Visit::Entry(None), cursor.current_dir()?, &next)?;
+                visit(TreeEvent::Entry(None), cursor.current_dir()?, &next)?;
                 continue;
             }
             let own = std::mem::take(own);
             frames.pop();
             let Some((_, directories)) = frames.last_mut() else { return Ok(()) };
             cursor.leave()?;
-            if visit(Visit::Leave, cursor.current_dir()?, &own)? == Next::Again {
+            if visit(TreeEvent::Leave, cursor.current_dir()?, &own)? == TreeStep::Again {
                 directories.push(own);
             }
         }
@@ -137,13 +137,17 @@ pub(crate) fn walk_tree(
 pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<TreeCounts> {
     let mut counts = TreeCounts::default();
     walk_tree(top, cancel, |met, dir, name| {
-        if let Visit::Entry(_) | Visit::Leave = met
+        if let TreeEvent::Entry(_) | TreeEvent::Leave = met
             && !is_temp_name(name)
             && let Some(stat) = Stat::find(dir, name)?
         {
             counts.add(&stat);
         }
-        Ok(if met == Visit::Before && is_temp_name(name) { Next::Skip } else { Next::Go })
+        Ok(if met == TreeEvent::Before && is_temp_name(name) {
+            TreeStep::Skip
+        } else {
+            TreeStep::Go
+        })
     })?;
     Ok(counts)
 }
@@ -167,50 +171,50 @@ pub(crate) fn remove_entry(
     Ok(())
 }
 
-/// Removes a directory whose contents were removed, and counts it. Returns [`Next::Again`] if
+/// Removes a directory whose contents were removed, and counts it. Returns [`TreeStep::Again`] if
 /// another process has added entries meanwhile.
 pub(crate) fn remove_directory(
     dir: BorrowedFd<'_>,
     name: &[u8],
     counts: &mut TreeCounts,
     refills: &mut u32,
-) -> Result<Next> {
+) -> Result<TreeStep> {
     match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
         Ok(()) => counts.directories += 1,
         Err(Errno::NOENT) => {}
         Err(Errno::NOTEMPTY | Errno::EXIST) if *refills < MAX_REFILLS => {
             *refills += 1;
-            return Ok(Next::Again);
+            return Ok(TreeStep::Again);
         }
         Err(errno) => return Err(os_error(errno)),
     }
-    Ok(Next::Go)
+    Ok(TreeStep::Go)
 }
 
 /// Removes a file or tree created by us, whatever the permission bits of its directories.
 ///
 /// # Errors
 /// The system's error if an entry cannot be removed.
-pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
+pub fn remove_temp_entry(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(os_error(errno)),
     }
     // Copied directories may have lost the write permission that is needed to empty them.
-    let _ = unlock(dir, name);
+    let _ = give_owner_access(dir, name);
     let Some(top) = open_entries(dir, name)? else { return Ok(()) };
     let mut refills = 0;
     walk_tree(top, &CancelToken::new(), |met, dir, name| match met {
-        Visit::Before => {
-            let _ = unlock(dir, name);
-            Ok(Next::Go)
+        TreeEvent::Before => {
+            let _ = give_owner_access(dir, name);
+            Ok(TreeStep::Go)
         }
-        Visit::Enter => Ok(Next::Go),
-        Visit::Leave => remove_directory(dir, name, &mut TreeCounts::default(), &mut refills),
-        Visit::Entry(_) => {
+        TreeEvent::Enter => Ok(TreeStep::Go),
+        TreeEvent::Leave => remove_directory(dir, name, &mut TreeCounts::default(), &mut refills),
+        TreeEvent::Entry(_) => {
             rustix::fs::unlinkat(dir, name, AtFlags::empty()).map_err(os_error)?;
-            Ok(Next::Go)
+            Ok(TreeStep::Go)
         }
     })?;
     rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).map_err(os_error)
@@ -221,7 +225,7 @@ pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// The system's error, for example if the entry is no directory or belongs to another user.
-pub fn unlock(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
+pub fn give_owner_access(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd;

@@ -102,23 +102,23 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
             }
             if name == b".." {
                 self.ups -= 1;
-                self.climb();
+                self.go_to_parent();
                 continue;
             }
             // One buffer for the whole walk, because a copy at every step would be quadratic in the
             // length of the path.
             let parent = self.path.len();
             push_name(&mut self.path, &name);
-            if self.jumps() {
+            if self.jump_between_roots() {
                 continue;
             }
             if self.roots.rules.denied_entry(&self.path) {
                 return Err(outside_error());
             }
             let place = if self.todo.is_empty() {
-                self.arrive(&name, parent)?
+                self.resolve_last_name(&name, parent)?
             } else {
-                self.descend(name, parent)?
+                self.resolve_directory_name(name, parent)?
             };
             if let Some(place) = place {
                 return Ok(place);
@@ -141,7 +141,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     /// Handles a name at which the walk continues elsewhere instead of opening it: at the real path
     /// of an alias, at the anchor of another root, or outside every root, where only the path is
     /// tracked. Returns whether that was the case. `self.path` already includes the name.
-    fn jumps(&mut self) -> bool {
+    fn jump_between_roots(&mut self) -> bool {
         let roots = &self.roots.roots;
         let child = &self.path[..];
         let named = |root: &&super::Root| root.read || root.write;
@@ -201,7 +201,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 
     /// Handles `..`: returns to the descriptor of the parent if it is still open, otherwise walks
     /// to the parent's path again from a root.
-    fn climb(&mut self) {
+    fn go_to_parent(&mut self) {
         self.path.truncate(parent_of(&self.path).len());
         let Some(spot) = &mut self.spot else { return self.enter() };
         let kept = spot.fds.pop_back().is_some() && (spot.depth == 1 || !spot.fds.is_empty());
@@ -232,22 +232,26 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 
     /// Handles the last name: returns the resolved entry, or `None` if it was a link, whose names
     /// are now to be walked.
-    fn arrive(&mut self, name: &[u8], parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
+    fn resolve_last_name(
+        &mut self,
+        name: &[u8],
+        parent: usize,
+    ) -> Result<Option<ResolvedEntry<'r>>> {
         let found = Stat::find(self.current_dir()?, name)?;
         if found.is_some_and(|stat| stat.kind == Kind::Symlink) && self.last == FinalSymlink::Follow
         {
             self.path.truncate(parent);
-            if !self.follow(name)? {
+            if !self.follow_link(name)? {
                 // The entry is no longer a link, so its name is walked again.
                 self.todo.push(name.to_vec());
             }
             return Ok(None);
         }
-        self.place(name, found, Vec::new()).map(Some)
+        self.resolved_entry(name, found, Vec::new()).map(Some)
     }
 
     /// Returns the entry `name` of the current directory as the result of the walk.
-    fn place(
+    fn resolved_entry(
         &mut self,
         name: &[u8],
         found: Option<Stat>,
@@ -268,14 +272,18 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 
     /// Handles a name that is not the last one: enters the directory, follows the link, or applies
     /// [`MissingPolicy`] if it does not exist.
-    fn descend(&mut self, name: Vec<u8>, parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
+    fn resolve_directory_name(
+        &mut self,
+        name: Vec<u8>,
+        parent: usize,
+    ) -> Result<Option<ResolvedEntry<'r>>> {
         match open_directory(self.current_dir()?, &name) {
             Ok(fd) => self.step_into(fd),
             // It may be a link: which of these errors the system returns for one depends on the
             // platform.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
                 self.path.truncate(parent);
-                if !self.follow(&name)? {
+                if !self.follow_link(&name)? {
                     let kind = Stat::find(self.current_dir()?, &name)?.map(|stat| stat.kind);
                     if kind.is_some_and(|kind| kind != Kind::Dir && kind != Kind::Symlink) {
                         return Err(os_error(Errno::NOTDIR));
@@ -283,7 +291,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                     self.todo.push(name);
                 }
             }
-            Err(Errno::NOENT) => return self.absent(name),
+            Err(Errno::NOENT) => return self.handle_missing(name),
             Err(errno) => return Err(os_error(errno)),
         }
         Ok(None)
@@ -301,7 +309,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     }
 
     /// Applies [`MissingPolicy`] to a name that is not the last one and does not exist.
-    fn absent(&mut self, name: Vec<u8>) -> Result<Option<ResolvedEntry<'r>>> {
+    fn handle_missing(&mut self, name: Vec<u8>) -> Result<Option<ResolvedEntry<'r>>> {
         // A `..` after a missing directory is an error, as in the kernel: there is no directory to
         // return from.
         let climbs = self.ups > 0;
@@ -310,7 +318,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
             _ if climbs => Err(os_error(Errno::NOENT)),
             MissingPolicy::Stop => {
                 let missing = std::mem::take(&mut self.todo).into_iter().rev().collect();
-                self.place(&name, None, missing).map(Some)
+                self.resolved_entry(&name, None, missing).map(Some)
             }
             MissingPolicy::Make(_) => {
                 let way_to_root =
@@ -318,7 +326,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 if !way_to_root {
                     return Err(super::outside_for(Intent::Write));
                 }
-                if self.made_is_protected(&name) {
+                if self.is_new_directory_protected(&name) {
                     return Err(crate::dir::errno::protected_error());
                 }
                 let current_dir = self.current_dir()?;
@@ -336,7 +344,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 
     /// Reports whether the rules protect the directory that is about to be created. If it lies in
     /// the one created before, only its own name is evaluated.
-    fn made_is_protected(&mut self, name: &[u8]) -> bool {
+    fn is_new_directory_protected(&mut self, name: &[u8]) -> bool {
         let parent = parent_of(&self.path);
         match &mut self.trail {
             Some(trail) if trail.path() == parent => trail.push(name),
@@ -347,7 +355,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 
     /// Reads the link `name` and puts the names of its target before the remaining ones. Returns
     /// false if the entry is no link or does not exist any more.
-    fn follow(&mut self, name: &[u8]) -> Result<bool> {
+    fn follow_link(&mut self, name: &[u8]) -> Result<bool> {
         self.links += 1;
         if self.links > MAX_LINKS {
             return Err(os_error(Errno::LOOP));
@@ -364,7 +372,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 "a symbolic link is on the way, and links are not followed",
             ));
         }
-        if is_magic(current_dir)? {
+        if has_magic_links(current_dir)? {
             return Err(outside_error());
         }
         if self.todo.is_empty() {
@@ -384,12 +392,12 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
 /// path that they show. The top directory of procfs (inode 1) has only ordinary ones (`self`,
 /// `mounts`).
 #[cfg(target_os = "linux")]
-fn is_magic(dir: BorrowedFd<'_>) -> Result<bool> {
+fn has_magic_links(dir: BorrowedFd<'_>) -> Result<bool> {
     let kind = rustix::fs::fstatfs(dir).map_err(os_error)?.f_type;
     Ok(kind == rustix::fs::PROC_SUPER_MAGIC && Stat::of(dir).map_err(os_error)?.ino != 1)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_magic(_: BorrowedFd<'_>) -> Result<bool> {
+fn has_magic_links(_: BorrowedFd<'_>) -> Result<bool> {
     Ok(false)
 }

@@ -40,7 +40,7 @@ pub use resolver::Resolver;
 pub(crate) use absolute::{absolute_of, parent_of, push_name};
 pub(crate) use created_dirs::CreatedDirs;
 pub(crate) use open::{MAX_PATH_ATTEMPTS, is_secret_content, open_regular};
-pub(crate) use repository::marks_in;
+pub(crate) use repository::repository_marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
 use crate::dir::directory_flags;
@@ -113,7 +113,7 @@ pub struct Roots {
 
 /// Parses the user's git excludes, the lines of a gitignore file that hold for every repository.
 /// Returns the rules and a hash of the text, which is 0 without one.
-fn excludes(text: Option<&str>) -> (Stack, u64) {
+fn parse_git_excludes(text: Option<&str>) -> (Stack, u64) {
     let Some(text) = text else { return (Stack::new(), 0) };
     let mut content = DefaultHasher::new();
     text.hash(&mut content);
@@ -129,7 +129,7 @@ impl Roots {
     /// be resolved. A root that does not exist yet is not an error.
     pub fn new(policy: &Policy) -> Result<Self> {
         let resolver = Resolver::choose(policy.resolver);
-        let everything = Self::bootstrap(resolver)?;
+        let everything = Self::whole_file_system(resolver)?;
         let mut roots: Vec<Root> = Vec::new();
         for (paths, intent) in [(&policy.read, Intent::Read), (&policy.write, Intent::Write)] {
             let slash = [b"/".to_vec()];
@@ -170,7 +170,7 @@ impl Roots {
             read_only: policy.read_only,
             follow: policy.follow,
             resolver,
-            excludes: excludes(policy.git_excludes.as_deref()),
+            excludes: parse_git_excludes(policy.git_excludes.as_deref()),
             granted: RwLock::default(),
             sweeps: SweepTimes::default(),
         })
@@ -196,7 +196,7 @@ impl Roots {
 
     /// Returns one root at `/` with all rights and no rules. The roots of a policy are resolved
     /// with it.
-    fn bootstrap(resolver: Resolver) -> Result<Self> {
+    fn whole_file_system(resolver: Resolver) -> Result<Self> {
         let anchor = rustix::fs::open("/", directory_flags(), rustix::fs::Mode::empty())
             .map_err(os_error)?;
         let root = Root {
@@ -214,7 +214,7 @@ impl Roots {
             read_only: false,
             follow: Follow::Inside,
             resolver,
-            excludes: excludes(None),
+            excludes: parse_git_excludes(None),
             granted: RwLock::default(),
             sweeps: SweepTimes::default(),
         })
@@ -413,7 +413,7 @@ impl Roots {
             real
         };
         let index =
-            self.deepest(|root| (root.read || root.write) && is_within(&real, &root.path))?;
+            self.deepest_root(|root| (root.read || root.write) && is_within(&real, &root.path))?;
         Some((index, real))
     }
 
@@ -433,11 +433,11 @@ impl Roots {
 
     /// Returns the index of the deepest root from whose anchor path resolution may enter `path`.
     fn nearest_anchor(&self, path: &[u8]) -> Option<usize> {
-        self.deepest(|root| root.reaches(path))
+        self.deepest_root(|root| root.reaches(path))
     }
 
     /// Returns the index of the root with the longest path for which `fits` is true.
-    fn deepest(&self, fits: impl Fn(&Root) -> bool) -> Option<usize> {
+    fn deepest_root(&self, fits: impl Fn(&Root) -> bool) -> Option<usize> {
         (0..self.roots.len())
             .filter(|&index| fits(&self.roots[index]))
             .max_by_key(|&index| self.roots[index].path.len())

@@ -95,28 +95,36 @@ impl Policy {
     /// # Errors
     /// `INVALID_ARGUMENT` naming the key that is missing or malformed.
     pub fn from_json(text: &str) -> Result<Self> {
-        let json: Value = serde_json::from_str(text).map_err(|_| wrong("policy", "JSON"))?;
-        let cwd = json["cwd"].as_str().ok_or_else(|| wrong("cwd", "an absolute path"))?;
+        let json: Value =
+            serde_json::from_str(text).map_err(|_| invalid_key_error("policy", "JSON"))?;
+        let cwd =
+            json["cwd"].as_str().ok_or_else(|| invalid_key_error("cwd", "an absolute path"))?;
         let cwd = absolute(&decode_name(cwd), b"/")?;
         if json["cwd"].as_str().is_some_and(|cwd| !cwd.starts_with('/')) {
-            return Err(wrong("cwd", "an absolute path"));
+            return Err(invalid_key_error("cwd", "an absolute path"));
         }
         let flag = |key: &str| match &json[key] {
             Value::Null => Ok(false),
             Value::Bool(flag) => Ok(*flag),
-            _ => Err(wrong(key, "true or false")),
+            _ => Err(invalid_key_error(key, "true or false")),
         };
         let deny = match &json["deny"] {
             Value::Null => Vec::new(),
-            value => texts(value).ok_or_else(|| wrong("deny", "a list of globs"))?,
+            value => {
+                string_list(value).ok_or_else(|| invalid_key_error("deny", "a list of globs"))?
+            }
         };
         let named = match &json["places"] {
             Value::Null => Vec::new(),
-            value => texts(value).ok_or_else(|| wrong("places", "a list of places"))?,
+            value => {
+                string_list(value).ok_or_else(|| invalid_key_error("places", "a list of places"))?
+            }
         };
         let git_excludes = match &json["gitExcludes"] {
             Value::Null => None,
-            value => Some(value.as_str().ok_or_else(|| wrong("gitExcludes", "text"))?.to_owned()),
+            value => Some(
+                value.as_str().ok_or_else(|| invalid_key_error("gitExcludes", "text"))?.to_owned(),
+            ),
         };
         let follow = match &json["followSymlinks"] {
             Value::Null => Follow::Inside,
@@ -124,7 +132,12 @@ impl Policy {
                 Some("inside") => Follow::Inside,
                 Some("never") => Follow::Never,
                 Some("any") => Follow::Any,
-                _ => return Err(wrong("followSymlinks", "\"inside\", \"never\" or \"any\"")),
+                _ => {
+                    return Err(invalid_key_error(
+                        "followSymlinks",
+                        "\"inside\", \"never\" or \"any\"",
+                    ));
+                }
             },
         };
         let resolver = match &json["resolver"] {
@@ -132,7 +145,7 @@ impl Policy {
             value => match value.as_str() {
                 Some("auto") => ResolverChoice::Auto,
                 Some("walk") => ResolverChoice::Walk,
-                _ => return Err(wrong("resolver", "\"auto\" or \"walk\"")),
+                _ => return Err(invalid_key_error("resolver", "\"auto\" or \"walk\"")),
             },
         };
         let kernel = match &json["kernel"] {
@@ -141,13 +154,13 @@ impl Policy {
                 Some("prefer") => Kernel::Prefer,
                 Some("require") => Kernel::Require,
                 Some("off") => Kernel::Off,
-                _ => return Err(wrong("kernel", "\"prefer\", \"require\" or \"off\"")),
+                _ => return Err(invalid_key_error("kernel", "\"prefer\", \"require\" or \"off\"")),
             },
         };
         Ok(Self {
             kernel,
-            read: places(&json, "read", &cwd)?,
-            write: places(&json, "write", &cwd)?,
+            read: path_list(&json, "read", &cwd)?,
+            write: path_list(&json, "write", &cwd)?,
             deny,
             protect: flag("protect")?,
             places: named,
@@ -157,7 +170,7 @@ impl Policy {
                 value => match value.as_str() {
                     Some("allow") => false,
                     Some("grant") => true,
-                    _ => return Err(wrong("secrets", "\"grant\" or \"allow\"")),
+                    _ => return Err(invalid_key_error("secrets", "\"grant\" or \"allow\"")),
                 },
             },
             read_only: flag("readOnly")?,
@@ -168,22 +181,23 @@ impl Policy {
     }
 }
 
-fn wrong(key: &str, wanted: &str) -> Error {
+fn invalid_key_error(key: &str, wanted: &str) -> Error {
     Error::new(Code::InvalidArgument, format!("{key} must be {wanted}"))
 }
 
-fn texts(value: &Value) -> Option<Vec<String>> {
+fn string_list(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// Parses the list of paths at `key`. `null` returns `None`, which means everything. A missing key
 /// returns an empty list, so that a misspelt key narrows a policy and never widens it.
-fn places(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+fn path_list(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
     match json.get(key) {
         None => Ok(Some(Vec::new())),
         Some(Value::Null) => Ok(None),
         Some(value) => {
-            let paths = texts(value).ok_or_else(|| wrong(key, "a list of paths or null"))?;
+            let paths = string_list(value)
+                .ok_or_else(|| invalid_key_error(key, "a list of paths or null"))?;
             paths
                 .iter()
                 .map(|path| absolute(&decode_name(path), cwd))

@@ -28,7 +28,7 @@ impl Root {
 
     /// Returns a root for the directory that now exists at the path of this deleted one. `None` if
     /// nothing exists there, if the path contains a link, or if the directory has another owner.
-    fn made_again(&self, everything: &Roots) -> Option<Self> {
+    fn recreated(&self, everything: &Roots) -> Option<Self> {
         let made = everything.pin(&self.path).ok()?;
         let is_plain = made.alias.is_none() && made.anchor_path == made.path;
         let owner = |root: &Self| Stat::of(&root.anchor).map(|stat| stat.uid);
@@ -51,11 +51,11 @@ impl Roots {
         if !self.roots.iter().any(Root::is_gone) {
             return Ok(Renewed::Unchanged);
         }
-        let everything = Self::bootstrap(self.resolver)?;
+        let everything = Self::whole_file_system(self.resolver)?;
         let mut is_anew = false;
         let mut roots = Vec::with_capacity(self.roots.len());
         for root in &self.roots {
-            let made = if root.is_gone() { root.made_again(&everything) } else { None };
+            let made = if root.is_gone() { root.recreated(&everything) } else { None };
             is_anew |= made.is_some();
             roots.push(made.map_or_else(|| root.duplicate(), Ok)?);
         }
@@ -71,7 +71,7 @@ impl Roots {
 }
 
 /// Returns the error for calls whose root was deleted and not created again.
-pub(super) fn gone() -> Error {
+pub(super) fn root_gone_error() -> Error {
     Error::new(Code::NotFound, "the root of the workspace is gone: its directory was deleted")
         .detail("reason", "root_gone")
 }

@@ -18,7 +18,7 @@ impl Roots {
             return Ok(());
         }
         for (end, name) in RepositoryParts::new(real) {
-            let mut marks = self.marks_at(&real[..end]);
+            let mut marks = self.repository_marks_at(&real[..end]);
             marks.add(name);
             if marks.is_repository() {
                 return Err(repository_error());
@@ -30,7 +30,7 @@ impl Roots {
     /// Returns which of the entries by which git recognises a repository (`HEAD`, `objects`,
     /// `refs`, `commondir`) exist in a directory; none if it is outside the roots or cannot be
     /// read.
-    pub(crate) fn marks_at(&self, directory: &[u8]) -> Marks {
+    pub(crate) fn repository_marks_at(&self, directory: &[u8]) -> Marks {
         let Some(index) = self.nearest_anchor(if directory.is_empty() { b"/" } else { directory })
         else {
             return Marks::default();
@@ -39,12 +39,12 @@ impl Roots {
         let rest = directory.get(root.anchor_path.len()..).unwrap_or_default();
         let rest = if root.anchor_path == b"/" { directory } else { rest };
         let rest = rest.strip_prefix(b"/").unwrap_or(rest);
-        marks_in(root.anchor.as_fd(), rest)
+        repository_marks_in(root.anchor.as_fd(), rest)
     }
 }
 
-/// Like [`Roots::marks_at`], for the directory at `path` relative to an open one.
-pub(crate) fn marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
+/// Like [`Roots::repository_marks_at`], for the directory at `path` relative to an open one.
+pub(crate) fn repository_marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
     let mut marks = Marks::default();
     for mark in REPOSITORY_MARKS {
         let mut place = path.to_vec();

@@ -9,7 +9,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::components::ComponentWalk;
-use super::renew::gone;
+use super::renew::root_gone_error;
 use super::resolver::open_far_beneath;
 use super::{CreatedDirs, Follow, Resolver, Roots, absolute_of, outside_for, push_name};
 use crate::dir::errno::{os_error, outside_error};
@@ -142,7 +142,7 @@ impl Roots {
         }
         let is_gone = || allowed && self.roots[index].is_gone();
         let conceal = |error: Error| match allowed {
-            true if error.code == Code::NotFound && is_gone() => gone(),
+            true if error.code == Code::NotFound && is_gone() => root_gone_error(),
             true => error,
             false => outside_for(intent),
         };
@@ -155,7 +155,7 @@ impl Roots {
         };
         // In a deleted directory nothing can be found or created.
         if place.found.is_none_or(|stat| stat.kind == Kind::Dir && stat.nlink == 0) && is_gone() {
-            return Err(gone());
+            return Err(root_gone_error());
         }
         place.directory |= parsed.directory;
         let final_path = place.real_with_missing();

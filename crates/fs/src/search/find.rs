@@ -14,7 +14,7 @@ use crate::dir::stat::Kind;
 use crate::root::Roots;
 use crate::walk::options::{IndexMode, walk_options};
 use crate::walk::{
-    Directory, FileEntry, Next, StopSignal, Summary, Visitor, WalkOptions, WalkRoot, walk,
+    AfterFile, Directory, FileEntry, StopSignal, Summary, Visitor, WalkOptions, WalkRoot, walk,
 };
 
 /// The types of entries to find.
@@ -263,14 +263,14 @@ impl Visitor for Finder<'_> {
             group.ends.push(u32::try_from(group.names.len()).unwrap_or(u32::MAX));
             if self.options.sort != Sort::Path {
                 let name = directory.listing.name(index);
-                group.times.push(mtimes::of(directory.fd, name));
+                group.times.push(mtimes::mtime_of(directory.fd, name));
             }
         }
         groups.push(group);
     }
 
-    fn file(&self, _: &mut Vec<DirMatches>, _: &FileEntry<'_>) -> Next {
-        Next::Continue
+    fn file(&self, _: &mut Vec<DirMatches>, _: &FileEntry<'_>) -> AfterFile {
+        AfterFile::Continue
     }
 }
 

@@ -15,7 +15,7 @@ const MIN_GROUPS_FOR_THREADS: usize = 64;
 
 /// Reads the modification times of all entries into `times` of their groups. If `stop` ends it
 /// early, the remaining times are 0.
-pub fn ask(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
+pub fn read_mtimes(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let threads = if groups.len() < MIN_GROUPS_FOR_THREADS { 1 } else { threads() };
     std::thread::scope(|scope| {
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
@@ -23,18 +23,18 @@ pub fn ask(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSigna
         for part in parts {
             // If a thread cannot be started, the times of its part are read below.
             let _ = std::thread::Builder::new()
-                .spawn_scoped(scope, move || ask_part(walk_root, part, stop));
+                .spawn_scoped(scope, move || read_missing_mtimes(walk_root, part, stop));
         }
         if let Some(part) = first {
-            ask_part(walk_root, part, stop);
+            read_missing_mtimes(walk_root, part, stop);
         }
     });
-    ask_part(walk_root, groups, stop);
+    read_missing_mtimes(walk_root, groups, stop);
     groups.iter_mut().for_each(|group| group.times.resize(group.ends.len(), 0.0));
 }
 
 /// Reads the missing modification times of some groups on the calling thread.
-fn ask_part(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
+fn read_missing_mtimes(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let mut opener = Opener::new(walk_root, stop);
     for group in groups {
         if stop.now() || !group.times.is_empty() {
@@ -44,7 +44,7 @@ fn ask_part(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSign
         let dir: Arc<[u8]> = Arc::from(&*shown(&group.prefix));
         let fd = opener.open(&dir).ok();
         let times = (0..group.ends.len())
-            .map(|index| fd.map_or(0.0, |fd| of(fd, &shown(group.name(index)))))
+            .map(|index| fd.map_or(0.0, |fd| mtime_of(fd, &shown(group.name(index)))))
             .collect();
         group.times = times;
     }
@@ -52,6 +52,6 @@ fn ask_part(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSign
 
 /// Returns the modification time of an entry in whole milliseconds since 1970, so that JavaScript
 /// can pass it back unchanged; 0 if the entry no longer exists.
-pub(super) fn of(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
+pub(super) fn mtime_of(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
     Stat::at(dir, name).map_or(0.0, |stat| stat.mtime.div_euclid(1_000_000) as f64)
 }

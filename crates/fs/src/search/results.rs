@@ -81,14 +81,14 @@ pub(super) struct HitEnd {
 }
 
 /// Writes the path of a file, and 0 as the number of hits, which is set once it is known.
-pub(super) fn head(packed: &mut Packed, path: &[u8]) {
-    packed.str(text(path));
+pub(super) fn begin_file(packed: &mut Packed, path: &[u8]) {
+    packed.str(path_text(path));
     packed.num(0);
 }
 
 /// Returns the hits collected in a reusable buffer: fewer than [`MIN_MOVED_BYTES`] are copied into
 /// memory of exactly their size, more are moved out of the buffer.
-pub(super) fn taken(packed: &mut Packed) -> Packed {
+pub(super) fn take_packed(packed: &mut Packed) -> Packed {
     if packed.text.len() < MIN_MOVED_BYTES { packed.clone() } else { std::mem::take(packed) }
 }
 
@@ -167,7 +167,7 @@ impl Search<'_> {
         let head = SearchHead {
             totals,
             incomplete_reason: reason,
-            next_path: next.as_ref().map(|(path, _)| text(path).to_owned()),
+            next_path: next.as_ref().map(|(path, _)| path_text(path).to_owned()),
             next_line: next.as_ref().map_or(0, |(_, line)| *line),
             context: options.limits.has_context(),
         };
@@ -255,23 +255,23 @@ fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
         let more = file.packed.text.len();
         // A file with many hits forms its own batch, so that it is not copied.
         if (size + more > BATCH_TEXT_BYTES || more >= MIN_MOVED_BYTES) && !batch.is_empty() {
-            results.push(join(std::mem::take(&mut batch)));
+            results.push(join_batch(std::mem::take(&mut batch)));
             size = 0;
         }
         size += more;
         batch.push(file.packed);
         if more >= MIN_MOVED_BYTES {
-            results.push(join(std::mem::take(&mut batch)));
+            results.push(join_batch(std::mem::take(&mut batch)));
             size = 0;
         }
     }
     if !batch.is_empty() {
-        results.push(join(batch));
+        results.push(join_batch(batch));
     }
 }
 
 /// Combines several files into one batch. A single file is not copied.
-fn join(mut files: Vec<Packed>) -> Packed {
+fn join_batch(mut files: Vec<Packed>) -> Packed {
     let count = files.len() as f64;
     if let [_] = files[..]
         && let Some(mut file) = files.pop()
@@ -291,6 +291,6 @@ fn join(mut files: Vec<Packed>) -> Packed {
 }
 
 /// Returns a path in the form for display as text. It is always valid UTF-8.
-fn text(path: &[u8]) -> &str {
+fn path_text(path: &[u8]) -> &str {
     std::str::from_utf8(path).unwrap_or_default()
 }

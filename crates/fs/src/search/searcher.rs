@@ -14,17 +14,18 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::grep::{GrepOptions, Output};
-use super::results::{FileMatches, HitEnd, head, taken};
+use super::results::{FileMatches, HitEnd, begin_file, take_packed};
 use crate::dir::errno::os_error;
 use crate::dir::stat::Kind;
 use crate::root::{Roots, is_secret_content};
 use crate::walk::{
-    Directory, FileEntry, Next, ReadOutcome, StopSignal, Visitor, WalkRoot, read_open, read_regular,
+    AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkRoot, read_open,
+    read_regular,
 };
 
 /// The maximum capacity in bytes with which a thread keeps its buffer for the next file. A larger
 /// one is released.
-pub(super) const MAX_THREAD_BUFFER: usize = 4 << 20;
+pub(super) const MAX_THREAD_BUFFER_BYTES: usize = 4 << 20;
 
 /// The state of a running search.
 pub struct Search<'a> {
@@ -44,7 +45,7 @@ pub struct Search<'a> {
 }
 
 /// The function that receives each hit.
-type Receive<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
+type HitReceiver<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
 
 /// Some consecutive lines of a file, which are searched without the rest.
 pub struct Part {
@@ -72,21 +73,25 @@ pub struct Local {
 thread_local! {
     /// The buffers of this thread's last search, to be used again: the page faults of new memory
     /// take longer than reading a file from the kernel's cache.
-    static READ_INTO: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static REUSED_BUFFERS: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
-/// The maximum capacity in bytes with which each buffer of [`READ_INTO`] is kept between searches.
+/// The maximum capacity in bytes with which each buffer of [`REUSED_BUFFERS`] is kept between searches.
 /// A larger one is released.
-const MAX_REUSED_BUFFER: usize = 256 << 10;
+const MAX_REUSED_BUFFER_BYTES: usize = 256 << 10;
 
 impl Drop for Local {
     fn drop(&mut self) {
         let keep = |buffer: &mut Vec<u8>| {
-            if buffer.capacity() <= MAX_REUSED_BUFFER { std::mem::take(buffer) } else { Vec::new() }
+            if buffer.capacity() <= MAX_REUSED_BUFFER_BYTES {
+                std::mem::take(buffer)
+            } else {
+                Vec::new()
+            }
         };
         let kept = (keep(&mut self.buffer), keep(&mut self.parts));
         // Fails in a thread that is ending, which needs no buffers.
-        let _ = READ_INTO.try_with(|place| place.set(kept));
+        let _ = REUSED_BUFFERS.try_with(|place| place.set(kept));
     }
 }
 
@@ -96,7 +101,7 @@ impl Visitor for Search<'_> {
     const OPENS_FILES: bool = true;
 
     fn local(&self) -> Local {
-        let (buffer, parts) = READ_INTO.take();
+        let (buffer, parts) = REUSED_BUFFERS.take();
         let query = self.options.query.clone();
         Local { query, buffer, parts, found_nothing: false, packed: Packed::new() }
     }
@@ -109,7 +114,7 @@ impl Visitor for Search<'_> {
 
     fn directory(&self, _: &mut Local, _: &Directory<'_>) {}
 
-    fn file(&self, local: &mut Local, file: &FileEntry<'_>) -> Next {
+    fn file(&self, local: &mut Local, file: &FileEntry<'_>) -> AfterFile {
         let max_bytes = self.options.max_file_bytes;
         let read = read_regular(file.dir, file.name, max_bytes, file.stop, &mut local.buffer);
         self.whole(local, file.path, read, file.stop)
@@ -125,21 +130,21 @@ impl<'a> Search<'a> {
         path: &[u8],
         read: rustix::io::Result<ReadOutcome>,
         stop: &StopSignal<'_>,
-    ) -> Next {
+    ) -> AfterFile {
         let next = match read {
             Ok(ReadOutcome::Read) => self.content(local, path, stop),
             Ok(ReadOutcome::TooLarge) => {
                 self.large.fetch_add(1, Ordering::Relaxed);
-                Next::Continue
+                AfterFile::Continue
             }
             // The file was deleted or changed its type since it was listed.
-            Ok(ReadOutcome::Special) | Err(Errno::NOENT) => Next::Continue,
+            Ok(ReadOutcome::Special) | Err(Errno::NOENT) => AfterFile::Continue,
             Err(_) => {
                 self.unreadable.fetch_add(1, Ordering::Relaxed);
-                Next::Continue
+                AfterFile::Continue
             }
         };
-        if local.buffer.capacity() > MAX_THREAD_BUFFER {
+        if local.buffer.capacity() > MAX_THREAD_BUFFER_BYTES {
             local.buffer = Vec::new();
         }
         next
@@ -201,13 +206,13 @@ impl<'a> Search<'a> {
             }
         }
         Ok(match self.content(&mut local, b"", stop) {
-            Next::Interrupted => Some(Box::default()),
+            AfterFile::Interrupted => Some(Box::default()),
             _ => None,
         })
     }
 
     /// Searches the file whose content is in the buffer.
-    pub fn content(&self, local: &mut Local, path: &[u8], stop: &StopSignal<'_>) -> Next {
+    pub fn content(&self, local: &mut Local, path: &[u8], stop: &StopSignal<'_>) -> AfterFile {
         let content = std::mem::take(&mut local.buffer);
         let hides = || holds_secret(&content);
         let next =
@@ -227,7 +232,7 @@ impl<'a> Search<'a> {
         parts: &[Part],
         fd: &OwnedFd,
         stop: &StopSignal<'_>,
-    ) -> Next {
+    ) -> AfterFile {
         let content = std::mem::take(&mut local.parts);
         let hides = || is_secret_content(fd);
         let next =
@@ -262,8 +267,8 @@ impl<'a> Search<'a> {
         path: &[u8],
         stop: &StopSignal<'_>,
         holds_secret: impl FnOnce() -> bool,
-        search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, Receive<'_>) -> SearchOutcome,
-    ) -> Next {
+        search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, HitReceiver<'_>) -> SearchOutcome,
+    ) -> AfterFile {
         let options = self.options;
         let mut limits = options.limits;
         if path == options.walk.from {
@@ -277,7 +282,7 @@ impl<'a> Search<'a> {
         let Local { query, packed, .. } = local;
         packed.nums.clear();
         packed.text.clear();
-        head(packed, path);
+        begin_file(packed, path);
         let mut ends = Vec::new();
         let mut text_bytes = 0;
         let mut outcome = search(query, &limits, &|| stop.now(), &mut |hit| {
@@ -301,11 +306,11 @@ impl<'a> Search<'a> {
         local.found_nothing =
             !hidden && outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
         let next = if outcome.hits > 0 {
-            self.add(path, outcome, taken(packed), ends)
+            self.add(path, outcome, take_packed(packed), ends)
         } else {
-            Next::Continue
+            AfterFile::Continue
         };
-        if outcome.stopped { Next::Interrupted } else { next }
+        if outcome.stopped { AfterFile::Interrupted } else { next }
     }
 
     /// Counts files that were not read because the index shows that they have no match: text files,
@@ -325,13 +330,19 @@ impl<'a> Search<'a> {
 
     /// Records the hits of a file. If there are enough results, drops the files that are not needed
     /// and returns the path after which nothing is.
-    fn add(&self, path: &[u8], outcome: SearchOutcome, packed: Packed, ends: Vec<HitEnd>) -> Next {
+    fn add(
+        &self,
+        path: &[u8],
+        outcome: SearchOutcome,
+        packed: Packed,
+        ends: Vec<HitEnd>,
+    ) -> AfterFile {
         let hits = outcome.hits;
         let mut found = self.found();
         found.push(FileMatches { path: path.into(), hits, packed, ends, more: outcome.more });
         let units = self.units_of(hits);
         if self.units.fetch_add(units, Ordering::Relaxed) + units <= self.options.max_results {
-            return Next::Continue;
+            return AfterFile::Continue;
         }
         // There are enough results: nothing that sorts after the last file of them is needed.
         found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -343,9 +354,9 @@ impl<'a> Search<'a> {
         match last {
             Some(last) => {
                 found.truncate(last + 1);
-                Next::Bound(found[last].path.clone())
+                AfterFile::Bound(found[last].path.clone())
             }
-            None => Next::Continue,
+            None => AfterFile::Continue,
         }
     }
 

@@ -15,20 +15,20 @@ use filewright_core::pack::Packed;
 use rustix::io::Errno;
 
 use super::grep::{Freshness, GrepOptions};
-use super::searcher::{Local, MAX_THREAD_BUFFER, Search};
+use super::searcher::{Local, MAX_THREAD_BUFFER_BYTES, Search};
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::Roots;
 use crate::walk::{
-    Directory, FileEntry, Next, ReadOutcome, StopSignal, Visitor, WalkOptions, WalkRoot,
+    AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkOptions, WalkRoot,
     read_regular, walk,
 };
 
 /// The interval at which a waiting search checks for cancellation.
-const ASK_EVERY: Duration = Duration::from_millis(10);
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// The minimum time until its deadline for a search to wait for a shared walk. One with less time
 /// runs alone.
-const MIN_TIME: Duration = Duration::from_secs(5);
+const MIN_TIME_TO_SHARE: Duration = Duration::from_secs(5);
 
 type Results = Result<Vec<Packed>>;
 
@@ -53,7 +53,7 @@ struct WaitingSearch {
 }
 
 /// A running walk. When dropped, it counts as ended, and a walk for the waiting searches starts.
-struct Walking {
+struct RunningWalk {
     roots: Arc<Roots>,
     walks: Arc<SharedWalks>,
     tree: Tree,
@@ -72,7 +72,7 @@ pub fn search(
     stop: &StopSignal<'_>,
     scan: impl FnOnce() -> Results,
 ) -> Results {
-    let hurried = stop.deadline.left().is_some_and(|left| left < MIN_TIME);
+    let hurried = stop.deadline.left().is_some_and(|left| left < MIN_TIME_TO_SHARE);
     if hurried || !options.walk.from.is_empty() {
         return scan();
     }
@@ -99,7 +99,7 @@ pub fn search(
             stop.cancel.check()?;
             // If another search has started a walk of the tree by now, this one still runs alone
             // and is not registered.
-            let _walking = Walking::begin(walks, roots, tree);
+            let _walking = RunningWalk::begin(walks, roots, tree);
             scan()
         }
     }
@@ -109,7 +109,7 @@ pub fn search(
 /// cancelled or out of time, so that this search must run alone.
 fn wait(told: &Receiver<Results>, stop: &StopSignal<'_>) -> Option<Results> {
     loop {
-        match told.recv_timeout(ASK_EVERY) {
+        match told.recv_timeout(CANCEL_CHECK_INTERVAL) {
             Ok(results) => return Some(results),
             Err(RecvTimeoutError::Timeout) if !stop.now() => {}
             Err(_) => return None,
@@ -123,7 +123,7 @@ impl SharedWalks {
     }
 }
 
-impl Walking {
+impl RunningWalk {
     /// Registers a walk of the tree as running; `None` if one is already.
     fn begin(walks: &Arc<SharedWalks>, roots: &Arc<Roots>, tree: Tree) -> Option<Self> {
         let mut under_way = walks.lock();
@@ -136,7 +136,7 @@ impl Walking {
     }
 }
 
-impl Drop for Walking {
+impl Drop for RunningWalk {
     fn drop(&mut self) {
         let next = {
             let mut walks = self.walks.lock();
@@ -174,8 +174,8 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
         cancel: &cancel,
         deadline: Deadline::after(earliest.map(|left| left.as_millis() as u64)),
     };
-    let members = waiting.iter().map(|one| Member::new(one, &walk_root, &stop)).collect();
-    let together = Together { members, options: &first.walk, all: &cancel };
+    let members = waiting.iter().map(|one| SharingSearch::new(one, &walk_root, &stop)).collect();
+    let together = SharedVisitor { members, options: &first.walk, all: &cancel };
     let Ok((summary, _)) = walk(&walk_root, together.options, &stop, &together) else { return };
     for member in together.members {
         // If the walk was stopped by the earliest deadline, the searches have no result: those with
@@ -189,7 +189,7 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
 }
 
 /// One of the searches that share a walk.
-struct Member<'a> {
+struct SharingSearch<'a> {
     waiting: &'a WaitingSearch,
     search: Search<'a>,
     stop: StopSignal<'a>,
@@ -197,7 +197,7 @@ struct Member<'a> {
     bound: Mutex<Option<Box<[u8]>>>,
 }
 
-impl<'a> Member<'a> {
+impl<'a> SharingSearch<'a> {
     fn new(waiting: &'a WaitingSearch, walk_root: &'a WalkRoot<'a>, stop: &StopSignal<'a>) -> Self {
         let stop = StopSignal { cancel: &waiting.cancel, deadline: stop.deadline };
         let search = Search::below(&waiting.options, walk_root);
@@ -218,14 +218,14 @@ impl<'a> Member<'a> {
 }
 
 /// The searches that share a walk, as its visitor.
-struct Together<'a> {
-    members: Vec<Member<'a>>,
+struct SharedVisitor<'a> {
+    members: Vec<SharingSearch<'a>>,
     options: &'a WalkOptions,
     /// The token that cancels the walk.
     all: &'a CancelToken,
 }
 
-impl Together<'_> {
+impl SharedVisitor<'_> {
     /// Returns the path after which no search needs anything; `None` if at least one search needs
     /// every path.
     fn bound(&self) -> Option<Box<[u8]>> {
@@ -240,7 +240,7 @@ impl Together<'_> {
     }
 }
 
-impl Visitor for Together<'_> {
+impl Visitor for SharedVisitor<'_> {
     /// The buffer for the content of a file, and the state of each search.
     type Local = (Vec<u8>, Vec<Local>);
 
@@ -261,7 +261,7 @@ impl Visitor for Together<'_> {
         }
     }
 
-    fn file(&self, (buffer, locals): &mut Self::Local, file: &FileEntry<'_>) -> Next {
+    fn file(&self, (buffer, locals): &mut Self::Local, file: &FileEntry<'_>) -> AfterFile {
         let FileEntry { path, stop, .. } = *file;
         let max_bytes = self.members.first().map_or(0, |one| one.search.options.max_file_bytes);
         let read = read_regular(file.dir, file.name, max_bytes, stop, buffer);
@@ -284,7 +284,7 @@ impl Visitor for Together<'_> {
                 Ok(ReadOutcome::TooLarge) => {
                     member.search.whole(local, path, Ok(ReadOutcome::TooLarge), &member.stop)
                 }
-                Ok(ReadOutcome::Special) => Next::Continue,
+                Ok(ReadOutcome::Special) => AfterFile::Continue,
                 Err(errno) => member.search.whole(
                     local,
                     path,
@@ -293,26 +293,26 @@ impl Visitor for Together<'_> {
                 ),
             };
             match next {
-                Next::Continue => {}
-                Next::Bound(path) => {
+                AfterFile::Continue => {}
+                AfterFile::Bound(path) => {
                     member.bound(path);
                     bounded = true;
                 }
                 // The search was cancelled, which ends only this one. Otherwise the walk is out of
                 // time, which ends all.
-                Next::Interrupted if member.waiting.cancel.is_cancelled() => {}
-                Next::Interrupted => return Next::Interrupted,
+                AfterFile::Interrupted if member.waiting.cancel.is_cancelled() => {}
+                AfterFile::Interrupted => return AfterFile::Interrupted,
             }
         }
-        if buffer.capacity() > MAX_THREAD_BUFFER {
+        if buffer.capacity() > MAX_THREAD_BUFFER_BYTES {
             *buffer = Vec::new();
         }
         if cancelled == self.members.len() {
             self.all.cancel();
         }
         match self.bound() {
-            Some(path) if bounded => Next::Bound(path),
-            _ => Next::Continue,
+            Some(path) if bounded => AfterFile::Bound(path),
+            _ => AfterFile::Continue,
         }
     }
 }

@@ -8,7 +8,7 @@ use filewright_core::pattern::policy::{Marks, PathCursor};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::merge::{Purpose, merge};
+use super::merge::{MergePhase, merge};
 use crate::cancel::CancelToken;
 use crate::dir::cursor::{Cursor, ParentAccess};
 use crate::dir::errno::{
@@ -17,9 +17,11 @@ use crate::dir::errno::{
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
-use crate::dir::tree::{Next, TreeCounts, Visit, walk_tree};
-use crate::root::{ResolvedEntry, Roots, marks_in};
-use crate::write::{Preserve, Source, Temp, flush, keep_moved, keep_times, place_new, set_mode};
+use crate::dir::tree::{TreeCounts, TreeEvent, TreeStep, walk_tree};
+use crate::root::{ResolvedEntry, Roots, repository_marks_in};
+use crate::write::{
+    Preserve, Source, Temp, copy_moved_metadata, copy_times, flush, rename_or_link_new, set_mode,
+};
 
 /// Whether a tree is copied, or moved by a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +46,12 @@ pub(super) struct Copying<'c> {
 /// Copied directories whose permission bits take some right from their owner. The bits are set at
 /// the end, because without the rights the contents could not be created. Inner directories precede
 /// outer ones.
-type FinishedDirs = Vec<FinishedDir>;
+type DeferredModes = Vec<DeferredMode>;
 
 /// A directory whose permission bits are set at the end. Its path is stored relative to that of the
 /// previous one, so that the memory for deeply nested directories grows with the sum of their
 /// names, not with the sum of their paths.
-struct FinishedDir {
+struct DeferredMode {
     /// The number of names at the start of the path, below the top, that are those of the previous
     /// one.
     shared: usize,
@@ -87,12 +89,12 @@ impl Copying<'_> {
         };
         let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os_error)?;
         if self.manner == CopyMode::Move {
-            keep_moved(&stage, &top, stat, self.preserve)?;
+            copy_moved_metadata(&stage, &top, stat, self.preserve)?;
         }
-        let (counts, closed) = self.fill(top, stage)?;
+        let (counts, closed) = self.copy_contents(top, stage)?;
         if let (Some(name), None) = (&target.name, target.kind()) {
-            close(kept.as_fd(), &closed)?;
-            match place_new(base, &temp.name, name) {
+            set_deferred_modes(kept.as_fd(), &closed)?;
+            match rename_or_link_new(base, &temp.name, name) {
                 Ok(()) => temp.moved_into_place(),
                 Err(Errno::EXIST) => return Ok(None),
                 Err(errno) => return Err(os_error(errno)),
@@ -100,17 +102,17 @@ impl Copying<'_> {
             // Set last, because moving a directory requires the right to write in it.
             set_mode(&kept, stat.mode)?;
         } else {
-            merge(&kept, base, Purpose::Look, self.preserve, self.cancel)?;
-            merge(&kept, base, Purpose::Move, self.preserve, self.cancel)?;
-            close(base, &closed)?;
+            merge(&kept, base, MergePhase::Check, self.preserve, self.cancel)?;
+            merge(&kept, base, MergePhase::Move, self.preserve, self.cancel)?;
+            set_deferred_modes(base, &closed)?;
         }
         Ok(Some(counts))
     }
 
     /// Copies everything below `top` into the empty directory `stage`.
-    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(TreeCounts, FinishedDirs)> {
+    fn copy_contents(&self, top: OwnedFd, stage: OwnedFd) -> Result<(TreeCounts, DeferredModes)> {
         let mut counts = TreeCounts { directories: 1, ..TreeCounts::default() };
-        let mut closed = FinishedDirs::new();
+        let mut closed = DeferredModes::new();
         let mut cursor = Cursor::new(stage, ParentAccess::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
         // The number of names that the current path shares with that of the last element of
@@ -121,7 +123,7 @@ impl Copying<'_> {
             (PathCursor::new(rules, &self.from), PathCursor::new(rules, &self.to));
         walk_tree(top, self.cancel, |met, dir, name| {
             match met {
-                Visit::Leave => {
+                TreeEvent::Leave => {
                     from.pop();
                     to.pop();
                     match above.last() {
@@ -130,7 +132,7 @@ impl Copying<'_> {
                         }
                         Some((_, mode)) => {
                             let names = above[shared..].iter().map(|(name, _)| name.clone());
-                            closed.push(FinishedDir {
+                            closed.push(DeferredMode {
                                 shared,
                                 names: names.collect(),
                                 mode: *mode,
@@ -142,9 +144,9 @@ impl Copying<'_> {
                     above.pop();
                     shared = shared.min(above.len());
                     cursor.leave()?;
-                    return Ok(Next::Go);
+                    return Ok(TreeStep::Go);
                 }
-                Visit::Enter => {
+                TreeEvent::Enter => {
                     from.push(name);
                     to.push(name);
                     let stat = Stat::of(dir).map_err(os_error)?;
@@ -156,26 +158,26 @@ impl Copying<'_> {
                         return Err(changing_path_error());
                     }
                     if self.manner == CopyMode::Move {
-                        keep_moved(cursor.current_dir()?, dir, &stat, self.preserve)?;
+                        copy_moved_metadata(cursor.current_dir()?, dir, &stat, self.preserve)?;
                     }
-                    return Ok(Next::Go);
+                    return Ok(TreeStep::Go);
                 }
-                Visit::Before | Visit::Entry(_) => {}
+                TreeEvent::Before | TreeEvent::Entry(_) => {}
             }
-            if is_temp_name(name) || !self.wanted(&mut from, &mut to, dir, name)? {
-                return Ok(Next::Skip);
+            if is_temp_name(name) || !self.is_copied(&mut from, &mut to, dir, name)? {
+                return Ok(TreeStep::Skip);
             }
-            if met != Visit::Before {
-                self.entry(dir, name, cursor.current_dir()?, &mut counts)?;
+            if met != TreeEvent::Before {
+                self.copy_entry(dir, name, cursor.current_dir()?, &mut counts)?;
             }
-            Ok(Next::Go)
+            Ok(TreeStep::Go)
         })?;
         Ok((counts, closed))
     }
 
     /// Reports whether an entry is copied: false if its old path is denied. Returns an error if the
     /// rules forbid it at its new path.
-    fn wanted(
+    fn is_copied(
         &self,
         from: &mut PathCursor<'_>,
         to: &mut PathCursor<'_>,
@@ -185,8 +187,8 @@ impl Copying<'_> {
         if self.roots.rules().protects() && Marks::is_mark(name) {
             // The existing entries of the destination count too, because the copy is merged with
             // them.
-            let there = self.roots.marks_at(to.path());
-            if marks_in(dir, b"").with(there).is_repository() {
+            let there = self.roots.repository_marks_at(to.path());
+            if repository_marks_in(dir, b"").with(there).is_repository() {
                 return Err(repository_error());
             }
         }
@@ -207,7 +209,7 @@ impl Copying<'_> {
 
     /// Copies an entry that is not a directory, and counts it. Succeeds without a copy if it no
     /// longer exists.
-    fn entry(
+    fn copy_entry(
         &self,
         dir: BorrowedFd<'_>,
         name: &[u8],
@@ -221,7 +223,7 @@ impl Copying<'_> {
                 rustix::fs::symlinkat(text, to, name).map_err(os_error)?;
             }
             Kind::File => {
-                let Some((fd, stat)) = open_beside(dir, name)? else { return Ok(()) };
+                let Some((fd, stat)) = open_regular_at(dir, name)? else { return Ok(()) };
                 let flags = OFlags::WRONLY
                     | OFlags::CREATE
                     | OFlags::EXCL
@@ -231,11 +233,11 @@ impl Copying<'_> {
                     .map_err(os_error)?;
                 Source::Extended(&fd, b"").write_whole(&new, self.cancel)?;
                 if self.manner == CopyMode::Move {
-                    keep_moved(&new, &fd, &stat, self.preserve)?;
+                    copy_moved_metadata(&new, &fd, &stat, self.preserve)?;
                 }
                 set_mode(&new, stat.mode)?;
                 if self.manner == CopyMode::Move {
-                    keep_times(&new, &stat);
+                    copy_times(&new, &stat);
                 }
                 flush(&new)?;
             }
@@ -250,7 +252,7 @@ impl Copying<'_> {
 
 /// Opens the regular file `name` for reading. Returns `None` if it no longer exists or is no
 /// regular file any more.
-fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>> {
+fn open_regular_at(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>> {
     let flags =
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
@@ -264,11 +266,11 @@ fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat
 
 /// Sets the permission bits of `closed` below `top`. A directory that does not have the mode 0700
 /// of a new copy existed before and keeps its bits.
-fn close(top: BorrowedFd<'_>, closed: &FinishedDirs) -> Result<()> {
+fn set_deferred_modes(top: BorrowedFd<'_>, closed: &DeferredModes) -> Result<()> {
     let Some(own) = open_entries(top, b".")? else { return Err(changing_path_error()) };
     let mut cursor = Cursor::new(own, ParentAccess::Change);
     let mut depth = 0;
-    for FinishedDir { shared, names, mode } in closed {
+    for DeferredMode { shared, names, mode } in closed {
         for _ in *shared..depth {
             cursor.leave()?;
         }

@@ -10,15 +10,15 @@ use crate::dir::cursor::{Cursor, ParentAccess};
 use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
-use crate::dir::tree::{Next, Visit, walk_tree};
+use crate::dir::tree::{TreeEvent, TreeStep, walk_tree};
 use crate::write::Preserve;
 
 /// What [`merge`] does. It is called once with each, in this order.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Purpose {
+pub(super) enum MergePhase {
     /// Returns an error if an entry of the stage cannot take its place in the target. Changes
     /// nothing.
-    Look,
+    Check,
     /// Moves the entries of the stage to their names in the target.
     Move,
 }
@@ -29,7 +29,7 @@ pub(super) enum Purpose {
 pub(super) fn merge(
     stage: &OwnedFd,
     target: BorrowedFd<'_>,
-    purpose: Purpose,
+    phase: MergePhase,
     preserve: Preserve,
     cancel: &CancelToken,
 ) -> Result<()> {
@@ -38,19 +38,23 @@ pub(super) fn merge(
     let mut cursor = Cursor::new(own, ParentAccess::Stand);
     walk_tree(top, cancel, |met, dir, name| {
         match met {
-            Visit::Enter => {
-                return if cursor.enter(name)? { Ok(Next::Go) } else { Err(changing_path_error()) };
+            TreeEvent::Enter => {
+                return if cursor.enter(name)? {
+                    Ok(TreeStep::Go)
+                } else {
+                    Err(changing_path_error())
+                };
             }
-            Visit::Leave => {
+            TreeEvent::Leave => {
                 cursor.leave()?;
-                return Ok(Next::Go);
+                return Ok(TreeStep::Go);
             }
-            Visit::Before | Visit::Entry(_) => {}
+            TreeEvent::Before | TreeEvent::Entry(_) => {}
         }
         let current_dir = cursor.current_dir()?;
         let found = Stat::find(current_dir, name)?;
-        match (met == Visit::Before, found.map(|stat| stat.kind)) {
-            (true, Some(Kind::Dir)) => return Ok(Next::Go),
+        match (met == TreeEvent::Before, found.map(|stat| stat.kind)) {
+            (true, Some(Kind::Dir)) => return Ok(TreeStep::Go),
             (true, Some(_)) => return Err(os_error(Errno::NOTDIR)),
             (false, Some(Kind::Dir)) => return Err(os_error(Errno::ISDIR)),
             (false, Some(Kind::File)) if found.is_some_and(|stat| stat.mode & 0o222 == 0) => {
@@ -60,13 +64,13 @@ pub(super) fn merge(
                 ));
             }
             (false, Some(Kind::File)) => {
-                found.map_or(Ok(()), |stat| preserve.may_replace(&stat))?;
+                found.map_or(Ok(()), |stat| preserve.check_hard_links(&stat))?;
             }
             _ => {}
         }
-        if purpose == Purpose::Move {
+        if phase == MergePhase::Move {
             rustix::fs::renameat(dir, name, current_dir, name).map_err(os_error)?;
         }
-        Ok(Next::Skip)
+        Ok(TreeStep::Skip)
     })
 }

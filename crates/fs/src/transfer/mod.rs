@@ -26,13 +26,15 @@ use crate::root::{
     CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, is_within,
     open_regular,
 };
-use crate::write::aside::{Conditions, Taken, check_aside, conflict, no_aside, replace_exact};
+use crate::write::aside::{
+    Conditions, SetAside, check_aside_name, conflict_error, no_aside_error, replace_exact,
+};
 use crate::write::{
-    Durability, OldFile, Preserve, Temp, WriteOptions, Written, may_write, same_file,
+    Durability, OldFile, Preserve, Temp, WriteOptions, Written, check_writable, same_file_error,
     sync_directory,
 };
 use copying::{CopyMode, Copying};
-use renaming::{give_target_back, moved_version, rename_new, take_target};
+use renaming::{keep_target_aside, moved_version, rename_unless_exists, restore_target};
 
 /// The options of moving or copying an entry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,7 +97,7 @@ impl Roots {
         conditions: &Conditions,
         cancel: &CancelToken,
     ) -> Result<Option<Version>> {
-        check_aside(conditions.aside.as_deref())?;
+        check_aside_name(conditions.aside.as_deref())?;
         for _ in 0..MAX_PATH_ATTEMPTS {
             cancel.check()?;
             let source =
@@ -110,7 +112,7 @@ impl Roots {
             };
             let target = self.locate(to, Intent::Write, FinalSymlink::Keep, missing)?;
             let made_some = made.count() > 0;
-            self.may_replace(&source, &stat, &target, options, conditions)?;
+            self.check_replacement(&source, &stat, &target, options, conditions)?;
             if stat.kind == Kind::Symlink && self.rules().guards_link(target_name(&target)) {
                 return Err(protected_error());
             }
@@ -127,22 +129,22 @@ impl Roots {
             }
             let set_aside = match (&conditions.aside, &target.found) {
                 (Some(aside), Some(old)) if !old.same_file(&stat) => {
-                    match take_target(&target, new_name, old, aside)? {
-                        Taken::Done => Some((aside, old)),
-                        Taken::Again => continue,
+                    match keep_target_aside(&target, new_name, old, aside)? {
+                        SetAside::Done => Some((aside, old)),
+                        SetAside::Again => continue,
                     }
                 }
                 _ => None,
             };
             let moved_into_place = match (target.found, set_aside) {
-                (None, _) => rename_new(&source.dir, name, &target.dir, new_name),
+                (None, _) => rename_unless_exists(&source.dir, name, &target.dir, new_name),
                 (Some(old), Some(_)) if old.kind == Kind::Dir => {
-                    rename_new(&source.dir, name, &target.dir, new_name)
+                    rename_unless_exists(&source.dir, name, &target.dir, new_name)
                 }
                 (Some(_), _) => rustix::fs::renameat(&source.dir, name, &target.dir, new_name),
             };
             if let (Some((aside, old)), Err(_)) = (set_aside, &moved_into_place) {
-                give_target_back(&target, new_name, old, aside)?;
+                restore_target(&target, new_name, old, aside)?;
             }
             match moved_into_place {
                 Ok(()) => {
@@ -157,7 +159,7 @@ impl Roots {
                 }
                 // A caller that wants the old entry kept must copy and delete entry by entry
                 // instead.
-                Err(Errno::XDEV) if conditions.aside.is_some() => return Err(no_aside()),
+                Err(Errno::XDEV) if conditions.aside.is_some() => return Err(no_aside_error()),
                 Err(Errno::XDEV) => {
                     self.move_across(from, &source, &stat, to, options, cancel)?;
                     made.keep();
@@ -169,7 +171,7 @@ impl Roots {
                     return Err(os_error(Errno::NOTEMPTY));
                 }
                 Err(Errno::NOENT | Errno::EXIST) => {}
-                Err(Errno::INVAL) => return Err(into_itself("moved")),
+                Err(Errno::INVAL) => return Err(into_itself_error("moved")),
                 Err(errno) => return Err(os_error(errno)),
             }
         }
@@ -178,7 +180,7 @@ impl Roots {
 
     /// Returns an error if `source` must not be moved to `target`, whether or not an entry exists
     /// there.
-    fn may_replace(
+    fn check_replacement(
         &self,
         source: &ResolvedEntry<'_>,
         stat: &Stat,
@@ -190,16 +192,16 @@ impl Roots {
             return Err(os_error(Errno::EXIST));
         }
         if target.name.is_none() || self.contains_root(&target.real) {
-            return Err(root_replaced());
+            return Err(root_change_error());
         }
         if self.rules().is_or_contains_protected(&target.real) {
             return Err(protected_error());
         }
         if target.real == source.real {
-            return Err(same_file());
+            return Err(same_file_error());
         }
         if stat.kind == Kind::Dir && is_within(&target.real, &source.real) {
-            return Err(into_itself("moved"));
+            return Err(into_itself_error("moved"));
         }
         let Some(found) = target.found else {
             if target.directory && stat.kind != Kind::Dir {
@@ -208,7 +210,7 @@ impl Roots {
             return Ok(());
         };
         if found.same_file(stat) {
-            return if is_respelt(source, stat, target) { Ok(()) } else { Err(same_file()) };
+            return if is_respelt(source, stat, target) { Ok(()) } else { Err(same_file_error()) };
         }
         match (stat.kind == Kind::Dir, found.kind) {
             // A rename replaces only an empty directory.
@@ -219,8 +221,8 @@ impl Roots {
             // rolled-back call wrote, so permissions are not checked.
             (false, Kind::File) if conditions.if_target.is_some() => Ok(()),
             (false, Kind::File) => {
-                may_write(target, target.name.as_deref().unwrap_or_default(), &found)?;
-                options.preserve.may_replace(&found)
+                check_writable(target, target.name.as_deref().unwrap_or_default(), &found)?;
+                options.preserve.check_hard_links(&found)
             }
             (false, _) => Ok(()),
         }
@@ -292,7 +294,7 @@ impl Roots {
     ) -> Result<Written> {
         let file = self.open_file(from, Intent::Read)?;
         if conditions.if_version.as_ref().is_some_and(|wanted| !wanted.same_facts(&file.stat)) {
-            return Err(conflict("it has changed since it was looked at"));
+            return Err(conflict_error("it has changed since it was looked at"));
         }
         let copy = OldFile { fd: &file.fd, facts: &file.stat, moved: false };
         let mut write = options.write(Some(file.stat.mode));
@@ -344,7 +346,7 @@ impl Roots {
             };
             let target = self.locate(to, Intent::Write, FinalSymlink::Keep, missing)?;
             if target.real == source.real {
-                return Err(same_file());
+                return Err(same_file_error());
             }
             if target.found.is_some() && !options.overwrite {
                 return Err(os_error(Errno::EXIST));
@@ -359,7 +361,7 @@ impl Roots {
                 self.copy_link(&source, name, &target, options.preserve)?
             } else {
                 if is_within(&target.real, &source.real) {
-                    return Err(into_itself("copied"));
+                    return Err(into_itself_error("copied"));
                 }
                 let Some(top) = open_entries(&source.dir, name)? else { continue };
                 let from = source.real.clone();
@@ -395,8 +397,8 @@ impl Roots {
     ) -> Result<Option<TreeCounts>> {
         let Some(new_name) = &target.name else { return Err(os_error(Errno::ISDIR)) };
         if let Some(found) = target.found.filter(|found| found.kind == Kind::File) {
-            may_write(target, new_name, &found)?;
-            preserve.may_replace(&found)?;
+            check_writable(target, new_name, &found)?;
+            preserve.check_hard_links(&found)?;
         }
         let text = rustix::fs::readlinkat(&source.dir, name, Vec::new()).map_err(os_error)?;
         let temp = Temp::directory(target.dir.as_fd()).map_err(os_error)?;
@@ -405,7 +407,7 @@ impl Roots {
         };
         rustix::fs::symlinkat(text, &stage, c"link").map_err(os_error)?;
         let moved_into_place = match target.kind() {
-            None => rename_new(&stage, b"link", &target.dir, new_name),
+            None => rename_unless_exists(&stage, b"link", &target.dir, new_name),
             Some(Kind::Dir) => return Err(os_error(Errno::ISDIR)),
             Some(_) => rustix::fs::renameat(&stage, c"link", &target.dir, new_name.as_slice()),
         };
@@ -430,10 +432,10 @@ fn target_name<'p>(target: &'p ResolvedEntry<'_>) -> &'p [u8] {
     target.name.as_deref().unwrap_or_default()
 }
 
-fn into_itself(what: &str) -> Error {
+fn into_itself_error(what: &str) -> Error {
     Error::new(Code::InvalidArgument, format!("a directory cannot be {what} into itself"))
 }
 
-fn root_replaced() -> Error {
+fn root_change_error() -> Error {
     Error::new(Code::ProtectedPath, "a root cannot be moved, replaced or deleted")
 }

@@ -16,12 +16,14 @@ use crate::dir::errno::{changing_path_error, os_error, protected_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_kept_name;
-use crate::dir::tree::{TreeCounts, count_tree, remove_own};
+use crate::dir::tree::{TreeCounts, count_tree, remove_temp_entry};
 use crate::root::{
     CreatedDirs, FinalSymlink, Follow, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots,
     absolute_of, outside_for, parent_of,
 };
-use crate::write::aside::{Conditions, Taken, check_aside, check_empty, delete_exact, set_aside};
+use crate::write::aside::{
+    Conditions, SetAside, check_aside_name, check_empty, delete_exact, set_aside,
+};
 use crate::write::sweep_now;
 
 /// The options of creating a directory.
@@ -99,7 +101,7 @@ impl Roots {
     /// # Errors
     /// Like [`Roots::delete`]; `CONFLICT`.
     pub fn delete_if(&self, path: &[u8], conditions: &Conditions) -> Result<()> {
-        check_aside(conditions.aside.as_deref())?;
+        check_aside_name(conditions.aside.as_deref())?;
         for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
                 self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
@@ -119,11 +121,11 @@ impl Roots {
                 None => None,
             };
             match taken {
-                Some(Taken::Done) => {
+                Some(SetAside::Done) => {
                     self.sweep_temp_files(&place.dir);
                     return Ok(());
                 }
-                Some(Taken::Again) => continue,
+                Some(SetAside::Again) => continue,
                 None => {}
             }
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -183,7 +185,7 @@ impl Roots {
         conditions: &Conditions,
         cancel: &CancelToken,
     ) -> Result<TreeCounts> {
-        check_aside(conditions.aside.as_deref())?;
+        check_aside_name(conditions.aside.as_deref())?;
         for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
                 self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
@@ -192,7 +194,7 @@ impl Roots {
             // An entry that was moved aside is removed whatever its permission bits, because the
             // change that moved it is final.
             if conditions.aside.is_none() && is_kept_name(name) {
-                remove_own(place.dir.as_fd(), name)?;
+                remove_temp_entry(place.dir.as_fd(), name)?;
                 return Ok(TreeCounts::default());
             }
             let mut counts = TreeCounts::default();
@@ -207,12 +209,12 @@ impl Roots {
             }
             if let Some(aside) = &conditions.aside {
                 match set_aside(&place.dir, name, &stat, aside)? {
-                    Taken::Done => {
+                    SetAside::Done => {
                         counts.add(&stat);
                         self.sweep_temp_files(&place.dir);
                         return Ok(counts);
                     }
-                    Taken::Again => continue,
+                    SetAside::Again => continue,
                 }
             }
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };

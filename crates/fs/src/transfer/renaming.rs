@@ -11,8 +11,8 @@ use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
-use crate::write::aside::{Taken, check_empty, link_aside, same_content, set_aside};
-use crate::write::place_new;
+use crate::write::aside::{SetAside, check_empty, link_aside, same_content, set_aside};
+use crate::write::rename_or_link_new;
 
 /// Returns the version of the moved entry, whose metadata was `moved`; `None` if another program
 /// has replaced it at its new name.
@@ -27,12 +27,12 @@ pub(super) fn moved_version(
 
 /// Keeps the entry that a move will replace under the name `aside`: a directory, which must be
 /// empty, is renamed; a file gets a second hard link, so that its name exists at every moment.
-pub(super) fn take_target(
+pub(super) fn keep_target_aside(
     target: &ResolvedEntry<'_>,
     name: &[u8],
     old: &Stat,
     aside: &[u8],
-) -> Result<Taken> {
+) -> Result<SetAside> {
     if old.kind != Kind::Dir {
         return link_aside(&target.dir, name, old, aside);
     }
@@ -40,21 +40,21 @@ pub(super) fn take_target(
     set_aside(&target.dir, name, old, aside)
 }
 
-/// Reverts [`take_target`] after the move has failed.
-pub(super) fn give_target_back(
+/// Reverts [`keep_target_aside`] after the move has failed.
+pub(super) fn restore_target(
     target: &ResolvedEntry<'_>,
     name: &[u8],
     old: &Stat,
     aside: &[u8],
 ) -> Result<()> {
     if old.kind == Kind::Dir {
-        return place_new(&target.dir, aside, name).map_err(os_error);
+        return rename_or_link_new(&target.dir, aside, name).map_err(os_error);
     }
     unlink(&target.dir, aside).map_err(os_error)
 }
 
 /// Renames an entry; fails with `EXIST` if the new name exists.
-pub(super) fn rename_new(
+pub(super) fn rename_unless_exists(
     from: impl AsFd,
     name: &[u8],
     to: impl AsFd,

@@ -8,8 +8,10 @@ use filewright_core::pattern::policy::{Marks, PathCursor};
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::{outside_error, protected_error, repository_error};
-use crate::dir::tree::{Next, TreeCounts, Visit, remove_directory, remove_entry, walk_tree};
-use crate::root::{Roots, marks_in};
+use crate::dir::tree::{
+    TreeCounts, TreeEvent, TreeStep, remove_directory, remove_entry, walk_tree,
+};
+use crate::root::{Roots, repository_marks_in};
 
 impl Roots {
     /// Returns an error if a tree that is to be moved or removed contains a denied or protected
@@ -34,15 +36,15 @@ impl Roots {
             .collect();
         walk_tree(top, cancel, |met, dir, name| {
             match met {
-                Visit::Leave => {
+                TreeEvent::Leave => {
                     trails.iter_mut().for_each(PathCursor::pop);
-                    return Ok(Next::Go);
+                    return Ok(TreeStep::Go);
                 }
-                Visit::Enter => {
+                TreeEvent::Enter => {
                     trails.iter_mut().for_each(|trail| trail.push(name));
-                    return Ok(Next::Go);
+                    return Ok(TreeStep::Go);
                 }
-                Visit::Before | Visit::Entry(_) => {}
+                TreeEvent::Before | TreeEvent::Entry(_) => {}
             }
             trails.iter_mut().for_each(|trail| trail.push(name));
             trails.iter().try_for_each(check_whole_entry)?;
@@ -50,7 +52,7 @@ impl Roots {
             if there.is_some()
                 && rules.protects()
                 && Marks::is_mark(name)
-                && marks_in(dir, b"").is_repository()
+                && repository_marks_in(dir, b"").is_repository()
             {
                 return Err(repository_error());
             }
@@ -61,7 +63,7 @@ impl Roots {
                 }
             }
             trails.iter_mut().for_each(PathCursor::pop);
-            Ok(Next::Go)
+            Ok(TreeStep::Go)
         })
     }
 
@@ -79,22 +81,22 @@ impl Roots {
         let mut refills = 0;
         walk_tree(top, cancel, |met, dir, name| {
             match met {
-                Visit::Enter => trail.push(name),
-                Visit::Leave => {
+                TreeEvent::Enter => trail.push(name),
+                TreeEvent::Leave => {
                     trail.pop();
                     return remove_directory(dir, name, &mut counts, &mut refills);
                 }
-                Visit::Before | Visit::Entry(_) if checks => {
+                TreeEvent::Before | TreeEvent::Entry(_) if checks => {
                     trail.push(name);
                     check_whole_entry(&trail)?;
                     trail.pop();
                 }
-                Visit::Before | Visit::Entry(_) => {}
+                TreeEvent::Before | TreeEvent::Entry(_) => {}
             }
-            if let Visit::Entry(_) = met {
+            if let TreeEvent::Entry(_) = met {
                 remove_entry(dir, name, &mut counts)?;
             }
-            Ok(Next::Go)
+            Ok(TreeStep::Go)
         })?;
         Ok(counts)
     }

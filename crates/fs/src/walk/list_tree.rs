@@ -257,7 +257,7 @@ pub fn outline<S: EntrySource>(
         }
         outline.total += 1;
         if item.kind == Kind::Dir && level < options.depth {
-            let place = below(&top.place, name, item.plain, shown);
+            let place = subdirectory(&top.place, name, item.plain, shown);
             // A directory that was deleted or cannot be read is listed without its contents.
             match enter(source, &mut spare, item.id, place) {
                 Ok(opened) => open.push(opened),
@@ -268,7 +268,7 @@ pub fn outline<S: EntrySource>(
 }
 
 /// Returns the path of the subdirectory `name`. `shown` returns its name in the form for display.
-fn below(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -> DirPath {
+fn subdirectory(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -> DirPath {
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
     let raw = join(&place.raw, name);
@@ -348,7 +348,8 @@ impl EntrySource for Disk<'_> {
             let directory = [&walk_root.real[walk_root.top..], &place.raw].concat();
             stacks.truncate(above as usize + 1);
             let stack =
-                parent_rules::enter(&stacks[above as usize], fd, listing, names, &directory).0;
+                parent_rules::rules_inside(&stacks[above as usize], fd, listing, names, &directory)
+                    .0;
             stacks.push(stack);
             own = above + 1;
         }

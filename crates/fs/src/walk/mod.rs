@@ -47,7 +47,7 @@ pub const MAX_DEPTH: usize = 2048;
 
 /// The maximum number of entries that one walk visits in ignored directories to count the matching
 /// ones. Beyond it, no more ignored directories are entered, and the count is too low.
-const IGNORED_BUDGET: u64 = 200_000;
+const MAX_IGNORED_ENTRIES: u64 = 200_000;
 
 /// The filters of a walk.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub trait Visitor: Sync {
     fn directory(&self, local: &mut Self::Local, directory: &Directory<'_>);
 
     /// Receives one matching file.
-    fn file(&self, local: &mut Self::Local, file: &FileEntry<'_>) -> Next;
+    fn file(&self, local: &mut Self::Local, file: &FileEntry<'_>) -> AfterFile;
 }
 
 /// The matching entries of one directory.
@@ -114,7 +114,7 @@ pub struct FileEntry<'a> {
 }
 
 /// The visitor's answer: how the walk continues after a file.
-pub enum Next {
+pub enum AfterFile {
     /// Continue.
     Continue,
     /// Continue, but leave out everything that sorts after this path.

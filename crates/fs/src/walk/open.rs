@@ -74,7 +74,7 @@ impl<'a> Opener<'a> {
         self.path.extend_from_slice(directory);
         self.path.extend_from_slice(name.to_bytes());
         let from = self.walk_root.fd.as_fd();
-        or_other(self.retry_out_of_fds(|| open_path(from, &self.path, PLAIN_FLAGS)))
+        none_if_not_regular(self.retry_out_of_fds(|| open_path(from, &self.path, FILE_FLAGS)))
     }
 
     /// Opens the directory at `path` relative to `from`, in as few calls as possible.
@@ -208,17 +208,19 @@ pub fn open_plain(
     name: &CStr,
     stop: &StopSignal<'_>,
 ) -> rustix::io::Result<Option<OwnedFd>> {
-    or_other(retry_out_of_fds(stop, || rustix::fs::openat(dir, name, PLAIN_FLAGS, Mode::empty())))
+    none_if_not_regular(retry_out_of_fds(stop, || {
+        rustix::fs::openat(dir, name, FILE_FLAGS, Mode::empty())
+    }))
 }
 
-const PLAIN_FLAGS: OFlags = OFlags::RDONLY
+const FILE_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
 /// Turns the errors for an entry that is no regular file any more into `None`.
-fn or_other(opened: rustix::io::Result<OwnedFd>) -> rustix::io::Result<Option<OwnedFd>> {
+fn none_if_not_regular(opened: rustix::io::Result<OwnedFd>) -> rustix::io::Result<Option<OwnedFd>> {
     match opened {
         Ok(fd) => Ok(Some(fd)),
         // The entry was replaced by a link or a socket since it was listed.

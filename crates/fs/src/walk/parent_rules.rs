@@ -16,7 +16,7 @@ use crate::root::{Roots, parent_of};
 /// Returns the ignore rules for the entries of a directory, which are those of `stack` and its own,
 /// and a hash of its own. `directory` is its path relative to the topmost directory with rules,
 /// with or without a final slash.
-pub fn enter(
+pub fn rules_inside(
     stack: &Stack,
     fd: BorrowedFd<'_>,
     listing: &Listing,
@@ -35,13 +35,13 @@ pub fn enter(
             is_repo_root = true;
             name.hash(&mut content);
             if listing.kind(index) == Kind::Dir {
-                let rules = exclude(fd, &mut content);
+                let rules = read_git_exclude(fd, &mut content);
                 lists.extend(rules.map(|rules| (IgnoreKind::EXCLUDE, rules)));
             }
         } else if listing.kind(index) == Kind::File
             && let Some(place) = names.iter().position(|wanted| wanted.as_bytes() == name)
         {
-            let rules = read(fd, name, &mut content);
+            let rules = read_ignore_file(fd, name, &mut content);
             lists.extend(rules.map(|rules| (IgnoreKind::file(place), rules)));
         }
     }
@@ -95,7 +95,7 @@ pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Sta
             return (fresh, top, fresh_content);
         }
         let fd = std::os::fd::AsFd::as_fd(&opened.fd);
-        let entered = enter(&stack, fd, listing, names, directory);
+        let entered = rules_inside(&stack, fd, listing, names, directory);
         stack = entered.0;
         entered.1.hash(&mut content);
     }
@@ -108,7 +108,11 @@ pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Sta
 
 /// Parses the ignore file `name` of a directory, and adds its name and content to the hash
 /// `content`. Returns `None` if it cannot be read or is larger than [`MAX_IGNORE_FILE_BYTES`].
-fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option<IgnoreRules> {
+fn read_ignore_file(
+    dir: BorrowedFd<'_>,
+    name: &[u8],
+    content: &mut DefaultHasher,
+) -> Option<IgnoreRules> {
     let mut terminated = name.to_vec();
     terminated.push(0);
     let name = CStr::from_bytes_with_nul(&terminated).ok()?;
@@ -125,17 +129,17 @@ fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option
 }
 
 /// Returns a hash of the file `.git/info/exclude` in a directory.
-pub fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
+pub fn git_exclude_hash(dir: BorrowedFd<'_>) -> u64 {
     let mut content = DefaultHasher::new();
-    let _ = exclude(dir, &mut content);
+    let _ = read_git_exclude(dir, &mut content);
     content.finish()
 }
 
 /// Parses the file `.git/info/exclude` in a directory, and adds it to the hash `content`.
-fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<IgnoreRules> {
+fn read_git_exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<IgnoreRules> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let git = openat(dir, c".git", flags, Mode::empty()).ok()?;
     let info = openat(git, c"info", flags, Mode::empty()).ok()?;
-    read(std::os::fd::AsFd::as_fd(&info), b"exclude", content)
+    read_ignore_file(std::os::fd::AsFd::as_fd(&info), b"exclude", content)
 }

@@ -9,8 +9,8 @@ use filewright_core::pattern::ignore::Stack;
 use super::open::Opener;
 use super::queue::{DirPath, Task, TaskKind, WalkQueue};
 use super::{
-    Counters, Directory, FileEntry, IGNORED_BUDGET, Listing, MAX_DEPTH, Next, StopSignal, Visitor,
-    WalkOptions, WalkRoot, parent_rules,
+    AfterFile, Counters, Directory, FileEntry, Listing, MAX_DEPTH, MAX_IGNORED_ENTRIES, StopSignal,
+    Visitor, WalkOptions, WalkRoot, parent_rules,
 };
 use crate::dir::stat::Kind;
 
@@ -117,7 +117,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         let stack = match &options.ignore {
             Some(names) if !ignored => {
                 let directory = [&walk_root.real[walk_root.top..], &place.raw].concat();
-                parent_rules::enter(&stack, fd, listing, names, &directory).0
+                parent_rules::rules_inside(&stack, fd, listing, names, &directory).0
             }
             _ => stack,
         };
@@ -156,7 +156,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             if enter && (!ignored || options.count_ignored) {
                 if depth == MAX_DEPTH {
                     Counters::add(&counters.unreadable, 1);
-                } else if let Some(place) = below(place, listing, index, &options.from) {
+                } else if let Some(place) = subdirectory(place, listing, index, &options.from) {
                     self.made.push(Task {
                         key: place.shown[..].into(),
                         directory: place,
@@ -175,7 +175,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
         }
         Counters::add(&counters.ignored, hidden_by_rules);
-        if counters.ignored_seen.load(Ordering::Relaxed) > IGNORED_BUDGET {
+        if counters.ignored_seen.load(Ordering::Relaxed) > MAX_IGNORED_ENTRIES {
             self.made.retain(|task| !matches!(task.work, TaskKind::List { ignored: true, .. }));
         }
         if self.wanted.is_empty() {
@@ -183,7 +183,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
         self.wanted.sort_unstable_by(|&a, &b| listing.compare(a as usize, b as usize));
         if V::OPENS_FILES {
-            share_out(place, listing, &self.wanted, &options.from, &mut self.made);
+            add_file_tasks(place, listing, &self.wanted, &options.from, &mut self.made);
         } else {
             let directory = Directory { prefix: &place.shown, fd, listing, entries: &self.wanted };
             visitor.directory(&mut self.local, &directory);
@@ -208,11 +208,11 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
             let file = FileEntry { dir, name, path: &self.path, stop: self.stop };
             match self.visitor.file(&mut self.local, &file) {
-                Next::Continue => {}
-                Next::Bound(path) => {
+                AfterFile::Continue => {}
+                AfterFile::Bound(path) => {
                     self.queue.bound(path);
                 }
-                Next::Interrupted => {
+                AfterFile::Interrupted => {
                     self.queue.stop(&self.path);
                     return;
                 }
@@ -231,7 +231,7 @@ fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
 
 /// Returns the path of the subdirectory with this index in the listing, or `None` if everything in
 /// it sorts before `from`.
-fn below(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
+fn subdirectory(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
     let shown = join(&place.shown, &listing.shown(index));
@@ -244,7 +244,7 @@ fn below(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Optio
 }
 
 /// Adds tasks for the wanted files of a directory to `made`, without those that sort before `from`.
-fn share_out(
+fn add_file_tasks(
     place: &DirPath,
     listing: &Listing,
     wanted: &[u32],

@@ -16,10 +16,10 @@ use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::for_each_name;
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
-use crate::dir::temp_name::{fresh_name, is_own_aside_name, is_temp_name};
+use crate::dir::temp_name::{is_own_aside_name, is_temp_name, new_temp_name};
 use crate::dir::unlink;
 use crate::root::{ResolvedEntry, Roots};
-use crate::write::place_new;
+use crate::write::rename_or_link_new;
 
 /// The preconditions for removing or replacing an entry, and the name under which the old entry is
 /// kept.
@@ -37,23 +37,23 @@ pub struct Conditions {
 /// Returns a new name for an entry that is moved aside: a temporary name that sweeping ignores
 /// until a week after its process has ended.
 pub fn aside_name() -> Vec<u8> {
-    [&fresh_name()[..], b"-kept"].concat()
+    [&new_temp_name()[..], b"-kept"].concat()
 }
 
 /// Returns the error for an entry that cannot be renamed to be kept, because of its file system or
 /// directory. The caller has changed nothing.
-pub(crate) fn no_aside() -> Error {
+pub(crate) fn no_aside_error() -> Error {
     Error::new(Code::UnsupportedOperation, "the old entry cannot be set aside here")
         .detail("reason", "aside")
 }
 
 /// Returns a `CONFLICT` with a hint to read the file again.
-pub(crate) fn conflict(message: &str) -> Error {
+pub(crate) fn conflict_error(message: &str) -> Error {
     Error::new(Code::Conflict, message).hint("read the file again")
 }
 
 /// Returns an error unless the name, if there is one, is from [`aside_name`] in this process.
-pub(crate) fn check_aside(aside: Option<&[u8]>) -> Result<()> {
+pub(crate) fn check_aside_name(aside: Option<&[u8]>) -> Result<()> {
     match aside {
         Some(name) if !is_own_aside_name(name) => {
             Err(Error::new(Code::InvalidArgument, "the name was not given out for setting aside"))
@@ -81,7 +81,7 @@ impl Roots {
     ) -> Result<()> {
         match version {
             Some(version) if !self.is_version(place, stat, version, cancel)? => {
-                Err(conflict("it has changed since it was looked at"))
+                Err(conflict_error("it has changed since it was looked at"))
             }
             _ => Ok(()),
         }
@@ -89,47 +89,47 @@ impl Roots {
 }
 
 /// The result of removing an entry from its directory.
-pub(crate) enum Taken {
+pub(crate) enum SetAside {
     Done,
     /// Not removed, because another entry has the name now: the caller resolves the path again.
     Again,
 }
 
 /// Renames the entry `name` to `aside` in its directory. If the renamed entry turns out not to be
-/// `expected`, renames it back and returns [`Taken::Again`].
+/// `expected`, renames it back and returns [`SetAside::Again`].
 pub(crate) fn set_aside(
     dir: impl AsFd,
     name: &[u8],
     expected: &Stat,
     aside: &[u8],
-) -> Result<Taken> {
-    match place_new(&dir, name, aside) {
+) -> Result<SetAside> {
+    match rename_or_link_new(&dir, name, aside) {
         Ok(()) => {}
-        Err(Errno::NOENT) => return Ok(Taken::Again),
+        Err(Errno::NOENT) => return Ok(SetAside::Again),
         Err(errno) => return Err(os_error(errno)),
     }
     if Stat::at(&dir, aside).is_ok_and(|now| same_content(&now, expected)) {
-        return Ok(Taken::Done);
+        return Ok(SetAside::Done);
     }
-    match place_new(&dir, aside, name) {
+    match rename_or_link_new(&dir, aside, name) {
         Ok(()) => {}
         // A newer entry has the name: it stays, as if it had replaced this one.
         Err(Errno::EXIST) => unlink(&dir, aside).map_err(os_error)?,
         Err(errno) => return Err(os_error(errno)),
     }
-    Ok(Taken::Again)
+    Ok(SetAside::Again)
 }
 
-/// Deletes a file or link if it is still `expected`, otherwise returns [`Taken::Again`]. It is
+/// Deletes a file or link if it is still `expected`, otherwise returns [`SetAside::Again`]. It is
 /// renamed first and checked then, so that an entry that another program puts under the name
 /// meanwhile is not deleted.
-pub(crate) fn delete_exact(dir: impl AsFd, name: &[u8], expected: &Stat) -> Result<Taken> {
-    let temp = fresh_name();
-    if let Taken::Again = set_aside(&dir, name, expected, &temp)? {
-        return Ok(Taken::Again);
+pub(crate) fn delete_exact(dir: impl AsFd, name: &[u8], expected: &Stat) -> Result<SetAside> {
+    let temp = new_temp_name();
+    if let SetAside::Again = set_aside(&dir, name, expected, &temp)? {
+        return Ok(SetAside::Again);
     }
     unlink(&dir, &temp).map_err(os_error)?;
-    Ok(Taken::Done)
+    Ok(SetAside::Done)
 }
 
 /// Returns `NOT_EMPTY` if a directory contains anything except our temporary files.
@@ -141,27 +141,27 @@ pub(crate) fn check_empty(dir: impl AsFd, name: &[u8]) -> Result<()> {
 }
 
 /// Creates a second hard link `aside` to a file that is about to be replaced, so that it survives
-/// the replacement. Returns [`Taken::Again`] if the file is no longer `expected`.
+/// the replacement. Returns [`SetAside::Again`] if the file is no longer `expected`.
 pub(crate) fn link_aside(
     dir: impl AsFd,
     name: &[u8],
     expected: &Stat,
     aside: &[u8],
-) -> Result<Taken> {
+) -> Result<SetAside> {
     match rustix::fs::linkat(&dir, name, &dir, aside, AtFlags::empty()) {
         Ok(()) => {}
-        Err(Errno::NOENT) => return Ok(Taken::Again),
+        Err(Errno::NOENT) => return Ok(SetAside::Again),
         Err(Errno::NOSPC) => return Err(os_error(Errno::NOSPC)),
         Err(Errno::DQUOT) => return Err(os_error(Errno::DQUOT)),
         // The file system has no hard links, this process may not create one, or the file has too
         // many.
-        Err(_) => return Err(no_aside()),
+        Err(_) => return Err(no_aside_error()),
     }
     if Stat::at(&dir, aside).is_ok_and(|now| same_content(&now, expected)) {
-        return Ok(Taken::Done);
+        return Ok(SetAside::Done);
     }
     unlink(&dir, aside).map_err(os_error)?;
-    Ok(Taken::Again)
+    Ok(SetAside::Again)
 }
 
 /// Replaces the file `to`, which must have the version `wanted`, by the entry `from`, and deletes
@@ -174,7 +174,7 @@ pub(crate) fn replace_exact(
     to: &[u8],
     wanted: &Version,
 ) -> Result<()> {
-    let changed = || conflict("the file to be replaced has changed");
+    let changed = || conflict_error("the file to be replaced has changed");
     let exchange = || {
         rustix::fs::renameat_with(&from_dir, from, &to_dir, to, RenameFlags::EXCHANGE)
             .map_err(os_error)

@@ -15,9 +15,9 @@ use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
-use crate::write::aside::no_aside;
+use crate::write::aside::no_aside_error;
 
-/// The result of [`Replacement::put`].
+/// The result of [`Replacement::move_into_place`].
 pub(super) enum CommitOutcome {
     Done,
     /// Nothing was changed, because another program has changed the entry: the caller resolves the
@@ -29,9 +29,9 @@ pub(super) enum CommitOutcome {
 
 impl Replacement<'_> {
     /// Moves the complete temporary file to the name of the target.
-    pub fn put(&self, temp: Temp<'_>, fd: &OwnedFd) -> Result<CommitOutcome> {
+    pub fn move_into_place(&self, temp: Temp<'_>, fd: &OwnedFd) -> Result<CommitOutcome> {
         let Some(old) = self.old else {
-            return match place_new(&self.place.dir, &temp.name, self.name) {
+            return match rename_or_link_new(&self.place.dir, &temp.name, self.name) {
                 Ok(()) => {
                     temp.moved_into_place();
                     Ok(CommitOutcome::Done)
@@ -45,7 +45,7 @@ impl Replacement<'_> {
         // because exchanges that are reverted must not interleave.
         let _turn = if self.compare { lock_dir(&self.place.dir) } else { None };
         let now = Stat::find(&self.place.dir, self.name)?;
-        if !now.is_some_and(|now| now.kind == Kind::File && self.still(old, &now)) {
+        if !now.is_some_and(|now| now.kind == Kind::File && self.is_unchanged(old, &now)) {
             return Ok(CommitOutcome::Again);
         }
         if (self.compare || self.aside().is_some() || self.options.durability == Durability::None)
@@ -57,7 +57,7 @@ impl Replacement<'_> {
             return Ok(moved_into_place);
         }
         if self.aside().is_some() {
-            return Err(no_aside());
+            return Err(no_aside_error());
         }
         match rustix::fs::renameat(&self.place.dir, &temp.name[..], &self.place.dir, self.name) {
             Ok(()) => {
@@ -72,7 +72,7 @@ impl Replacement<'_> {
     }
 
     /// Reports whether `now` is still the state `old`; always true for an unconditional write.
-    fn still(&self, old: &Stat, now: &Stat) -> bool {
+    fn is_unchanged(&self, old: &Stat, now: &Stat) -> bool {
         !self.compare || old.version().same_facts(now)
     }
 
@@ -80,9 +80,9 @@ impl Replacement<'_> {
     /// cannot exchange.
     fn exchange(&self, old: &Stat, temp: &Temp<'_>, fd: &OwnedFd) -> Result<Option<CommitOutcome>> {
         if self.options.durability == Durability::Atomic {
-            start_writing(fd);
+            start_writeback(fd);
         }
-        match swap(&self.place.dir, &temp.name, self.name) {
+        match exchange_names(&self.place.dir, &temp.name, self.name) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(Some(CommitOutcome::Again)),
             Err(_) => return Ok(None),
@@ -101,18 +101,18 @@ impl Replacement<'_> {
             }
             return Ok(Some(CommitOutcome::Done));
         }
-        self.put_back(temp, fd)?;
+        self.revert_exchange(temp, fd)?;
         Ok(Some(CommitOutcome::Again))
     }
 
     /// Exchanges the two names again, because the first exchange removed an unexpected file. If
     /// another process has replaced our file meanwhile, its file is the newest and stays.
-    fn put_back(&self, temp: &Temp<'_>, fd: &OwnedFd) -> Result<()> {
-        swap(&self.place.dir, &temp.name, self.name).map_err(os_error)?;
+    fn revert_exchange(&self, temp: &Temp<'_>, fd: &OwnedFd) -> Result<()> {
+        exchange_names(&self.place.dir, &temp.name, self.name).map_err(os_error)?;
         let own = Stat::of(fd).map_err(os_error)?;
         let out = Stat::at(&self.place.dir, &temp.name).map_err(os_error)?;
         if !out.same_file(&own) {
-            swap(&self.place.dir, &temp.name, self.name).map_err(os_error)?;
+            exchange_names(&self.place.dir, &temp.name, self.name).map_err(os_error)?;
         }
         Ok(())
     }
@@ -137,12 +137,12 @@ fn lock_dir(dir: impl AsFd) -> Option<OwnedFd> {
 }
 
 /// Exchanges two names of a directory in one step.
-fn swap(dir: impl AsFd, a: &[u8], b: &[u8]) -> rustix::io::Result<()> {
+fn exchange_names(dir: impl AsFd, a: &[u8], b: &[u8]) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(&dir, a, &dir, b, RenameFlags::EXCHANGE)
 }
 
 /// Renames an entry unless the new name exists (`EXIST`).
-pub(crate) fn place_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::Result<()> {
+pub(crate) fn rename_or_link_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&dir, from, &dir, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,
@@ -167,7 +167,7 @@ pub(crate) fn place_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::R
 
 /// Asks the kernel to start writing a file to disk, without waiting. ext4 does so itself on a
 /// replacing rename, but not on an exchange.
-fn start_writing(fd: &OwnedFd) {
+fn start_writeback(fd: &OwnedFd) {
     #[cfg(target_os = "linux")]
     let _ = rustix::fs::fadvise(fd, 0, None, rustix::fs::Advice::DontNeed);
     #[cfg(not(target_os = "linux"))]

@@ -25,7 +25,7 @@ static PENDING: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
 /// Reports whether the file `old`, which `new` replaces, is to be closed by [`close`]: it is large,
 /// on a local file system with enough free space.
-pub(super) fn applies_to(new: impl AsFd, old: &Stat) -> bool {
+pub(super) fn should_defer(new: impl AsFd, old: &Stat) -> bool {
     old.size >= MIN_DEFERRED_BYTES && is_local_and_roomy(new, old.size)
 }
 
@@ -50,22 +50,22 @@ fn is_local_and_roomy(_: impl AsFd, _: u64) -> bool {
 
 /// Closes a descriptor on a background thread, after waiting for the previous one.
 pub(super) fn close(fd: OwnedFd) {
-    let mut going = going();
-    wait(&mut going);
+    let mut pending_close = pending_close();
+    wait(&mut pending_close);
     // If no thread can be started, dropping the closure closes the descriptor.
-    *going = std::thread::Builder::new().spawn(move || drop(fd)).ok();
+    *pending_close = std::thread::Builder::new().spawn(move || drop(fd)).ok();
 }
 
 /// Waits until the background thread has closed its file, so that its disk space is free. Returns
 /// false if there was none.
 pub(super) fn wait_for_pending() -> bool {
-    wait(&mut going())
+    wait(&mut pending_close())
 }
 
-fn going() -> MutexGuard<'static, Option<JoinHandle<()>>> {
+fn pending_close() -> MutexGuard<'static, Option<JoinHandle<()>>> {
     PENDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-fn wait(going: &mut Option<JoinHandle<()>>) -> bool {
-    going.take().map(JoinHandle::join).is_some()
+fn wait(pending_close: &mut Option<JoinHandle<()>>) -> bool {
+    pending_close.take().map(JoinHandle::join).is_some()
 }

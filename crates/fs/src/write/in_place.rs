@@ -20,7 +20,7 @@ use crate::read::read_at;
 
 /// The maximum size of a file that is written in place, in bytes, because its old content is held
 /// in memory. A larger one is refused with `PERMISSION_DENIED`.
-const MAX_BACKUP: u64 = 64 << 20;
+const MAX_BACKUP_BYTES: u64 = 64 << 20;
 
 /// Overwrites the file `name` and returns its descriptor. Fails with `CONFLICT` if its metadata
 /// differs from `old`.
@@ -31,7 +31,7 @@ pub(crate) fn write_in_place(
     source: &Source<'_>,
     cancel: &CancelToken,
 ) -> Result<OwnedFd> {
-    if old.size > MAX_BACKUP {
+    if old.size > MAX_BACKUP_BYTES {
         return Err(Error::new(
             Code::PermissionDenied,
             "the directory does not allow the file to be replaced, and it is too large to be rewritten in place",
@@ -51,7 +51,7 @@ pub(crate) fn write_in_place(
             break;
         }
     }
-    reserve(&fd, source)?;
+    reserve_disk_space(&fd, source)?;
     cancel.check()?;
     // From here on nothing is cancelled, because an incomplete file is worse than a late one.
     let whole = CancelToken::new();
@@ -60,7 +60,7 @@ pub(crate) fn write_in_place(
         flush(&fd)
     });
     if let Err(error) = written {
-        put_back(&fd, &backup)?;
+        restore_backup(&fd, &backup)?;
         return Err(error);
     }
     Ok(fd)
@@ -68,7 +68,7 @@ pub(crate) fn write_in_place(
 
 /// Allocates disk space for the new content if the file system supports it, so that a full disk is
 /// detected before anything is overwritten. Does nothing if the content comes from another file.
-fn reserve(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
+fn reserve_disk_space(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
     // Without support, the write itself reports the error.
     #[cfg(target_os = "linux")]
     if let Source::Bytes(bytes) = source
@@ -87,7 +87,7 @@ fn reserve(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
 }
 
 /// Restores the old content after a failure.
-fn put_back(fd: &OwnedFd, backup: &[u8]) -> Result<()> {
+fn restore_backup(fd: &OwnedFd, backup: &[u8]) -> Result<()> {
     let mut done = 0;
     while done < backup.len() {
         match rustix::io::pwrite(fd, &backup[done..], done as u64) {

@@ -36,25 +36,25 @@ pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
 }
 
 /// The error message for extended attributes that could not be copied.
-pub(super) const NO_ATTRIBUTES: &str = "its extended attributes cannot be kept";
+pub(super) const LOST_ATTRIBUTES_MESSAGE: &str = "its extended attributes cannot be kept";
 
 /// Copies owner, group and extended attributes of an entry that is moved to another file system.
 /// With [`Preserve::Strict`], fails if something is lost, for example other hard links, which stay
 /// on the old one.
-pub(crate) fn keep_moved(
+pub(crate) fn copy_moved_metadata(
     new: impl AsFd,
     old: impl AsFd,
     facts: &Stat,
     preserve: Preserve,
 ) -> Result<()> {
     if facts.kind == Kind::File && facts.nlink > 1 {
-        preserve.may_lose("it has other names, which stay on the other file system")?;
+        preserve.check_loss("it has other names, which stay on the other file system")?;
     }
     if copy_owner(&new, facts)? == Owner::Foreign {
-        preserve.may_lose("its owner cannot be kept")?;
+        preserve.check_loss("its owner cannot be kept")?;
     }
-    if !keep_attributes(new, old) {
-        preserve.may_lose(NO_ATTRIBUTES)?;
+    if !copy_attributes(new, old) {
+        preserve.check_loss(LOST_ATTRIBUTES_MESSAGE)?;
     }
     Ok(())
 }
@@ -71,7 +71,7 @@ pub(crate) fn set_mode(new: impl AsFd, mode: u32) -> Result<()> {
 }
 
 /// Copies the access and modification times of a file; ignores a failure.
-pub(crate) fn keep_times(new: impl AsFd, old: &Stat) {
+pub(crate) fn copy_times(new: impl AsFd, old: &Stat) {
     let time = |nanos: i64| Timespec {
         tv_sec: nanos.div_euclid(1_000_000_000),
         tv_nsec: nanos.rem_euclid(1_000_000_000) as _,
@@ -82,22 +82,22 @@ pub(crate) fn keep_times(new: impl AsFd, old: &Stat) {
 
 /// Reports whether an extended attribute must not be copied, because it belongs to the old content
 /// or the kernel sets it.
-fn is_bound(name: &[u8]) -> bool {
+fn must_not_be_copied(name: &[u8]) -> bool {
     matches!(name, b"security.capability" | b"security.ima" | b"security.evm")
 }
 
-const ACL: &str = "system.posix_acl_access";
+const ACL_ATTRIBUTE: &str = "system.posix_acl_access";
 
 /// Copies extended attributes and the access list as far as possible; returns whether all were
 /// copied.
-pub(crate) fn keep_attributes(new: impl AsFd, old: impl AsFd) -> bool {
+pub(crate) fn copy_attributes(new: impl AsFd, old: impl AsFd) -> bool {
     let mut has_list = false;
     let mut all = true;
     for name in attribute_names(&old) {
-        if is_bound(&name) {
+        if must_not_be_copied(&name) {
             continue;
         }
-        has_list |= name == ACL.as_bytes();
+        has_list |= name == ACL_ATTRIBUTE.as_bytes();
         all &= attribute(&old, &name).is_some_and(|value| {
             rustix::fs::fsetxattr(&new, name.as_slice(), &value, XattrFlags::empty()).is_ok()
                 // The kernel has set this attribute itself already.
@@ -106,7 +106,7 @@ pub(crate) fn keep_attributes(new: impl AsFd, old: impl AsFd) -> bool {
     }
     if !has_list {
         // An access list inherited from the directory would allow other users access.
-        let _ = rustix::fs::fremovexattr(&new, ACL);
+        let _ = rustix::fs::fremovexattr(&new, ACL_ATTRIBUTE);
     }
     all
 }

@@ -37,9 +37,9 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
-pub(crate) use commit::{place_new, sync_directory};
+pub(crate) use commit::{rename_or_link_new, sync_directory};
 pub(crate) use flush::flush;
-pub(crate) use metadata::{keep_moved, keep_times, set_mode};
+pub(crate) use metadata::{copy_moved_metadata, copy_times, set_mode};
 pub(crate) use source::Source;
 pub(crate) use temp::{Temp, sweep_now};
 
@@ -50,7 +50,7 @@ use crate::read::hash_of;
 use crate::root::{
     CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, open_regular,
 };
-use crate::write::aside::{check_aside, conflict};
+use crate::write::aside::{check_aside_name, conflict_error};
 use replacement::{Attempt, Replacement};
 
 filewright_core::wire! {
@@ -81,7 +81,7 @@ pub enum Preserve {
 impl Preserve {
     /// Returns an error with the message `what` for [`Preserve::Strict`]. Called where metadata
     /// would be lost.
-    pub(crate) fn may_lose(self, what: &str) -> Result<()> {
+    pub(crate) fn check_loss(self, what: &str) -> Result<()> {
         match self {
             Self::Possible => Ok(()),
             Self::Strict => Err(Error::new(Code::UnsupportedOperation, what)
@@ -90,13 +90,13 @@ impl Preserve {
         }
     }
 
-    /// Like [`Preserve::may_lose`], if the replaced file has other hard links, which would keep the
+    /// Like [`Preserve::check_loss`], if the replaced file has other hard links, which would keep the
     /// old content.
-    pub(crate) fn may_replace(self, old: &Stat) -> Result<()> {
+    pub(crate) fn check_hard_links(self, old: &Stat) -> Result<()> {
         if old.nlink <= 1 {
             return Ok(());
         }
-        self.may_lose("it has other names, which would keep the old content")
+        self.check_loss("it has other names, which would keep the old content")
     }
 }
 
@@ -206,7 +206,7 @@ impl Roots {
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        check_aside(options.aside.as_deref())?;
+        check_aside_name(options.aside.as_deref())?;
         for _ in 0..MAX_PATH_ATTEMPTS {
             cancel.check()?;
             let mut made = CreatedDirs::new();
@@ -255,7 +255,7 @@ impl Roots {
             None if place.directory => {
                 return Err(Error::new(Code::NotDirectory, "a file's path cannot end in a slash"));
             }
-            None if options.if_version.is_some() => return Err(conflict("the file is gone")),
+            None if options.if_version.is_some() => return Err(conflict_error("the file is gone")),
             None => None,
             Some(_) if options.if_absent => return Err(os_error(Errno::EXIST)),
             Some(Kind::Dir) => return Err(os_error(Errno::ISDIR)),
@@ -267,13 +267,13 @@ impl Roots {
             if let Change::Copy(original) = change
                 && old.same_file(original.facts)
             {
-                return Err(same_file());
+                return Err(same_file_error());
             }
-            may_write(place, name, old)?;
+            check_writable(place, name, old)?;
             if let Some(version) = &options.if_version
                 && !self.is_version(place, old, version, cancel)?
             {
-                return Err(conflict("the file has changed since it was read"));
+                return Err(conflict_error("the file has changed since it was read"));
             }
         }
         let opened;
@@ -320,7 +320,7 @@ impl Roots {
 
 /// Returns an error if this process may not write the file, because replacing it by a rename would
 /// not check that.
-pub(crate) fn may_write(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> Result<()> {
+pub(crate) fn check_writable(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> Result<()> {
     if old.mode & 0o222 == 0 {
         let error = Error::new(
             Code::PermissionDenied,
@@ -336,6 +336,6 @@ pub(crate) fn may_write(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> R
 }
 
 /// Returns the error for a copy or move whose source and destination are the same file.
-pub(crate) fn same_file() -> Error {
+pub(crate) fn same_file_error() -> Error {
     Error::new(Code::SameFile, "source and destination are the same file")
 }

@@ -11,14 +11,15 @@ use super::commit::CommitOutcome;
 use super::flush::flush;
 use super::in_place::write_in_place;
 use super::metadata::{
-    NO_ATTRIBUTES, Owner, copy_owner, keep_attributes, keep_moved, keep_times, set_mode,
+    LOST_ATTRIBUTES_MESSAGE, Owner, copy_attributes, copy_moved_metadata, copy_owner, copy_times,
+    set_mode,
 };
 use super::{Durability, OldFile, Source, Temp, WriteOptions, Written, deferred_close};
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
 use crate::root::ResolvedEntry;
-use crate::write::aside::no_aside;
+use crate::write::aside::no_aside_error;
 
 /// The result of [`Replacement::run`].
 pub(super) enum Attempt {
@@ -45,7 +46,7 @@ pub(super) struct Replacement<'j> {
 impl Replacement<'_> {
     pub fn run(&self) -> Result<Attempt> {
         if let Some(old) = self.old {
-            self.options.preserve.may_replace(old)?;
+            self.options.preserve.check_hard_links(old)?;
         }
         // A new file gets the permission bits that the umask, or the directory's default access
         // list, allows. The kernel applies them to 0666.
@@ -66,30 +67,30 @@ impl Replacement<'_> {
         self.source.write_whole(&fd, self.cancel)?;
         let mut going = None;
         if let Some(moved) = self.moved {
-            keep_moved(&fd, moved.fd, moved.facts, self.options.preserve)?;
+            copy_moved_metadata(&fd, moved.fd, moved.facts, self.options.preserve)?;
         } else if let Some(old) = self.old {
             if copy_owner(&fd, old)? == Owner::Foreign {
                 drop(temp);
                 return self.in_place();
             }
             let opened = self.open_old();
-            if !opened.as_ref().is_some_and(|opened| keep_attributes(&fd, opened)) {
-                self.options.preserve.may_lose(NO_ATTRIBUTES)?;
+            if !opened.as_ref().is_some_and(|opened| copy_attributes(&fd, opened)) {
+                self.options.preserve.check_loss(LOST_ATTRIBUTES_MESSAGE)?;
             }
-            going = opened.filter(|_| deferred_close::applies_to(&fd, old));
+            going = opened.filter(|_| deferred_close::should_defer(&fd, old));
         }
         if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
             set_mode(&fd, mode)?;
         }
         if let Some(moved) = self.moved {
-            keep_times(&fd, moved.facts);
+            copy_times(&fd, moved.facts);
         }
         if self.options.durability == Durability::Durable || reports_errors_on_close(&fd) {
             rustix::fs::fsync(&fd).map_err(os_error)?;
         }
         flush(&fd)?;
         self.cancel.check()?;
-        match self.put(temp, &fd)? {
+        match self.move_into_place(temp, &fd)? {
             CommitOutcome::Again => Ok(Attempt::Again),
             CommitOutcome::InPlace => self.in_place(),
             CommitOutcome::Done => {
@@ -116,10 +117,10 @@ impl Replacement<'_> {
     fn in_place(&self) -> Result<Attempt> {
         let Some(old) = self.old else { return Err(os_error(Errno::ACCESS)) };
         if self.aside().is_some() {
-            return Err(no_aside());
+            return Err(no_aside_error());
         }
         let preserve = self.options.preserve;
-        preserve.may_lose("it could only be written in place, which is not atomic")?;
+        preserve.check_loss("it could only be written in place, which is not atomic")?;
         let fd = write_in_place(&self.place.dir, self.name, old, &self.source, self.cancel)?;
         if let Some(mode) = self.options.mode {
             set_mode(&fd, mode)?;

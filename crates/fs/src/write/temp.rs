@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
-use crate::dir::temp_name::{fresh_name, is_kept_name, maker};
-use crate::dir::tree::remove_own;
+use crate::dir::temp_name::{creator_of, is_kept_name, new_temp_name};
+use crate::dir::tree::remove_temp_entry;
 use crate::dir::{for_each_name, open_entries};
 use crate::process::ProcessName;
 use crate::root::Roots;
@@ -69,7 +69,7 @@ impl<'d> Temp<'d> {
     ) -> rustix::io::Result<(Self, T)> {
         let mut tries = 0;
         loop {
-            let name = fresh_name();
+            let name = new_temp_name();
             match make(&name) {
                 Ok(made) => return Ok((Self { dir, name, moved_into_place: false }, made)),
                 // The random part of the name has 64 bits, so another process probably creates such
@@ -91,7 +91,7 @@ impl Drop for Temp<'_> {
     fn drop(&mut self) {
         if !self.moved_into_place {
             // An error here is ignored, because the failure that led here is reported.
-            let _ = remove_own(self.dir, &self.name);
+            let _ = remove_temp_entry(self.dir, &self.name);
         }
     }
 }
@@ -112,21 +112,21 @@ pub(crate) fn sweep_now(dir: impl AsFd) -> usize {
     let Ok(Some(entries)) = open_entries(&dir, b".") else { return 0 };
     let mut stale: Vec<Vec<u8>> = Vec::new();
     let _ = for_each_name(&entries, |name, _| {
-        if let Some(maker) = maker(name)
-            && is_stale(&entries, name, &maker)
+        if let Some(creator) = creator_of(name)
+            && is_stale(&entries, name, &creator)
         {
             stale.push(name.to_vec());
         }
         Ok(())
     });
-    stale.iter().filter(|name| remove_own(entries.as_fd(), name).is_ok()).count()
+    stale.iter().filter(|name| remove_temp_entry(entries.as_fd(), name).is_ok()).count()
 }
 
-/// Reports whether a temporary file of the process `maker` may be removed: the process has ended,
+/// Reports whether a temporary file of the process `creator` may be removed: the process has ended,
 /// or cannot be checked and the file is older than [`FOREIGN_AGE`]. An entry that was moved aside
 /// must be older than [`KEPT_AGE`] in both cases.
-fn is_stale(dir: &OwnedFd, name: &[u8], maker: &ProcessName) -> bool {
-    let ended = maker.ended();
+fn is_stale(dir: &OwnedFd, name: &[u8], creator: &ProcessName) -> bool {
+    let ended = creator.has_ended();
     let age = if is_kept_name(name) { KEPT_AGE } else { FOREIGN_AGE };
     match ended {
         Some(ended) if !ended || !is_kept_name(name) => return ended,

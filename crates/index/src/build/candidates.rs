@@ -1,4 +1,4 @@
-//! Determines from a query the files that must be read, in path order.
+//! Determines the files that a query must read, in path order.
 
 use filewright_core::search::{Block, Chunk, GramQuery};
 
@@ -12,17 +12,19 @@ use filewright_fs::search::grep::GrepOptions;
 pub(crate) struct CandidateSet {
     pub items: Vec<Item>,
     pub blocks: Vec<Block>,
-    /// Chunks of blocks that need not be read if none of them matches.
+    /// The chunks of blocks that may have a match. A block is read only if one of its chunks is
+    /// found to match.
     pub uncertain_chunks: Vec<UncertainChunk>,
-    /// The selected pieces, so that those without a match can be recorded.
+    /// The pieces of the selected files, so that those without a match can be recorded.
     pub pieces: Vec<Piece>,
     /// A lower bound of the bytes to read.
     pub bytes: u64,
-    /// The number of files that need not be read.
+    /// The number of files that are known to have no match and are not read.
     pub passed: FileCounts,
 }
 
-/// A file to read: some of its blocks, or the whole file if there are none.
+/// A file to read. The pairs are ranges in the lists of [`CandidateSet`]. Without blocks and
+/// chunks, the whole file is read.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Item {
     pub file: u32,
@@ -31,20 +33,20 @@ pub(crate) struct Item {
     pub pieces: (u32, u32),
 }
 
-/// A chunk that may have a match, and its block.
+/// A chunk that may have a match, and the block that contains it.
 #[derive(Clone, Copy)]
 pub(crate) struct UncertainChunk {
     pub block: Block,
     pub chunk: Chunk,
 }
 
-/// The maximum number of files that are read before the index is queried; smaller in tests, whose
-/// trees are small.
+/// The maximum number of files that are read before files are selected by their grams. Smaller in
+/// tests, whose trees are small.
 const MAX_FIRST_FILES: usize = if cfg!(test) { 16 } else { 1024 };
 
 impl CandidateSet {
-    /// Returns the first files from a path on, whatever they contain, and the start of the next
-    /// ones. The tree must be in order.
+    /// Returns the first files from the path `from` on, whatever they contain, and the path of the
+    /// next one. The tree must be in order.
     pub fn first(
         tree: &Tree,
         view: &View,
@@ -74,8 +76,8 @@ impl CandidateSet {
         (work, next)
     }
 
-    /// Returns the files that a query must read from a path on, without those known to have no
-    /// match. The tree must be in order.
+    /// Returns the files from the path `from` on that can have a match by their grams. `misses` are
+    /// pieces that are known to have none, sorted. The tree must be in order.
     pub fn of(
         tree: &Tree,
         view: &View,
@@ -97,7 +99,7 @@ impl CandidateSet {
         let mut blocks: Vec<(u32, Block)> = Vec::new();
         let mut uncertain_chunks: Vec<(u32, UncertainChunk)> = Vec::new();
         let mut pieces: Vec<(u32, Piece)> = Vec::new();
-        // Reports whether a piece must be read, and records it if there is space.
+        // Reports whether a piece must be read, and records it, up to the limit.
         let mut passes = |file: u32, piece: Piece| {
             let passes = misses.binary_search(&piece).is_err();
             if passes && pieces.len() < MAX_CHUNKS_PER_QUERY {
@@ -126,7 +128,7 @@ impl CandidateSet {
             },
             plan => {
                 let whole = options.limits.has_context();
-                // If most blocks must be read, reading whole files is faster.
+                // If more than a quarter of the blocks must be read, reading whole files is faster.
                 let most = tree.block_index.len() / 4 + 64;
                 let mut take = |block: &Block, chunk: Option<Chunk>| {
                     let Some(file) = tree.owner_of(block) else { return };
@@ -169,8 +171,8 @@ impl CandidateSet {
             let file = order.files[rank as usize];
             passed.add(tree, file, max_bytes, u64::MAX);
             let (blocks, uncertain_chunks) =
-                (of_rank(&mut blocks, rank), of_rank(&mut uncertain_chunks, rank));
-            let pieces = of_rank(&mut pieces, rank);
+                (take_rank(&mut blocks, rank), take_rank(&mut uncertain_chunks, rank));
+            let pieces = take_rank(&mut pieces, rank);
             let begins = work.sizes();
             let known = &tree.files[file as usize];
             let read = blocks.iter().map(|(_, block)| u64::from(block.len));
@@ -203,7 +205,8 @@ impl CandidateSet {
 }
 
 impl Tree {
-    /// Returns the rank of the first file whose displayed path does not sort before `from`.
+    /// Returns the rank of the first file of a view whose path, in the form for display, does not
+    /// sort before `from`.
     fn first_at(&self, from: &[u8], view: &View) -> u32 {
         if from.is_empty() {
             return view.files.0;
@@ -219,8 +222,9 @@ impl Tree {
     }
 }
 
-/// Returns the entries of a list that belong to a file, and skips the earlier ones.
-fn of_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
+/// Removes the elements up to those of the file with this rank from the start of a sorted list, and
+/// returns those of the file.
+fn take_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
     let rest = &left[left.partition_point(|(of, _)| *of < rank)..];
     let (mine, rest) = rest.split_at(rest.partition_point(|(of, _)| *of == rank));
     *left = rest;

@@ -1,7 +1,7 @@
 //! Indexes files in the background: reads each once and stores the grams of its blocks.
 //!
-//! A file that changes while it is read stays dirty, and so does one that changed so recently that
-//! another change might not be visible in its metadata.
+//! A file that changes while it is read stays dirty, that is, every query reads it; so does one
+//! that changed so recently that another change might leave its stamp equal.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;
@@ -21,22 +21,24 @@ use filewright_fs::walk::{
     Opener, ReadOutcome, StopSignal, WalkRoot, open_plain, read_open, threads,
 };
 
-/// The number of blocks added to the index at once; their grams take some hundred KB.
+/// The number of blocks whose grams are collected, some hundred kilobytes, before they are added to
+/// the index.
 const MAX_FILES_PER_HANDOVER: usize = 16;
 /// The number of files that a thread takes at a time.
 const FILES_PER_BATCH: usize = 32;
-/// More threads slow the machine down more than they speed up a search.
+/// The maximum number of threads that index one tree. More would slow other programs down.
 const MAX_THREADS: usize = 4;
-/// Fewer dirty files do not justify another pass.
+/// The minimum number of dirty files for another pass. Queries read fewer themselves.
 pub(crate) const MIN_DIRTY_FILES: usize = 64;
 /// The maximum number of passes over files that keep changing.
 const MAX_PASSES: u32 = 8;
-/// The time before recently changed files are tried again.
+/// The pause before another pass, after which files that had changed too recently can be indexed.
 const PASS_INTERVAL: Duration = Duration::from_millis(150);
 
-/// Indexes the dirty files until almost none are left.
+/// Restores a saved index, and indexes the dirty files in at most [`MAX_PASSES`] passes. Saves the
+/// index then.
 pub(crate) fn index_files(index: &Index, walk_root: &WalkRoot<'_>, stop: &StopSignal<'_>) {
-    index.ask();
+    index.request_saved();
     index.restore_saved(walk_root, stop);
     for number in 0..MAX_PASSES {
         if !pass(index, walk_root, number, stop) {
@@ -45,11 +47,12 @@ pub(crate) fn index_files(index: &Index, walk_root: &WalkRoot<'_>, stop: &StopSi
     }
     index.lock().tree.shrink();
     if !stop.now() {
-        index.keep();
+        index.save();
     }
 }
 
-/// Indexes the dirty files once; returns false if there were too few.
+/// Indexes each dirty file once. `number` counts the passes from 0. Returns false if there was
+/// nothing to do or the work must end.
 pub(crate) fn pass(
     index: &Index,
     walk_root: &WalkRoot<'_>,
@@ -81,8 +84,8 @@ pub(crate) fn pass(
     let run = || Indexer::new(index, walk_root, stop).run(&dirty, &next);
     std::thread::scope(|scope| {
         for _ in 1..threads().min(MAX_THREADS).min(dirty.len().div_ceil(FILES_PER_BATCH)) {
-            // If no thread can be started, this one does everything. Threads inherit the priority:
-            // low in the background, normal if a call is waiting.
+            // If no thread can be started, this one does everything. The threads inherit its
+            // priority, which is low in the background and normal if a caller is waiting.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
@@ -90,7 +93,7 @@ pub(crate) fn pass(
     true
 }
 
-/// Lowers the priority, so that searches come first.
+/// Lowers the priority of the calling thread, so that searches come first.
 pub(crate) fn lower_priority() {
     // On Linux this applies to the thread; elsewhere it would apply to the process.
     #[cfg(target_os = "linux")]
@@ -104,11 +107,11 @@ struct Indexer<'a> {
     signer: GramExtractor,
     buffer: Vec<u8>,
     grams: Vec<u32>,
-    /// The blocks and chunks to add to the index.
+    /// The blocks and chunks whose grams are in `grams`, to be added to the index.
     signed: Vec<IndexedFile>,
 }
 
-/// A block or chunk, and the end of its grams.
+/// A block or chunk of the current file, and the end of its grams in [`Indexer::grams`].
 struct IndexedFile {
     block: Block,
     chunk: Option<Chunk>,
@@ -146,11 +149,12 @@ impl<'a> Indexer<'a> {
         }
     }
 
-    /// Reports whether the work is no longer needed.
+    /// Reports whether the work must end, because the index is closed or the call is over.
     fn is_over(&self) -> bool {
         self.index.is_closed() || self.stop.now()
     }
 
+    /// Returns where to find files, without those that are deleted or no longer dirty.
     fn look_up(&self, files: &[u32]) -> Vec<PendingFile> {
         let state = self.index.lock();
         self.index.update_memory_use(&state);
@@ -174,7 +178,7 @@ impl<'a> Indexer<'a> {
             .collect()
     }
 
-    /// Indexes a file; one that cannot be read now stays dirty.
+    /// Indexes a file. One that cannot be read now stays dirty.
     fn file(&mut self, todo: &PendingFile, opener: &mut Opener<'_>) {
         let opened = opener.open(&todo.dir).and_then(|dir| open_plain(dir, &todo.name, self.stop));
         let Ok(Some(fd)) = opened else { return };
@@ -199,13 +203,15 @@ impl<'a> Indexer<'a> {
             return;
         }
         let mut index = self.index.lock();
-        // Closing sets the flag before it takes the lock and empties the tree.
+        // Closing sets this flag before it takes the lock, so a tree that is not closed here is not
+        // emptied.
         if self.index.is_closed() {
             return;
         }
         let index = &mut *index;
         let file = &index.tree.files[todo.file as usize];
-        // An event received meanwhile made the file dirty again; a later event will do so too.
+        // An event that arrived while the file was read has marked it as changed, so that what was
+        // read may be outdated.
         if file.dir == NO_NUMBER || file.touched != todo.touched || file.state != FileState::Dirty {
             return;
         }
@@ -215,7 +221,8 @@ impl<'a> Indexer<'a> {
         self.index.count_bytes(stat.size);
     }
 
-    /// Indexes the content of the buffer, and adds all but the last blocks to the index.
+    /// Collects the grams of the content of the buffer, and adds those of all blocks but the last
+    /// ones to the index. Returns the class of the content.
     fn content(&mut self, todo: &PendingFile, owner: &mut u32) -> FileState {
         let content = std::mem::take(&mut self.buffer);
         let (how, text) = classify(&content);
@@ -243,6 +250,8 @@ impl<'a> Indexer<'a> {
     }
 }
 
+/// Adds the collected blocks of a file to the index. The first call gives the file its owner
+/// number.
 fn hand_over(
     tree: &mut crate::tree::Tree,
     file: u32,

@@ -1,5 +1,5 @@
-//! Records the pieces of files that were read for a query and had no match, so that they are not
-//! read again for the same query.
+//! A cache of the pieces of files in which a query had no match, so that they are not read again
+//! for the same query.
 //!
 //! An index selects some files that do not match. Without this cache, they are read again for every
 //! page, for a count before the content, and for the same search of another agent. An entry is
@@ -9,25 +9,27 @@
 
 use std::sync::Arc;
 
-/// The maximum number of queries.
+/// The maximum number of cached queries. Beyond it, the least recently used is dropped.
 const MAX_QUERIES: usize = 64;
-/// The maximum number of pieces per query.
+/// The maximum number of pieces that are cached for one query. Beyond it, the earlier ones are
+/// dropped.
 pub(crate) const MAX_CHUNKS_PER_QUERY: usize = 16 << 10;
-/// The maximum number of pieces of all queries.
+/// The maximum number of pieces of all queries. Beyond it, the least recently used queries are
+/// dropped.
 const MAX_CHUNKS: usize = 32 << 10;
-/// Longer queries are not cached. Bytes.
+/// The maximum length in bytes of the text that identifies a query. A longer one is not cached.
 const MAX_QUERY_KEY_BYTES: usize = 1 << 10;
 
 /// A unit that is read and searched at once, identified by its owner and its offset: a block, a
 /// chunk of one, or a whole file.
 pub(crate) type Piece = u64;
 
-/// Returns the piece at an offset. Bytes.
+/// Returns the piece at an offset, in bytes, of the file with this owner number.
 pub(crate) fn piece(owner: u32, offset: u32) -> Piece {
     u64::from(owner) << 32 | u64::from(offset)
 }
 
-/// The cached queries, the last used first.
+/// The cached queries, the most recently used first.
 #[derive(Default)]
 pub(crate) struct NegativeCache(Vec<QueryMisses>);
 
@@ -39,7 +41,7 @@ struct QueryMisses {
 }
 
 impl NegativeCache {
-    /// Returns the pieces without a match for a query, sorted.
+    /// Returns the pieces in which a query is known to have no match, sorted.
     pub fn of(&mut self, query: &str) -> Arc<[Piece]> {
         let Some(place) = self.0.iter().position(|known| *known.query == *query) else {
             return Arc::default();
@@ -48,7 +50,7 @@ impl NegativeCache {
         Arc::clone(&self.0[0].pieces)
     }
 
-    /// Adds pieces without a match.
+    /// Adds pieces in which a query had no match.
     pub fn add(&mut self, query: &Arc<str>, mut found: Vec<Piece>) {
         if found.is_empty() || query.len() > MAX_QUERY_KEY_BYTES {
             return;
@@ -57,7 +59,8 @@ impl NegativeCache {
         if found.len() + before.len() <= MAX_CHUNKS_PER_QUERY {
             found.extend_from_slice(&before);
         }
-        // Otherwise the entry starts again: among so many pieces, most belong to old owners.
+        // With too many, the earlier pieces are dropped: most of so many belong to files that were
+        // indexed again.
         found.truncate(MAX_CHUNKS_PER_QUERY);
         found.sort_unstable();
         found.dedup();

@@ -1,5 +1,5 @@
-//! Reads and searches the candidates, so that results always reflect the current files, whatever
-//! the index contained.
+//! Reads and searches the files that the index has selected, so that results always reflect their
+//! current content.
 
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -18,27 +18,29 @@ use crate::tree::{NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{Local, Part, Search};
 use filewright_fs::walk::{
-    Next, Opener, ReadOutcome, StopSignal, Visitor as _, WalkRoot, read_open, threads,
+    AfterFile, Opener, ReadOutcome, StopSignal, Visitor as _, WalkRoot, read_open, threads,
 };
 
-/// The maximum number of files that a thread takes at a time, with one look-up for all.
+/// The maximum number of files that a thread takes at a time. Their paths are looked up together.
 const MAX_FILES_PER_BATCH: usize = 32;
-/// The minimum, also if the search may end early.
+/// The minimum number of files that a thread takes at a time, and the number if the search may end
+/// early.
 const MIN_FILES_PER_BATCH: usize = 4;
 /// The number of batches per thread: with several, all threads end at about the same time.
 const BATCHES_PER_THREAD: usize = 8;
-/// With fewer candidates another thread does not pay off: starting it, and sharing one descriptor
-/// table, costs as much as it saves.
+/// The minimum number of files, or of [`BYTES_PER_FILE_COST`], for several threads. With fewer,
+/// starting another one costs as much as it saves.
 const MIN_FILES_PER_THREAD: usize = 96;
-/// Reading and searching this many bytes takes as long as opening a file.
+/// The number of bytes whose reading and searching takes as long as opening a file.
 const BYTES_PER_FILE_COST: u64 = 40 << 10;
 
-/// Larger reads use an exact allocation. Bytes.
+/// The minimum size in bytes from which a buffer gets exactly the size needed. A smaller one gets
+/// the next power of two.
 const MIN_EXACT_READ_BYTES: usize = 1 << 20;
 
-/// The result of reading the candidates.
+/// The outcome of reading the selected files; the hits are in the search.
 pub(crate) struct Verified {
-    /// The smallest path that was not processed in time.
+    /// The smallest path that was not searched because the call ended; `None` if all were.
     pub stopped_at: Option<Box<[u8]>>,
     /// True if there were more results than requested.
     pub bounded: bool,
@@ -46,7 +48,8 @@ pub(crate) struct Verified {
     pub misses: Vec<Piece>,
 }
 
-/// Reads and searches the candidates.
+/// Reads and searches the files in `work`, and adds their hits to `search`. `cut` is the length of
+/// the path of the search's start relative to that of the index.
 pub(crate) fn verify(
     index: &Index,
     walk_root: &WalkRoot<'_>,
@@ -93,7 +96,7 @@ pub(crate) fn verify(
 struct VerifyContext<'a> {
     index: &'a Index,
     work: &'a CandidateSet,
-    /// The length of the path prefix above the start of the search.
+    /// The number of bytes of a path before the part that is relative to the start of the search.
     cut: usize,
     search: &'a Search<'a>,
     stop: &'a StopSignal<'a>,
@@ -106,6 +109,7 @@ struct VerifyContext<'a> {
     misses: Mutex<Vec<Piece>>,
 }
 
+/// Stores a path, if it sorts before the stored one or there is none.
 fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
     let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.as_ref().is_none_or(|kept| *path < **kept) {
@@ -113,7 +117,7 @@ fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
     }
 }
 
-/// A file to read, as recorded in the tree.
+/// A file to read, with what the tree knows about it.
 struct Candidate {
     dir: Arc<[u8]>,
     name: CString,
@@ -129,7 +133,7 @@ struct Verifier<'a> {
     opener: Opener<'a>,
     local: Local,
     parts: Vec<Part>,
-    /// The pieces without a match, of all files and of the chunks of the current one.
+    /// The pieces without a match in all files so far.
     misses: Vec<Piece>,
     cleared: Vec<Piece>,
 }
@@ -171,17 +175,18 @@ impl<'a> Verifier<'a> {
                     self.misses.extend(&shared.work.pieces[candidate.pieces.clone()]);
                 }
                 match next {
-                    Next::Continue => {}
-                    Next::Bound(path) => {
+                    AfterFile::Continue => {}
+                    AfterFile::Bound(path) => {
                         keep_smaller(&shared.bound, &path);
                         shared.bounded.store(true, Ordering::Release);
                     }
-                    Next::Interrupted => return keep_smaller(&shared.undone, &candidate.path),
+                    AfterFile::Interrupted => return keep_smaller(&shared.undone, &candidate.path),
                 }
             }
         }
     }
 
+    /// Reports whether a path sorts after the bound, so that it is not needed.
     fn is_beyond(&self, path: &[u8]) -> bool {
         let shared = self.shared;
         shared.bounded.load(Ordering::Acquire)
@@ -193,7 +198,8 @@ impl<'a> Verifier<'a> {
                 .is_some_and(|bound| *path > **bound)
     }
 
-    /// Looks up the current paths of candidates. Deleted ones are left out.
+    /// Returns the selected files in a range of the work with their current paths, without those
+    /// deleted since.
     fn look_up(&self, items: Range<usize>) -> Vec<Candidate> {
         let state = self.shared.index.lock();
         let tree = &state.tree;
@@ -219,12 +225,14 @@ impl<'a> Verifier<'a> {
             .collect()
     }
 
-    fn search(&mut self, candidate: &Candidate, left: bool) -> Next {
+    fn search(&mut self, candidate: &Candidate, left: bool) -> AfterFile {
         let VerifyContext { search, stop, work, .. } = *self.shared;
         let fd = match self.opener.open_plain(&candidate.dir, &candidate.name, left) {
             Ok(Some(fd)) => fd,
-            // The file was deleted or changed its type.
-            Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Next::Continue,
+            // The file was deleted, or has changed its type, since it was listed.
+            Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                return AfterFile::Continue;
+            }
             Err(errno) => {
                 return search.whole(&mut self.local, &candidate.path, Err(errno), stop);
             }
@@ -250,7 +258,8 @@ impl<'a> Verifier<'a> {
         search.whole(&mut self.local, &candidate.path, read, stop)
     }
 
-    /// Returns the blocks of which a chunk may match, or `None` if the file is shorter.
+    /// Reads the chunks that may have a match, and returns the blocks of those that do; `None` if
+    /// the file has become shorter.
     fn recheck(&mut self, fd: &OwnedFd, uncertain_chunks: &[UncertainChunk]) -> Option<Vec<Block>> {
         let mut blocks: Vec<Block> = Vec::new();
         self.cleared.clear();
@@ -259,7 +268,7 @@ impl<'a> Verifier<'a> {
                 continue;
             }
             let len = chunk.len as usize;
-            let bytes = room(&mut self.local.parts, len);
+            let bytes = buffer_of(&mut self.local.parts, len);
             if !read_at(fd, bytes, chunk.offset.into()) {
                 return None;
             }
@@ -272,11 +281,12 @@ impl<'a> Verifier<'a> {
         Some(blocks)
     }
 
-    /// Reads blocks; returns false if the file has changed since it was indexed.
+    /// Reads blocks into the buffer for parts. Returns false if the file has changed since it was
+    /// indexed.
     fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
         self.parts.clear();
         let bytes: usize = blocks.iter().map(|block| block.len as usize).sum();
-        let read = room(&mut self.local.parts, bytes);
+        let read = buffer_of(&mut self.local.parts, bytes);
         let mut begin = 0;
         for block in blocks {
             let end = begin + block.len as usize;
@@ -293,7 +303,7 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Merges blocks that must be read with others, in file order.
+/// Returns the blocks of both lists in the order of the file.
 fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
     if others.is_empty() {
         return Cow::Borrowed(blocks);
@@ -303,8 +313,8 @@ fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
     Cow::Owned(all)
 }
 
-/// Returns the first bytes of a buffer, and grows it if necessary.
-fn room(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+/// Returns the first `bytes` bytes of a buffer, which grows if necessary.
+fn buffer_of(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     if buffer.len() < bytes {
         *buffer =
             vec![0; if bytes < MIN_EXACT_READ_BYTES { bytes.next_power_of_two() } else { bytes }];

@@ -1,7 +1,8 @@
-//! Saves indexes between processes: one file each, in a private state directory.
+//! Saves indexes for later processes: one file each, in the state directory, which only its owner
+//! may access.
 //!
-//! The kernel may confine search threads to a policy, and the state directory is outside it. So one
-//! thread, started before any restriction, reads and writes for all of them.
+//! Landlock may restrict search threads to the roots of a policy, and the state directory is
+//! outside them. So one thread, started before any restriction, reads and writes all saved indexes.
 
 pub(crate) mod restore;
 pub(crate) mod snapshot;
@@ -20,16 +21,16 @@ use crate::store::snapshot::{SavedIndex, Snapshot};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::lock::private_dir;
 
-/// The maximum number of saved indexes; the oldest is deleted.
+/// The maximum number of saved indexes in a state directory. Beyond it, the oldest are deleted.
 const MAX_SAVED_INDEXES: usize = 16;
-/// The directory in the state directory.
+/// The subdirectory of the state directory that contains the saved indexes.
 const DIRECTORY_NAME: &[u8] = b"indexes";
-/// The suffix of an index that is being written.
+/// The end of the name of a file that is being written.
 const UNFINISHED: &str = ".new";
 
 type StoreJob = Box<dyn FnOnce() + Send>;
 
-/// A directory of saved indexes.
+/// The saved indexes of one state directory.
 pub(crate) struct IndexStore {
     state: Vec<u8>,
     dir: OnceLock<Option<OwnedFd>>,
@@ -38,20 +39,22 @@ pub(crate) struct IndexStore {
 
 impl std::fmt::Debug for IndexStore {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("a shelf")
+        out.write_str("an index store")
     }
 }
 
 impl IndexStore {
-    /// Returns the store in a state directory, which is created on the first save. Must be called
-    /// by an unrestricted thread. Returns `None` if the thread cannot be started.
+    /// Returns the store of a state directory, which is created on the first save. Must be called
+    /// by a thread that Landlock does not restrict. Returns `None` if the thread of the stores
+    /// cannot be started.
     pub fn new(state: &[u8]) -> Option<Arc<Self>> {
         static THREAD: OnceLock<Option<Sender<StoreJob>>> = OnceLock::new();
         let thread = THREAD.get_or_init(start).clone()?;
         Some(Arc::new(Self { state: state.into(), dir: OnceLock::new(), thread }))
     }
 
-    /// Loads a saved index in the background.
+    /// Requests the saved index of a tree. The channel receives it, or `None` if there is no valid
+    /// one.
     pub(crate) fn load(self: &Arc<Self>, key: &Key) -> Option<Receiver<Option<SavedIndex>>> {
         let name = key.file_name();
         let (index_store, (told, tell)) = (Arc::clone(self), sync_channel(1));
@@ -59,10 +62,11 @@ impl IndexStore {
         self.thread.send(Box::new(job)).ok().map(|()| tell)
     }
 
-    /// Saves an index in the background.
+    /// Saves an index in the background. Ignores a failure, after which a later process builds the
+    /// index again.
     pub(crate) fn save(self: &Arc<Self>, key: &Key, snapshot: Snapshot) {
         let (index_store, name) = (Arc::clone(self), key.file_name());
-        // An index that cannot be saved will be built again.
+        // Fails only if the thread has ended.
         let _ = self.thread.send(Box::new(move || index_store.write(&name, &snapshot)));
     }
 
@@ -71,13 +75,13 @@ impl IndexStore {
     }
 
     fn read(&self, name: &str) -> Option<SavedIndex> {
-        // Loading creates no directory, because the state directory may have been deleted since the
-        // request.
+        // Loading does not create the directory, because the state directory may have been deleted
+        // since the request.
         let dir = private_dir(&self.state, DIRECTORY_NAME, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).ok()?;
         let stat = Stat::of(&file).ok()?;
-        // Only this user can have written the file.
+        // Accepts only a file that no other user can have written.
         let ours = stat.uid == rustix::process::geteuid().as_raw() && stat.mode & 0o022 == 0;
         if stat.kind != Kind::File || !ours {
             return None;
@@ -105,7 +109,7 @@ impl IndexStore {
         self.prune();
     }
 
-    /// Deletes the oldest files beyond the limit.
+    /// Deletes the oldest files beyond [`MAX_SAVED_INDEXES`].
     fn prune(&self) {
         let Some(dir) = self.dir() else { return };
         let Ok(entries) = rustix::fs::Dir::read_from(dir) else { return };
@@ -126,24 +130,26 @@ impl IndexStore {
 }
 
 impl Key {
+    /// Returns the name of the file in which the index of this tree is saved.
     fn file_name(&self) -> String {
         let Self { real, names, top, rules, .. } = self;
         let names = names.as_ref().map(|names| names.join("/"));
         let text = format!("{} {names:?} {top} {rules}", String::from_utf8_lossy(real));
-        // Two non-UTF-8 names may collide here; that is harmless, because a restored index is
-        // compared with the disk.
+        // Two paths that are not UTF-8 may get the same name. That is harmless, because a restored
+        // index is compared with the disk.
         sha256(text.as_bytes())[7..].to_owned()
     }
 }
 
+/// Starts the thread of the stores and returns the sender of its jobs.
 fn start() -> Option<Sender<StoreJob>> {
     let (told, jobs) = channel::<StoreJob>();
     let serve = move || {
         for job in jobs {
-            // A panic discards the index, but does not affect other jobs.
+            // A panic discards one index but does not end the thread.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
         }
     };
-    std::thread::Builder::new().name("filewright-shelf".to_owned()).spawn(serve).ok()?;
+    std::thread::Builder::new().name("filewright-store".to_owned()).spawn(serve).ok()?;
     Some(told)
 }

@@ -1,9 +1,9 @@
 //! Restores the index of an earlier process: one metadata check per file shows whether it is
 //! unchanged.
 //!
-//! The tree is listed and watched before, so later changes are reported, and earlier ones are
-//! visible in the metadata. A file that had changed so recently that another change might not be
-//! visible was not indexed in the first place.
+//! The tree is listed and watched before, so later changes are reported, and earlier ones show in
+//! the metadata. Files that had changed so recently that another change might leave the metadata
+//! equal are not in a saved index.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ use filewright_fs::walk::{Opener, StopSignal, WalkRoot, threads};
 /// The number of directories that a thread takes at a time.
 const DIRS_PER_BATCH: usize = 64;
 
-/// Restores a saved index if no file was indexed yet.
+/// Restores the unchanged files of a saved index. Does nothing if a file was indexed already.
 pub(crate) fn restore_unchanged(
     index: &Index,
     walk_root: &WalkRoot<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn restore_unchanged(
     stop: &StopSignal<'_>,
 ) {
     let mut state = index.lock();
-    let same = same(&state.tree, &kept, walk_root, stop);
+    let same = unchanged_files(&state.tree, &kept, walk_root, stop);
     let bytes = same.iter().map(|same| u64::from(same.size)).sum();
     if state.tree.restore(kept, &same) > 0 {
         index.count_bytes(bytes);
@@ -33,8 +33,8 @@ pub(crate) fn restore_unchanged(
     }
 }
 
-/// Returns the files that are unchanged.
-fn same(
+/// Returns the files of the tree whose metadata equals that in the saved index.
+fn unchanged_files(
     tree: &Tree,
     kept: &SavedIndex,
     walk_root: &WalkRoot<'_>,
@@ -50,7 +50,7 @@ fn same(
                 break;
             }
             for span in &tree.order.dirs[begin..end] {
-                compare(tree, span.dir, kept, &mut opener, &mut mine);
+                add_unchanged(tree, span.dir, kept, &mut opener, &mut mine);
             }
         }
         found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
@@ -65,7 +65,8 @@ fn same(
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn compare(
+/// Adds the unchanged files of one directory to `found`.
+fn add_unchanged(
     tree: &Tree,
     id: u32,
     kept: &SavedIndex,

@@ -1,8 +1,8 @@
 //! The file format of a saved index: the indexed files, their metadata at that time, and the grams
 //! of their blocks.
 //!
-//! Ignores a snapshot whose checksum does not match, and the entries of files whose metadata has
-//! changed.
+//! A file with a wrong checksum is ignored as a whole, and the saved state of a file whose metadata
+//! has changed since.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -12,10 +12,11 @@ use rustix::io::Errno;
 
 use crate::tree::{FileState, NO_NUMBER, Tree, UnchangedFile, stamp_format};
 
+/// The first bytes of the file.
 const MAGIC: [u8; 8] = *b"fwindex\x02";
-/// The number of bytes read, written and checksummed at once.
+/// The number of bytes that are read, written and added to the checksum at once.
 const BYTES_PER_READ: usize = 64 * 1024;
-/// The maximum size of a snapshot that is read, in bytes.
+/// The maximum size in bytes of a saved index that is read. A larger file is ignored.
 const MAX_SNAPSHOT_BYTES: u64 = 1 << 30;
 
 /// The data of an index to be saved.
@@ -24,12 +25,12 @@ pub(crate) struct Snapshot {
     block_index: BlockIndex,
 }
 
-/// The data of a saved index.
+/// The content of a saved index.
 pub(crate) struct SavedIndex {
     /// The files of each directory, in name order.
     pub dirs: HashMap<Box<[u8]>, Vec<SavedFile>>,
     pub block_index: BlockIndex,
-    /// The number of owners of the blocks.
+    /// The number of owner numbers that the blocks use.
     pub owners: usize,
 }
 
@@ -43,7 +44,8 @@ pub(crate) struct SavedFile {
 }
 
 impl Snapshot {
-    /// Takes a snapshot of an index. Large parts are shared, not copied.
+    /// Returns the data of an index as it is now. Large parts are shared with the index and not
+    /// copied.
     pub fn of(tree: &Tree) -> Self {
         let mut head = Vec::new();
         let mut put = |bytes: &[u8]| head.extend_from_slice(bytes);
@@ -121,11 +123,12 @@ impl SavedIndex {
     }
 }
 
-/// Returns the version of the format, which depends on the definitions of grams and stamps.
+/// Returns a number that changes if the definition of grams or of stamps does.
 fn format() -> u64 {
     gram_format() ^ stamp_format().rotate_left(1)
 }
 
+/// Returns the number by which a state is saved; `None` for one that is not saved.
 fn number_of(state: FileState) -> Option<u32> {
     match state {
         FileState::Dirty | FileState::Secret => None,
@@ -195,7 +198,7 @@ struct Reader<'a> {
     /// The number of unread bytes, without the checksum.
     left: u64,
     piece: Vec<u8>,
-    /// The number of bytes of the buffer already returned.
+    /// The number of bytes of `piece` that were returned.
     at: usize,
     sum: Sum,
 }
@@ -239,7 +242,8 @@ impl Reader<'_> {
 
     fn bytes(&mut self) -> Option<Box<[u8]>> {
         let length = self.number()? as usize;
-        // Longer than any path; also avoids allocating memory for missing data.
+        // No name or path is longer. The check also prevents a damaged length from allocating much
+        // memory.
         if length > BYTES_PER_READ {
             return None;
         }
@@ -296,19 +300,21 @@ impl Sum {
     }
 }
 
-/// Every bit of `word` changes the result, because both steps are invertible.
+/// Adds a word to a checksum. Every bit of `word` changes the result, because both steps are
+/// invertible.
 fn mix(lane: u64, word: u64) -> u64 {
     (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
 }
 
 impl Tree {
-    /// Reports whether the index is worth saving: most of it belongs to existing files.
+    /// Reports whether at least about half of the owner numbers belong to existing files, so that
+    /// the index is worth saving.
     pub fn is_compact(&self) -> bool {
         self.owners.len() <= 2 * self.live_files + 5_000
     }
 
-    /// Restores the entries of unchanged files; returns their number. Restores nothing if the
-    /// snapshot is inconsistent.
+    /// Restores the state of the unchanged files `same`, and returns their number. Restores
+    /// nothing, and returns 0, if the tree has blocks already or the saved index is inconsistent.
     pub fn restore(&mut self, kept: SavedIndex, same: &[UnchangedFile]) -> usize {
         if !self.block_index.is_empty() || kept.owners > 2 * self.live_files + 5_000 {
             return 0;

@@ -19,47 +19,49 @@ use order::Order;
 
 use filewright_fs::dir::stat::{Kind, Stat};
 
-/// No directory, no file, or not indexed.
+/// The number that stands for no directory, no file, or no blocks.
 pub(crate) const NO_NUMBER: u32 = u32::MAX;
-/// The directory at which the index begins.
+/// The number of the directory at which the index begins.
 pub(crate) const TOP: u32 = 0;
 
-/// A directory that is not ignored.
+/// A directory of the tree. Ignored directories are only entries of their parent.
 pub(crate) struct Dir {
     pub parent: u32,
     pub alive: bool,
     pub depth: usize,
-    /// The path below the start, with a final slash, for opening.
+    /// The path relative to the start, with a final slash, in the bytes of the file system.
     pub raw: Arc<[u8]>,
-    /// The path for display.
+    /// The same path in the form for display.
     pub shown: Arc<[u8]>,
-    /// True if a name in the path begins with a dot.
+    /// True if a name of the path begins with a dot.
     pub hidden: bool,
     /// The ignore rules for the entries.
     pub stack: Stack,
-    /// A hash of the directory's own rules; `None` before it is listed.
+    /// A hash of the ignore rules in the directory itself; `None` before it is listed.
     pub rules: Option<u64>,
     /// True if it contains an ignore file.
     pub has_rules: bool,
-    /// True if the rules above changed since it was listed.
+    /// True if the ignore rules above have changed since it was listed.
     pub rules_changed_above: bool,
     /// True if it has a `.git` directory, whose `info/exclude` applies.
     pub is_repo_root: bool,
-    /// A hash of the excludes of [`Dir::is_repo_root`].
+    /// A hash of its `.git/info/exclude`; 0 without one.
     pub exclude: u64,
-    /// The result of [`stamp_of`] for the excludes, or 0 if another change might not change it.
+    /// [`stamp_of`] its `.git/info/exclude`; 0 if that changed so recently that another change
+    /// might leave the stamp equal.
     pub exclude_stamp: u64,
     pub id: (u64, u64),
     pub stamp: u64,
-    /// True if it changed so shortly before it was listed that another change may not be visible.
+    /// True if it changed so shortly before it was listed that another change might leave its stamp
+    /// equal.
     pub racy: bool,
     pub watch: Option<i32>,
     pub unreadable: bool,
-    /// The number of subdirectories that are too deep.
+    /// The number of subdirectories that are too deep, and of secrets: both count as unreadable.
     pub too_deep: u64,
     /// The number of entries that ignore rules hide.
     pub ignored: usize,
-    /// True if it contains special files, which are no entries.
+    /// True if it contains special files, which have no entry here.
     pub special: bool,
     pub names: Vec<u8>,
     /// Sorted by the bytes of their names.
@@ -73,24 +75,26 @@ pub(crate) struct IndexEntry {
     pub len: u16,
     pub kind: Kind,
     pub ignored: bool,
-    /// True if the name is displayed unchanged.
+    /// True if the name in the form for display has the same bytes.
     pub plain: bool,
-    /// The number of the file or directory, if it is not ignored.
+    /// The number of the file or directory; [`NO_NUMBER`] for a link, and if it is ignored or too
+    /// deep.
     pub below: u32,
 }
 
-/// The indexing state of a file.
+/// What the index knows about the content of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileState {
     /// Not indexed: every query reads the whole file.
     Dirty,
-    /// Text, searchable by blocks.
+    /// Text. A query reads only the blocks that can have a match.
     Text,
-    /// Text indexed by blocks but read as a whole: it has a byte order mark, or ends at a NUL.
+    /// Text of which a query reads the whole file, if a block can have a match: it has a byte order
+    /// mark, or a NUL ends the text.
     Whole,
-    /// No query matches.
+    /// Binary: no query matches it.
     Binary,
-    /// Every query reads the whole file, permanently.
+    /// Cannot be indexed, for example because it is too large: every query reads the whole file.
     Unindexable,
     /// A secret: its name is visible, and no query reads it.
     Secret,
@@ -104,16 +108,18 @@ pub(crate) struct FileRecord {
     /// The result of [`stamp_of`] when it was indexed.
     pub stamp: u64,
     pub size: u32,
-    /// The owner number of its blocks.
+    /// The number by which its blocks name it as their owner; [`NO_NUMBER`] without blocks. It gets
+    /// a new one each time it is indexed.
     pub signed: u32,
-    /// The number of times it was found changed.
+    /// The number of times that it was marked as changed.
     pub touched: u32,
 }
 
-/// A set of numbers assigned by the index, so that no attacker can choose them to collide.
+/// A set of numbers of files. The fast hash is safe, because the index assigns the numbers and an
+/// attacker cannot choose them.
 pub(crate) type NumberSet = HashSet<u32, BuildHasherDefault<NumberHasher>>;
 
-/// Spreads a number over all bits.
+/// A hasher for one number: a multiplication and a rotation.
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 
@@ -131,37 +137,39 @@ impl Hasher for NumberHasher {
     }
 }
 
+/// The directories and files of an index, by numbers, and the grams of their blocks.
 #[derive(Default)]
 pub(crate) struct Tree {
     pub dirs: Vec<Dir>,
     pub files: Vec<FileRecord>,
     pub block_index: BlockIndex,
-    /// The files of the block owners.
+    /// For each owner number, the number of its file.
     pub owners: Vec<u32>,
     pub dirty: NumberSet,
     pub always: NumberSet,
     /// Files with several hard links, whose changes no watch reports.
     pub linked: NumberSet,
-    /// The places below the start where something is mounted, relative to it.
+    /// The mount points below the start, relative to it.
     pub mount_points: Vec<Vec<u8>>,
     pub texts: u64,
     pub binaries: u64,
     pub live_files: usize,
-    /// Changes whenever entries are added or removed.
+    /// A counter that changes whenever entries are added or removed.
     pub shape: u64,
     pub order: Order,
 }
 
-/// Returns a hash of all metadata that a change of content changes. Only the kernel sets `ctime`,
-/// so equal metadata means equal content, except for changes within one tick of its clock: see
-/// [`Dir::racy`].
+/// Returns a hash of device, inode, size, times and type, called the stamp of an entry. Only the
+/// kernel sets `ctime`, so an equal stamp means equal content, except for changes within one tick
+/// of its clock: see [`Dir::racy`].
 pub(crate) fn stamp_of(stat: &Stat) -> u64 {
     let mut hasher = DefaultHasher::new();
     (stat.dev, stat.ino, stat.size, stat.mtime, stat.ctime, stat.kind as u8).hash(&mut hasher);
     hasher.finish()
 }
 
-/// Returns a version number of [`stamp_of`], so that stamps saved by another version are detected.
+/// Returns a number that changes if the hash function of [`stamp_of`] does, so that stamps saved by
+/// another version of the program are detected.
 pub(crate) fn stamp_format() -> u64 {
     let mut hasher = DefaultHasher::new();
     (1_u64, 2_u64, 3_u64, 4_i64, 5_i64, 6_u8).hash(&mut hasher);
@@ -208,7 +216,7 @@ impl Dir {
         &self.names[entry.at as usize..][..usize::from(entry.len)]
     }
 
-    /// Appends the displayed name of an entry.
+    /// Appends the name of an entry in the form for display.
     pub fn push_shown(&self, entry: &IndexEntry, path: &mut Vec<u8>) {
         let name = self.name(entry);
         if entry.plain {
@@ -218,6 +226,7 @@ impl Dir {
         }
     }
 
+    /// Returns the entry of that name.
     pub fn find(&self, name: &[u8]) -> Option<&IndexEntry> {
         let place = self.entries.binary_search_by(|entry| self.name(entry).cmp(name)).ok()?;
         self.entries.get(place)
@@ -225,10 +234,11 @@ impl Dir {
 }
 
 impl Tree {
-    /// Returns the directory with these names below the start, if it is in the tree.
+    /// Returns the number of the directory at `path` relative to the start; `None` if it is not in
+    /// the tree.
     pub fn find_dir(&self, path: &[u8]) -> Option<u32> {
         let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
-        // The tree may have been released meanwhile.
+        // The index may have been emptied meanwhile.
         self.dirs.get(TOP as usize)?;
         let mut at = TOP;
         for name in names {
@@ -241,7 +251,8 @@ impl Tree {
         Some(at)
     }
 
-    /// Writes the displayed path of a file below the start to `path`.
+    /// Sets `path` to the path of a file relative to the start, in the form for display; empty if
+    /// the file was removed.
     pub fn path_of(&self, file: u32, path: &mut Vec<u8>) {
         path.clear();
         let file = &self.files[file as usize];
@@ -268,7 +279,7 @@ impl Tree {
         file
     }
 
-    /// Adds a secret, whose content must not be read.
+    /// Adds a file that counts as a secret by its name, so that no query reads it.
     pub fn add_secret(&mut self, dir: u32) -> u32 {
         let file = self.add_file(dir);
         self.dirty.remove(&file);
@@ -288,7 +299,7 @@ impl Tree {
         self.live_files -= 1;
     }
 
-    /// Marks a file as changed, or possibly changed.
+    /// Marks a file as dirty, because it has changed or may have.
     pub fn mark_used(&mut self, file: u32) {
         let known = &mut self.files[file as usize];
         if known.state == FileState::Secret {
@@ -306,13 +317,13 @@ impl Tree {
         self.dirty.insert(file);
     }
 
-    /// Records that a dirty file was indexed.
+    /// Records the result of indexing a dirty file. `owner` is the number of its blocks.
     pub fn settle(&mut self, file: u32, state: FileState, stat: &Stat, owner: u32) {
         let (size, linked) = (u32::try_from(stat.size).unwrap_or(u32::MAX), stat.nlink > 1);
         self.settle_as(&UnchangedFile { file, state, stamp: stamp_of(stat), size, owner, linked });
     }
 
-    /// Restores the state of a dirty file that is unchanged.
+    /// Like [`Tree::settle`], for a file that is known to be unchanged since it was indexed.
     pub fn settle_as(&mut self, same: &UnchangedFile) {
         let &UnchangedFile { file, state, stamp, size, owner, linked } = same;
         let known = &mut self.files[file as usize];
@@ -329,7 +340,8 @@ impl Tree {
         }
     }
 
-    /// Returns true when another file is mounted over this one: it changes under that file's name too.
+    /// Reports whether another file is mounted over this one, so that its content also changes
+    /// through the name of that file.
     fn is_mount_point(&self, file: u32) -> bool {
         if self.mount_points.is_empty() {
             return false;
@@ -342,18 +354,21 @@ impl Tree {
             .any(|place| place.strip_prefix(&dir.raw[..]).is_some_and(|rest| rest == name))
     }
 
-    /// Returns the file that a block belongs to, unless it was indexed again since.
+    /// Returns the file of a block; `None` if the file was indexed again since, or has changed.
     pub fn owner_of(&self, block: &Block) -> Option<u32> {
         self.owner(block.owner)
     }
 
+    /// Returns the file with this owner number; `None` if it was indexed again since, or has
+    /// changed.
     pub fn owner(&self, owner: u32) -> Option<u32> {
         let file = *self.owners.get(owner as usize)?;
         let known = self.files.get(file as usize)?;
         (known.signed == owner).then_some(file)
     }
 
-    /// Reports whether most of the data belongs to deleted or changed files.
+    /// Reports whether most of the data belongs to deleted or changed files, so that the index
+    /// should be discarded.
     pub fn is_worn(&self) -> bool {
         self.files.len() > 4 * self.live_files + 10_000
             || self.owners.len() > 3 * self.live_files + 10_000
@@ -387,7 +402,7 @@ impl Tree {
     }
 }
 
-/// A file of the tree that is unchanged since it was indexed.
+/// What is known about the content of a file of the tree that is unchanged since it was indexed.
 pub(crate) struct UnchangedFile {
     pub file: u32,
     pub state: FileState,

@@ -1,19 +1,19 @@
-//! The files of a tree in path order.
+//! The files and directories of a tree in path order.
 
 use crate::tree::{NO_NUMBER, TOP, Tree};
 use filewright_fs::dir::stat::Kind;
 
-/// The path order of one state of the tree.
+/// The path order of the tree with one value of [`Tree::shape`].
 #[derive(Default)]
 pub(crate) struct Order {
     shape: Option<u64>,
-    /// Files by path.
+    /// The numbers of the files, in path order.
     pub files: Vec<u32>,
-    /// The index of each file in `files`.
+    /// For each file, its index in `files`, called its rank.
     pub rank: Vec<u32>,
-    /// Directories by path, each before those below it.
+    /// The directories in path order, each before those below it.
     pub dirs: Vec<Span>,
-    /// The index of each directory in `dirs`.
+    /// For each directory, its index in `dirs`.
     place: Vec<u32>,
 }
 
@@ -21,9 +21,9 @@ pub(crate) struct Order {
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub dir: u32,
-    /// Its files and those below it: a range of [`Order::files`].
+    /// The range in [`Order::files`] of its files and of those below it.
     pub files: (u32, u32),
-    /// The index of the next directory that is not below it.
+    /// The index in [`Order::dirs`] of the next directory that is not below it.
     pub next: u32,
 }
 
@@ -48,7 +48,7 @@ impl Order {
 }
 
 impl Tree {
-    /// Brings the order up to date.
+    /// Computes the order again, if entries were added or removed since.
     pub fn arrange(&mut self) {
         if self.order.shape == Some(self.shape) {
             return;
@@ -60,7 +60,8 @@ impl Tree {
         order.rank.resize(self.files.len(), NO_NUMBER);
         order.place.clear();
         order.place.resize(self.dirs.len(), NO_NUMBER);
-        // The enclosing directories: their indexes, and their remaining entries, last first.
+        // The directories around the current position: the index of each, and its remaining entries
+        // in reverse order.
         let mut open: Vec<(usize, Vec<u32>)> = Vec::new();
         if !self.dirs.is_empty() {
             open.push(self.begin(TOP, &mut order));

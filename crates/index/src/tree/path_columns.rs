@@ -6,37 +6,38 @@ use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::walk::{DirPath, StopSignal};
 
-/// The paths of one state of the tree, in order.
+/// The paths of the tree with one value of [`Tree::shape`], in path order.
 #[derive(Default)]
 pub(crate) struct PathColumns {
     shape: Option<u64>,
-    /// The displayed paths of the files.
+    /// The paths of the files in the form for display.
     pub paths: PathTable,
-    /// True if every path is ASCII, so that its length is the same in every encoding.
+    /// True if every path is ASCII, so that its length in bytes is that in UTF-16 units.
     pub ascii: bool,
-    /// The entries of the tree that are not files.
+    /// The entries that are no files of the tree, and count as ignored or unreadable.
     pub others: Vec<Other>,
 }
 
-/// An entry that is not a file.
+/// An entry that is no file of the tree.
 pub(crate) struct Other {
-    /// The displayed path, without a final slash.
+    /// The path in the form for display, without a final slash.
     pub path: Box<[u8]>,
     pub what: NonFileKind,
 }
 
-/// The reason why it is not among the files.
+/// Why an entry is no file of the tree.
 pub(crate) enum NonFileKind {
-    /// A file or link that ignore rules hide.
+    /// An ignored file or link.
     Ignored(Kind),
-    /// A directory that ignore rules hide, with its path for opening.
+    /// An ignored directory, with its path in the bytes of the file system.
     IgnoredDir(Box<[u8]>),
     /// A directory that could not be read, or is too deep.
     Unread,
 }
 
 impl PathColumns {
-    /// Rebuilds the buffer from a tree that is in order; returns false if time ran out.
+    /// Copies the paths of a tree again, if entries were added or removed since. The tree must be
+    /// in order. Returns false if `stop` ended it.
     pub fn update(&mut self, tree: &Tree, stop: &StopSignal<'_>) -> bool {
         if self.shape == Some(tree.shape) {
             return true;
@@ -85,8 +86,8 @@ impl PathColumns {
     }
 }
 
-/// Returns the path of a directory relative to a start whose paths have the lengths `cut` and
-/// `cut_raw`.
+/// Returns the path of a directory relative to the start of a search, whose own path has `cut`
+/// bytes in the form for display and `cut_raw` in the bytes of the file system.
 pub(crate) fn place(shown: &[u8], raw: &[u8], cut: usize, cut_raw: usize) -> DirPath {
     let shown = [shown.get(cut..).unwrap_or_default(), b"/"].concat();
     DirPath { raw: raw.get(cut_raw..).unwrap_or_default().into(), shown: shown.into() }

@@ -1,4 +1,4 @@
-//! The files of a tree that are visible to a query, and counts of the others.
+//! Which files of a tree a query searches by their names, and the counts of other entries.
 
 use crate::tree::order::Span;
 use crate::tree::{FileState, Tree};
@@ -7,30 +7,32 @@ use filewright_fs::search::grep::GrepOptions;
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::Visitor as _;
 
-/// The number of cached views.
+/// The maximum number of cached views. Beyond it, the least recently used is dropped.
 const MAX_VIEWS: usize = 8;
 
-/// The files that are visible to a query.
+/// The files that a query searches by their names, whatever they contain.
 #[derive(Clone)]
 pub(crate) struct View {
     key: (u32, String),
     shape: u64,
-    /// A range in the order of files.
+    /// The range in [`Order::files`](crate::tree::order::Order::files) below the start of the
+    /// query.
     pub files: (u32, u32),
-    /// One bit per file of the range; `None` means all.
+    /// One bit for each rank of a file of the tree, set if the file is searched; `None` means all
+    /// of the range.
     pub bits: Option<Vec<u64>>,
-    /// The number of entries hidden by ignore rules.
+    /// The number of matching entries that ignore rules exclude.
     pub ignored: u64,
     /// The number of directories that could not be read.
     pub unreadable: u64,
 }
 
-/// The views of the last queries.
+/// The cached views, the most recently used first.
 #[derive(Default)]
 pub(crate) struct Views(Vec<View>);
 
 impl Views {
-    /// Returns the view of a query that starts in a directory. The tree must be in order.
+    /// Returns the view of a query that starts in the directory `start`. The tree must be in order.
     pub fn get(&mut self, tree: &Tree, start: u32, search: &Search<'_>) -> &View {
         let options = search.options;
         let key = (start, options.view.clone());
@@ -40,14 +42,14 @@ impl Views {
             None => {
                 self.0.retain(|view| view.key != key && view.shape == tree.shape);
                 self.0.truncate(MAX_VIEWS - 1);
-                self.0.insert(0, look(tree, start, search, key));
+                self.0.insert(0, new_view(tree, start, search, key));
             }
         }
         &self.0[0]
     }
 }
 
-fn look(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> View {
+fn new_view(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> View {
     let options = search.options;
     let nothing = Span { dir: start, files: (0, 0), next: 0 };
     let span = tree.order.span(start).unwrap_or(nothing);
@@ -110,30 +112,32 @@ fn enters_entry(options: &GrepOptions, path: &[u8]) -> bool {
     options.walk.globs.may_contain(path) && !options.walk.globs.excluded(path, true)
 }
 
-/// Reports whether a walk enters a directory, given that it entered the parents.
+/// Reports whether the globs and the option `hidden` let a walk enter a directory whose parents it
+/// has entered.
 fn enters(options: &GrepOptions, path: &[u8]) -> bool {
     let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
     (options.walk.hidden || name.first() != Some(&b'.')) && enters_entry(options, path)
 }
 
+/// Reports whether the options exclude no file.
 fn sees_all(options: &GrepOptions) -> bool {
     options.walk.hidden && options.walk.globs.is_everything() && options.types.is_everything()
 }
 
 impl View {
-    /// Returns the directory in which the query starts.
+    /// Returns the number of the directory in which the query starts.
     pub fn start(&self) -> u32 {
         self.key.0
     }
 
-    /// Reports whether the file at an index is visible.
+    /// Reports whether the query searches the file with this rank.
     pub fn sees(&self, rank: usize) -> bool {
         (self.files.0 as usize..self.files.1 as usize).contains(&rank)
             && self.bits.as_ref().is_none_or(|bits| bits[rank / 64] >> (rank & 63) & 1 == 1)
     }
 
-    /// Counts the files from an index on that need not be read: texts, binaries, and those larger
-    /// than the limit of the query.
+    /// Counts the indexed files of the view from the rank `from` on: texts, binaries, and those
+    /// larger than `max_bytes`.
     pub fn counts(&self, tree: &Tree, from: u32, max_bytes: u64) -> FileCounts {
         let whole = self.bits.is_none() && self.files == (0, tree.order.files.len() as u32);
         if whole && from == 0 && max_bytes >= filewright_fs::search::grep::MAX_SEARCHED_FILE_BYTES {
@@ -149,7 +153,7 @@ impl View {
     }
 }
 
-/// Numbers of files.
+/// The numbers of text files, binary files, and files above the size limit.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FileCounts {
     pub texts: u64,
@@ -158,7 +162,8 @@ pub(crate) struct FileCounts {
 }
 
 impl FileCounts {
-    /// Adds a file, or with a `times` of `u64::MAX` subtracts it.
+    /// Adds `times` to the count of a file's class; `u64::MAX` subtracts 1. Does nothing for a file
+    /// that is not indexed.
     pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
         let file = &tree.files[file as usize];
         let counter = match file.state {

@@ -1,8 +1,8 @@
-//! Scans directories that are new to the tree: several threads open, watch, read and interpret
-//! them.
+//! Scans directories that were never listed, on several threads: each is opened, watched, read and
+//! interpreted. The results are applied to the tree elsewhere, on one thread.
 //!
-//! As for a single directory, each is watched before it is listed, and whether it changed recently
-//! is checked when it is listed, not when the result is applied.
+//! Each is watched before it is listed. Whether it changed too recently for its metadata to show
+//! another change is determined when it is listed, not when the result is applied.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,22 +14,24 @@ use crate::tree::{NO_NUMBER, Tree};
 use crate::watch::list::Contents;
 use crate::watch::revalidate::is_racy;
 use crate::watch::state::ScanContext;
-use crate::watch::{Watch, tells};
+use crate::watch::{Watch, reports_all_changes};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Listing, Opener, threads};
 
-/// Fewer directories are done before another thread has started.
+/// The minimum number of directories for several threads. Fewer are scanned before another thread
+/// has started.
 pub(crate) const MIN_DIRS_FOR_THREADS: usize = 32;
-/// The maximum number of scanned directories whose results are not applied yet.
+/// The maximum number of directories that are scanned before their results are applied, which
+/// bounds memory.
 pub(crate) const MAX_PENDING_DIRS: usize = 1024;
-/// The number of directories that a thread takes at a time: neighbours, because each is opened from
-/// the previous one.
+/// The number of directories that a thread takes at a time. They are neighbours in the tree, so
+/// that each can be opened relative to the previous one.
 const DIRS_PER_BATCH: usize = 16;
 
 /// The result of scanning a directory.
 pub(crate) struct ScanResult {
     pub id: u32,
-    /// `None` if time ran out before it was scanned.
+    /// `None` if the call ended before the directory was scanned.
     pub found: Option<Result<ScannedDir, Errno>>,
 }
 
@@ -43,8 +45,9 @@ pub(crate) struct ScannedDir {
     pub contents: Contents,
 }
 
-/// Scans directories that were never listed and whose parents are in the tree.
-pub(crate) fn look(
+/// Scans directories that were never listed and whose parents are in the tree. Returns the results
+/// in the order of the ids.
+pub(crate) fn scan_directories(
     tree: &Tree,
     watch: Option<&Watch>,
     dirs: &[u32],
@@ -79,7 +82,8 @@ pub(crate) fn look(
         run();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Sorted, so that numbers do not depend on the timing of threads.
+    // Sorted, so that the numbers assigned when they are applied do not depend on the timing of
+    // threads.
     done.sort_unstable_by_key(|looked: &ScanResult| looked.id);
     done
 }
@@ -104,7 +108,7 @@ impl DirScanner<'_> {
         let (dir, context) = (&self.tree.dirs[id as usize], self.context);
         let fd = self.opener.open(&dir.raw)?;
         let stat = Stat::of(fd)?;
-        let tells = *self.devices.entry(stat.dev).or_insert_with(|| tells(fd));
+        let tells = *self.devices.entry(stat.dev).or_insert_with(|| reports_all_changes(fd));
         let watch = self.watch.filter(|_| tells).and_then(|watch| watch.add(fd));
         let listed = self.listing.read(fd);
         if let Err(errno) = listed {

@@ -1,4 +1,4 @@
-//! Events on watched directories.
+//! The changes that inotify reports for watched directories.
 
 use std::ffi::CStr;
 
@@ -16,7 +16,7 @@ pub(crate) enum Event<'a> {
     Unmounted,
     /// The directory itself was moved or deleted.
     Moved(i32),
-    /// The permissions or times of the directory itself changed.
+    /// The metadata of the directory itself changed, such as its permissions.
     Itself(i32),
     /// An entry was added, removed or replaced.
     Entry { watch: i32, name: &'a CStr, is_dir: bool },

@@ -1,7 +1,7 @@
 //! Watches directories with inotify.
 //!
-//! An event is in the queue before the call that caused it returns, so reading the queue shows all
-//! earlier changes. Directories are watched by their descriptors, never by path.
+//! An event is in the queue before the system call that caused it returns, so reading the queue
+//! shows all earlier changes. Directories are watched by their descriptors, never by path.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -12,11 +12,12 @@ use rustix::io::Errno;
 
 use crate::watch::event::Event;
 
-/// The maximum number of directories that one index watches; the others are revalidated by
-/// metadata.
+/// The maximum number of directories that one index watches. The metadata of the others is checked
+/// at each query.
 const MAX_WATCHES: usize = 65_536;
 
-// Closing a writable file is the only event for stores through a memory map.
+// `CLOSE_WRITE` is needed because a change through a memory map is reported only when the file is
+// closed.
 const WATCHED_EVENTS: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)
@@ -28,14 +29,14 @@ const WATCHED_EVENTS: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::MOVE_SELF)
     .union(WatchFlags::ONLYDIR);
 
-/// A queue of events.
+/// A queue of inotify events, and the directories that it watches.
 pub(crate) struct Watch {
     queue: OwnedFd,
     watched: AtomicUsize,
 }
 
 impl Watch {
-    /// Creates a queue; returns `None` if the system refuses.
+    /// Creates a queue without directories; returns `None` if the system refuses.
     pub fn new() -> Option<Self> {
         #[cfg(test)]
         if crate::tests::NO_WATCH.get() {
@@ -45,7 +46,8 @@ impl Watch {
         Some(Self { queue, watched: AtomicUsize::new(0) })
     }
 
-    /// Watches a directory; returns `None` if the system refuses or the limit is reached.
+    /// Watches a directory and returns the watch; `None` if the system refuses or [`MAX_WATCHES`]
+    /// is reached.
     pub fn add(&self, dir: BorrowedFd<'_>) -> Option<i32> {
         if self.len() >= MAX_WATCHES {
             return None;
@@ -69,7 +71,7 @@ impl Watch {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Reports all events since the last call.
+    /// Passes all events since the last call to `on_event`.
     pub fn drain(&self, on_event: &mut dyn FnMut(Event<'_>)) {
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut reader = Reader::new(&self.queue, &mut buffer);
@@ -115,8 +117,8 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Reports whether a file system reports all its changes, as local ones do.
-pub(crate) fn tells(dir: BorrowedFd<'_>) -> bool {
+/// Reports whether inotify reports all changes on the file system of a directory, as on local ones.
+pub(crate) fn reports_all_changes(dir: BorrowedFd<'_>) -> bool {
     // ext2-4, XFS, Btrfs, tmpfs, F2FS, ZFS, overlay, ramfs, bcachefs.
     const LOCAL_FILE_SYSTEMS: [u64; 9] = [
         0xef53,

@@ -2,7 +2,7 @@
 //! removes others.
 //!
 //! Interpreting a listing ([`Contents::of`]) does not use the tree, so that several directories can
-//! be scanned in parallel; applying it ([`take_in`]) is sequential.
+//! be scanned in parallel; applying it ([`apply_listing`]) is sequential.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::watch::state::{ScanContext, State};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules};
 
-/// The interpreted listing of a directory.
+/// The listing of a directory with what the rules say about each entry.
 pub(crate) struct Contents {
     stack: Stack,
-    /// A hash of the directory's own rules.
+    /// A hash of the ignore rules in the directory itself.
     rules: u64,
     has_rules: bool,
     is_repo_root: bool,
@@ -29,21 +29,22 @@ pub(crate) struct Contents {
     entries: Vec<ScannedEntry>,
 }
 
-/// An entry for the tree.
+/// An entry that is to be applied to the tree.
 struct ScannedEntry {
     at: u32,
     len: u16,
     kind: Kind,
     plain: bool,
     ignored: bool,
-    /// True for a directory that is too deep.
+    /// True for a directory that is deeper than [`MAX_DEPTH`], whose contents are not listed.
     deep: bool,
     /// True for a secret, whose content must not be read.
     secret: bool,
 }
 
 impl Contents {
-    /// Interprets the listing of a directory, given the rules above it.
+    /// Applies the rules to the listing of a directory. `above` are the ignore rules of the
+    /// directories above it.
     pub fn of(
         dir: &Dir,
         above: &Stack,
@@ -54,7 +55,7 @@ impl Contents {
         let walk_root = context.walk_root;
         let directory = [&walk_root.real[walk_root.top..], &dir.raw].concat();
         let (stack, rules) = match context.names {
-            Some(names) => parent_rules::enter(above, fd, listing, names, &directory),
+            Some(names) => parent_rules::rules_inside(above, fd, listing, names, &directory),
             None => (above.clone(), 0),
         };
         let is_repo_root = context.names.is_some()
@@ -92,19 +93,24 @@ impl Contents {
                 plain: listing.is_plain(place),
                 ignored,
                 deep: is_dir && !ignored && dir.depth == MAX_DEPTH,
-                // Searches leave secrets out, granted or not, and count them as unread.
+                // Searches leave out secrets, granted or not, and count them as unreadable.
                 secret: kind == Kind::File && policy.secret(&path),
             });
             names.extend_from_slice(name);
         }
         names.shrink_to_fit();
-        let exclude = if is_repo_root { parent_rules::exclude_content(fd) } else { 0 };
+        let exclude = if is_repo_root { parent_rules::git_exclude_hash(fd) } else { 0 };
         Self { stack, rules, has_rules, is_repo_root, exclude, special, names, entries }
     }
 }
 
-/// Replaces the entries of a directory by those of its listing.
-pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option<BorrowedFd<'_>>) {
+/// Replaces the entries of the directory `id` by those of its listing, and records what changed.
+pub(crate) fn apply_listing(
+    state: &mut State,
+    id: u32,
+    contents: Contents,
+    fd: Option<BorrowedFd<'_>>,
+) {
     let Contents {
         stack,
         rules,
@@ -184,7 +190,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
     }
 }
 
-/// Adds a new directory to its parent.
+/// Adds a new directory to the tree, to be listed, and returns its number.
 fn add_dir(state: &mut State, parent: u32, name: &[u8], plain: bool) -> u32 {
     let dir = &state.tree.dirs[parent as usize];
     let join =

@@ -1,13 +1,14 @@
-//! Lists new and changed directories; each is watched before it is listed.
+//! Lists new and changed directories. Each is watched before it is listed, so that no later change
+//! is missed.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use crate::tree::{NO_NUMBER, stamp_of};
 use crate::watch::dir_scan::{self, ScanResult, ScannedDir};
-use crate::watch::list::{Contents, take_in};
+use crate::watch::list::{Contents, apply_listing};
+use crate::watch::reports_all_changes;
 use crate::watch::state::{ScanContext, State};
-use crate::watch::tells;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::Opener;
 
@@ -26,7 +27,7 @@ impl State {
         }
     }
 
-    /// Lists the directories of a new tree, all of one depth in parallel.
+    /// Lists the directories of a new tree, those of one depth in parallel.
     pub(crate) fn list_at_first(&mut self, context: &ScanContext<'_>) {
         while let Some(&(depth, _)) = self.stale.first() {
             let level =
@@ -49,7 +50,7 @@ impl State {
             }
             let mut ended = false;
             for ScanResult { id, found } in
-                dir_scan::look(&self.tree, self.watch.as_ref(), &dirs, context)
+                dir_scan::scan_directories(&self.tree, self.watch.as_ref(), &dirs, context)
             {
                 let Some(found) = found else {
                     ended = true;
@@ -115,10 +116,10 @@ impl State {
             self.unreadable.remove(&id);
             self.tree.shape += 1;
         }
-        take_in(self, id, contents, fd);
+        apply_listing(self, id, contents, fd);
     }
 
-    /// Handles a directory that cannot be read.
+    /// Records that a directory cannot be read, and removes its entries from the tree.
     pub(crate) fn mark_unreadable(&mut self, id: u32) {
         self.forget_entries(id);
         let dir = &mut self.tree.dirs[id as usize];
@@ -128,7 +129,7 @@ impl State {
         self.unreadable.insert(id);
     }
 
-    /// Ensures that a directory is watched before it is listed.
+    /// Watches a directory that is about to be listed, if it is not watched yet.
     pub(crate) fn ensure_watched(&mut self, id: u32, fd: BorrowedFd<'_>, stat: &Stat) {
         let dir = &mut self.tree.dirs[id as usize];
         let now = (stat.dev, stat.ino);
@@ -136,7 +137,7 @@ impl State {
             let known = std::mem::replace(&mut dir.id, now) != (0, 0);
             let entries = dir.entries.iter().filter(|entry| entry.kind == Kind::Dir);
             if known {
-                // Another directory has the same path, so all directories below it are different
+                // Another directory has this path now, so all directories below it are other ones
                 // too.
                 let names: Vec<Box<[u8]>> = entries.map(|entry| dir.name(entry).into()).collect();
                 self.replaced.extend(names.into_iter().map(|name| (id, name)));
@@ -146,19 +147,21 @@ impl State {
         if self.tree.dirs[id as usize].watch.is_some() {
             return;
         }
-        let tells = *self.devices.entry(stat.dev).or_insert_with(|| tells(fd));
+        let tells = *self.devices.entry(stat.dev).or_insert_with(|| reports_all_changes(fd));
         let watch = self.watch.as_ref().filter(|_| tells).and_then(|watch| watch.add(fd));
         self.is_watched(id, watch);
     }
 
-    /// Records the watch of a directory, or that it must be revalidated without one.
+    /// Records the watch of a directory. Without one, the directory is checked by its metadata at
+    /// each query.
     pub(crate) fn is_watched(&mut self, id: u32, watch: Option<i32>) {
         match watch {
             Some(watch) => {
                 if let Some(moved) = self.watches.insert(watch, id)
                     && moved != id
                 {
-                    // The directory was moved, or is mounted at two places: its one watch reports the last.
+                    // Two paths lead to one directory, because it was moved or is mounted twice:
+                    // its only watch is now that of the later path.
                     let other = &mut self.tree.dirs[moved as usize];
                     other.watch = None;
                     if other.alive {

@@ -3,10 +3,10 @@
 //!
 //! - `inotify` reports changes (on other systems `unsupported`), `state` applies them before
 //!   each query;
-//! - `revalidate` checks directories and files that no watch covers;
+//! - `revalidate` checks the metadata of directories and files whose changes no watch reports;
 //! - `listing` and `list` compare a directory with the tree, `dir_scan` scans many new ones in
 //!   parallel;
-//! - `mounts` detects mounts that hide files.
+//! - `mounts` detects file systems mounted below a directory, which hide files.
 
 pub(crate) mod dir_scan;
 pub(crate) mod event;
@@ -21,4 +21,4 @@ pub(crate) mod mounts;
 pub(crate) mod revalidate;
 pub(crate) mod state;
 
-pub(crate) use inotify::{Watch, tells};
+pub(crate) use inotify::{Watch, reports_all_changes};

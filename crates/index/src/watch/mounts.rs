@@ -1,21 +1,21 @@
-//! Detects mounts below a directory: a mount hides files, and no watch reports it.
+//! Detects file systems that are mounted below a directory. A mount hides the files below it, and
+//! inotify does not report it.
 //!
 //! The kernel signals a change of its mount list, so checking it costs one system call. The list is
 //! opened before threads are restricted, because restricted ones cannot open it.
 
-/// Opens the list of mounts, for threads that cannot.
+/// Opens the kernel's list of mounts, so that threads restricted by Landlock later can read it.
 pub fn prepare() {
     let _ = below(b"/");
 }
 
-/// Returns a hash of the mounts below a directory, given with a final slash.
+/// Returns a hash of the mounts below the directory `real`, a path with a final slash.
 #[cfg(target_os = "linux")]
 pub(crate) fn below(real: &[u8]) -> u64 {
     linux::below(real)
 }
 
-/// Returns the places below a directory, given with a final slash, where something is mounted,
-/// relative to it.
+/// Returns the mount points below the directory `real`, a path with a final slash, relative to it.
 #[cfg(target_os = "linux")]
 pub(crate) fn places_below(real: &[u8]) -> Vec<Vec<u8>> {
     linux::places_below(real)
@@ -66,7 +66,7 @@ mod linux {
         below.map(<[u8]>::to_vec).collect()
     }
 
-    /// The list as it is now; `None` where it cannot be read.
+    /// Returns the list as it is now; `None` if it cannot be read.
     fn current() -> Option<MutexGuard<'static, List>> {
         static LIST: OnceLock<Option<Mutex<List>>> = OnceLock::new();
         let list = LIST.get_or_init(|| List::open().map(Mutex::new)).as_ref()?;
@@ -106,7 +106,8 @@ mod linux {
         }
     }
 
-    /// The first fields of a line are id, parent, device, root and mount point.
+    /// Returns the mount point in a line of the list, and a hash of what is mounted there. The
+    /// first fields of a line are id, parent, device, root and mount point.
     pub(crate) fn mount_of(line: &[u8]) -> Option<(Vec<u8>, u64)> {
         let mut fields = line.split(|&byte| byte == b' ');
         let what: Vec<&[u8]> = fields.by_ref().take(4).collect();
@@ -116,7 +117,8 @@ mod linux {
         Some((path, hasher.finish()))
     }
 
-    /// The list encodes white space and backslashes as a backslash and three octal digits.
+    /// Decodes a field of the list, in which white space and backslashes are encoded as a backslash
+    /// and three octal digits.
     fn unescaped(field: &[u8]) -> Vec<u8> {
         let mut path = Vec::with_capacity(field.len());
         let mut rest = field;

@@ -1,4 +1,4 @@
-//! Revalidates by metadata the directories and files that no watch covers.
+//! Checks by their metadata the directories and files whose changes no watch reports.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -10,9 +10,10 @@ use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Opener, parent_rules};
 
 impl State {
-    /// Checks directories and their files for changes.
+    /// Compares the metadata of directories and their files with the index. Marks changed
+    /// directories to be listed again, and changed files as dirty.
     pub(crate) fn sweep(&mut self, context: &ScanContext<'_>, mut dirs: Vec<u32>) {
-        // Sorted by creation, so that neighbours are adjacent.
+        // Ascending numbers, in which neighbours in the tree are adjacent.
         dirs.sort_unstable();
         dirs.dedup();
         let mut opener = Opener::new(context.walk_root, context.stop);
@@ -29,8 +30,8 @@ impl State {
             let fd = match opener.open(&raw) {
                 Ok(fd) => fd,
                 Err(_) => {
-                    self.look_at(parent);
-                    self.look_at(id);
+                    self.mark_stale(parent);
+                    self.mark_stale(id);
                     continue;
                 }
             };
@@ -54,7 +55,8 @@ impl State {
         }
     }
 
-    /// Checks the files with several hard links for changes.
+    /// Compares the metadata of the files with several hard links with the index, because changes
+    /// through another name are not reported.
     pub(crate) fn revalidate_hard_links(&mut self, context: &ScanContext<'_>) {
         let mut linked: Vec<(u32, u32)> = self
             .tree
@@ -74,7 +76,8 @@ impl State {
         }
     }
 
-    /// Checks whether the excludes of repositories changed, because `.git` is not watched.
+    /// Checks whether a file `.git/info/exclude` has changed, because `.git` is not watched. If so,
+    /// its directory is listed again.
     pub(crate) fn revalidate_repo_roots(&mut self, context: &ScanContext<'_>) {
         let mut opener = Opener::new(context.walk_root, context.stop);
         let borders: Vec<u32> = self.borders.iter().copied().collect();
@@ -82,31 +85,32 @@ impl State {
             let dir = &self.tree.dirs[id as usize];
             let top = context.walk_root.fd.as_fd();
             let fd = if dir.raw.is_empty() { Ok(top) } else { opener.open(&dir.raw) };
-            // Read before the content, so that a change in between is detected the next time.
+            // The metadata is read before the content, so that a change in between is detected the
+            // next time.
             let stat = fd.and_then(exclude_stat);
             let stamp = stat.as_ref().map_or(0, stamp_of);
             if stamp != 0 && stamp == dir.exclude_stamp {
                 continue;
             }
-            let now = fd.map(parent_rules::exclude_content);
+            let now = fd.map(parent_rules::git_exclude_hash);
             let same = now == Ok(dir.exclude);
             let lasting = same && stat.is_ok_and(|stat| !self.is_racy(&stat));
             self.tree.dirs[id as usize].exclude_stamp = if lasting { stamp } else { 0 };
             if !same {
-                self.look_at(id);
+                self.mark_stale(id);
             }
         }
     }
 
-    /// Reports whether a file changed so recently that another change may not be visible in its
-    /// metadata.
+    /// Like the function `is_racy`, with what is known about the file system of the entry.
     pub fn is_racy(&self, stat: &Stat) -> bool {
         is_racy(stat, self.devices.get(&stat.dev) == Some(&true))
     }
 }
 
-/// Reports whether an entry changed so recently that another change may not be visible in its
-/// metadata: within a tick of the kernel's clock, or on a network file system.
+/// Reports whether an entry changed so recently that another change might leave its times equal:
+/// within the last 100 ms, or 2.1 s on a file system whose changes inotify does not report (`tells`
+/// is false).
 pub(crate) fn is_racy(stat: &Stat, tells: bool) -> bool {
     const TICK: i64 = 100_000_000;
     const COARSE: i64 = 2_100_000_000;
@@ -115,7 +119,8 @@ pub(crate) fn is_racy(stat: &Stat, tells: bool) -> bool {
     stat.ctime.max(stat.mtime) > i64::try_from(now).unwrap_or(i64::MAX) - nanos
 }
 
-/// Returns the metadata of a repository's excludes, if the path contains no link.
+/// Returns the metadata of `.git/info/exclude` in a directory; `LOOP` if `.git/info` is no
+/// directory.
 fn exclude_stat(dir: BorrowedFd<'_>) -> rustix::io::Result<Stat> {
     match Stat::at(dir, b".git/info")?.kind {
         Kind::Dir => Stat::at(dir, b".git/info/exclude"),

@@ -1,4 +1,5 @@
-//! Keeps the tree up to date: processes events and lists changed directories.
+//! The state of an index, and how it is kept up to date: events are applied, and changed
+//! directories are listed.
 //!
 //! A directory is watched before it is listed, so no later change is missed; a change in between is
 //! seen twice. Where no watch reports changes (no inotify, too many directories, network file
@@ -15,43 +16,48 @@ use filewright_fs::dir::temp_name::is_temp_name;
 use filewright_fs::search::grep::Freshness;
 use filewright_fs::walk::{Listing, StopSignal, WalkRoot};
 
-/// The directory and the limits for accessing the disk.
+/// What an access to the disk needs: the start of the index, the names of ignore files, and when to
+/// stop.
 pub(crate) struct ScanContext<'a> {
     pub walk_root: &'a WalkRoot<'a>,
     pub names: Option<&'a [String]>,
     pub stop: &'a StopSignal<'a>,
 }
 
-/// The index is invalid: its start was moved, or too much of it is gone.
+/// The error for an index that must be discarded: its start was moved or deleted, a file system was
+/// unmounted, or most of its data belongs to deleted files.
 pub(crate) struct Invalidated;
 
+/// The state of an index: the tree, and what is known about changes on the disk.
 #[derive(Default)]
 pub(crate) struct State {
     pub tree: Tree,
     pub(crate) watch: Option<Watch>,
-    /// The directories of watches.
+    /// The directory of each watch.
     pub(crate) watches: HashMap<i32, u32>,
-    /// The directories to list (again), by depth.
+    /// The directories to list, for the first time or again, by depth.
     pub(crate) stale: BTreeSet<(usize, u32)>,
-    /// Entries that are another directory with the same name.
+    /// The entries (directory and name) at which there may now be another directory of the same
+    /// name.
     pub(crate) replaced: HashSet<(u32, Box<[u8]>)>,
-    /// Directories that no watch covers.
+    /// The directories without a watch, which are checked by their metadata.
     pub(crate) unwatched: HashSet<u32>,
-    /// Directories whose check is pending, because time ran out or the call was cancelled.
+    /// The directories still to be checked by their metadata, because the previous call ended
+    /// first.
     pub(crate) pending_checks: Vec<u32>,
     pub(crate) unreadable: HashSet<u32>,
     pub(crate) borders: HashSet<u32>,
     /// For each device, whether its file system reports changes.
     pub(crate) devices: HashMap<u64, bool>,
-    /// True once the first listing is done.
+    /// True once the whole tree was listed for the first time.
     pub begun: bool,
-    /// True if a file got an additional hard link.
+    /// True if a new name in the tree may be another hard link to a file that is in it.
     pub hard_link_added: bool,
     pub(crate) listing: Listing,
 }
 
 impl State {
-    /// Creates the state of a tree that is not listed yet.
+    /// Creates the state of a tree whose top is not listed yet.
     pub fn new() -> Self {
         let mut state = Self { watch: Watch::new(), ..Self::default() };
         let empty = std::sync::Arc::from(&b""[..]);
@@ -66,8 +72,9 @@ impl State {
         self.watch.as_ref().map_or(0, Watch::len)
     }
 
-    /// Applies all changes up to now. With `strict`, checks the metadata of every file and
-    /// directory.
+    /// Applies all changes up to now, and returns how they were detected. With `strict`, checks the
+    /// metadata of every file and directory. If the call ends first, [`State::is_settled`] is false
+    /// afterwards.
     pub fn refresh(
         &mut self,
         context: &ScanContext<'_>,
@@ -90,8 +97,8 @@ impl State {
         self.stale.extend(again);
         self.list_stale(context);
         if std::mem::take(&mut self.hard_link_added) {
-            // The change of the other names was not reported; from now on they are checked each
-            // time.
+            // A change through the new name is not reported for the other one. Files with several
+            // names are checked at each query from now on.
             self.sweep(context, (0..self.tree.dirs.len() as u32).collect());
             self.list_stale(context);
         }
@@ -103,12 +110,14 @@ impl State {
         Ok(if load_started { Freshness::Sweep } else { Freshness::Watch })
     }
 
-    /// Reports whether all events are applied; a deadline may have interrupted that.
+    /// Reports whether all changes are applied. False if [`State::refresh`] was cancelled or out of
+    /// time.
     pub fn is_settled(&self) -> bool {
         self.stale.is_empty() && self.pending_checks.is_empty()
     }
 
-    /// Reads the queue of events; returns true if some were lost.
+    /// Reads the queue of events and marks what must be listed or read again. Returns true if
+    /// events were lost.
     fn drain_events(&mut self) -> Result<bool, Invalidated> {
         let Some(watch) = self.watch.take() else { return Ok(false) };
         let (mut overflow, mut broken) = (false, false);
@@ -122,13 +131,13 @@ impl State {
                     dir.watch = None;
                     let parent = dir.parent;
                     broken |= id == TOP;
-                    self.look_at(id);
-                    self.look_at(parent);
+                    self.mark_stale(id);
+                    self.mark_stale(parent);
                 }
             }
             Event::Itself(watch) => {
                 if let Some(&id) = self.watches.get(&watch) {
-                    self.look_at(id);
+                    self.mark_stale(id);
                 }
             }
             Event::Entry { watch, name, is_dir } => {
@@ -136,11 +145,11 @@ impl State {
                 if let Some(&id) = self.watches.get(&watch)
                     && !is_temp_name(name)
                 {
-                    self.look_at(id);
+                    self.mark_stale(id);
                     if is_dir {
                         self.replaced.insert((id, name.into()));
                     } else {
-                        self.touched(id, name);
+                        self.mark_file_dirty(id, name);
                     }
                 }
             }
@@ -154,19 +163,22 @@ impl State {
         if broken { Err(Invalidated) } else { Ok(overflow) }
     }
 
+    /// Applies the report that the content or metadata of an entry changed.
     fn content(&mut self, id: u32, name: &[u8], is_dir: bool) {
         if is_dir {
             let below = self.tree.dirs[id as usize].find(name).map(|entry| entry.below);
             if let Some(below) = below.filter(|below| *below != NO_NUMBER) {
-                self.look_at(below);
+                self.mark_stale(below);
             }
-        } else if !self.touched(id, name) || name.first() == Some(&b'.') {
-            // It may be an ignore file, or a file that is not in the tree yet.
-            self.look_at(id);
+        } else if !self.mark_file_dirty(id, name) || name.first() == Some(&b'.') {
+            // The file may be an ignore file, or not be in the tree yet.
+            self.mark_stale(id);
         }
     }
 
-    fn touched(&mut self, id: u32, name: &[u8]) -> bool {
+    /// Marks a file as dirty after a change. Returns false if the tree has no file or ignored entry
+    /// of that name.
+    fn mark_file_dirty(&mut self, id: u32, name: &[u8]) -> bool {
         let entry = self.tree.dirs[id as usize].find(name).copied();
         match entry {
             Some(entry) if entry.kind == Kind::File && entry.below != NO_NUMBER => {
@@ -179,7 +191,7 @@ impl State {
     }
 
     /// Marks a directory to be listed again.
-    pub(crate) fn look_at(&mut self, id: u32) {
+    pub(crate) fn mark_stale(&mut self, id: u32) {
         if let Some(dir) = self.tree.dirs.get(id as usize)
             && dir.alive
         {
@@ -187,12 +199,12 @@ impl State {
         }
     }
 
-    /// Reports whether an entry became another directory with the same name.
+    /// Reports whether an entry may be another directory of the same name than before.
     pub fn was_replaced(&self, dir: u32, name: &[u8]) -> bool {
         !self.replaced.is_empty() && self.replaced.contains(&(dir, name.into()))
     }
 
-    /// Adds a directory.
+    /// Adds a directory, to be listed, and returns its number.
     pub fn add_dir(&mut self, dir: Dir) -> u32 {
         let id = self.tree.dirs.len() as u32;
         self.stale.insert((dir.depth, id));
@@ -200,13 +212,13 @@ impl State {
         id
     }
 
-    /// Records that the rules above a directory changed.
+    /// Records that the ignore rules above a directory changed, so that it is listed again.
     pub fn mark_rules_changed(&mut self, id: u32) {
         self.tree.dirs[id as usize].rules_changed_above = true;
-        self.look_at(id);
+        self.mark_stale(id);
     }
 
-    /// Records whether a directory is a repository root, and the hash of its excludes.
+    /// Records whether a directory contains `.git`, and the hash of its `.git/info/exclude`.
     pub fn mark_repo_root(&mut self, id: u32, is_repo_root: bool, exclude: u64) {
         let dir = &mut self.tree.dirs[id as usize];
         (dir.is_repo_root, dir.exclude) = (is_repo_root, exclude);
@@ -217,6 +229,7 @@ impl State {
         }
     }
 
+    /// Removes a directory and everything below it from the tree.
     pub fn remove_dir(&mut self, id: u32) {
         let mut gone = vec![id];
         while let Some(id) = gone.pop() {
@@ -230,8 +243,8 @@ impl State {
         self.tree.shape += 1;
     }
 
-    /// Removes the entries of a directory; returns its subdirectories, which the caller must
-    /// remove.
+    /// Removes the entries of a directory from the tree, and returns the numbers of its
+    /// subdirectories, which the caller must remove.
     pub(crate) fn take_entries(&mut self, id: u32) -> Vec<u32> {
         let dir = &mut self.tree.dirs[id as usize];
         dir.names = Vec::new();
@@ -247,7 +260,7 @@ impl State {
     }
 }
 
-/// Returns the device and inode of the directory in which a search starts.
+/// Returns the device and inode of the start of a walk; `None` if they cannot be read.
 pub(crate) fn id_of(walk_root: &WalkRoot<'_>) -> Option<(u64, u64)> {
     Stat::of(walk_root.fd.as_fd()).ok().map(|stat| (stat.dev, stat.ino))
 }

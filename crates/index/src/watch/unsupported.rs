@@ -1,4 +1,5 @@
-//! Watching is not supported on this system: everything is revalidated.
+//! The interface of `inotify` for systems without it: nothing is watched, so that the metadata of
+//! everything is checked.
 
 use std::os::fd::BorrowedFd;
 
@@ -29,6 +30,6 @@ impl Watch {
     }
 }
 
-pub(crate) fn tells(_: BorrowedFd<'_>) -> bool {
+pub(crate) fn reports_all_changes(_: BorrowedFd<'_>) -> bool {
     false
 }

@@ -40,15 +40,15 @@ struct CachedIndex {
 /// The cached indexes, least recently used first.
 static CACHE: Mutex<Vec<CachedIndex>> = Mutex::new(Vec::new());
 
-fn with<T>(f: impl FnOnce(&mut Vec<CachedIndex>) -> T) -> T {
+fn with_cache<T>(f: impl FnOnce(&mut Vec<CachedIndex>) -> T) -> T {
     // A panic while the lock is held cannot leave an incomplete entry.
     f(&mut CACHE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 /// Returns the cached index of an open file, which may cover only its first part, or an empty one.
-pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
+pub(super) fn cached_index(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
     let new = || LineIndex::new(facts.encoding.unit(), facts.bom);
-    let found = with(|entries| {
+    let found = with_cache(|entries| {
         let at = entries.iter().position(|entry| (entry.dev, entry.ino) == (stat.dev, stat.ino))?;
         let entry = entries.remove(at);
         let same = entry.version == stat.version();
@@ -68,7 +68,7 @@ pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
             if index.fits(facts.encoding.unit(), facts.bom)
                 // An index that ends inside a unit of UTF-16 cannot be continued.
                 && index.scanned() % facts.encoding.unit().len() as u64 == 0
-                && sample(fd, index.scanned()) == Some(samples) =>
+                && hash_of_samples(fd, index.scanned()) == Some(samples) =>
         {
             index
         }
@@ -78,11 +78,11 @@ pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
 
 /// Caches the index of an open file whose metadata is `stat`, unless the file changed less than
 /// [`SETTLED_NANOS`] ago or an index that covers as much is cached.
-pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
-    if index.scanned() == 0 || !wait_for_pending(stat) {
+pub(super) fn cache_index(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
+    if index.scanned() == 0 || !is_settled(stat) {
         return;
     }
-    let known = with(|entries| {
+    let known = with_cache(|entries| {
         entries.iter().any(|entry| {
             (entry.dev, entry.ino) == (stat.dev, stat.ino)
                 && entry.version == stat.version()
@@ -92,7 +92,7 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
     if known {
         return;
     }
-    let Some(samples) = sample(fd, index.scanned()) else { return };
+    let Some(samples) = hash_of_samples(fd, index.scanned()) else { return };
     let entry = CachedIndex {
         dev: stat.dev,
         ino: stat.ino,
@@ -101,7 +101,7 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
         samples,
         index,
     };
-    with(|entries| {
+    with_cache(|entries| {
         entries.retain(|other| (other.dev, other.ino) != (entry.dev, entry.ino));
         entries.push(entry);
         while entries.len() > MAX_CACHED_INDEXES
@@ -114,14 +114,14 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
 
 /// Reports whether the last change of the file is longer ago than [`SETTLED_NANOS`], so that
 /// another one would have another time stamp.
-fn wait_for_pending(stat: &Stat) -> bool {
+fn is_settled(stat: &Stat) -> bool {
     let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
     now.as_nanos() as i128 - i128::from(stat.ctime) > SETTLED_NANOS
 }
 
 /// Returns a hash of [`SAMPLE_COUNT`] samples spread over the first `scanned` bytes of a file and
 /// of one at their end, or `None` if they cannot be read.
-fn sample(fd: &impl AsFd, scanned: u64) -> Option<u64> {
+fn hash_of_samples(fd: &impl AsFd, scanned: u64) -> Option<u64> {
     let last = scanned.saturating_sub(SAMPLE_BYTES as u64);
     let mut all = Vec::with_capacity(SAMPLE_BYTES * SAMPLE_COUNT as usize);
     let mut bytes = [0; SAMPLE_BYTES];

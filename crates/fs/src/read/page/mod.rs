@@ -81,13 +81,13 @@ fn page_of(
 ) -> Result<FilePage> {
     request.check(stat.size)?;
     if stat.size <= WHOLE_BYTES {
-        return small(fd, stat, name, request, cancel);
+        return page_of_small_file(fd, stat, name, request, cancel);
     }
-    big(fd, stat, name, request, cancel)
+    page_of_large_file(fd, stat, name, request, cancel)
 }
 
 /// Returns a page of a file of up to [`WHOLE_BYTES`], which is read completely.
-fn small(
+fn page_of_small_file(
     fd: impl AsFd,
     mut stat: Stat,
     name: &str,
@@ -114,7 +114,7 @@ fn small(
 }
 
 /// Returns a page of a file of more than [`WHOLE_BYTES`], which is read in chunks.
-fn big(
+fn page_of_large_file(
     fd: impl AsFd,
     stat: Stat,
     name: &str,
@@ -126,7 +126,7 @@ fn big(
     let head = &head[..head.len().min(DETECTION_BYTES)];
     let plain = head.is_ascii();
     let mut facts = page::facts(head, false, stat.size, name, request)?;
-    let mut index = cache::take(&fd, &stat, &facts);
+    let mut index = cache::cached_index(&fd, &stat, &facts);
     let mut page = page::page_of(&mut pieces, &mut index, &facts, request)?;
     if page.lossy && plain && request.encoding == "auto" {
         // The beginning of the file was ASCII, which says nothing about the encoding, so it is
@@ -140,7 +140,7 @@ fn big(
     let after = Stat::of(&fd).map_err(os_error)?;
     page.changed = pieces.shrank() || after.version() != stat.version();
     if !page.changed {
-        cache::keep(&fd, &stat, index);
+        cache::cache_index(&fd, &stat, index);
     }
     Ok(FilePage::new(page, &stat, &stat.version()))
 }

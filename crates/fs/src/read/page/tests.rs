@@ -112,7 +112,7 @@ fn an_index_is_cached_and_continues_when_the_file_grows() {
     let stat = Stat::of(&file).unwrap();
     let file = File::open(&path).unwrap();
     let facts = page::facts(b"text", false, stat.size, "", &from(1, 1)).unwrap();
-    assert_eq!(cache::take(&file, &stat, &facts).scanned(), bytes.len() as u64);
+    assert_eq!(cache::cached_index(&file, &stat, &facts).scanned(), bytes.len() as u64);
     let page = read(&roots, &path, &from(total + 1, 9)).unwrap().page;
     assert_eq!((page.content.as_str(), page.total_lines), ("new\nlines\n", Some(total as u64 + 2)));
 }

@@ -56,7 +56,7 @@ fn together(
     searches: usize,
 ) -> Vec<(GrepOptions, Results)> {
     let tree = Tree { path: path.to_vec(), view: options(0).files_view };
-    let walking = Walking::begin(walks, roots, tree.clone()).unwrap();
+    let walking = RunningWalk::begin(walks, roots, tree.clone()).unwrap();
     let alone = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let entered: Vec<_> = (0..searches)
@@ -110,7 +110,7 @@ fn a_search_that_waits_ends_when_it_is_cancelled() {
     let walks = Arc::default();
     let options = options(1);
     let tree = Tree { path: path.clone(), view: options.files_view.clone() };
-    let _walking = Walking::begin(&walks, &roots, tree).unwrap();
+    let _walking = RunningWalk::begin(&walks, &roots, tree).unwrap();
     let cancel = CancelToken::new();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| shared(&walks, &roots, &path, &options, &cancel));
@@ -125,7 +125,7 @@ fn a_search_walks_alone_when_the_tree_it_waited_for_is_gone() {
     let walks = Arc::default();
     let options = options(1);
     let tree = Tree { path: path.clone(), view: options.files_view.clone() };
-    let walking = Walking::begin(&walks, &roots, tree.clone()).unwrap();
+    let walking = RunningWalk::begin(&walks, &roots, tree.clone()).unwrap();
     std::thread::scope(|scope| {
         let waiting =
             scope.spawn(|| shared(&walks, &roots, &path, &options, &CancelToken::new()).is_ok());
