@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 
 /** The most seconds that CI spends on one kind. */
-export const SHARE_SECONDS = 30;
+export const SHARE_SECONDS = 20;
 
 /** @returns a seed that no run had before */
 export const newSeed = () => randomInt(1, 2 ** 31);
