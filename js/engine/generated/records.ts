@@ -208,23 +208,32 @@ export function decodeLongLine(from: Unpacker): LongLine {
   };
 }
 
-/** Bits of the decisions on a path. */
+/** The rules that apply to a path, as bits. */
 export const PATH_FLAGS = {
   /** A deny glob matches the path or a directory above it. */
   denied: 1,
-  /** A protected place, or below one: not writable. */
+  /** The path is a protected place or below one: it must not be written. */
   protected: 2,
-  /** It must not be moved, replaced or deleted as a whole either. */
+  /**
+   * The path is protected, or a directory that may contain a protected place: it must not be
+   * moved, replaced or deleted as a whole.
+   */
   guarded: 4,
-  /** Its content must not be read, nor moved to a readable path. */
+  /** The content must not be read, nor moved to a path where it could be read. */
   secret: 8,
-  /** A protected place is below it, so that it must not be moved or deleted. */
+  /**
+   * The path is an entry of git, such as `.git`: no directory above it may be moved or
+   * deleted.
+   */
   holds: 16,
   /** A write requires an approval. */
   asks: 32,
-  /** It is part of a git repository, if a directory above it has the other marks of one. */
+  /**
+   * The path is part of a git repository if a directory above it has the other entries that
+   * make it one.
+   */
   part: 64,
-  /** The host allows reading its content, whatever it contains. */
+  /** The host allows reading the content, whatever it contains. */
   opened: 128,
 } as const;
 

@@ -1,19 +1,19 @@
 //! Applies the hunks of one file.
 //!
-//! A hunk is searched for exactly, then ignoring line endings and trailing white space, then with
-//! the edit matcher (other indentation, a typo, a forgotten line), and last without its outermost
-//! context lines. Line numbers only choose between positions: a match exactly at the header's line
-//! wins, otherwise a hunk that matches twice is refused. All hunks are located in the original
-//! file; if that fails, each is located in the result of the previous ones.
+//! The lines of a hunk are searched for exactly, then ignoring line endings and trailing white
+//! space, then with the matcher of edits (other indentation, a typo, a forgotten line), and last
+//! without the outermost context lines. Line numbers only choose between positions: a match exactly
+//! at the header's line wins, otherwise a hunk that matches twice is refused. All hunks are located
+//! in the original file; if that fails, each is located in the result of the previous ones.
 
 use super::file::TargetFile;
 use super::locate::{HunkLocation, place};
-use super::mismatch::{HunkMismatch, report};
+use super::mismatch::{HunkMismatch, hunks_error};
 use super::{FilePatch, Hunk, Mark};
 use crate::edit::{self, Splice, WorkBudget};
 use crate::error::Result;
 
-/// Controls how hunks are located.
+/// How hunks may differ from the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HunkOptions {
     /// The number of outermost context lines that may be ignored on each side, 0 to 3. With 0, only
@@ -32,20 +32,22 @@ impl Default for HunkOptions {
 pub struct AppliedHunk {
     /// The first line (1-based) of the file that the hunk replaced.
     pub line: u64,
-    /// The distance from the header's line to the actual line; 0 without numbers.
+    /// The number of lines from the line in the hunk's header to the actual one, negative if it is
+    /// earlier; 0 for a header without numbers.
     pub offset: i64,
-    /// The method that found it.
+    /// The comparison that found it.
     pub how: MatchMethod,
 }
 
-/// The method that found a hunk.
+/// The comparison that found a hunk, strictest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchMethod {
     /// All lines are equal.
     Exact,
     /// Lines are equal except for line endings and trailing white space.
     Blanks,
-    /// The edit matcher found it.
+    /// The matcher of edits found the lines: they may differ in indentation, by a typo or a
+    /// forgotten line.
     Loose,
     /// Some context lines were ignored.
     Fuzz,
@@ -56,7 +58,7 @@ pub enum MatchMethod {
 pub struct PatchedFile {
     /// The new content.
     pub bytes: Vec<u8>,
-    /// The position of each hunk.
+    /// The position of each hunk, in the order of the patch.
     pub hunks: Vec<AppliedHunk>,
     /// The number of added lines.
     pub added: u64,
@@ -71,9 +73,9 @@ pub struct PatchedFile {
 /// `found`; `hunks` says for every hunk whether it applies.
 pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<PatchedFile> {
     let work = WorkBudget::default();
-    let together = attempt_all(text, &file.hunks, options, &work);
+    let together = locate_all(text, &file.hunks, options, &work);
     if let Some((splices, hunks)) = all_placed(&together) {
-        return Ok(patched(edit::spliced(text, &splices), hunks, file));
+        return Ok(patched_file(edit::spliced(text, &splices), hunks, file));
     }
     // Each hunk may have been written against the result of the previous one.
     let mut running = text.to_vec();
@@ -88,13 +90,14 @@ pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<Patc
                 running = edit::spliced(&running, &[splice]);
                 placed.push(at.placed);
             }
-            Err(_) => return Err(report(file, &together)),
+            Err(_) => return Err(hunks_error(file, &together)),
         }
     }
-    Ok(patched(running, placed, file))
+    Ok(patched_file(running, placed, file))
 }
 
-fn patched(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> PatchedFile {
+/// Combines the result, counting the lines that the patch adds and removes.
+fn patched_file(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> PatchedFile {
     let count = |mark| {
         file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.mark == mark).count()
             as u64
@@ -105,8 +108,9 @@ fn patched(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> Patched
 /// The splice and position of a hunk, or the reason why there is none.
 pub(super) type Attempt = std::result::Result<(Splice, HunkLocation), HunkMismatch>;
 
-/// Locates all hunks in the same text, in order.
-fn attempt_all(
+/// Locates all hunks in the same text, in order. Returns for each its position or the reason why
+/// there is none.
+fn locate_all(
     text: &[u8],
     hunks: &[Hunk],
     options: HunkOptions,
@@ -127,6 +131,7 @@ fn attempt_all(
         .collect()
 }
 
+/// Returns the splices and positions of all hunks, or `None` if one has no position.
 fn all_placed(attempts: &[Attempt]) -> Option<(Vec<Splice>, Vec<AppliedHunk>)> {
     attempts
         .iter()

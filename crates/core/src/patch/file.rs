@@ -1,4 +1,5 @@
-//! The target file as lines, and the ways to compare its lines with those of a hunk.
+//! Splits the file that a patch changes into lines, compares them with those of a hunk, and builds
+//! the splice of a hunk.
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use crate::diff::split;
 use crate::edit::Splice;
 use crate::text::BOM_UTF8;
 
-/// Compares a line of a patch with a line of a file.
+/// Returns true if a line of a patch and a line of a file count as equal.
 pub(super) type LineEq = fn(&[u8], &[u8]) -> bool;
 
 pub(super) fn eq_exact(a: &[u8], b: &[u8]) -> bool {
@@ -31,12 +32,13 @@ fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A file as lines without LF but with CR. The byte order mark is left out unless a hunk shows it.
+/// The lines of the file, without LF but with CR. A byte order mark belongs to no line unless a
+/// hunk contains it.
 pub(super) struct TargetFile<'a> {
     pub text: &'a [u8],
     pub lines: Vec<&'a [u8]>,
     starts: Vec<usize>,
-    /// True if the last line has no line ending.
+    /// Whether the last line has no line ending.
     open: bool,
 }
 
@@ -60,11 +62,13 @@ impl<'a> TargetFile<'a> {
         Self { text, lines, starts, open }
     }
 
+    /// Returns the byte offset of a line (0-based), or the length of the file beyond the last one.
     pub(super) fn start(&self, line: usize) -> usize {
         self.starts.get(line).copied().unwrap_or(self.text.len())
     }
 
-    /// Returns the lines, from `from` on, at which a sequence of lines occurs.
+    /// Returns the lines (0-based), from `from` on, at which the lines `wanted` occur; with
+    /// `at_end` only if they are the last ones.
     pub(super) fn find(
         &self,
         wanted: &[&[u8]],
@@ -81,9 +85,9 @@ impl<'a> TargetFile<'a> {
             .collect()
     }
 
-    /// Returns the splice that applies the part `part` of a hunk at its old lines. If the patch is
-    /// `literal`, new lines are written unchanged; otherwise they take the line endings of the
-    /// lines that they replace or adjoin.
+    /// Returns the splice that applies the lines `part` of a hunk to the file's lines `lines`. With
+    /// `literal`, new lines are written as in the patch; otherwise they take the line endings of
+    /// the lines that they replace or adjoin.
     pub(super) fn splice(
         &self,
         hunk: &Hunk,
@@ -137,7 +141,8 @@ impl<'a> TargetFile<'a> {
         Splice { range: self.start(lines.start)..self.start(lines.end), with }
     }
 
-    /// Reports whether a line ends in CRLF; `None` without a line ending or without a line.
+    /// Returns true if a line (0-based) ends in CRLF; `None` if it has no line ending or does not
+    /// exist.
     pub(super) fn ends_in_crlf(&self, line: usize) -> Option<bool> {
         if self.open && line + 1 == self.lines.len() {
             return None;
@@ -145,7 +150,7 @@ impl<'a> TargetFile<'a> {
         self.lines.get(line).map(|line| line.ends_with(b"\r"))
     }
 
-    /// Reports whether the file has no final line ending after the hunk: as the patch says,
+    /// Returns true if the file has no final line ending after the hunk: as the patch says,
     /// otherwise as the file has it.
     fn is_open_after(&self, hunk: &Hunk, part: &Range<usize>) -> bool {
         let lines = &hunk.lines[part.clone()];
@@ -158,7 +163,7 @@ impl<'a> TargetFile<'a> {
         }
     }
 
-    /// Returns the first line that differs at the position where the hunk fits best.
+    /// Returns the first line that differs at the position where most lines of the hunk agree.
     pub(super) fn difference(
         &self,
         old: &[&[u8]],
@@ -173,8 +178,8 @@ impl<'a> TargetFile<'a> {
         };
         let named = expected.filter(|&at| at < self.lines.len() && agreeing(at) > 0);
         let likest = || {
-            // Only positions where a significant line occurs are compared, because there are too
-            // many others.
+            // Only positions where a line of more than three characters occurs are compared,
+            // because there are too many others.
             let telling: Vec<(usize, &[u8])> = old
                 .iter()
                 .enumerate()

@@ -2,15 +2,17 @@
 
 use super::{Mark, PatchLine};
 
-/// The contents of a hunk header.
+/// The parts of a hunk header: the ranges of old and new lines as first line and count, and the
+/// text after them.
 pub(super) struct HunkHeader {
     pub old: Option<(u64, u64)>,
     pub new: Option<(u64, u64)>,
     pub section: String,
 }
 
-/// Parses a line of a hunk; an empty line is empty context that lost its space.
-pub(super) fn body_line(line: &str) -> Option<PatchLine> {
+/// Parses a line of a hunk's body; `None` if it cannot be one. An empty line is an empty context
+/// line that lost its space.
+pub(super) fn parse_body_line(line: &str) -> Option<PatchLine> {
     let mark = match line.chars().next() {
         None | Some('\r') => {
             return Some(PatchLine { mark: Mark::Context, text: line.to_owned(), open: false });
@@ -23,33 +25,36 @@ pub(super) fn body_line(line: &str) -> Option<PatchLine> {
     Some(PatchLine { mark, text: line[1..].to_owned(), open: false })
 }
 
-/// Recognises the signature line that `git format-patch` writes after a patch.
+/// Returns true for the line `--` that `git format-patch` writes after a patch, before its
+/// signature.
 pub(super) fn is_signature(line: &str) -> bool {
     line.trim_end() == "--"
 }
 
+/// Returns true for the headers of git that have no effect on the file.
 pub(super) fn is_git_header(line: &str) -> bool {
     ["similarity index ", "dissimilarity index ", "index "]
         .iter()
         .any(|start| line.starts_with(start))
 }
 
-/// Returns the mode at the end of a header line if it is that of a link or a submodule.
+/// Returns the mode at the end of a header line if it is that of a symbolic link or a submodule.
 pub(super) fn special_mode(line: &str) -> Option<u32> {
     let mode = u32::from_str_radix(line.rsplit(' ').next()?, 8).ok()?;
     matches!(mode & 0o170_000, 0o120_000 | 0o160_000).then_some(mode)
 }
 
 pub(super) fn is_hunk_header(line: &str) -> bool {
-    hunk_header(line).is_some()
+    parse_hunk_header(line).is_some()
 }
 
-/// Parses `@@ -1,2 +3,4 @@ section`, `@@ ... @@`, `@@ section` or `@@`.
-pub(super) fn hunk_header(line: &str) -> Option<HunkHeader> {
+/// Parses a hunk header: `@@ -1,2 +3,4 @@ section`, `@@ ... @@`, `@@ section` or `@@`; `None` for
+/// another line.
+pub(super) fn parse_hunk_header(line: &str) -> Option<HunkHeader> {
     let rest = line.trim_end_matches('\r').strip_prefix("@@")?;
     let numbers = || {
-        let (old, after) = side(rest.trim_start().strip_prefix('-')?)?;
-        let (new, after) = side(after.trim_start().strip_prefix('+')?)?;
+        let (old, after) = parse_range(rest.trim_start().strip_prefix('-')?)?;
+        let (new, after) = parse_range(after.trim_start().strip_prefix('+')?)?;
         let section = after.trim_start().strip_prefix("@@").unwrap_or(after);
         Some(HunkHeader { old: Some(old), new: Some(new), section: section.trim().to_owned() })
     };
@@ -66,8 +71,8 @@ pub(super) fn hunk_header(line: &str) -> Option<HunkHeader> {
     Some(HunkHeader { old: None, new: None, section })
 }
 
-/// Parses `12,3` or `12`; returns the rest of the text too.
-fn side(text: &str) -> Option<((u64, u64), &str)> {
+/// Parses `12,3` or `12` as first line and count (1 if missing); also returns the rest of the text.
+fn parse_range(text: &str) -> Option<((u64, u64), &str)> {
     let number = |text: &'_ str| {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         Some((text[..digits].parse::<u64>().ok()?, digits))

@@ -10,22 +10,23 @@ use super::mismatch::HunkMismatch;
 use super::{Hunk, Mark, PatchLine};
 use crate::edit::{self, Splice, WorkBudget};
 
-/// A position in lines (0-based).
+/// The position of a hunk in the file.
 #[derive(Clone, Debug)]
 pub(super) struct HunkLocation {
+    /// The line (0-based) after the last one that the hunk replaces.
     pub end: usize,
     pub placed: AppliedHunk,
 }
 
 impl HunkLocation {
-    /// Returns the line after the hunk once it is applied.
+    /// Returns the line (0-based) after the hunk in the text to which it was applied.
     pub(super) fn end_after(&self, splice: &Splice) -> usize {
         self.placed.line as usize - 1 + memchr::memchr_iter(b'\n', &splice.with).count()
     }
 }
 
-/// Finds the position of a hunk at or after the line `from`. `shift` is the difference between the
-/// numbers of the previous hunk and its position.
+/// Finds the position of a hunk at or after line `from` (0-based) and builds its splice. `shift` is
+/// the difference between the numbers of the previous hunk and its position.
 pub(super) fn place(
     file: &TargetFile<'_>,
     hunk: &Hunk,
@@ -34,7 +35,7 @@ pub(super) fn place(
     options: HunkOptions,
     work: &WorkBudget,
 ) -> Attempt {
-    // Each kind of comparison reads every line.
+    // Each of the comparisons reads every line.
     if !work.try_spend(file.text.len() / 4 + 20 * file.lines.len()) {
         return Err(HunkMismatch::TooMuch);
     }
@@ -45,7 +46,7 @@ pub(super) fn place(
         (first as i64 + shift).max(0) as usize
     });
     if old.is_empty() {
-        return insertion(file, hunk, expected, from);
+        return place_insertion(file, hunk, expected, from);
     }
     let whole = 0..hunk.lines.len();
     let ways: [(LineEq, MatchMethod, bool); 3] = [
@@ -56,34 +57,34 @@ pub(super) fn place(
     for (same, how, literal) in ways {
         let places = file.find(&old, from, hunk.at_end, same);
         if !places.is_empty() {
-            let first = choose(&places, hunk, expected)?;
-            let made = made_already(file, hunk, first + old.len())
-                .or_else(|| made_before(file, hunk, first, expected));
+            let first = choose_position(&places, hunk, expected)?;
+            let made = added_already_at(file, hunk, first + old.len())
+                .or_else(|| added_already_before(file, hunk, first, expected));
             if let Some(line) = made {
                 return Err(HunkMismatch::Already(line));
             }
-            // A last line without a line ending does not show which line endings the patch means,
-            // unless the patch contains a CR.
+            // If only the last line of the file matches and it has no line ending, it does not show
+            // which line endings the patch means, unless the patch contains a CR.
             let mut replaced = first..first + old.len();
             let literal =
                 literal && (has_cr(hunk) || replaced.any(|line| file.ends_in_crlf(line).is_some()));
             let splice = file.splice(hunk, whole, first..first + old.len(), literal);
-            return Ok((splice, located(first..first + old.len(), expected, how)));
+            return Ok((splice, hunk_location(first..first + old.len(), expected, how)));
         }
     }
-    if let Some(line) = already_applied_at(file, hunk, expected) {
+    if let Some(line) = result_already_at(file, hunk, expected) {
         return Err(HunkMismatch::Already(line));
     }
     if options.fuzz > 0
-        && let Some(attempt) = loosely(file, hunk, expected, from, work)
+        && let Some(attempt) = place_with_edit_matcher(file, hunk, expected, from, work)
     {
         return attempt;
     }
-    with_fuzz(file, hunk, expected, from, options.fuzz)
+    place_with_fuzz(file, hunk, expected, from, options.fuzz)
         .unwrap_or_else(|| Err(file.difference(&old, expected, from)))
 }
 
-/// Returns the line after the last anchor.
+/// Returns the line (0-based) after the last of the hunk's anchors, which must follow each other.
 fn after_anchors(
     file: &TargetFile<'_>,
     hunk: &Hunk,
@@ -99,8 +100,9 @@ fn after_anchors(
     Ok(from)
 }
 
-/// Chooses one of several positions: the header's line, or the first one after an anchor.
-fn choose(
+/// Returns one of several positions: the one at the header's line, the only one, or the first one
+/// after an anchor.
+fn choose_position(
     places: &[usize],
     hunk: &Hunk,
     expected: Option<usize>,
@@ -115,8 +117,13 @@ fn choose(
     }
 }
 
-/// A hunk of new lines only is inserted at the line that its number or anchor names.
-fn insertion(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>, from: usize) -> Attempt {
+/// Places a hunk that has new lines only, at the line that its number or anchor names.
+fn place_insertion(
+    file: &TargetFile<'_>,
+    hunk: &Hunk,
+    expected: Option<usize>,
+    from: usize,
+) -> Attempt {
     let at = match expected {
         _ if hunk.at_end || file.lines.is_empty() => file.lines.len(),
         _ if !hunk.anchors.is_empty() => from,
@@ -132,25 +139,25 @@ fn insertion(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>, from: 
         None => return Err(HunkMismatch::NoContext),
     };
     let made_at = if hunk.at_end { at.saturating_sub(hunk.lines.len()) } else { at };
-    if let Some(line) = made_already(file, hunk, made_at) {
+    if let Some(line) = added_already_at(file, hunk, made_at) {
         return Err(HunkMismatch::Already(line));
     }
     let literal = has_cr(hunk) || file.lines.is_empty();
     let splice = file.splice(hunk, 0..hunk.lines.len(), at..at, literal);
-    Ok((splice, located(at..at, Some(at), MatchMethod::Exact)))
+    Ok((splice, hunk_location(at..at, Some(at), MatchMethod::Exact)))
 }
 
-/// Reports whether a patch contains CRs, so that its line endings are taken literally.
+/// Returns true if a line of the hunk ends in CR, so that its line endings are meant literally.
 fn has_cr(hunk: &Hunk) -> bool {
     hunk.lines.iter().any(|line| line.text.ends_with('\r'))
 }
 
-/// Detects a hunk without removals that is already applied: its last lines are added, and are at
-/// `at` already. Returns their line (1-based). A caller that repeats a call sends such a hunk; to
-/// insert the lines twice, the context must include the line after them. If a hunk with numbers has
-/// context only before the additions, it was made at the end of the file, where nothing can follow.
-/// Without any context, only its number determines the position.
-fn made_already(file: &TargetFile<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
+/// Returns the line (1-based) of the added lines at the end of a hunk if they are in the file at
+/// `at` already and the hunk removes nothing: then it is already applied. A caller that repeats a
+/// call sends such a hunk; to insert the lines twice, the context must include the line after them.
+/// If a hunk with numbers has context only before the additions, it was made at the end of the
+/// file, where nothing can follow. Without any context, only its number determines the position.
+fn added_already_at(file: &TargetFile<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
     if hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
         return None;
     }
@@ -160,13 +167,13 @@ fn made_already(file: &TargetFile<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
         return None;
     }
     let added = &hunk.lines[hunk.lines.len() - added..];
-    is_there(file, added, at).then_some(at as u64 + 1)
+    has_lines_at(file, added, at).then_some(at as u64 + 1)
 }
 
-/// The same for a hunk that begins with added lines: they are directly before `first`, where its
-/// context is. If a hunk with numbers matches at the beginning of the file as its context says,
-/// nothing precedes it.
-fn made_before(
+/// Returns the line (1-based) of the added lines at the beginning of a hunk if they are in the file
+/// directly before `first`, where its context is: then it is already applied. If a hunk with
+/// numbers matches at the beginning of the file as its context says, nothing precedes it.
+fn added_already_before(
     file: &TargetFile<'_>,
     hunk: &Hunk,
     first: usize,
@@ -178,19 +185,20 @@ fn made_before(
         return None;
     }
     let at = first.checked_sub(added)?;
-    is_there(file, &hunk.lines[..added], at).then_some(at as u64 + 1)
+    has_lines_at(file, &hunk.lines[..added], at).then_some(at as u64 + 1)
 }
 
-/// Reports whether the added lines of a hunk are at `at`. Blank lines do not count, because a
-/// second one is often intended.
-fn is_there(file: &TargetFile<'_>, added: &[PatchLine], at: usize) -> bool {
+/// Returns true if the file has the added lines at line `at` (0-based). Blank lines alone do not
+/// count, because a second one is often intended.
+fn has_lines_at(file: &TargetFile<'_>, added: &[PatchLine], at: usize) -> bool {
     let Some(there) = file.lines.get(at..at + added.len()) else { return false };
     added.iter().any(|line| !line.text.trim().is_empty())
         && added.iter().zip(there).all(|(a, b)| eq_ignore_eol(a.text.as_bytes(), b))
 }
 
-/// Returns the line (1-based) at which the complete result of a hunk already exists.
-fn already_applied_at(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
+/// Returns the line (1-based) at which the file already has all lines that the hunk would leave
+/// there.
+fn result_already_at(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
     let new: Vec<&[u8]> = hunk.after().map(|line| line.text.as_bytes()).collect();
     if !hunk.lines.iter().any(|line| line.mark == Mark::Added) {
         return None;
@@ -203,8 +211,8 @@ fn already_applied_at(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize
     Some(at as u64 + 1)
 }
 
-/// Uses the edit matcher; returns `None` if it does not find the hunk.
-fn loosely(
+/// Places a hunk with the matcher of edits; returns `None` if that does not find its lines.
+fn place_with_edit_matcher(
     file: &TargetFile<'_>,
     hunk: &Hunk,
     expected: Option<usize>,
@@ -222,7 +230,7 @@ fn loosely(
     if starts.is_empty() {
         return None;
     }
-    let first = match choose(&starts, hunk, expected) {
+    let first = match choose_position(&starts, hunk, expected) {
         Ok(first) => first,
         Err(unfit) => return Some(Err(unfit)),
     };
@@ -232,11 +240,12 @@ fn loosely(
         let open = splice.with.strip_suffix(b"\n").map_or(splice.with.len(), <[u8]>::len);
         splice.with.truncate(open);
     }
-    Some(Ok((splice, located(place.lines, expected, MatchMethod::Loose))))
+    Some(Ok((splice, hunk_location(place.lines, expected, MatchMethod::Loose))))
 }
 
-/// Ignores outermost context lines; returns `None` if that does not help.
-fn with_fuzz(
+/// Places a hunk without some of its outermost context lines, at most `fuzz` on each side; returns
+/// `None` if its other lines do not occur.
+fn place_with_fuzz(
     file: &TargetFile<'_>,
     hunk: &Hunk,
     expected: Option<usize>,
@@ -266,11 +275,11 @@ fn with_fuzz(
             if places.is_empty() {
                 continue;
             }
-            return Some(choose(&places, hunk, expected).map(|first| {
+            return Some(choose_position(&places, hunk, expected).map(|first| {
                 let at = first..first + old.len();
                 (
                     file.splice(hunk, lines, at.clone(), false),
-                    located(at, expected, MatchMethod::Fuzz),
+                    hunk_location(at, expected, MatchMethod::Fuzz),
                 )
             }));
         }
@@ -278,7 +287,8 @@ fn with_fuzz(
     None
 }
 
-fn located(lines: Range<usize>, expected: Option<usize>, how: MatchMethod) -> HunkLocation {
+/// Returns the position of a hunk that replaces these lines (0-based).
+fn hunk_location(lines: Range<usize>, expected: Option<usize>, how: MatchMethod) -> HunkLocation {
     let line = lines.start as u64 + 1;
     let offset = expected.map_or(0, |expected| lines.start as i64 - expected as i64);
     HunkLocation { end: lines.end, placed: AppliedHunk { line, offset, how } }

@@ -15,19 +15,19 @@ pub(super) enum HunkMismatch {
     Already(u64),
     /// The hunk matches at each of these lines (1-based).
     Several(Vec<u64>),
-    /// An anchor line is not in the file.
+    /// This anchor line is not in the file.
     NoAnchor(String),
     /// The hunk has no context to find it by.
     NoContext,
     /// The search would exceed the budget.
     TooMuch,
-    /// The file has other lines.
+    /// The file has another line (1-based) than the patch, or ends before it (`found` is `None`).
     Differs { line: u64, expected: String, found: Option<String> },
 }
 
-/// Returns the error for a file to which not all hunks apply: the first mismatch, and one line for
-/// each hunk.
-pub(super) fn report(file: &FilePatch, attempts: &[Attempt]) -> Error {
+/// Returns the error for a file to which not all hunks apply: with the first mismatch, and as the
+/// detail `hunks` the result of the first 20 hunks.
+pub(super) fn hunks_error(file: &FilePatch, attempts: &[Attempt]) -> Error {
     let total = attempts.len();
     let name = file.name().unwrap_or("the file");
     let path = escape_controls(name);

@@ -33,11 +33,11 @@ pub use reverse::reverse;
 pub struct Patch {
     /// The files, in the order of the patch. A file may occur more than once.
     pub files: Vec<FilePatch>,
-    /// The defects of the patch that were corrected.
+    /// Sentences on defects of the patch that were corrected, such as wrong line counts.
     pub warnings: Vec<String>,
 }
 
-/// The operation of a patch on a file.
+/// What a patch does with a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operation {
     /// Changes the file.
@@ -73,15 +73,15 @@ pub struct FilePatch {
     pub old: Option<String>,
     /// The new name of the file, in the same way.
     pub new: Option<String>,
-    /// The operation on the file.
+    /// What the patch does with the file.
     pub operation: Operation,
     /// The new mode, in git's octal form (`0o100644`), if the patch has it.
     pub mode: Option<u32>,
     /// The old mode, in the same way.
     pub old_mode: Option<u32>,
-    /// True if the content is binary, which cannot be applied.
+    /// Whether the content is binary; such a part cannot be applied.
     pub binary: bool,
-    /// True if the patch lacks the removed content, so that it need not match.
+    /// Whether the patch deletes the file without its content, so that the content need not match.
     pub unchecked: bool,
     /// The changes.
     pub hunks: Vec<Hunk>,
@@ -96,7 +96,7 @@ impl FilePatch {
     }
 }
 
-/// One change with its context.
+/// A hunk: one change with its context lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
     /// The first old line (1-based) in the header; for an empty side, the line before it. `None` if
@@ -106,7 +106,7 @@ pub struct Hunk {
     pub new_start: Option<u64>,
     /// Lines that precede the hunk in the file, outermost first (`@@ class A`).
     pub anchors: Vec<String>,
-    /// True if the hunk ends at the end of the file.
+    /// Whether the hunk must be at the end of the file.
     pub at_end: bool,
     /// The lines of the hunk.
     pub lines: Vec<PatchLine>,
@@ -114,7 +114,7 @@ pub struct Hunk {
     pub line: usize,
 }
 
-/// The role of a line in a hunk.
+/// What a hunk does with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// The line exists and stays.
@@ -139,21 +139,22 @@ impl Mark {
 /// One line of a hunk, without mark and LF; a CR before the LF is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchLine {
-    /// The role of the line.
+    /// What the hunk does with the line.
     pub mark: Mark,
-    /// The line.
+    /// The text of the line.
     pub text: String,
-    /// True if `\ No newline at end of file` follows the line.
+    /// Whether `\ No newline at end of file` follows the line, that is, it ends the file without a
+    /// line ending.
     pub open: bool,
 }
 
 impl Hunk {
-    /// Returns the lines before the change.
+    /// Returns the lines of the file that the hunk replaces: context and removed lines.
     pub fn before(&self) -> impl Iterator<Item = &PatchLine> {
         self.lines.iter().filter(|line| line.mark != Mark::Added)
     }
 
-    /// Returns the lines after the change.
+    /// Returns the lines that the hunk leaves: context and added lines.
     pub fn after(&self) -> impl Iterator<Item = &PatchLine> {
         self.lines.iter().filter(|line| line.mark != Mark::Removed)
     }

@@ -11,8 +11,8 @@ use super::{FilePatch, Hunk, Mark, Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
 
-/// Encoded changed files: the facts as JSON, and the new contents (empty for a deleted file) in the
-/// same order.
+/// The changed files of a patch for JavaScript: the facts as JSON, and the new contents (empty for
+/// a deleted file) in the same order.
 #[derive(Clone, Debug)]
 pub struct PatchedFiles {
     /// A list of `{path, from?, operation, mode?, added, removed, offset, hunks}`.
@@ -22,13 +22,13 @@ pub struct PatchedFiles {
 }
 
 /// Parses a patch to JSON: `{files, paths, warnings}`. `call` is `{strip?, fuzz?, path?, reverse?,
-/// same?}`: `path` is the target of a patch of one file, `same` maps other names of a file to the
-/// name to use.
+/// same?}`: `path` is the file that a patch of one file changes, whatever name it contains; `same`
+/// maps other names of a file to the name to use.
 ///
 /// # Errors
 /// Like [`parse`]; `INVALID_ARGUMENT` for a malformed `call`.
 pub fn parse_packed(text: &str, call: &str) -> Result<String> {
-    let (patch, options) = read(text, call)?;
+    let (patch, options) = parse_with_options(text, call)?;
     let files: Vec<Value> = patch.files.iter().map(file_json).collect();
     let paths = paths(&patch, &options);
     Ok(json!({ "files": files, "paths": paths, "warnings": patch.warnings }).to_string())
@@ -45,7 +45,7 @@ pub fn apply_packed(
     text: &str,
     call: &str,
 ) -> Result<PatchedFiles> {
-    let (patch, options) = read(text, call)?;
+    let (patch, options) = parse_with_options(text, call)?;
     let files: BTreeMap<String, Vec<u8>> = names
         .into_iter()
         .zip(contents)
@@ -59,7 +59,8 @@ pub fn apply_packed(
     Ok(PatchedFiles { facts: Value::from(facts).to_string(), contents })
 }
 
-fn read(text: &str, call: &str) -> Result<(Patch, SetOptions)> {
+/// Parses a patch and the options of a call.
+fn parse_with_options(text: &str, call: &str) -> Result<(Patch, SetOptions)> {
     let malformed = || Error::new(Code::InvalidArgument, "the patch options are malformed");
     let call: Map<String, Value> = serde_json::from_str(call).map_err(|_| malformed())?;
     let number = |key: &str| match call.get(key) {

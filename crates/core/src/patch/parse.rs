@@ -1,9 +1,9 @@
 //! Parses unified diffs and git's extended form of them.
 
 use super::headers::{
-    body_line, hunk_header, is_git_header, is_hunk_header, is_signature, special_mode,
+    is_git_header, is_hunk_header, is_signature, parse_body_line, parse_hunk_header, special_mode,
 };
-use super::quoted::{git_names, is_epoch, name, strip_prefixes, whole_name};
+use super::quoted::{git_names, header_name, is_epoch, strip_prefixes, unprefixed_name};
 use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine, v4a};
 use crate::error::{Code, Error, Result};
 
@@ -17,16 +17,17 @@ pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
     let lines = split(text);
     let envelope = lines.iter().position(|line| v4a::begins(line));
     let mut reader = PatchReader { lines, at: 0, strip, patch: Patch::default() };
-    // A diff may concern a text that contains an envelope.
+    // If a diff precedes the line `*** Begin Patch`, that line is part of the text that the diff
+    // changes.
     if let Some(at) = envelope.filter(|&at| !(0..at).any(|line| reader.begins_diff(line))) {
         return v4a::parse(&reader.lines, at);
     }
-    reader.patch()?;
+    reader.read_files()?;
     if reader.patch.files.is_empty() {
         let error = match text.lines().find(|line| line.starts_with("***************")) {
-            Some(_) => failed("the patch is a context diff, which is not supported", None)
+            Some(_) => patch_error("the patch is a context diff, which is not supported", None)
                 .hint("send a unified diff (diff -u)"),
-            None => failed("there is no patch in the text", None)
+            None => patch_error("there is no patch in the text", None)
                 .hint("send a unified diff, or a *** Begin Patch envelope"),
         };
         return Err(error);
@@ -34,8 +35,8 @@ pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
     Ok(reader.patch)
 }
 
-/// Splits a text into lines without LF. Keeps each CR unless every line has one: then transport
-/// added them.
+/// Splits a text into lines without LF. Keeps each CR unless every line has one: then they are not
+/// part of the patch but were added on its way.
 fn split(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last() == Some(&"") {
@@ -49,7 +50,8 @@ fn split(text: &str) -> Vec<&str> {
     lines
 }
 
-pub(super) fn failed(message: impl Into<String>, line: Option<usize>) -> Error {
+/// The error for a text that is no valid patch, at a line of it (1-based).
+pub(super) fn patch_error(message: impl Into<String>, line: Option<usize>) -> Error {
     let error = Error::new(Code::PatchFailed, message);
     match line {
         Some(line) => error.detail("line", line),
@@ -57,6 +59,7 @@ pub(super) fn failed(message: impl Into<String>, line: Option<usize>) -> Error {
     }
 }
 
+/// Reads the files of a patch line by line.
 struct PatchReader<'t> {
     lines: Vec<&'t str>,
     at: usize,
@@ -69,18 +72,18 @@ impl<'t> PatchReader<'t> {
         self.lines.get(at).copied()
     }
 
-    fn patch(&mut self) -> Result<()> {
+    fn read_files(&mut self) -> Result<()> {
         while let Some(line) = self.line(self.at) {
             if let Some(names) = line.strip_prefix("diff --git ") {
-                self.git_file(names)?;
+                self.read_git_file(names)?;
             } else if self.is_file_header(self.at) {
                 let line = self.at + 1;
                 let file = FilePatch { line, ..FilePatch::default() };
-                self.plain_file(file)?;
+                self.read_file_from_header(file)?;
             } else if is_hunk_header(line) {
                 // There is no file header, so the caller must say which file is meant.
                 let mut file = FilePatch { line: self.at + 1, ..FilePatch::default() };
-                self.hunks(&mut file)?;
+                self.read_hunks(&mut file)?;
                 self.patch.files.push(file);
             } else {
                 self.at += 1;
@@ -89,32 +92,34 @@ impl<'t> PatchReader<'t> {
         Ok(())
     }
 
-    /// Recognises `--- name` followed by `+++ name`.
+    /// Returns true if line `at` is `--- name` and the next one is `+++ name`.
     fn is_file_header(&self, at: usize) -> bool {
         self.line(at).is_some_and(|line| line.starts_with("--- "))
             && self.line(at + 1).is_some_and(|line| line.starts_with("+++ "))
     }
 
-    /// Reports whether a unified diff begins at a line.
+    /// Returns true if a unified diff begins at line `at`.
     fn begins_diff(&self, at: usize) -> bool {
         let line = self.line(at).unwrap_or_default();
         line.starts_with("diff --git ")
             || self.is_file_header(at)
-            || hunk_header(line).is_some_and(|header| header.old.is_some())
+            || parse_hunk_header(line).is_some_and(|header| header.old.is_some())
     }
 
-    /// Recognises a file header that cannot be two changed lines of a hunk.
+    /// Returns true for a file header that cannot be two changed lines of a hunk, because a hunk or
+    /// nothing follows it.
     fn is_clear_file_header(&self, at: usize) -> bool {
         self.is_file_header(at) && self.line(at + 2).is_none_or(is_hunk_header)
     }
 
-    fn plain_file(&mut self, mut file: FilePatch) -> Result<()> {
-        let header = self.line(self.at + 2).and_then(hunk_header);
+    /// Reads a file from its header `---` and `+++` on.
+    fn read_file_from_header(&mut self, mut file: FilePatch) -> Result<()> {
+        let header = self.line(self.at + 2).and_then(parse_hunk_header);
         let read = |at: usize, side: Option<(u64, u64)>| {
             let text = &self.line(at)?[4..];
             // `diff -N` writes the time 0 for a missing file.
             let is_absent = side == Some((0, 0)) && is_epoch(text);
-            name(text).filter(|_| !is_absent)
+            header_name(text).filter(|_| !is_absent)
         };
         let old = read(self.at, header.as_ref().and_then(|header| header.old));
         let new = read(self.at + 1, header.as_ref().and_then(|header| header.new));
@@ -129,12 +134,13 @@ impl<'t> PatchReader<'t> {
                 _ => file.operation,
             };
         }
-        self.hunks(&mut file)?;
+        self.read_hunks(&mut file)?;
         self.patch.files.push(file);
         Ok(())
     }
 
-    fn git_file(&mut self, names: &str) -> Result<()> {
+    /// Reads a file from its header `diff --git` on; `names` is the rest of that line.
+    fn read_git_file(&mut self, names: &str) -> Result<()> {
         let mut file = FilePatch { line: self.at + 1, ..FilePatch::default() };
         if let Some((old, new)) = git_names(names) {
             (file.old, file.new) = strip_prefixes(Some(old), Some(new), self.strip);
@@ -143,7 +149,7 @@ impl<'t> PatchReader<'t> {
         while let Some(line) = self.line(self.at) {
             let text = line.trim_end_matches('\r');
             let mode = |text: &str| u32::from_str_radix(text.trim(), 8).ok();
-            let name = |text: &str| whole_name(text, self.strip);
+            let name = |text: &str| unprefixed_name(text, self.strip);
             if let Some(old) = text.strip_prefix("old mode ") {
                 file.old_mode = mode(old);
             } else if let Some(new) = text.strip_prefix("new mode ") {
@@ -175,34 +181,35 @@ impl<'t> PatchReader<'t> {
             _ => {}
         }
         if self.is_file_header(self.at) {
-            return self.plain_file(file);
+            return self.read_file_from_header(file);
         }
         if self.line(self.at).is_some_and(is_hunk_header) {
-            self.hunks(&mut file)?;
+            self.read_hunks(&mut file)?;
         }
         self.patch.files.push(file);
         Ok(())
     }
 
-    fn hunks(&mut self, file: &mut FilePatch) -> Result<()> {
-        while let Some(header) = self.line(self.at).and_then(hunk_header) {
+    /// Reads the hunks that follow.
+    fn read_hunks(&mut self, file: &mut FilePatch) -> Result<()> {
+        while let Some(header) = self.line(self.at).and_then(parse_hunk_header) {
             let line = self.at + 1;
             self.at += 1;
             let lines = match (header.old, header.new) {
-                (Some((_, old)), Some((_, new))) => match self.counted(old, new) {
+                (Some((_, old)), Some((_, new))) => match self.read_counted_body(old, new) {
                     Some(lines) => lines,
                     None => {
-                        let lines = self.uncounted()?;
+                        let lines = self.read_uncounted_body()?;
                         self.patch.warnings.push(format!(
                             "the hunk at line {line} of the patch has other line counts than its header"
                         ));
                         lines
                     }
                 },
-                _ => self.uncounted()?,
+                _ => self.read_uncounted_body()?,
             };
             if lines.is_empty() {
-                return Err(failed(
+                return Err(patch_error(
                     format!("the hunk at line {line} of the patch is empty"),
                     Some(line),
                 ));
@@ -226,11 +233,11 @@ impl<'t> PatchReader<'t> {
 
     /// Reads the body of a hunk by the counts of its header; returns `None` if they do not match
     /// the body.
-    fn counted(&mut self, mut old: u64, mut new: u64) -> Option<Vec<PatchLine>> {
+    fn read_counted_body(&mut self, mut old: u64, mut new: u64) -> Option<Vec<PatchLine>> {
         let mut at = self.at;
         let mut lines: Vec<PatchLine> = Vec::new();
         while old > 0 || new > 0 {
-            let line = body_line(self.line(at)?)?;
+            let line = parse_body_line(self.line(at)?)?;
             let (before, after) = match line.mark {
                 Mark::Context => (1, 1),
                 Mark::Removed => (1, 0),
@@ -239,7 +246,7 @@ impl<'t> PatchReader<'t> {
             (old, new) = (old.checked_sub(before)?, new.checked_sub(after)?);
             lines.push(line);
             at += 1;
-            at += self.open_end(at, &mut lines);
+            at += self.read_no_newline_mark(at, &mut lines);
         }
         let more = self.line(at).is_some_and(|line| {
             line.starts_with([' ', '+', '-']) && !self.is_file_header(at) && !is_signature(line)
@@ -252,7 +259,7 @@ impl<'t> PatchReader<'t> {
     }
 
     /// Reads the body of a hunk up to the first line that cannot be part of it.
-    fn uncounted(&mut self) -> Result<Vec<PatchLine>> {
+    fn read_uncounted_body(&mut self) -> Result<Vec<PatchLine>> {
         let mut lines: Vec<PatchLine> = Vec::new();
         let mut bare = 0;
         while let Some(text) = self.line(self.at) {
@@ -264,12 +271,12 @@ impl<'t> PatchReader<'t> {
             {
                 break;
             }
-            let Some(line) = body_line(text) else {
+            let Some(line) = parse_body_line(text) else {
                 if self.is_prose(self.at) {
                     break;
                 }
                 let number = self.at + 1;
-                return Err(failed(
+                return Err(patch_error(
                     format!("line {number} of the patch begins with none of space, + and -"),
                     Some(number),
                 )
@@ -278,15 +285,16 @@ impl<'t> PatchReader<'t> {
             bare = if text.trim_end_matches('\r').is_empty() { bare + 1 } else { 0 };
             lines.push(line);
             self.at += 1;
-            self.at += self.open_end(self.at, &mut lines);
+            self.at += self.read_no_newline_mark(self.at, &mut lines);
         }
         // Empty lines after a hunk belong to the text after it.
         lines.truncate(lines.len() - bare);
         Ok(lines)
     }
 
-    /// Reads `\ No newline at end of file`.
-    fn open_end(&self, at: usize, lines: &mut [PatchLine]) -> usize {
+    /// Marks the last line as open if line `at` is `\ No newline at end of file`; returns the
+    /// number of lines read.
+    fn read_no_newline_mark(&self, at: usize, lines: &mut [PatchLine]) -> usize {
         match (self.line(at), lines.last_mut()) {
             (Some(line), Some(last)) if line.starts_with('\\') => {
                 last.open = true;
@@ -296,7 +304,8 @@ impl<'t> PatchReader<'t> {
         }
     }
 
-    /// Reports whether there is no part of a patch up to the next header.
+    /// Returns true if no changed line follows from line `at` up to the next header: the rest is
+    /// text after the patch.
     fn is_prose(&self, at: usize) -> bool {
         !self.lines[at..]
             .iter()

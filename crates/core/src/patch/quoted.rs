@@ -1,7 +1,7 @@
 //! Parses file names in headers: git's quoting, prefixes and time stamps.
 
-/// Returns the name in a header line after `--- ` or `+++ `, or `None` for `/dev/null`.
-pub(super) fn name(text: &str) -> Option<String> {
+/// Returns the file name in the text after `--- ` or `+++ `, or `None` for `/dev/null`.
+pub(super) fn header_name(text: &str) -> Option<String> {
     let text = text.trim_end_matches('\r');
     let name = match (text.strip_prefix('"'), text.split_once('\t')) {
         (Some(rest), _) => unquote(rest),
@@ -13,20 +13,21 @@ pub(super) fn name(text: &str) -> Option<String> {
     (name != "/dev/null" && !name.is_empty()).then_some(name)
 }
 
-/// Returns the name in a line such as `rename from ` or `copy to `. It has nothing after it and no
-/// prefix, so `strip` removes one directory less.
-pub(super) fn whole_name(text: &str, strip: Option<usize>) -> Option<String> {
+/// Returns the file name in the text after `rename from `, `copy to ` and the like. Nothing follows
+/// the name, and it has no prefix such as `a/`, so `strip` removes one directory less.
+pub(super) fn unprefixed_name(text: &str, strip: Option<usize>) -> Option<String> {
     let text = text.trim_end_matches('\r');
     let name = text.strip_prefix('"').map_or_else(|| text.to_owned(), unquote);
     let name = without_directories(&name, strip.unwrap_or(0).saturating_sub(1));
     (!name.is_empty()).then_some(name)
 }
 
+/// Returns a name without its first `count` directories.
 fn without_directories(name: &str, count: usize) -> String {
     name.splitn(count + 1, '/').last().unwrap_or(name).to_owned()
 }
 
-/// Reports whether the time stamp after a name is the time 0, in any time zone.
+/// Returns true if the time stamp after a name is 1970-01-01 00:00 UTC, in any time zone.
 pub(super) fn is_epoch(text: &str) -> bool {
     let after_name = match text.strip_prefix('"') {
         Some(rest) => split_quoted(rest).1,
@@ -60,13 +61,13 @@ pub(super) fn is_epoch(text: &str) -> bool {
     is_whole && zone.is_some() && minutes(hours, minute).map(|clock| day + clock) == zone
 }
 
-/// Returns the two names of a `diff --git` line if they can be separated.
+/// Returns the two names in the text after `diff --git `, or `None` if they cannot be separated.
 pub(super) fn git_names(text: &str) -> Option<(String, String)> {
     let text = text.trim_end_matches('\r');
     if let Some(rest) = text.strip_prefix('"') {
         let (_, after) = split_quoted(rest);
         let first = unquote(rest);
-        return Some((first, name(after.trim_start())?));
+        return Some((first, header_name(after.trim_start())?));
     }
     if let Some(at) = text.find(" \"") {
         return Some((text[..at].to_owned(), unquote(&text[at + 2..])));
@@ -86,14 +87,15 @@ pub(super) fn git_names(text: &str) -> Option<(String, String)> {
     Some((text[..at].to_owned(), text[at + 1..].to_owned()))
 }
 
-/// `i/` and `w/`, `c/`, `o/` are git's mnemonic prefixes.
+/// The prefixes of old names; `i/`, `c/` and `o/` are those of git's `diff.mnemonicPrefix`.
 const OLD_PREFIXES: [&str; 4] = ["a/", "i/", "c/", "o/"];
+/// The prefixes of new names.
 const NEW_PREFIXES: [&str; 3] = ["b/", "w/", "i/"];
 
 type Names = (Option<String>, Option<String>);
 
-/// Removes leading directories: the number in `strip`, otherwise `a/` and `b/` if both names have
-/// them.
+/// Returns both names without leading directories: without `strip` of them, or if that is `None`
+/// without `a/` and `b/` if both names have them.
 pub(super) fn strip_prefixes(
     old: Option<String>,
     new: Option<String>,
@@ -114,7 +116,7 @@ pub(super) fn strip_prefixes(
     (cut(old), cut(new))
 }
 
-/// Splits at the closing quote.
+/// Splits a text at the closing quote, which belongs to neither part.
 fn split_quoted(text: &str) -> (&str, &str) {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -127,7 +129,7 @@ fn split_quoted(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// Decodes a name in C quotes to the `encode_name` form.
+/// Decodes a name with C escapes, up to the closing quote, to the `encode_name` form.
 fn unquote(text: &str) -> String {
     let (quoted, _) = split_quoted(text);
     let mut name = Vec::with_capacity(quoted.len());
@@ -163,7 +165,7 @@ fn unquote(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{git_names, is_epoch, name, strip_prefixes, whole_name};
+    use super::{git_names, header_name, is_epoch, strip_prefixes, unprefixed_name};
 
     #[test]
     fn the_time_0_is_known_in_every_zone() {
@@ -185,9 +187,9 @@ mod tests {
 
     #[test]
     fn names_of_a_rename_have_no_prefix_to_take_away() {
-        assert_eq!(whole_name("x/y/f", None).as_deref(), Some("x/y/f"));
-        assert_eq!(whole_name("x/y/f", Some(1)).as_deref(), Some("x/y/f"));
-        assert_eq!(whole_name("x/y/f", Some(2)).as_deref(), Some("y/f"));
+        assert_eq!(unprefixed_name("x/y/f", None).as_deref(), Some("x/y/f"));
+        assert_eq!(unprefixed_name("x/y/f", Some(1)).as_deref(), Some("x/y/f"));
+        assert_eq!(unprefixed_name("x/y/f", Some(2)).as_deref(), Some("y/f"));
     }
 
     #[test]
@@ -205,7 +207,7 @@ mod tests {
             ("\"a/caf\\351\"", Some("a/caf\\xE9")),
             ("\"a/q\\\"b\\\\\"", Some("a/q\"b\\")),
         ] {
-            assert_eq!(name(text).as_deref(), read, "{text}");
+            assert_eq!(header_name(text).as_deref(), read, "{text}");
         }
         for (text, old, new) in [
             ("a/f b/f", "a/f", "b/f"),

@@ -29,16 +29,16 @@ pub struct FileChange {
     pub hunks: Vec<AppliedHunk>,
 }
 
-/// Controls how a patch is applied.
+/// The options of [`apply_all`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetOptions {
-    /// Controls how hunks are located.
+    /// How hunks may differ from the files.
     pub hunks: HunkOptions,
-    /// The target of a patch that names no file.
+    /// The file that a patch without file names changes.
     pub path: Option<String>,
 }
 
-/// Returns the paths that a patch reads or writes, each once, in order.
+/// Returns the paths that a patch may read or write, each once, in the order of the patch.
 pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for file in &patch.files {
@@ -53,8 +53,8 @@ pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
     paths
 }
 
-/// For `--- old/src/f`, `+++ new/src/f`: returns the common part of both names below their first
-/// directory.
+/// Returns the path below the first directory if both names are equal there, as in `--- old/src/f`
+/// and `+++ new/src/f`.
 fn inside_top_dir(file: &FilePatch) -> Option<String> {
     let (old, new) = (file.old.as_deref()?, file.new.as_deref()?);
     let ((_, old_rest), (_, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
@@ -62,7 +62,7 @@ fn inside_top_dir(file: &FilePatch) -> Option<String> {
     same.then(|| old_rest.to_owned())
 }
 
-/// Sets the target of a patch of one file to `path`, whatever name it contains.
+/// Replaces the file name in a patch of one file by `path`.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` if the patch changes several files.
@@ -95,12 +95,13 @@ pub fn apply_all(
     files: &BTreeMap<String, Vec<u8>>,
     options: &SetOptions,
 ) -> Result<Vec<FileChange>> {
-    let mut set = Set { files, made: BTreeMap::new(), options };
-    let changes = patch.files.iter().map(|file| set.change(file)).collect::<Result<Vec<_>>>()?;
+    let mut set = PatchedSet { files, changed: BTreeMap::new(), options };
+    let changes =
+        patch.files.iter().map(|file| set.apply_file(file)).collect::<Result<Vec<_>>>()?;
     let same = |(path, bytes): (&String, &Option<Vec<u8>>)| files.get(path) == bytes.as_ref();
     let modes = changes.iter().any(|change| change.mode.is_some());
-    if set.made.iter().all(same) && !modes {
-        return Err(refuse(
+    if set.changed.iter().all(same) && !modes {
+        return Err(patch_refusal(
             patch.files.first(),
             "already_applied",
             "changes nothing: all of it is there already",
@@ -110,25 +111,27 @@ pub fn apply_all(
     Ok(changes)
 }
 
-/// The files after the parts of the patch applied so far.
-struct Set<'s> {
+/// The files with the changes of the parts of the patch that were applied so far.
+struct PatchedSet<'s> {
     files: &'s BTreeMap<String, Vec<u8>>,
-    made: BTreeMap<String, Option<Vec<u8>>>,
+    changed: BTreeMap<String, Option<Vec<u8>>>,
     options: &'s SetOptions,
 }
 
-impl Set<'_> {
+impl PatchedSet<'_> {
+    /// Returns the present content of a file; `None` if it does not exist.
     fn get(&self, path: &str) -> Option<&[u8]> {
-        match self.made.get(path) {
+        match self.changed.get(path) {
             Some(made) => made.as_deref(),
             None => self.files.get(path).map(Vec::as_slice),
         }
     }
 
-    fn change(&mut self, file: &FilePatch) -> Result<FileChange> {
-        let file = &self.named(file)?;
+    /// Applies the part of the patch for one file.
+    fn apply_file(&mut self, file: &FilePatch) -> Result<FileChange> {
+        let file = &self.with_existing_names(file)?;
         if file.binary {
-            return Err(refuse(
+            return Err(patch_refusal(
                 Some(file),
                 "unsupported_binary_patch",
                 "is binary, which is not supported",
@@ -137,7 +140,7 @@ impl Set<'_> {
         }
         let is_special = |mode: u32| matches!(mode & 0o170_000, 0o120_000 | 0o160_000);
         if file.mode.is_some_and(is_special) || file.old_mode.is_some_and(is_special) {
-            return Err(refuse(
+            return Err(patch_refusal(
                 Some(file),
                 "unsupported_mode",
                 "makes a link or a submodule, which is not supported",
@@ -151,19 +154,20 @@ impl Set<'_> {
             Operation::Rename | Operation::Copy => self.move_to(file),
         }?;
         if let Some(from) = change.from.as_ref().filter(|_| change.operation == Operation::Rename) {
-            self.made.insert(from.clone(), None);
+            self.changed.insert(from.clone(), None);
         }
-        self.made.insert(change.path.clone(), change.bytes.clone());
+        self.changed.insert(change.path.clone(), change.bytes.clone());
         Ok(change)
     }
 
-    /// Returns the file patch with the names resolved to existing files.
-    fn named(&self, file: &FilePatch) -> Result<FilePatch> {
+    /// Returns the part of the patch with names of files that exist, and with the operation that
+    /// its hunks imply.
+    fn with_existing_names(&self, file: &FilePatch) -> Result<FilePatch> {
         let mut file = file.clone();
         if file.name().is_none() {
             let only = self.files.keys().next().filter(|_| self.files.len() == 1);
             let path = self.options.path.as_ref().or(only).ok_or_else(|| {
-                refuse(None, "no_path", "names no file")
+                patch_refusal(None, "no_path", "names no file")
                     .hint("begin it with --- and +++ lines, or give the path")
             })?;
             (file.old, file.new) = (Some(path.clone()), Some(path.clone()));
@@ -195,60 +199,71 @@ impl Set<'_> {
         let path = file.new.clone().unwrap_or_default();
         let made = apply(b"", file, self.options.hunks)?;
         if self.get(&path).is_some_and(|existing| existing != made.bytes) {
-            return Err(refuse(Some(file), "exists", "is to be made, but exists")
+            return Err(patch_refusal(Some(file), "exists", "is to be made, but exists")
                 .hint("update it, or delete it first"));
         }
-        Ok(change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
+        Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
     fn delete(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.old.clone().unwrap_or_default();
-        let existing = self.existing(file, &path)?;
+        let existing = self.existing_content(file, &path)?;
         if file.unchecked {
             let removed = crate::text::count_lines(existing);
-            return Ok(change(file, path, None, None, 0, removed, Vec::new()));
+            return Ok(file_change(file, path, None, None, 0, removed, Vec::new()));
         }
         let made = apply(existing, file, self.options.hunks)?;
         if !made.bytes.is_empty() {
-            return Err(refuse(
+            return Err(patch_refusal(
                 Some(file),
                 "content_differs",
                 "is to be deleted, but has other content than the patch",
             ));
         }
-        Ok(change(file, path, None, None, made.added, made.removed, made.hunks))
+        Ok(file_change(file, path, None, None, made.added, made.removed, made.hunks))
     }
 
     fn update(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.new.clone().unwrap_or_default();
-        let made = apply(self.existing(file, &path)?, file, self.options.hunks)?;
-        Ok(change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
+        let made = apply(self.existing_content(file, &path)?, file, self.options.hunks)?;
+        Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
     fn move_to(&self, file: &FilePatch) -> Result<FileChange> {
         let from = file.old.clone().unwrap_or_default();
         let path = file.new.clone().unwrap_or_default();
         if path != from && self.get(&path).is_some() {
-            return Err(refuse(Some(file), "exists", "is the new name, but exists")
+            return Err(patch_refusal(Some(file), "exists", "is the new name, but exists")
                 .hint("choose another name, or delete it first"));
         }
         // A copy is made from the content before the patch, wherever the source is in the patch.
         let before = self.files.get(&from).filter(|_| file.operation == Operation::Copy);
-        let existing = before.map_or_else(|| self.existing(file, &from), |bytes| Ok(bytes))?;
+        let existing =
+            before.map_or_else(|| self.existing_content(file, &from), |bytes| Ok(bytes))?;
         let made = apply(existing, file, self.options.hunks)?;
-        Ok(change(file, path, Some(from), Some(made.bytes), made.added, made.removed, made.hunks))
+        Ok(file_change(
+            file,
+            path,
+            Some(from),
+            Some(made.bytes),
+            made.added,
+            made.removed,
+            made.hunks,
+        ))
     }
 
-    fn existing(&self, file: &FilePatch, path: &str) -> Result<&[u8]> {
+    /// Returns the content of a file that must exist.
+    fn existing_content(&self, file: &FilePatch, path: &str) -> Result<&[u8]> {
         self.get(path).ok_or_else(|| {
-            refuse(Some(file), "not_found", "is not there")
+            patch_refusal(Some(file), "not_found", "is not there")
                 .hint("correct the name, or make the file: --- /dev/null in a diff, *** Add File")
                 .detail("path", path)
         })
     }
 }
 
-fn change(
+/// Builds the change of one file.
+fn file_change(
     file: &FilePatch,
     path: String,
     from: Option<String>,
@@ -261,7 +276,8 @@ fn change(
     FileChange { path, from, operation: file.operation, bytes, mode, added, removed, hunks }
 }
 
-fn refuse(file: Option<&FilePatch>, reason: &str, because: &str) -> Error {
+/// The error for a part of the patch that cannot be applied, or for the whole patch.
+fn patch_refusal(file: Option<&FilePatch>, reason: &str, because: &str) -> Error {
     let name = file.and_then(FilePatch::name);
     let what =
         name.map_or_else(|| "the patch".to_owned(), |name| escape_controls(name).into_owned());

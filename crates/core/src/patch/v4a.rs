@@ -1,16 +1,16 @@
-//! Parses the `*** Begin Patch` envelope.
+//! Parses a patch in the form that begins with `*** Begin Patch` (V4A).
 
-use super::headers::{body_line, hunk_header};
-use super::parse::failed;
+use super::headers::{parse_body_line, parse_hunk_header};
+use super::parse::patch_error;
 use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine};
 use crate::error::Result;
 
-/// Reports whether a line begins an envelope.
+/// Returns true for the first line of such a patch.
 pub(super) fn begins(line: &str) -> bool {
     matches!(line.trim(), "*** Begin Patch")
 }
 
-/// Parses the envelope that begins at line `at` (0-based).
+/// Parses the patch whose first line is line `at` (0-based).
 pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
     let mut patch = Patch::default();
     let mut at = at + 1;
@@ -23,7 +23,7 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
         }
         let operation = |mark: &str| text.strip_prefix(mark).map(|path| path.trim().to_owned());
         if let Some(path) = operation("*** Add File:") {
-            let (lines, next) = added(lines, at)?;
+            let (lines, next) = read_added_lines(lines, at)?;
             at = next;
             let hunks = match lines.is_empty() {
                 true => Vec::new(),
@@ -59,16 +59,16 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
                 (file.operation, file.new) = (Operation::Rename, Some(to.trim().to_owned()));
                 at += 1;
             }
-            at = hunks(lines, at, &mut file)?;
+            at = read_hunks(lines, at, &mut file)?;
             if file.hunks.is_empty() && file.operation == Operation::Update {
-                return Err(failed(
+                return Err(patch_error(
                     format!("the update at line {number} of the patch has no hunk"),
                     Some(number),
                 ));
             }
             patch.files.push(file);
         } else if !text.is_empty() {
-            return Err(failed(
+            return Err(patch_error(
                 format!("line {number} of the patch is not a file header"),
                 Some(number),
             )
@@ -76,24 +76,26 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
         }
     }
     if patch.files.is_empty() {
-        return Err(failed("the patch names no file", None)
+        return Err(patch_error("the patch names no file", None)
             .hint("use *** Add File:, *** Update File: or *** Delete File:"));
     }
     Ok(patch)
 }
 
+/// Returns true for a line that ends the body of a file.
 fn is_header(line: &str) -> bool {
     line.starts_with("*** ") && line.trim() != "*** End of File"
 }
 
-fn added(lines: &[&str], mut at: usize) -> Result<(Vec<PatchLine>, usize)> {
+/// Reads the content of an added file; also returns the line after it.
+fn read_added_lines(lines: &[&str], mut at: usize) -> Result<(Vec<PatchLine>, usize)> {
     let mut added = Vec::new();
     while let Some(line) = lines.get(at).filter(|line| !is_header(line)) {
         let text = match line.strip_prefix('+') {
             Some(text) => text,
             None if line.trim().is_empty() => "",
             None => {
-                return Err(failed(
+                return Err(patch_error(
                     format!("line {} of the patch does not begin with +", at + 1),
                     Some(at + 1),
                 )
@@ -109,7 +111,8 @@ fn added(lines: &[&str], mut at: usize) -> Result<(Vec<PatchLine>, usize)> {
     Ok((added, at))
 }
 
-fn hunks(lines: &[&str], mut at: usize, file: &mut FilePatch) -> Result<usize> {
+/// Reads the hunks of an updated file; returns the line after them.
+fn read_hunks(lines: &[&str], mut at: usize, file: &mut FilePatch) -> Result<usize> {
     let mut hunk = Hunk { line: at + 1, ..Hunk::default() };
     let mut bare = 0;
     let close = |file: &mut FilePatch, hunk: Hunk, bare: usize| {
@@ -125,7 +128,7 @@ fn hunks(lines: &[&str], mut at: usize, file: &mut FilePatch) -> Result<usize> {
             hunk.at_end = true;
             continue;
         }
-        if let Some(header) = hunk_header(line) {
+        if let Some(header) = parse_hunk_header(line) {
             if !hunk.lines.is_empty() {
                 let anchors = Vec::new();
                 let next = Hunk { line: at, anchors, ..Hunk::default() };
@@ -137,8 +140,8 @@ fn hunks(lines: &[&str], mut at: usize, file: &mut FilePatch) -> Result<usize> {
             }
             continue;
         }
-        let Some(body) = body_line(line) else {
-            return Err(failed(
+        let Some(body) = parse_body_line(line) else {
+            return Err(patch_error(
                 format!("line {at} of the patch begins with none of space, + and -"),
                 Some(at),
             )

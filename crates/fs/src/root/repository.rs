@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use filewright_core::Result;
-use filewright_core::pattern::policy::{Marks, REPOSITORY_MARKS, RepositoryParts};
+use filewright_core::pattern::policy::{REPOSITORY_MARKS, RepositoryMarks, RepositoryParts};
 
 use super::Roots;
 use crate::dir::errno::repository_error;
@@ -30,10 +30,10 @@ impl Roots {
     /// Returns which of the entries by which git recognises a repository (`HEAD`, `objects`,
     /// `refs`, `commondir`) exist in a directory; none if it is outside the roots or cannot be
     /// read.
-    pub(crate) fn repository_marks_at(&self, directory: &[u8]) -> Marks {
+    pub(crate) fn repository_marks_at(&self, directory: &[u8]) -> RepositoryMarks {
         let Some(index) = self.nearest_anchor(if directory.is_empty() { b"/" } else { directory })
         else {
-            return Marks::default();
+            return RepositoryMarks::default();
         };
         let root = &self.roots[index];
         let rest = directory.get(root.anchor_path.len()..).unwrap_or_default();
@@ -44,8 +44,8 @@ impl Roots {
 }
 
 /// Like [`Roots::repository_marks_at`], for the directory at `path` relative to an open one.
-pub(crate) fn repository_marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
-    let mut marks = Marks::default();
+pub(crate) fn repository_marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> RepositoryMarks {
+    let mut marks = RepositoryMarks::default();
     for mark in REPOSITORY_MARKS {
         let mut place = path.to_vec();
         if !place.is_empty() {

@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::Result;
-use filewright_core::pattern::policy::{Marks, PathCursor};
+use filewright_core::pattern::policy::{PathCursor, RepositoryMarks};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -184,7 +184,7 @@ impl Copying<'_> {
         dir: BorrowedFd<'_>,
         name: &[u8],
     ) -> Result<bool> {
-        if self.roots.rules().protects() && Marks::is_mark(name) {
+        if self.roots.rules().protects() && RepositoryMarks::is_mark(name) {
             // The existing entries of the destination count too, because the copy is merged with
             // them.
             let there = self.roots.repository_marks_at(to.path());

@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
-use filewright_core::pattern::policy::{Marks, PathCursor};
+use filewright_core::pattern::policy::{PathCursor, RepositoryMarks};
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::{outside_error, protected_error, repository_error};
@@ -51,7 +51,7 @@ impl Roots {
             // Only a move can put a repository where git finds it.
             if there.is_some()
                 && rules.protects()
-                && Marks::is_mark(name)
+                && RepositoryMarks::is_mark(name)
                 && repository_marks_in(dir, b"").is_repository()
             {
                 return Err(repository_error());

@@ -1,4 +1,4 @@
-//! Globs over relative paths, with ripgrep's rules.
+//! Matches relative paths against globs, with ripgrep's rules.
 //!
 //! A pattern without a slash matches a name at any depth; one with a slash is anchored where the
 //! walk starts, and so is one with a leading slash; `dir/` stands for the directory and everything
@@ -16,16 +16,17 @@ use regex_automata::util::syntax;
 
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
-use pattern::{Pattern, Simple};
+use pattern::{NameTest, Pattern};
 pub use suffix_filter::SuffixFilter;
 
-/// The maximum length of a pattern in bytes.
+/// The maximum length of a pattern in bytes; a longer one is refused.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
-/// The maximum memory of the automaton for one list, in bytes.
+/// The maximum size in bytes of the automaton for one list; a list that needs more is refused.
 const MAX_NFA_BYTES: usize = 8 << 20;
-/// The same for a deny list, which the host writes and which may have 4,096 patterns.
+/// The maximum size in bytes of the automaton for a deny list, which the host writes and which may
+/// have 4,096 patterns.
 const MAX_DENY_NFA_BYTES: usize = 32 << 20;
-/// The maximum number of patterns in one list.
+/// The maximum number of patterns in both lists together.
 pub const MAX_PATTERNS: usize = 1000;
 
 /// A compiled list of patterns to include and a list to exclude.
@@ -40,16 +41,16 @@ pub const MAX_PATTERNS: usize = 1000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Globs {
-    include: Option<Set>,
-    exclude: Option<Set>,
-    /// The directories that can contain matches; `None` if some pattern matches at any depth.
+    include: Option<EntryMatcher>,
+    exclude: Option<EntryMatcher>,
+    /// The directories below which entries can match; `None` if a pattern matches at any depth.
     reach: Option<Vec<PrefixFilter>>,
-    /// The possible suffixes of matches; `None` if some match can end in anything.
+    /// The literal suffixes of which each match has one; `None` if a pattern does not end in
+    /// literal text.
     ends: Option<SuffixFilter>,
 }
 
-/// Returns the pattern after a leading `!`, or `None` without one. `!(` is the syntax of another
-/// dialect.
+/// Returns the pattern after a leading `!`, or `None` without one.
 fn negated(pattern: &str) -> Result<Option<&str>> {
     match pattern.strip_prefix('!') {
         Some(rest) if rest.starts_with('(') => Err(Pattern::parse(pattern)
@@ -59,7 +60,7 @@ fn negated(pattern: &str) -> Result<Option<&str>> {
     }
 }
 
-/// The case sensitivity of letters.
+/// Whether letter case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
     /// `a` does not match `A`.
@@ -97,7 +98,7 @@ impl Globs {
             excluded.push(Pattern::parse(negated(pattern)?.unwrap_or(pattern))?);
         }
         let reach = match case {
-            // A folded prefix does not justify a second way of comparing.
+            // Prefixes are compared byte by byte, so they are not used if case is ignored.
             Case::Insensitive => None,
             Case::Sensitive if include.is_empty() => None,
             Case::Sensitive => include.iter().map(PrefixFilter::of).collect(),
@@ -107,8 +108,8 @@ impl Globs {
             _ => None,
         };
         Ok(Self {
-            include: Set::compile(&include, case, SubtreeRule::Directories)?,
-            exclude: Set::compile(&excluded, case, SubtreeRule::Everything)?,
+            include: EntryMatcher::compile(&include, case, SubtreeRule::Directories)?,
+            exclude: EntryMatcher::compile(&excluded, case, SubtreeRule::Everything)?,
             reach,
             ends,
         })
@@ -125,24 +126,24 @@ impl Globs {
         Self::new(&options.list("patterns")?, &options.list("exclude")?, case)
     }
 
-    /// Reports whether every path matches.
+    /// Returns true if there are no patterns, so that every path matches.
     pub fn is_everything(&self) -> bool {
         self.include.is_none() && self.exclude.is_none()
     }
 
-    /// Reports whether the entry at the relative `path` (`/`-separated, no leading slash) is
+    /// Returns true if the entry at the relative `path` (`/`-separated, no leading slash) is
     /// included and neither it nor a directory above it is excluded.
     pub fn matches(&self, path: &[u8], is_dir: bool) -> bool {
         self.include.as_ref().is_none_or(|set| set.matches(path, is_dir))
             && !self.excluded(path, is_dir)
     }
 
-    /// Reports whether the entry is excluded. A walk does not enter such a directory.
+    /// Returns true if the entry is excluded. A walk does not enter such a directory.
     pub fn excluded(&self, path: &[u8], is_dir: bool) -> bool {
         self.exclude.as_ref().is_some_and(|set| set.matches(path, is_dir))
     }
 
-    /// Reports whether anything below the directory at `path` can match. The start of the walk is
+    /// Returns false if nothing below the directory at `path` can match. The start of the walk is
     /// the empty path.
     pub fn may_contain(&self, path: &[u8]) -> bool {
         match &self.reach {
@@ -153,8 +154,8 @@ impl Globs {
 }
 
 impl Globs {
-    /// Returns the suffixes of which every included path has one, if all patterns end in literal
-    /// text.
+    /// Returns the literal suffixes of which every included path has one; `None` if a pattern does
+    /// not end in literal text.
     pub fn ends(&self) -> Option<&SuffixFilter> {
         self.ends.as_ref()
     }
@@ -172,9 +173,9 @@ impl Globs {
     }
 }
 
-/// Patterns that each state their own anchor: `/src/*.ts` at the base of the relative paths,
-/// `**/*.ts` at any depth below it. A match covers only the entry itself, and a slash at the end of
-/// a pattern has no meaning.
+/// A list of globs without the rules of a search: each begins with `/` for the base of the relative
+/// paths, or with `**/` for any depth. A match covers only the entry itself, and a slash at the end
+/// of a pattern has no meaning.
 #[derive(Clone, Debug)]
 pub(crate) struct PatternSet(Option<Matcher>);
 
@@ -187,7 +188,7 @@ impl PatternSet {
         }
         let patterns: Vec<Pattern<'_>> =
             patterns.iter().map(|pattern| Pattern::parse(pattern)).collect::<Result<_>>()?;
-        let mut builder = Builder::new(case);
+        let mut builder = MatcherBuilder::new(case);
         for pattern in &patterns {
             builder.add(pattern)?;
         }
@@ -198,13 +199,13 @@ impl PatternSet {
         self.0.is_none()
     }
 
-    /// Reports whether a pattern matches the relative path.
+    /// Returns true if a pattern matches the relative path.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
         self.0.as_ref().is_some_and(|matcher| matcher.matches(path))
     }
 }
 
-/// Determines how much a pattern covers below its matches.
+/// Whether a pattern also covers the entries below those that it matches.
 #[derive(Clone, Copy)]
 enum SubtreeRule {
     /// Only `dir/` covers the entries below it (inclusion).
@@ -213,20 +214,20 @@ enum SubtreeRule {
     Everything,
 }
 
-/// Patterns that match any entry, and patterns that match directories only.
+/// A compiled list: patterns that match any entry, and patterns that match directories only.
 #[derive(Clone, Debug)]
-struct Set {
+struct EntryMatcher {
     entries: Matcher,
     directories: Matcher,
 }
 
-impl Set {
+impl EntryMatcher {
     fn compile(patterns: &[Pattern<'_>], case: Case, below: SubtreeRule) -> Result<Option<Self>> {
         if patterns.is_empty() {
             return Ok(None);
         }
-        let mut entries = Builder::new(case);
-        let mut directories = Builder::new(case);
+        let mut entries = MatcherBuilder::new(case);
+        let mut directories = MatcherBuilder::new(case);
         for pattern in patterns {
             let target = if pattern.directory { &mut directories } else { &mut entries };
             target.add(pattern)?;
@@ -245,8 +246,8 @@ impl Set {
     }
 }
 
-/// Collects patterns for a [`Matcher`].
-struct Builder {
+/// Collects patterns for a [`Matcher`] by how they can be compared.
+struct MatcherBuilder {
     case: Case,
     names: Vec<Box<[u8]>>,
     suffixes: Vec<Box<[u8]>>,
@@ -254,7 +255,7 @@ struct Builder {
     regexes: Vec<String>,
 }
 
-impl Builder {
+impl MatcherBuilder {
     fn new(case: Case) -> Self {
         Self {
             case,
@@ -265,15 +266,16 @@ impl Builder {
         }
     }
 
+    /// Adds the entries that the pattern matches.
     fn add(&mut self, pattern: &Pattern<'_>) -> Result<()> {
-        match pattern.simple() {
-            Some(Simple::Name(name)) if self.case == Case::Sensitive => {
+        match pattern.as_name_test() {
+            Some(NameTest::Name(name)) if self.case == Case::Sensitive => {
                 self.names.push(name.as_bytes().into());
             }
-            Some(Simple::Suffix(suffix)) if self.case == Case::Sensitive => {
+            Some(NameTest::Suffix(suffix)) if self.case == Case::Sensitive => {
                 self.suffixes.push(suffix.as_bytes().into());
             }
-            Some(Simple::Affixes(prefix, suffix)) if self.case == Case::Sensitive => {
+            Some(NameTest::Affixes(prefix, suffix)) if self.case == Case::Sensitive => {
                 self.affixes.push((prefix.as_bytes().into(), suffix.as_bytes().into()));
             }
             _ => self.regexes.push(pattern.regex()?),
@@ -302,7 +304,7 @@ impl Builder {
             let syntax =
                 syntax::Config::new().utf8(false).case_insensitive(case == Case::Insensitive);
             let regex = meta::Builder::new().configure(config).syntax(syntax).build_many(&regexes);
-            // A pattern that parsed as a glob can fail only because of its size.
+            // A pattern that parsed as a glob fails to compile only because of its size.
             let longest = patterns.iter().max_by_key(|pattern| pattern.body.len());
             Some(regex.map_err(|_| match longest {
                 Some(pattern) => pattern.too_large(),
@@ -316,16 +318,16 @@ impl Builder {
 /// The prefix and suffix of a name.
 type Affixes = (Box<[u8]>, Box<[u8]>);
 
-/// Reports whether a path matches any of several patterns.
+/// Tests whether a path matches any of several patterns.
 #[derive(Clone, Debug)]
 struct Matcher {
-    /// Complete last names.
+    /// Patterns that are the complete last name.
     names: Vec<Box<[u8]>>,
-    /// Suffixes of last names.
+    /// Patterns that are a suffix of the last name.
     suffixes: Vec<Box<[u8]>>,
-    /// Prefixes and suffixes of last names.
+    /// Patterns that are a prefix and a suffix of the last name.
     affixes: Vec<Affixes>,
-    /// Complete paths.
+    /// All other patterns, matched against the complete path.
     regex: Option<Regex>,
 }
 
@@ -351,22 +353,22 @@ impl Matcher {
     }
 }
 
-/// Like `ends_with`, but checks the last byte first, which rejects most paths.
+/// Does the same as `ends_with`, but compares the last byte first, which rejects most paths.
 fn ends_with(path: &[u8], suffix: &[u8]) -> bool {
     (suffix.is_empty() || path.last() == suffix.last()) && path.ends_with(suffix)
 }
 
-/// Bounds the directories in which an anchored pattern can match.
+/// The directories below which an anchored pattern can match.
 #[derive(Clone, Debug)]
 struct PrefixFilter {
-    /// The literal names at the beginning of every match.
+    /// The literal names with which every match begins.
     prefix: Vec<Box<[u8]>>,
-    /// The number of names in the longest match.
+    /// The number of names in the longest match; the maximum value if it is unlimited.
     depth: usize,
 }
 
 impl PrefixFilter {
-    /// Returns the directories in which the pattern can match, or `None` for any.
+    /// Returns the directories below which the pattern can match, or `None` for any.
     fn of(pattern: &Pattern<'_>) -> Option<Self> {
         if !pattern.anchored {
             return None;
@@ -381,6 +383,7 @@ impl PrefixFilter {
         Some(Self { prefix, depth: if deep { usize::MAX } else { names.len() } })
     }
 
+    /// Returns false if nothing below the directory can match.
     fn may_contain(&self, directory: &[u8]) -> bool {
         let mut depth = 0;
         for name in directory.split(|&byte| byte == b'/') {

@@ -9,26 +9,27 @@ use std::str::Chars;
 use super::MAX_PATTERN_BYTES;
 use crate::error::{Code, Error, Result};
 
-/// Any bytes of one name.
-const STAR: &str = "(?-u:[^/]*)";
-/// A code point, or a byte of a name that is not UTF-8.
-const ANY_CHARACTER: &str = "(?:[^/]|(?-u:[\\x80-\\xFF]))";
-/// Any number of whole directories.
-const DIRECTORIES: &str = "(?:(?s-u:.*)/)?";
-/// Everything below.
-const REST: &str = "(?s-u:.+)";
+/// Matches any bytes of one name.
+const STAR_REGEX: &str = "(?-u:[^/]*)";
+/// Matches one code point, or a byte of a name that is not UTF-8.
+const ANY_CHARACTER_REGEX: &str = "(?:[^/]|(?-u:[\\x80-\\xFF]))";
+/// Matches any number of whole directories.
+const DIRECTORIES_REGEX: &str = "(?:(?s-u:.*)/)?";
+/// Matches everything below a directory.
+const EVERYTHING_BELOW_REGEX: &str = "(?s-u:.+)";
 
-/// The syntax of another dialect that is refused, because it would match nothing as literal text.
-struct Foreign {
+/// A syntax of other programs that is refused with a remedy, because as literal text it would match
+/// nothing.
+struct UnsupportedSyntax {
     reason: &'static str,
     remedy: &'static str,
 }
 
-/// The syntax of bash and other shells that begins with a character and a parenthesis.
-const EXTENDED: [(char, Foreign); 4] = [
+/// The extended globs of bash: a character and a parenthesis.
+const EXTENDED_GLOBS: [(char, UnsupportedSyntax); 4] = [
     (
         '!',
-        Foreign {
+        UnsupportedSyntax {
             reason: "it has the form !(…), which is not known",
             remedy: "exclude with a pattern of its own that begins with '!', such as [\"*.ts\", \"!*.test.ts\"]; \
                      write !\\( for a name that begins with a parenthesis",
@@ -36,14 +37,14 @@ const EXTENDED: [(char, Foreign); 4] = [
     ),
     (
         '@',
-        Foreign {
+        UnsupportedSyntax {
             reason: "it has the form @(…), which is not known",
             remedy: "write {a,b} for one of several; write @\\( for these letters",
         },
     ),
     (
         '+',
-        Foreign {
+        UnsupportedSyntax {
             reason: "it has the form +(…), which is not known",
             remedy: "write * or {a,b}; write +\\( for these letters",
         },
@@ -51,17 +52,17 @@ const EXTENDED: [(char, Foreign); 4] = [
     // `*(…)` remains a star and literal parentheses, as in `*(1).txt`.
     (
         '?',
-        Foreign {
+        UnsupportedSyntax {
             reason: "it has the form ?(…), which is not known",
             remedy: "write {a,} for a part that may be missing; write ?\\( for any letter and a parenthesis",
         },
     ),
 ];
-const ALTERNATIVES: Foreign = Foreign {
+const PARENTHESIZED_ALTERNATIVES: UnsupportedSyntax = UnsupportedSyntax {
     reason: "it has the form (a|b), which is not known",
     remedy: "write {a,b}; write \\( for a parenthesis",
 };
-const SEQUENCE: Foreign = Foreign {
+const BRACE_SEQUENCE: UnsupportedSyntax = UnsupportedSyntax {
     reason: "it has the form {1..3}, which is not known",
     remedy: "write {1,2,3} or [1-3]",
 };
@@ -70,21 +71,21 @@ const SEQUENCE: Foreign = Foreign {
 pub(super) struct Pattern<'a> {
     /// The glob as the caller wrote it, for errors.
     written: &'a str,
-    /// Without leading `./`, `/` and `**/` and without a trailing slash.
+    /// The glob without leading `./`, `/` and `**/` and without a trailing slash.
     pub body: &'a str,
-    /// Matches only from the start of the walk.
+    /// Whether it matches only from the start of the walk.
     pub anchored: bool,
-    /// Matches only directories (and the entries below them).
+    /// Whether it matches only directories (and the entries below them).
     pub directory: bool,
 }
 
-/// A pattern without a slash that needs no automaton.
-pub(super) enum Simple<'a> {
-    /// The complete name.
+/// A pattern without a slash that is compared with the last name of a path, without an automaton.
+pub(super) enum NameTest<'a> {
+    /// The name must be this.
     Name(&'a str),
-    /// `*` and a suffix of the name.
+    /// The name must end with this (`*` and a suffix).
     Suffix(&'a str),
-    /// A prefix of the name, `*` and a suffix.
+    /// The name must begin and end with these (a prefix, `*` and a suffix).
     Affixes(&'a str, &'a str),
 }
 
@@ -109,7 +110,7 @@ impl<'a> Pattern<'a> {
             return Err(invalid(written, "it climbs out of the directory that is searched")
                 .hint("name that directory in path and keep the pattern below it"));
         }
-        if let Some(Foreign { reason, remedy }) = foreign(body) {
+        if let Some(UnsupportedSyntax { reason, remedy }) = find_unsupported_syntax(body) {
             return Err(invalid(written, reason).hint(*remedy));
         }
         // A pattern after `**/` matches at any depth, like one without a slash.
@@ -123,31 +124,31 @@ impl<'a> Pattern<'a> {
     }
 
     /// Returns the pattern as a comparison of the last name, if it is that simple.
-    pub fn simple(&self) -> Option<Simple<'a>> {
+    pub fn as_name_test(&self) -> Option<NameTest<'a>> {
         let plain = |text: &str| !text.contains(['*', '?', '[', '{', '}', '\\', '/']);
         match self.body.strip_prefix('*') {
             _ if self.anchored => None,
-            Some("*") => Some(Simple::Suffix("")),
-            Some(suffix) if plain(suffix) => Some(Simple::Suffix(suffix)),
-            None if plain(self.body) => Some(Simple::Name(self.body)),
+            Some("*") => Some(NameTest::Suffix("")),
+            Some(suffix) if plain(suffix) => Some(NameTest::Suffix(suffix)),
+            None if plain(self.body) => Some(NameTest::Name(self.body)),
             None => self
                 .body
                 .split_once('*')
                 .filter(|(prefix, suffix)| plain(prefix) && plain(suffix))
-                .map(|(prefix, suffix)| Simple::Affixes(prefix, suffix)),
+                .map(|(prefix, suffix)| NameTest::Affixes(prefix, suffix)),
             _ => None,
         }
     }
 
-    /// Returns the expression for the entries that the pattern itself matches.
+    /// Returns the regular expression for the paths of the entries that the pattern itself matches.
     pub fn regex(&self) -> Result<String> {
         let mut regex = String::with_capacity(self.body.len() * 2 + 32);
         regex.push('^');
         if !self.anchored {
-            regex.push_str(DIRECTORIES);
+            regex.push_str(DIRECTORIES_REGEX);
         }
         Translator { chars: self.body.chars().peekable(), regex, groups: Vec::new() }
-            .run()
+            .translate()
             .map(|mut regex| {
                 regex.push('$');
                 regex
@@ -163,9 +164,9 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// Finds the first syntax of another dialect in a pattern. Classes and escaped characters are
+/// Returns the first unsupported syntax in a pattern. Character classes and escaped characters are
 /// skipped.
-fn foreign(body: &str) -> Option<&'static Foreign> {
+fn find_unsupported_syntax(body: &str) -> Option<&'static UnsupportedSyntax> {
     let mut before = None;
     let mut rest = body;
     while let Some(c) = rest.chars().next() {
@@ -184,15 +185,17 @@ fn foreign(body: &str) -> Option<&'static Foreign> {
             }
             '(' => {
                 let inner = rest.split_once(')').map(|(inner, _)| inner);
-                let extended = EXTENDED.iter().find(|(mark, _)| before == Some(*mark));
+                let extended = EXTENDED_GLOBS.iter().find(|(mark, _)| before == Some(*mark));
                 match (inner, extended) {
                     (Some(_), Some((_, foreign))) => return Some(foreign),
-                    (Some(inner), None) if inner.contains('|') => return Some(&ALTERNATIVES),
+                    (Some(inner), None) if inner.contains('|') => {
+                        return Some(&PARENTHESIZED_ALTERNATIVES);
+                    }
                     _ => {}
                 }
             }
             '{' if rest.split_once('}').is_some_and(|(inner, _)| is_sequence(inner)) => {
-                return Some(&SEQUENCE);
+                return Some(&BRACE_SEQUENCE);
             }
             _ => {}
         }
@@ -201,7 +204,7 @@ fn foreign(body: &str) -> Option<&'static Foreign> {
     None
 }
 
-/// Reports whether braces contain two numbers or two letters separated by two dots.
+/// Returns true if the text between braces is two numbers or two letters separated by two dots.
 fn is_sequence(inner: &str) -> bool {
     let Some((first, last)) = inner.split_once("..") else { return false };
     let is_number = |text: &str| {
@@ -221,6 +224,7 @@ fn invalid(pattern: &str, reason: &str) -> Error {
         .detail("pattern", shown)
 }
 
+/// Translates the body of a glob to a regular expression, character by character.
 struct Translator<'a> {
     chars: Peekable<Chars<'a>>,
     regex: String,
@@ -228,25 +232,26 @@ struct Translator<'a> {
     groups: Vec<Group>,
 }
 
+/// An open brace.
 struct Group {
-    /// True if a name begins at the brace.
+    /// Whether a name begins at the brace.
     begins_name: bool,
-    /// The start of the group in `regex`.
+    /// The byte offset of the group in `regex`.
     at: usize,
     commas: usize,
 }
 
 impl Translator<'_> {
-    fn run(mut self) -> Result<String, &'static str> {
-        // True if the next character begins a name; `**` crosses directories only when it is a
-        // whole name.
+    fn translate(mut self) -> Result<String, &'static str> {
+        // Whether the next character begins a name; `**` crosses directories only if it is a whole
+        // name.
         let mut begins_name = true;
         while let Some(c) = self.chars.next() {
             let was = std::mem::replace(&mut begins_name, false);
             match c {
-                '*' => begins_name = self.star(was),
-                '?' => self.regex.push_str(ANY_CHARACTER),
-                '[' => self.class()?,
+                '*' => begins_name = self.push_star(was),
+                '?' => self.regex.push_str(ANY_CHARACTER_REGEX),
+                '[' => self.push_class()?,
                 '{' => {
                     if self.groups.len() == 100 {
                         return Err("its braces are nested too deep");
@@ -272,23 +277,24 @@ impl Translator<'_> {
                         self.regex.insert_str(group.at, "(?:");
                         self.regex.push(')');
                     }
-                    None => self.literal('}'),
+                    None => self.push_literal('}'),
                 },
                 '\\' => {
                     let escaped = self.chars.next().ok_or("it ends in a backslash")?;
-                    self.literal(escaped);
+                    self.push_literal(escaped);
                 }
                 '/' => {
                     self.regex.push('/');
                     begins_name = true;
                 }
-                c => self.literal(c),
+                c => self.push_literal(c),
             }
         }
         if self.groups.is_empty() { Ok(self.regex) } else { Err("a brace is not closed") }
     }
 
-    fn literal(&mut self, c: char) {
+    /// Appends a character that matches itself.
+    fn push_literal(&mut self, c: char) {
         if regex_syntax::is_meta_character(c) {
             self.regex.push('\\');
         }
@@ -296,7 +302,7 @@ impl Translator<'_> {
     }
 
     /// Translates a run of stars and returns whether a name begins after it.
-    fn star(&mut self, begins_name: bool) -> bool {
+    fn push_star(&mut self, begins_name: bool) -> bool {
         let mut stars = 1;
         while self.chars.next_if_eq(&'*').is_some() {
             stars += 1;
@@ -305,27 +311,27 @@ impl Translator<'_> {
             match self.chars.peek() {
                 Some('/') => {
                     self.chars.next();
-                    self.regex.push_str(DIRECTORIES);
+                    self.regex.push_str(DIRECTORIES_REGEX);
                     return true;
                 }
                 None => {
-                    self.regex.push_str(REST);
+                    self.regex.push_str(EVERYTHING_BELOW_REGEX);
                     return false;
                 }
                 Some(',' | '}') if !self.groups.is_empty() => {
-                    self.regex.push_str(REST);
+                    self.regex.push_str(EVERYTHING_BELOW_REGEX);
                     return false;
                 }
                 Some(_) => {}
             }
         }
-        self.regex.push_str(STAR);
+        self.regex.push_str(STAR_REGEX);
         false
     }
 
-    /// Translates a class. It also matches its own text, so that a pattern that is the name of an
-    /// existing file, such as `app/[id]/page.tsx`, finds it.
-    fn class(&mut self) -> Result<(), &'static str> {
+    /// Translates a character class such as `[a-z]`. The expression also matches the text of the
+    /// class itself, so that the name of an existing file such as `app/[id]/page.tsx` finds it.
+    fn push_class(&mut self) -> Result<(), &'static str> {
         const UNCLOSED: &str = "a [ is not closed";
         let written = self.chars.clone();
         self.regex.push_str("(?:[[");
@@ -337,7 +343,7 @@ impl Translator<'_> {
             let low = match self.chars.next().ok_or(UNCLOSED)? {
                 ']' if !first => break,
                 '[' if self.chars.peek() == Some(&':') => {
-                    self.named_class()?;
+                    self.push_named_class()?;
                     first = false;
                     continue;
                 }
@@ -364,14 +370,14 @@ impl Translator<'_> {
         let left = self.chars.clone().count();
         let length = written.clone().count() - left;
         for c in written.take(length) {
-            self.literal(c);
+            self.push_literal(c);
         }
         self.regex.push(')');
         Ok(())
     }
 
     /// Translates `[:alpha:]` and similar classes; expects to be after the inner `[`.
-    fn named_class(&mut self) -> Result<(), &'static str> {
+    fn push_named_class(&mut self) -> Result<(), &'static str> {
         let name: String = self.chars.by_ref().skip(1).take_while(|&c| c != ':').collect();
         let known = [
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",

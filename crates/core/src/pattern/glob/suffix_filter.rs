@@ -1,59 +1,62 @@
-//! A cheap filter for glob matching by the suffix and the letters of a path: comparing two words
-//! rejects nearly all paths, where matching costs ten times as much.
+//! Rejects most paths that no glob of a list can match, by comparing two 64-bit words: the last
+//! bytes and the letters of a path. Matching a glob costs ten times as much.
 
 use super::pattern::Pattern;
 use crate::text::char_mask::char_mask;
 
-/// The number of bytes compared.
-const WIDTH: usize = size_of::<u64>();
+/// The number of bytes at the end of a path that are compared.
+const SUFFIX_BYTES: usize = size_of::<u64>();
 
-/// The suffixes of which every matching path has one, each with the letters that the rest contains.
+/// The literal suffixes of which every matching path has one, each with the letters that the path
+/// must contain.
 #[derive(Clone, Debug)]
-pub struct SuffixFilter(Vec<End>);
+pub struct SuffixFilter(Vec<LiteralSuffix>);
 
+/// The last bytes of a suffix, a mask of those that are compared, and a mask of required letters.
 #[derive(Clone, Copy, Debug)]
-struct End {
+struct LiteralSuffix {
     bytes: u64,
     mask: u64,
     letters: u64,
 }
 
 impl SuffixFilter {
-    /// Returns the literal suffixes of the patterns, or `None` if one of them allows any suffix.
+    /// Returns the filter for some patterns, or `None` if one of them does not end in literal text.
     pub(super) fn of(patterns: &[Pattern<'_>]) -> Option<Self> {
         let mut ends = Vec::new();
         for pattern in patterns {
             if pattern.directory {
                 return None;
             }
-            let letters = char_mask(literals(pattern.body).as_bytes());
-            match braces(pattern.body) {
+            let letters = char_mask(literal_chars(pattern.body).as_bytes());
+            match split_final_braces(pattern.body) {
                 Some((before, alternatives)) => {
-                    let literal = literal_end(before);
+                    let literal = literal_suffix(before);
                     for alternative in alternatives.split(',') {
-                        ends.push(End::of(&[literal, alternative].concat(), letters)?);
+                        ends.push(LiteralSuffix::of(&[literal, alternative].concat(), letters)?);
                     }
                 }
-                None => ends.push(End::of(literal_end(pattern.body), letters)?),
+                None => ends.push(LiteralSuffix::of(literal_suffix(pattern.body), letters)?),
             }
         }
         Some(Self(ends))
     }
 
-    /// Reports whether a path can match, given its last eight bytes, the last one on top, and its
-    /// letters. A shorter path may have arbitrary bytes before it.
+    /// Returns true if a path may match, given its last eight bytes, the last one in the highest
+    /// byte, and its letters ([`char_mask`]). For a shorter path the lower bytes do not matter.
     #[inline]
     pub fn fit(&self, last: u64, letters: u64) -> bool {
-        let fits = |end: &End| ((last ^ end.bytes) & end.mask) | (end.letters & !letters) == 0;
+        let fits =
+            |end: &LiteralSuffix| ((last ^ end.bytes) & end.mask) | (end.letters & !letters) == 0;
         self.0.iter().any(fits)
     }
 }
 
-impl End {
+impl LiteralSuffix {
     fn of(text: &str, letters: u64) -> Option<Self> {
-        let (mut bytes, mut mask) = ([0; WIDTH], [0; WIDTH]);
-        for (place, byte) in text.bytes().rev().take(WIDTH).enumerate() {
-            (bytes[WIDTH - 1 - place], mask[WIDTH - 1 - place]) = (byte, 0xff);
+        let (mut bytes, mut mask) = ([0; SUFFIX_BYTES], [0; SUFFIX_BYTES]);
+        for (place, byte) in text.bytes().rev().take(SUFFIX_BYTES).enumerate() {
+            (bytes[SUFFIX_BYTES - 1 - place], mask[SUFFIX_BYTES - 1 - place]) = (byte, 0xff);
         }
         let (bytes, mask) = (u64::from_le_bytes(bytes), u64::from_le_bytes(mask));
         let letters = letters | char_mask(text.as_bytes());
@@ -61,20 +64,21 @@ impl End {
     }
 }
 
-/// Returns the characters that every match contains literally. A slash may belong to `**/`.
-fn literals(body: &str) -> String {
+/// Returns the characters that every match contains literally. A slash is left out, because it may
+/// belong to `**/`.
+fn literal_chars(body: &str) -> String {
     let sure = body.find(['[', '{', '\\']).map_or(body, |at| &body[..at]);
     sure.replace(['*', '?', '/'], "")
 }
 
-/// Returns the text after the last special character.
-fn literal_end(body: &str) -> &str {
+/// Returns the text after the last special character of a glob.
+fn literal_suffix(body: &str) -> &str {
     body.rfind(SPECIAL).map_or(body, |at| &body[at + 1..])
 }
 
 /// Splits a body that ends in braces of literal alternatives into the part before them and the
 /// alternatives.
-fn braces(body: &str) -> Option<(&str, &str)> {
+fn split_final_braces(body: &str) -> Option<(&str, &str)> {
     let (before, alternatives) = body.strip_suffix('}')?.rsplit_once('{')?;
     let plain = !alternatives.contains(|c| c != ',' && SPECIAL.contains(&c));
     // Braces without a comma may be literal, and so is a brace after a backslash.
@@ -82,7 +86,7 @@ fn braces(body: &str) -> Option<(&str, &str)> {
         .then_some((before, alternatives))
 }
 
-/// The special characters; each is one byte.
+/// The characters with a special meaning in globs; each is one byte.
 const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Ignore rules with git's exact semantics.
+//! Decides which paths ignore files exclude, exactly as git does.
 //!
 //! [`IgnoreRules`] are the lines of one ignore file; a [`Stack`] holds the rules of every directory from
 //! the root down to the current directory of a walk. This module does no I/O: the walk finds the
@@ -15,15 +15,16 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use rule::{Rule, Test};
+use rule::{Rule, RuleTest};
 
-/// The names of ignore files, lowest kind first. Callers can add more.
+/// The names of ignore files, the ones with the lowest precedence first. Callers can use a longer
+/// list.
 pub const FILE_NAMES: [&str; 3] = [".gitignore", ".ignore", ".agentignore"];
 
-/// The maximum number of bytes read from an ignore file.
+/// The maximum number of bytes that are read from an ignore file; the rest is ignored.
 pub const MAX_IGNORE_FILE_BYTES: usize = 1024 * 1024;
 
-/// The verdict of one list of rules on an entry.
+/// What the rules of one ignore file say about an entry that a line matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IgnoreVerdict {
     /// The last matching line ignores the entry.
@@ -32,11 +33,12 @@ pub enum IgnoreVerdict {
     Keep,
 }
 
-/// Indexes of rules by name.
-type Lookup = HashMap<Box<[u8]>, Vec<u32>, BuildHasherDefault<NameHasher>>;
+/// Indexes of rules, ascending, by the text that they compare.
+type RulesByText = HashMap<Box<[u8]>, Vec<u32>, BuildHasherDefault<NameHasher>>;
 
-/// Every entry of a walk is looked up several times, and the hash of the standard library is slower
-/// because it withstands hostile keys. Here hostile keys could only make one ignore file slow.
+/// A fast hasher for names. Every entry of a walk is looked up several times, and the hasher of the
+/// standard library is slower because it resists hostile keys. Here hostile keys could only make
+/// one ignore file slow.
 #[derive(Default)]
 struct NameHasher(u64);
 
@@ -69,12 +71,12 @@ impl Hasher for NameHasher {
 #[derive(Debug, Default)]
 pub struct IgnoreRules {
     rules: Vec<Rule>,
-    /// Indexes of rules by the text they compare, so that one look-up covers all rules of the usual
-    /// kinds. Ascending.
-    by_name: Lookup,
-    by_extension: Lookup,
-    by_path: Lookup,
-    /// The rules that must be tried one by one. Ascending.
+    /// The rules that compare the last name, its extension, or the whole path, by the text that
+    /// they compare: one look-up tests all of them.
+    by_name: RulesByText,
+    by_extension: RulesByText,
+    by_path: RulesByText,
+    /// The indexes of the rules that must be tried one by one, ascending.
     others: Vec<u32>,
 }
 
@@ -95,22 +97,23 @@ impl IgnoreRules {
     fn add(&mut self, rule: Rule, key: Option<Box<[u8]>>) {
         let number = self.rules.len() as u32;
         let map = match (&rule.test, key) {
-            (Test::Name, Some(key)) => self.by_name.entry(key).or_default(),
-            (Test::Extension, Some(key)) => self.by_extension.entry(key).or_default(),
-            (Test::Path, Some(key)) => self.by_path.entry(key).or_default(),
+            (RuleTest::Name, Some(key)) => self.by_name.entry(key).or_default(),
+            (RuleTest::Extension, Some(key)) => self.by_extension.entry(key).or_default(),
+            (RuleTest::Path, Some(key)) => self.by_path.entry(key).or_default(),
             _ => &mut self.others,
         };
         map.push(number);
         self.rules.push(rule);
     }
 
-    /// Reports whether there are no rules.
+    /// Returns true if the file has no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Returns the verdict on the entry at `path`, relative to the directory of the ignore file.
-    /// The caller handles ignored directories above the entry.
+    /// Returns what the last matching rule says about the entry at `path`, relative to the
+    /// directory of the ignore file; `None` if no rule matches. The caller handles ignored
+    /// directories above the entry.
     pub fn verdict(&self, path: &[u8], is_dir: bool) -> Option<IgnoreVerdict> {
         let name = match memchr::memrchr(b'/', path) {
             Some(at) => &path[at + 1..],
@@ -150,39 +153,41 @@ impl IgnoreRules {
     }
 }
 
-/// The kind of an ignore file: a higher kind overrides a lower one.
+/// The precedence of an ignore file: a higher kind overrides a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IgnoreKind(u8);
 
 impl IgnoreKind {
-    /// The user's global excludes.
+    /// The file of git's `core.excludesFile`.
     pub const GLOBAL: IgnoreKind = IgnoreKind(0);
     /// `.git/info/exclude`.
     pub const EXCLUDE: IgnoreKind = IgnoreKind(1);
 
-    /// Returns the kind of ignore files by the index of their name in the list. [`FILE_NAMES`]
-    /// begins with `.gitignore`, and so must every other list that contains it.
+    /// Returns the kind of ignore files whose name has this index in the list of names.
+    /// [`FILE_NAMES`] begins with `.gitignore`, and so must every other list that contains it.
     pub fn file(place: usize) -> IgnoreKind {
         IgnoreKind(2 + place.min(29) as u8)
     }
 
-    /// Reports whether the rules end at the border of a repository.
+    /// Returns true for git's own ignore files, whose rules do not apply inside another repository
+    /// below.
     fn is_git(self) -> bool {
         self.0 <= 2
     }
 }
 
-/// The rules from the root of a walk down to one directory. Cheap to clone.
+/// The ignore rules that apply in one directory: its own and those of the directories above, up to
+/// the root of the walk. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Stack(Option<Arc<IgnoreLevel>>);
 
 #[derive(Debug)]
 struct IgnoreLevel {
     parent: Stack,
-    /// The length of the directory's path with its slash, in bytes.
+    /// The length in bytes of the directory's path with its slash; 0 for the root of the walk.
     base: usize,
     lists: Vec<(IgnoreKind, IgnoreRules)>,
-    /// The directory is a repository: git's rules above it do not apply inside.
+    /// Whether the directory is a repository: git's rules from above do not apply inside it.
     is_repo_root: bool,
     /// The highest kind in this level and those above.
     highest: IgnoreKind,
@@ -194,9 +199,9 @@ impl Stack {
         Self::default()
     }
 
-    /// Returns the stack for a directory: its own rules above those of its parents. `directory` is
-    /// its path from the root of the walk, without a slash at either end; `is_repo_root` says that
-    /// it has a `.git` entry.
+    /// Returns the stack for a directory below: its own rules on top of those of this stack.
+    /// `directory` is its path from the root of the walk, without a slash at either end;
+    /// `is_repo_root` says that it has a `.git` entry.
     #[must_use]
     pub fn enter(
         &self,
@@ -205,7 +210,7 @@ impl Stack {
         is_repo_root: bool,
     ) -> Self {
         let lists: Vec<_> = lists.into_iter().filter(|(_, rules)| !rules.is_empty()).collect();
-        // A repository border matters only if it stops rules.
+        // Without rules above, the border of a repository stops nothing.
         if lists.is_empty() && !(is_repo_root && self.0.is_some()) {
             return self.clone();
         }
@@ -222,8 +227,8 @@ impl Stack {
         })))
     }
 
-    /// Like [`Stack::enter`], given the bytes of the directory's ignore files, each with the index
-    /// of its name in the list.
+    /// Does the same as [`Stack::enter`] with the contents of the directory's ignore files, each
+    /// with the index of its name in the list.
     #[must_use]
     pub fn enter_files<'b>(
         &self,
@@ -237,20 +242,20 @@ impl Stack {
         self.enter(directory, lists.collect(), is_repo_root)
     }
 
-    /// Reports whether there are no rules, so that nothing is ignored.
+    /// Returns true if there are no rules, so that nothing is ignored.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Reports whether the entry at `path`, from the root of the walk, is ignored. It must lie
+    /// Returns true if the entry at `path`, from the root of the walk, is ignored. It must lie
     /// below the directory of this stack.
     pub fn ignored(&self, path: &[u8], is_dir: bool) -> bool {
         let mut decided: Option<(IgnoreKind, IgnoreVerdict)> = None;
-        // The start of paths relative to the repository of the entry, once its border was passed.
+        // The length of the path of the entry's repository, once its border was passed.
         let mut repository: Option<usize> = None;
         let mut level = self.0.as_deref();
         while let Some(here) = level {
-            // No level above has a kind that could override the verdict.
+            // No level from here up has a kind that overrides the verdict.
             if decided.is_some_and(|(kind, _)| kind >= here.highest) {
                 break;
             }

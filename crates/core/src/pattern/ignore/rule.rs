@@ -5,34 +5,35 @@
 //! backslash matches nothing. Matching backtracks only to the last star, so it takes at most
 //! pattern times path steps.
 
-/// A parsed line.
+/// A rule: one line of an ignore file.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// The line began with `!`.
+    /// Whether the line began with `!`, so that the entry is kept.
     pub keep: bool,
-    /// The line ended in `/`.
+    /// Whether the line ended in `/`, so that it matches only directories.
     pub directory: bool,
-    pub test: Test,
+    pub test: RuleTest,
 }
 
-/// The test of a rule.
+/// How a rule is compared with a path.
 #[derive(Debug)]
-pub(super) enum Test {
-    /// Compares the last name, by look-up.
+pub(super) enum RuleTest {
+    /// Equals the last name; found by look-up.
     Name,
-    /// Compares the text after the last dot of the last name, by look-up.
+    /// Equals the text after the last dot of the last name; found by look-up.
     Extension,
-    /// Compares the whole path, by look-up.
+    /// Equals the whole path; found by look-up.
     Path,
-    /// Compares the end of the last name.
+    /// The last name ends with this.
     Suffix(Box<[u8]>),
-    /// Matches the last name.
+    /// The tokens match the last name. `first` and `last` are its first and last byte if they are
+    /// literal.
     NameGlob { tokens: Vec<Token>, first: Option<u8>, last: Option<u8> },
-    /// Matches the whole path, name by name; `start` is the literal beginning before the segments.
+    /// The segments match the whole path, name by name, after the literal text `start`.
     PathGlob { start: Box<[u8]>, segments: Vec<Segment> },
 }
 
-/// One name of an anchored pattern.
+/// One name of a pattern for the whole path.
 #[derive(Debug)]
 pub(super) enum Segment {
     /// `**`: any number of names.
@@ -44,9 +45,9 @@ pub(super) enum Segment {
 #[derive(Debug, PartialEq)]
 pub(super) enum Token {
     Byte(u8),
-    /// `?`
+    /// `?`: any one byte.
     One,
-    /// `*`
+    /// `*`: any bytes.
     Star,
     /// `[...]`, as a set of bytes.
     Class(Box<[bool; 256]>),
@@ -55,7 +56,8 @@ pub(super) enum Token {
 }
 
 impl Rule {
-    /// Parses a line; returns the rule and, for the tests by look-up, its key.
+    /// Parses a line. Returns the rule and, if it is found by look-up, the text that it compares;
+    /// `None` for a line that can match nothing.
     pub fn parse(line: &[u8]) -> Option<(Self, Option<Box<[u8]>>)> {
         let mut pattern = trim_trailing_spaces(line);
         if pattern.is_empty() || pattern[0] == b'#' {
@@ -77,7 +79,7 @@ impl Rule {
         let plain = |text: &[u8]| !text.iter().any(|byte| b"*?[\\".contains(byte));
         let rule = |test| Self { keep, directory, test };
         if plain(pattern) {
-            let test = if anchored { Test::Path } else { Test::Name };
+            let test = if anchored { RuleTest::Path } else { RuleTest::Name };
             return Some((rule(test), Some(pattern.into())));
         }
         if !anchored
@@ -87,14 +89,14 @@ impl Rule {
         {
             return Some(match suffix.strip_prefix(b".") {
                 Some(extension) if !extension.contains(&b'.') => {
-                    (rule(Test::Extension), Some(extension.into()))
+                    (rule(RuleTest::Extension), Some(extension.into()))
                 }
-                _ => (rule(Test::Suffix(suffix.into())), None),
+                _ => (rule(RuleTest::Suffix(suffix.into())), None),
             });
         }
         let (start, pattern) =
             if anchored { split_literal_start(pattern) } else { (&[][..], pattern) };
-        let tokens = tokens(pattern)?;
+        let tokens = parse_tokens(pattern)?;
         if !anchored {
             // Most names differ from most patterns in their first or last byte.
             let byte = |token: Option<&Token>| match token {
@@ -102,32 +104,36 @@ impl Rule {
                 _ => None,
             };
             let (first, last) = (byte(tokens.first()), byte(tokens.last()));
-            return Some((rule(Test::NameGlob { tokens, first, last }), None));
+            return Some((rule(RuleTest::NameGlob { tokens, first, last }), None));
         }
-        Some((rule(Test::PathGlob { start: start.into(), segments: segments(tokens) }), None))
+        Some((
+            rule(RuleTest::PathGlob { start: start.into(), segments: split_names(tokens) }),
+            None,
+        ))
     }
 }
 
-impl Test {
-    /// Evaluates a test that is not a look-up.
+impl RuleTest {
+    /// Returns true if the rule matches a path, whose last name is `name`. False for rules that are
+    /// found by look-up.
     pub fn matches(&self, path: &[u8], name: &[u8]) -> bool {
         match self {
-            Test::Suffix(suffix) => name.last() == suffix.last() && name.ends_with(suffix),
-            Test::NameGlob { tokens, first, last } => {
+            RuleTest::Suffix(suffix) => name.last() == suffix.last() && name.ends_with(suffix),
+            RuleTest::NameGlob { tokens, first, last } => {
                 let fits = |wanted: &Option<u8>, have: Option<&u8>| {
                     wanted.is_none_or(|wanted| have == Some(&wanted))
                 };
-                fits(first, name.first()) && fits(last, name.last()) && name_matches(tokens, name)
+                fits(first, name.first()) && fits(last, name.last()) && is_name_match(tokens, name)
             }
-            Test::PathGlob { start, segments } => {
-                path.strip_prefix(&**start).is_some_and(|rest| path_matches(segments, rest))
+            RuleTest::PathGlob { start, segments } => {
+                path.strip_prefix(&**start).is_some_and(|rest| is_path_match(segments, rest))
             }
-            Test::Name | Test::Extension | Test::Path => false,
+            RuleTest::Name | RuleTest::Extension | RuleTest::Path => false,
         }
     }
 }
 
-/// Removes trailing spaces unless a backslash protects them.
+/// Returns the line without trailing spaces, except one that a backslash precedes.
 fn trim_trailing_spaces(line: &[u8]) -> &[u8] {
     let mut end = line.len();
     while end > 0 && line[end - 1] == b' ' {
@@ -154,7 +160,8 @@ fn split_literal_start(pattern: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {
+/// Parses a pattern; `None` if it can match nothing.
+fn parse_tokens(pattern: &[u8]) -> Option<Vec<Token>> {
     let mut tokens = Vec::with_capacity(pattern.len());
     let mut at = 0;
     while let Some(&byte) = pattern.get(at) {
@@ -169,7 +176,7 @@ fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {
                 if escaped == b'/' { Token::Slash } else { Token::Byte(escaped) }
             }
             b'[' => {
-                let (class, after) = class(pattern, at)?;
+                let (class, after) = parse_class(pattern, at)?;
                 at = after;
                 Token::Class(class)
             }
@@ -179,8 +186,9 @@ fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Parses the bracket expression whose content begins at `at`; returns the set and the end.
-fn class(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
+/// Parses the bracket expression whose content begins at `at`. Returns the set of its bytes and the
+/// index after it; `None` if it is not closed.
+fn parse_class(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
     let mut set = Box::new([false; 256]);
     let negated = matches!(pattern.get(at)?, b'!' | b'^');
     at += usize::from(negated);
@@ -215,7 +223,7 @@ fn class(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
             b'[' if pattern.get(at) == Some(&b':') => {
                 let end = at + pattern[at..].iter().position(|&byte| byte == b']')?;
                 if end > at + 1 && pattern[end - 1] == b':' {
-                    let belongs = named_class(&pattern[at + 1..end - 1])?;
+                    let belongs = named_class_test(&pattern[at + 1..end - 1])?;
                     for byte in 0..=255u8 {
                         set[usize::from(byte)] |= belongs(&byte);
                     }
@@ -239,7 +247,8 @@ fn class(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
     Some((set, at))
 }
 
-fn named_class(name: &[u8]) -> Option<fn(&u8) -> bool> {
+/// Returns the test of a class such as `[:alpha:]`.
+fn named_class_test(name: &[u8]) -> Option<fn(&u8) -> bool> {
     Some(match name {
         b"alnum" => u8::is_ascii_alphanumeric,
         b"alpha" => u8::is_ascii_alphabetic,
@@ -257,7 +266,8 @@ fn named_class(name: &[u8]) -> Option<fn(&u8) -> bool> {
     })
 }
 
-fn segments(tokens: Vec<Token>) -> Vec<Segment> {
+/// Splits the tokens of a path into names.
+fn split_names(tokens: Vec<Token>) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut name = Vec::new();
     let mut close = |name: &mut Vec<Token>| {
@@ -280,8 +290,8 @@ fn segments(tokens: Vec<Token>) -> Vec<Segment> {
     segments
 }
 
-/// Matches the names of `path` against the segments.
-fn path_matches(segments: &[Segment], path: &[u8]) -> bool {
+/// Returns true if the segments match all names of a path.
+fn is_path_match(segments: &[Segment], path: &[u8]) -> bool {
     let mut rest = Some(path);
     let mut at = 0;
     // The position to retry from when a name fails: the segment after the last `**`, and the path
@@ -300,7 +310,7 @@ fn path_matches(segments: &[Segment], path: &[u8]) -> bool {
             }
             (Some(Segment::Name(tokens)), Some(path)) => {
                 let (name, tail) = split_first(path);
-                if name_matches(tokens, name) {
+                if is_name_match(tokens, name) {
                     rest = tail;
                     at += 1;
                     continue;
@@ -316,6 +326,7 @@ fn path_matches(segments: &[Segment], path: &[u8]) -> bool {
     }
 }
 
+/// Splits a path into its first name and the rest, if any.
 fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
     match memchr::memchr(b'/', path) {
         Some(at) => (&path[..at], Some(&path[at + 1..])),
@@ -323,8 +334,8 @@ fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Matches one name against the tokens.
-fn name_matches(tokens: &[Token], name: &[u8]) -> bool {
+/// Returns true if the tokens match one name.
+fn is_name_match(tokens: &[Token], name: &[u8]) -> bool {
     let (mut at, mut byte) = (0, 0);
     // The token after the last star, and the position where it was last tried.
     let mut retry: Option<(usize, usize)> = None;

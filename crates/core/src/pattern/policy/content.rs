@@ -5,21 +5,20 @@
 
 use memchr::memmem;
 
-/// Only this many bytes at the beginning of a file are inspected.
+/// The number of bytes at the beginning of a file that are inspected.
 pub const SECRET_HEAD_BYTES: usize = 64 << 10;
 
-/// The key must begin within this many lines of comments and headers.
+/// The maximum number of lines of comments and headers before a key.
 const MAX_HEADER_LINES: usize = 32;
 
-/// Reports whether a file that begins with `head` holds a private key or the key of a service
-/// account.
+/// Returns true if a file that begins with `head` is a private key or the key of a service account.
 pub fn holds_secret(head: &[u8]) -> bool {
     let head = &head[..head.len().min(SECRET_HEAD_BYTES)];
     if is_utf16(head) {
         let ascii: Vec<u8> = head[2..].iter().copied().filter(|&byte| byte != 0).collect();
         return holds_secret(&ascii);
     }
-    let head = start(head);
+    let head = without_leading_blanks(head);
     match head.first() {
         Some(b'{') => is_service_account(head),
         Some(b'-' | b'#' | b'B' | b'P' | b'A') => is_private_key(head),
@@ -27,10 +26,10 @@ pub fn holds_secret(head: &[u8]) -> bool {
     }
 }
 
-/// A cheap check of the first bytes of a file: returns false only if [`holds_secret`] cannot hold
-/// for it.
+/// Returns false if a file that begins with these bytes cannot be a key; a cheap check before
+/// [`holds_secret`].
 pub fn may_hold_secret(glance: &[u8]) -> bool {
-    let rest = start(glance);
+    let rest = without_leading_blanks(glance);
     if is_utf16(glance) {
         return true;
     }
@@ -41,17 +40,17 @@ pub fn may_hold_secret(glance: &[u8]) -> bool {
     }
 }
 
-/// Detects a UTF-16 byte order mark, which some shells write into every file.
+/// Returns true for a UTF-16 byte order mark, which some shells write into every file.
 fn is_utf16(head: &[u8]) -> bool {
     head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff")
 }
 
-/// Skips the byte order mark and white space at the beginning.
-fn start(head: &[u8]) -> &[u8] {
+/// Returns the bytes without a byte order mark and white space at the beginning.
+fn without_leading_blanks(head: &[u8]) -> &[u8] {
     head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
 }
 
-/// Recognises the JSON key file that Google issues for a service account.
+/// Returns true for the JSON key file that Google issues for a service account.
 fn is_service_account(head: &[u8]) -> bool {
     memmem::find(head, b"\"private_key\"").is_some()
         && memmem::find_iter(head, b"\"service_account\"").any(|at| {
@@ -61,7 +60,7 @@ fn is_service_account(head: &[u8]) -> bool {
         })
 }
 
-/// Recognises PEM, PuTTY and age files that contain a private key.
+/// Returns true for PEM, PuTTY and age files that contain a private key.
 fn is_private_key(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     // OpenSSL writes "Bag Attributes" and indented headers before a block, age writes comments.
@@ -69,24 +68,24 @@ fn is_private_key(head: &[u8]) -> bool {
         line.starts_with(b"-----BEGIN ")
             || line.starts_with(b"AGE-SECRET-KEY-1")
             || line.starts_with(b"PuTTY-User-Key-File-")
-            || !is_header(line)
+            || !is_line_before_key(line)
     });
     let Some(first) = first else { return false };
     if !first.starts_with(b"-----BEGIN ") {
         return first.starts_with(b"AGE-SECRET-KEY-1")
             || first.starts_with(b"PuTTY-User-Key-File-");
     }
-    is_private(first) || lines.any(is_private)
+    is_private_key_line(first) || lines.any(is_private_key_line)
 }
 
-/// Recognises the line that begins a PEM block with a private key.
-fn is_private(line: &[u8]) -> bool {
+/// Returns true for the line that begins a PEM block with a private key.
+fn is_private_key_line(line: &[u8]) -> bool {
     let kind = line.strip_prefix(b"-----BEGIN ").and_then(|rest| rest.strip_suffix(b"-----"));
     kind.is_some_and(|kind| kind.ends_with(b"PRIVATE KEY") || kind == b"PGP PRIVATE KEY BLOCK")
 }
 
-/// Recognises a line that may precede a key without being part of it.
-fn is_header(line: &[u8]) -> bool {
+/// Returns true for a line that may precede a key without being part of it.
+fn is_line_before_key(line: &[u8]) -> bool {
     const STARTS: [&[u8]; 7] = [
         b"#",
         b"Bag Attributes",

@@ -1,34 +1,36 @@
-//! Deny globs: resolves their base directory and matches paths against them.
+//! Matches paths against the deny globs of a policy, each from the directory that it starts from.
 
 use super::RulesConfig;
 use crate::error::{Code, Error, Result};
 use crate::pattern::glob::{Case, PatternSet};
 
-/// The maximum length of a deny glob in bytes.
+/// The maximum length of a deny glob in bytes; a longer one is refused.
 pub const MAX_GLOB_BYTES: usize = 4096;
 
-/// The maximum number of deny globs in one policy.
+/// The maximum number of deny globs in one policy; more are refused.
 pub const MAX_GLOBS: usize = 4096;
 
+/// The compiled deny globs of a policy.
 #[derive(Clone, Debug)]
-pub(super) struct Deny {
+pub(super) struct DenyGlobs {
     cwd: Vec<u8>,
     bases: Vec<Vec<u8>>,
-    /// Relative to `cwd`.
+    /// The globs that match paths relative to `cwd`.
     anchored: PatternSet,
-    /// Relative to each base, at any depth.
+    /// The globs that match at any depth below each of `bases`.
     floating: PatternSet,
-    /// Relative to `/`.
+    /// The globs that match paths from `/`.
     absolute: PatternSet,
 }
 
+/// Which of the paths above an entry are tested besides the entry.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Ancestors {
-    Above,
-    Itself,
+    AllAbove,
+    EntryOnly,
 }
 
-impl Deny {
+impl DenyGlobs {
     pub(super) fn new(config: &RulesConfig<'_>) -> Result<Self> {
         if config.deny.len() > MAX_GLOBS {
             return Err(Error::new(Code::LimitExceeded, "more than 4096 deny globs"));
@@ -61,7 +63,7 @@ impl Deny {
             return true;
         }
         self.bases.iter().any(|base| {
-            let Some(rest) = below(path, base) else { return false };
+            let Some(rest) = relative_below(path, base) else { return false };
             let anchored = !self.anchored.is_empty() && *base == self.cwd;
             any_prefix(rest, reach, |entry| {
                 self.floating.matches(entry) || (anchored && self.anchored.matches(entry))
@@ -70,21 +72,22 @@ impl Deny {
     }
 }
 
-/// Returns `path` relative to `base`, or `None` when it is not strictly below `base`.
-fn below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
+/// Returns `path` relative to `base`, or `None` unless it is strictly below `base`.
+fn relative_below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
     let rest = if base == b"/" { path } else { path.strip_prefix(base)? };
     rest.strip_prefix(b"/").filter(|rest| !rest.is_empty())
 }
 
-/// Reports whether `f` holds for the path or, with [`Ancestors::Above`], for any directory above
-/// it.
+/// Returns true if `f` returns true for the path or, with [`Ancestors::AllAbove`], for a directory
+/// above it.
 fn any_prefix(path: &[u8], reach: Ancestors, f: impl Fn(&[u8]) -> bool) -> bool {
     if f(path) {
         return true;
     }
-    reach == Ancestors::Above && memchr::memchr_iter(b'/', path).any(|end| f(&path[..end]))
+    reach == Ancestors::AllAbove && memchr::memchr_iter(b'/', path).any(|end| f(&path[..end]))
 }
 
+/// The directory from which a deny glob matches; the index of its list.
 #[derive(Clone, Copy)]
 enum GlobBase {
     Anchored = 0,
@@ -92,7 +95,7 @@ enum GlobBase {
     Absolute = 2,
 }
 
-/// Determines the base of a glob and removes `.` and leading `..` components from it.
+/// Returns the base of a glob, and the glob without `.` and leading `..` components.
 fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     let refuse = |why: &str| Err(Error::new(Code::InvalidGlob, format!("deny glob {why}")));
     if pattern.len() > MAX_GLOB_BYTES {
@@ -119,7 +122,7 @@ fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
         let mut base: Vec<&[u8]> =
             cwd.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).collect();
         base.truncate(base.len().saturating_sub(up));
-        let Ok(base) = std::str::from_utf8(&base.join(&b'/')).map(escape) else {
+        let Ok(base) = std::str::from_utf8(&base.join(&b'/')).map(escape_glob) else {
             return refuse("climbs into a directory whose name is not UTF-8");
         };
         let absolute = if base.is_empty() { format!("/{rest}") } else { format!("/{base}/{rest}") };
@@ -135,8 +138,8 @@ fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     Ok((GlobBase::Anchored, format!("/{rest}")))
 }
 
-/// Escapes a name so that the glob matches only that name.
-fn escape(name: &str) -> String {
+/// Returns a name escaped as a glob that matches only that name.
+fn escape_glob(name: &str) -> String {
     let mut glob = String::with_capacity(name.len());
     for c in name.chars() {
         if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '(' | ')' | '|' | ',' | '!' | '\\') {

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use crate::text::unicode_normalize::{Form, normalised};
 
-/// Returns the name in the form under which such a volume would find it: ignores letter case,
-/// Unicode composition, the code points that HFS+ ignores, trailing dots and spaces, and a Windows
-/// stream name (everything after a colon).
+/// Returns the form of a name that is equal for all names under which such a volume finds the same
+/// file: ignores letter case, Unicode composition, the code points that HFS+ ignores, trailing dots
+/// and spaces, and a Windows stream name (everything after a colon). Empty for a name that is not
+/// UTF-8.
 pub(super) fn folded(name: &[u8]) -> Cow<'_, str> {
     let Ok(text) = std::str::from_utf8(name) else { return Cow::Borrowed("") };
     if text.is_ascii() {
@@ -28,6 +29,7 @@ pub(super) fn folded(name: &[u8]) -> Cow<'_, str> {
     Cow::Owned(cut.trim_end_matches(['.', ' ']).to_owned())
 }
 
+/// Returns true for a code point that HFS+ ignores in names.
 fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }

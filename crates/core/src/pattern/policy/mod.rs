@@ -1,4 +1,4 @@
-//! The path rules of a policy: denied globs, protected paths and secrets inside the roots.
+//! Applies the path rules of a policy: denied globs, protected paths and secrets inside the roots.
 //!
 //! This module does no I/O. Callers pass the absolute resolved path, without links, so that a link
 //! cannot bypass a rule. `filewright-fs` owns the roots and opens the files.
@@ -28,15 +28,15 @@ pub use deny::{MAX_GLOB_BYTES, MAX_GLOBS};
 pub use path_cursor::PathCursor;
 pub use pattern::MAX_PLACE_PATTERN_BYTES;
 pub use places::{Decision, MAX_PLACES, Row, table_text};
-pub use repository::{Marks, REPOSITORY_MARKS, RepositoryParts};
+pub use repository::{REPOSITORY_MARKS, RepositoryMarks, RepositoryParts};
 pub use table::ROWS;
 
 use crate::error::Result;
-use deny::{Ancestors, Deny};
+use deny::{Ancestors, DenyGlobs};
 use fold::folded;
 use places::{MatchedRules, PlaceRules, SHARED_PARENTS};
 
-/// The access that a call needs to a path.
+/// What a call does with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
     /// Reads the content or the metadata.
@@ -45,18 +45,18 @@ pub enum Intent {
     Write,
 }
 
-/// The decision of the rules on a path.
+/// Whether the rules allow an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No rule applies.
     Allowed,
     /// A deny glob matches the path or a directory above it.
     Denied,
-    /// The path may be read but not changed.
+    /// The path is protected: it may be read but not changed.
     Protected,
 }
 
-/// The input from which [`PathRules`] are compiled.
+/// The settings from which [`PathRules`] are compiled.
 #[derive(Clone, Debug, Default)]
 pub struct RulesConfig<'a> {
     /// The absolute, resolved directory that relative globs start from.
@@ -65,11 +65,11 @@ pub struct RulesConfig<'a> {
     pub roots: &'a [&'a [u8]],
     /// Denied globs.
     pub deny: &'a [String],
-    /// Protects the paths of the table.
+    /// Whether the protected paths of the table must not be changed.
     pub protect: bool,
-    /// Hides the content of secrets.
+    /// Whether the content of secrets must not be read.
     pub secrets: bool,
-    /// Makes globs ignore letter case, for case-insensitive volumes.
+    /// Whether globs ignore letter case, for case-insensitive volumes.
     pub fold_case: bool,
     /// Rules of the host: `refuse`, `ask`, `allow`, `secret` or `readable`, a space and a pattern
     /// in the syntax of the table; or `path`, a space and an absolute path that is refused.
@@ -79,32 +79,36 @@ pub struct RulesConfig<'a> {
 /// The compiled rules of a policy.
 #[derive(Clone, Debug)]
 pub struct PathRules {
-    deny: Option<Deny>,
+    deny: Option<DenyGlobs>,
     protect: bool,
     secrets: bool,
     places: PlaceRules,
-    /// Names up to a root never match a rule, because the host chose them.
+    /// The absolute, resolved roots. The names up to a root never match a rule of the table,
+    /// because the host chose them.
     roots: Vec<Vec<u8>>,
 }
 
 crate::wire! {
-    /// Bits of the decisions on a path.
+    /// The rules that apply to a path, as bits.
     pub bits PathFlags {
         /// A deny glob matches the path or a directory above it.
         DENIED = 1,
-        /// A protected place, or below one: not writable.
+        /// The path is a protected place or below one: it must not be written.
         PROTECTED = 2,
-        /// It must not be moved, replaced or deleted as a whole either.
+        /// The path is protected, or a directory that may contain a protected place: it must not be
+        /// moved, replaced or deleted as a whole.
         GUARDED = 4,
-        /// Its content must not be read, nor moved to a readable path.
+        /// The content must not be read, nor moved to a path where it could be read.
         SECRET = 8,
-        /// A protected place is below it, so that it must not be moved or deleted.
+        /// The path is an entry of git, such as `.git`: no directory above it may be moved or
+        /// deleted.
         HOLDS = 16,
         /// A write requires an approval.
         ASKS = 32,
-        /// It is part of a git repository, if a directory above it has the other marks of one.
+        /// The path is part of a git repository if a directory above it has the other entries that
+        /// make it one.
         PART = 64,
-        /// The host allows reading its content, whatever it contains.
+        /// The host allows reading the content, whatever it contains.
         OPENED = 128,
     }
 }
@@ -121,14 +125,14 @@ impl PathRules {
         }
     }
 
-    /// Compiles rules.
+    /// Compiles the rules of a policy.
     ///
     /// # Errors
     /// `INVALID_GLOB` for a glob that does not parse, is empty or negated;
     /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`]; `INVALID_ARGUMENT` for an
     /// invalid host rule.
     pub fn new(config: &RulesConfig<'_>) -> Result<Self> {
-        let deny = if config.deny.is_empty() { None } else { Some(Deny::new(config)?) };
+        let deny = if config.deny.is_empty() { None } else { Some(DenyGlobs::new(config)?) };
         Ok(Self {
             deny,
             protect: config.protect,
@@ -138,7 +142,8 @@ impl PathRules {
         })
     }
 
-    /// Decides on an absolute, resolved path. A denial takes precedence over protection.
+    /// Returns whether the rules allow an access to an absolute, resolved path. A denial takes
+    /// precedence over protection.
     pub fn verdict(&self, path: &[u8], intent: Intent) -> Verdict {
         if self.denied(path) {
             return Verdict::Denied;
@@ -149,29 +154,29 @@ impl PathRules {
         Verdict::Allowed
     }
 
-    /// Reports whether a deny glob matches the path or a directory above it.
+    /// Returns true if a deny glob matches the path or a directory above it.
     pub fn denied(&self, path: &[u8]) -> bool {
-        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Above))
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::AllAbove))
     }
 
-    /// Like [`PathRules::denied`], for a walk that has already checked the parent directory: matches
-    /// only the path of the entry itself.
+    /// Does the same as [`PathRules::denied`] for a walk that has already checked the directories
+    /// above: tests only the path of the entry itself.
     pub fn denied_entry(&self, path: &[u8]) -> bool {
-        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Itself))
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::EntryOnly))
     }
 
-    /// Returns all decisions on a path as [`PathFlags`], so that a binding needs one call. Bits 8 to
-    /// 19 hold the index of the protecting row plus one, bits 20 and up that of the secret row plus
-    /// one.
+    /// Returns all rules that apply to a path as [`PathFlags`], so that a binding needs one call.
+    /// Bits 8 to 19 hold the index of the protecting row plus one, bits 20 and up that of the
+    /// secret row plus one; 0 if there is none.
     pub fn flags(&self, path: &[u8]) -> u32 {
         let matched_rules = if self.protect || self.secrets {
             self.matched_rules(path)
         } else {
             MatchedRules::default()
         };
-        let written = matched_rules.written().filter(|_| self.protect);
-        let secret = matched_rules.secret().filter(|_| self.secrets);
-        let protected = self.protect && matched_rules.refused().is_some();
+        let written = matched_rules.write_restricting_row().filter(|_| self.protect);
+        let secret = matched_rules.secret_row().filter(|_| self.secrets);
+        let protected = self.protect && matched_rules.refusing_row().is_some();
         let name = last_name(path);
         let row = |row: Option<u16>| row.map_or(0, |row| u32::from(row) + 1);
         [
@@ -182,7 +187,7 @@ impl PathRules {
             (PathFlags::HOLDS, self.holds(path, name)),
             (PathFlags::ASKS, !protected && written.is_some()),
             (PathFlags::PART, self.protect && RepositoryParts::new(path).next().is_some()),
-            (PathFlags::OPENED, self.secrets && matched_rules.is_opened()),
+            (PathFlags::OPENED, self.secrets && matched_rules.is_readable_by_host()),
         ]
         .into_iter()
         .fold(0, |flags, (bit, applies)| flags | if applies { bit } else { 0 })
@@ -191,13 +196,13 @@ impl PathRules {
     }
 
     fn matched_rules(&self, path: &[u8]) -> MatchedRules {
-        MatchedRules::of(&self.places, path, self.chosen(path))
+        MatchedRules::of(&self.places, path, self.chosen_prefix_len(path))
     }
 
-    /// Returns the length of the path prefix that the host chose: the highest root above the path.
-    /// The nearest root would be wrong, because a read-only root inside a writable one must not
-    /// exempt the names between them.
-    fn chosen(&self, path: &[u8]) -> usize {
+    /// Returns the length in bytes of the path prefix that the host chose: the highest root above
+    /// the path, or 0. The nearest root would be wrong, because a read-only root inside a writable
+    /// one must not exempt the names between them.
+    fn chosen_prefix_len(&self, path: &[u8]) -> usize {
         let roots = self.roots.iter().filter(|root| {
             path.strip_prefix(&root[..])
                 .is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || **root == b"/")
@@ -205,7 +210,7 @@ impl PathRules {
         roots.map(Vec::len).min().unwrap_or(0)
     }
 
-    /// Reports for each name in a directory, in order, whether it is denied: 1 or 0. `names` are
+    /// Returns for each name in a directory, in order, 1 if it is denied, else 0. `names` are
     /// joined by `/`, which no name contains. The directory itself must not be denied, as for
     /// [`PathRules::denied_entry`].
     pub fn denied_names(&self, directory: &[u8], names: &[u8]) -> Vec<u8> {
@@ -222,78 +227,80 @@ impl PathRules {
         denied.collect()
     }
 
-    /// Reports whether the policy has any deny glob.
+    /// Returns true if the policy has any deny glob.
     pub fn denies(&self) -> bool {
         self.deny.is_some()
     }
 
-    /// Reports whether the paths of the table are protected.
+    /// Returns true if the policy protects the paths of the table.
     pub fn protects(&self) -> bool {
         self.protect
     }
 
-    /// Returns the same rules with secrets readable.
+    /// Returns the same rules, except that secrets may be read.
     pub fn with_secrets_allowed(self) -> Self {
         Self { secrets: false, ..self }
     }
 
-    /// Reports whether the content of secrets is hidden.
+    /// Returns true if the content of secrets must not be read.
     pub fn hides_secrets(&self) -> bool {
         self.secrets
     }
 
-    /// Reports whether the path is, or lies below, a path that tools never write.
+    /// Returns true if the path is, or lies below, a path that tools never write.
     pub fn protected(&self, path: &[u8]) -> bool {
-        self.protect && self.matched_rules(path).refused().is_some()
+        self.protect && self.matched_rules(path).refusing_row().is_some()
     }
 
-    /// Reports whether the path is, or lies below, a secret.
+    /// Returns true if the path is, or lies below, a secret.
     pub fn secret(&self, path: &[u8]) -> bool {
-        self.secrets && self.matched_rules(path).secret().is_some()
+        self.secrets && self.matched_rules(path).secret_row().is_some()
     }
 
-    /// Reports whether the caller must check the content for a key: false where the host made it
+    /// Returns true if the caller must check the content for a key; false where the host made it
     /// readable.
     pub fn asks_content(&self, path: &[u8]) -> bool {
-        self.secrets && !self.matched_rules(path).is_opened()
+        self.secrets && !self.matched_rules(path).is_readable_by_host()
     }
 
-    /// Reports whether an entry of this name is, or may contain, a protected path, so that it must
-    /// not be moved, replaced or deleted. `.git` always counts: a file of that name, or a directory
-    /// moved there, redirects git to other hooks.
+    /// Returns true if an entry of this name may contain a protected path, so that it must not be
+    /// moved, replaced or deleted. `.git` always counts: a file of that name, or a directory moved
+    /// there, redirects git to other hooks.
     pub fn may_contain_protected(&self, name: &[u8]) -> bool {
-        self.protect && may_be_git(name) && {
+        self.protect && may_be_dot_name(name) && {
             let name = folded(name);
             self.places.is_parent(&name) && !SHARED_PARENTS.contains(&&*name)
         }
     }
 
-    /// Reports whether a link of this name could give a protected path a second name.
+    /// Returns true if a link of this name could give a protected path a second name.
     pub fn guards_link(&self, name: &[u8]) -> bool {
         self.protect && self.places.is_parent(&folded(name))
     }
 
-    /// Reports whether an entry prevents its whole tree from being moved or deleted. Only git's own
-    /// entries do. Configuration of other programs is common in trees that are installed and
-    /// deleted as a whole.
+    /// Returns true if the entry prevents the directories above it from being moved or deleted.
+    /// Only git's own entries do. Configuration of other programs is common in trees that are
+    /// installed and deleted as a whole.
     pub fn holds(&self, path: &[u8], name: &[u8]) -> bool {
         self.protect && {
-            let git =
-                |name: &[u8]| may_be_git(name) && matches!(&*folded(name), ".git" | ".gitmodules");
+            let git = |name: &[u8]| {
+                may_be_dot_name(name) && matches!(&*folded(name), ".git" | ".gitmodules")
+            };
             (git(name) || path.split(|&byte| byte == b'/').any(git)) && self.protected(path)
         }
     }
 
-    /// True for [`PathRules::protected`] paths and for names that [`PathRules::may_contain_protected`]:
-    /// such an entry must not be moved, replaced or deleted as a whole.
+    /// Returns true for [`PathRules::protected`] paths and for names that
+    /// [`PathRules::may_contain_protected`]: such an entry must not be moved, replaced or deleted
+    /// as a whole.
     pub fn is_or_contains_protected(&self, path: &[u8]) -> bool {
         self.may_contain_protected(last_name(path)) || self.protected(path)
     }
 }
 
-/// Cheap filter: a name of git, or of another settings directory, begins with a dot or with a
-/// character that some volumes ignore.
-fn may_be_git(name: &[u8]) -> bool {
+/// Returns true for a name that begins with a dot or with a character that some volumes ignore;
+/// others cannot be `.git` or another settings directory.
+fn may_be_dot_name(name: &[u8]) -> bool {
     name.first().is_some_and(|&byte| byte == b'.' || byte >= 0x80)
 }
 

@@ -6,38 +6,38 @@
 
 use super::PathRules;
 use super::fold::folded;
-use super::may_be_git;
+use super::may_be_dot_name;
 use super::places::MatchedRules;
 
-/// A path that a walk extends and shortens, with the rules' state at each level.
+/// The path at which a walk is, with the state of the rules after each of its names.
 #[derive(Clone, Debug)]
 pub struct PathCursor<'r> {
     rules: &'r PathRules,
     path: Vec<u8>,
     levels: Vec<PathLevel>,
-    /// The length of the path prefix that the host chose by a root. Bytes.
-    chosen: usize,
+    /// The length in bytes of the path prefix that the host chose by a root.
+    chosen_prefix_len: usize,
 }
 
 /// The state of the rules after one name of the path.
 #[derive(Clone, Copy, Debug, Default)]
 struct PathLevel {
-    /// The length of the path before the name. Bytes.
+    /// The length in bytes of the path before the name.
     before: usize,
     matched_rules: MatchedRules,
-    /// True once a name of the path is one of git's own.
+    /// Whether a name of the path so far is `.git` or `.gitmodules`.
     in_git: bool,
 }
 
 impl<'r> PathCursor<'r> {
     /// Creates a cursor at an absolute, resolved path.
     pub fn new(rules: &'r PathRules, path: &[u8]) -> Self {
-        let chosen = rules.chosen(path);
-        let mut trail = Self { rules, path: b"/".to_vec(), levels: Vec::new(), chosen };
+        let chosen_prefix_len = rules.chosen_prefix_len(path);
+        let mut cursor = Self { rules, path: b"/".to_vec(), levels: Vec::new(), chosen_prefix_len };
         for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
-            trail.push(name);
+            cursor.push(name);
         }
-        trail
+        cursor
     }
 
     /// Returns the current path.
@@ -54,8 +54,9 @@ impl<'r> PathCursor<'r> {
         }
         self.path.extend_from_slice(name);
         if self.rules.protect || self.rules.secrets {
-            level.in_git |= may_be_git(name) && matches!(&*folded(name), ".git" | ".gitmodules");
-            let counts = self.path.len() > self.chosen;
+            level.in_git |=
+                may_be_dot_name(name) && matches!(&*folded(name), ".git" | ".gitmodules");
+            let counts = self.path.len() > self.chosen_prefix_len;
             level.matched_rules.enter(&self.rules.places, &self.path[..from], name, counts);
         }
         self.levels.push(level);
@@ -68,22 +69,22 @@ impl<'r> PathCursor<'r> {
         }
     }
 
-    /// Applies [`PathRules::denied_entry`] to the path.
+    /// Returns [`PathRules::denied_entry`] for the path.
     pub fn denied_entry(&self) -> bool {
         self.rules.denied_entry(&self.path)
     }
 
-    /// Applies [`PathRules::protected`] to the path.
+    /// Returns [`PathRules::protected`] for the path.
     pub fn protected(&self) -> bool {
-        self.rules.protect && self.current_level().matched_rules.refused().is_some()
+        self.rules.protect && self.current_level().matched_rules.refusing_row().is_some()
     }
 
-    /// Applies [`PathRules::secret`] to the path.
+    /// Returns [`PathRules::secret`] for the path.
     pub fn secret(&self) -> bool {
-        self.rules.secrets && self.current_level().matched_rules.secret().is_some()
+        self.rules.secrets && self.current_level().matched_rules.secret_row().is_some()
     }
 
-    /// Applies [`PathRules::holds`] to the path and its last name.
+    /// Returns [`PathRules::holds`] for the path and its last name.
     pub fn holds(&self) -> bool {
         self.current_level().in_git && self.protected()
     }
@@ -141,23 +142,23 @@ mod tests {
         #[test]
         fn cursor_agrees_with_the_rules(names in prop::collection::vec(name(), 0..8), ups in 0usize..4) {
             let rules = rules(&["sec", "a/*.key"]);
-            let mut trail = PathCursor::new(&rules, b"/w");
+            let mut cursor = PathCursor::new(&rules, b"/w");
             let mut stack = vec![b"/w".to_vec()];
             for (at, name) in names.iter().enumerate() {
                 if at % 3 == 2 {
                     for _ in 0..ups.min(stack.len() - 1) {
-                        trail.pop();
+                        cursor.pop();
                         stack.pop();
                     }
                 }
-                trail.push(name.as_bytes());
+                cursor.push(name.as_bytes());
                 stack.push([&stack[stack.len() - 1][..], b"/", name.as_bytes()].concat());
                 let path = &stack[stack.len() - 1][..];
-                prop_assert_eq!(trail.path(), path);
-                prop_assert_eq!(trail.protected(), rules.protected(path));
-                prop_assert_eq!(trail.secret(), rules.secret(path));
-                prop_assert_eq!(trail.holds(), rules.holds(path, last_name(path)));
-                prop_assert_eq!(trail.denied_entry(), rules.denied_entry(path));
+                prop_assert_eq!(cursor.path(), path);
+                prop_assert_eq!(cursor.protected(), rules.protected(path));
+                prop_assert_eq!(cursor.secret(), rules.secret(path));
+                prop_assert_eq!(cursor.holds(), rules.holds(path, last_name(path)));
+                prop_assert_eq!(cursor.denied_entry(), rules.denied_entry(path));
             }
         }
     }
@@ -165,17 +166,17 @@ mod tests {
     #[test]
     fn cursor_returns_to_its_start() {
         let rules = rules(&[]);
-        let mut trail = PathCursor::new(&rules, b"/");
-        trail.push(b".git");
-        assert!(trail.protected() && trail.holds());
-        trail.push(b"info");
-        trail.push(b"exclude");
-        assert!(!trail.protected() && !trail.holds() && !trail.secret());
-        trail.pop();
-        assert!(trail.protected() && trail.holds());
-        trail.pop();
-        trail.pop();
-        trail.pop();
-        assert_eq!((trail.path(), trail.holds()), (&b"/"[..], false));
+        let mut cursor = PathCursor::new(&rules, b"/");
+        cursor.push(b".git");
+        assert!(cursor.protected() && cursor.holds());
+        cursor.push(b"info");
+        cursor.push(b"exclude");
+        assert!(!cursor.protected() && !cursor.holds() && !cursor.secret());
+        cursor.pop();
+        assert!(cursor.protected() && cursor.holds());
+        cursor.pop();
+        cursor.pop();
+        cursor.pop();
+        assert_eq!((cursor.path(), cursor.holds()), (&b"/"[..], false));
     }
 }

@@ -1,4 +1,4 @@
-//! Parses the patterns of the table and matches names against them.
+//! Parses the patterns of the table of protected and secret places, and matches names against them.
 //!
 //! Every name of every path is checked, so three bit tests reject a name that cannot match: exact
 //! names are filtered by length, first and last letter, names with `*` by the three letters at
@@ -10,45 +10,46 @@ use super::fold::folded;
 use super::places::Decision;
 use crate::error::{Code, Error, Result};
 
-/// The maximum length of a pattern in bytes.
+/// The maximum length of a pattern in bytes; a longer one is refused.
 pub const MAX_PLACE_PATTERN_BYTES: usize = 4096;
 
-/// The maximum number of alternatives that the braces of one pattern expand to.
+/// The maximum number of patterns that the braces of one pattern expand to; more are refused.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// One way to match a row: after its last name matched, the names in `above` must precede it.
+/// One pattern of a row, stored under its last name: the names before it must match `above`.
 #[derive(Clone, Debug)]
-struct Ending {
+struct RowPattern {
     row: u16,
-    /// From the nearest name to the farthest.
+    /// The patterns of the names before the last one, from the nearest to the farthest.
     above: Box<[Box<str>]>,
-    /// The pattern starts at `/`: no name may precede the last of `above`.
+    /// Whether the pattern starts at `/`: no name may precede those of `above`.
     anchored: bool,
-    /// The row covers only the entries below the name.
+    /// Whether the row covers only the entries below the last name.
     below: bool,
 }
 
-/// A row that matches at a name.
+/// A row whose pattern ends at a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matched {
     pub row: u16,
-    /// The number of names in the pattern, so that the caller knows where the match began.
+    /// The number of names in the pattern, from which the caller knows where the match began.
     pub names: u32,
     pub below: bool,
 }
 
-/// A set of patterns, matched one path component at a time.
+/// A set of patterns, matched one name of a path at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Patterns {
-    exact: HashMap<Box<str>, Vec<Ending>>,
-    /// The last names that contain `*`, keyed by the three letters at their beginning or else at
-    /// their end.
-    starts: HashMap<[u8; 3], Vec<(Box<str>, Ending)>>,
-    ends: HashMap<[u8; 3], Vec<(Box<str>, Ending)>>,
-    exact_bits: Bits,
-    start_bits: Bits,
-    end_bits: Bits,
-    /// Names with a dot that precede a refused path: a link of such a name would lead to it.
+    exact: HashMap<Box<str>, Vec<RowPattern>>,
+    /// Patterns whose last name contains `*`, by its first three letters or, if they contain `*`,
+    /// by its last three in `ends`.
+    starts: HashMap<[u8; 3], Vec<(Box<str>, RowPattern)>>,
+    ends: HashMap<[u8; 3], Vec<(Box<str>, RowPattern)>>,
+    exact_bits: BitSet,
+    start_bits: BitSet,
+    end_bits: BitSet,
+    /// The names with a dot that precede the last name of a refused path: a link of such a name
+    /// would lead to it.
     pub parents: HashSet<Box<str>>,
 }
 
@@ -58,9 +59,9 @@ impl Patterns {
             exact: HashMap::new(),
             starts: HashMap::new(),
             ends: HashMap::new(),
-            exact_bits: Bits::new(),
-            start_bits: Bits::new(),
-            end_bits: Bits::new(),
+            exact_bits: BitSet::new(),
+            start_bits: BitSet::new(),
+            end_bits: BitSet::new(),
             parents: HashSet::new(),
         }
     }
@@ -76,7 +77,7 @@ impl Patterns {
             let (text, below) = text.strip_suffix("/**").map_or((&text[..], false), |t| (t, true));
             let (text, anchored) = text.strip_prefix('/').map_or((text, false), |t| (t, true));
             let names: Vec<&str> = text.split('/').collect();
-            if let Some(problem) = names.iter().find_map(|name| objection(name)) {
+            if let Some(problem) = names.iter().find_map(|name| name_objection(name)) {
                 return Err(invalid(pattern, problem));
             }
             let names = names.iter().map(|name| folded(name.as_bytes()).into_owned().into());
@@ -86,14 +87,14 @@ impl Patterns {
         Ok(())
     }
 
-    /// Adds one absolute path without any special characters.
+    /// Adds one absolute path, in which no character is special.
     pub fn add_path(&mut self, row: u16, path: &[u8]) {
         let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
         let mut names: Vec<Box<str>> = names.map(|name| folded(name).into_owned().into()).collect();
         let Some(last) = names.pop() else { return };
         names.reverse();
-        let ending = Ending { row, above: names.into(), anchored: true, below: false };
-        self.note_length(&last);
+        let ending = RowPattern { row, above: names.into(), anchored: true, below: false };
+        self.register_exact_name(&last);
         self.exact.entry(last).or_default().push(ending);
     }
 
@@ -111,9 +112,9 @@ impl Patterns {
             self.parents.extend(dotted.cloned());
         }
         names.reverse();
-        let ending = Ending { row, above: names.into(), anchored, below };
+        let ending = RowPattern { row, above: names.into(), anchored, below };
         if !last.contains('*') {
-            self.note_length(&last);
+            self.register_exact_name(&last);
             self.exact.entry(last).or_default().push(ending);
             return Ok(());
         }
@@ -121,10 +122,10 @@ impl Patterns {
         let (start, end) = (first_three(bytes), last_three(bytes));
         let is_plain = |letters: &[u8; 3]| !letters.contains(&b'*');
         if let Some(start) = start.filter(is_plain) {
-            self.start_bits.set(mix(start));
+            self.start_bits.set(letters_number(start));
             self.starts.entry(start).or_default().push((last, ending));
         } else if let Some(end) = end.filter(is_plain) {
-            self.end_bits.set(mix(end));
+            self.end_bits.set(letters_number(end));
             self.ends.entry(end).or_default().push((last, ending));
         } else {
             return Err("must begin or end its last name with three characters other than *");
@@ -132,32 +133,34 @@ impl Patterns {
         Ok(())
     }
 
-    fn note_length(&mut self, name: &str) {
-        if let Some(number) = shape(name.as_bytes()) {
+    fn register_exact_name(&mut self, name: &str) {
+        if let Some(number) = name_shape(name.as_bytes()) {
             self.exact_bits.set(number);
         }
     }
 
-    /// Cheap filter: returns false only if no pattern ends with this name as it is on the disk.
+    /// Returns false only if no pattern ends with this name, as it is on the disk. Cheap.
     pub fn may_match(&self, name: &[u8]) -> bool {
-        let has = |bits: &Bits, letters: Option<[u8; 3]>| {
-            letters.is_some_and(|letters| bits.has(mix(letters.map(|b| b.to_ascii_lowercase()))))
+        let has = |bits: &BitSet, letters: Option<[u8; 3]>| {
+            letters.is_some_and(|letters| {
+                bits.has(letters_number(letters.map(|b| b.to_ascii_lowercase())))
+            })
         };
-        shape(name).is_some_and(|number| self.exact_bits.has(number))
+        name_shape(name).is_some_and(|number| self.exact_bits.has(number))
             || has(&self.start_bits, first_three(name))
             || has(&self.end_bits, last_three(name))
     }
 
-    /// Calls `found` for each row whose pattern ends at this folded name in `dir`.
+    /// Calls `found` for each row whose pattern ends at this folded name in the directory `dir`.
     pub fn find(&self, dir: &[u8], name: &str, mut found: impl FnMut(Matched)) {
-        let mut check = |ending: &Ending| {
+        let mut check = |ending: &RowPattern| {
             if ending.is_met(dir) {
                 let names = ending.above.len() as u32 + 1;
                 found(Matched { row: ending.row, names, below: ending.below });
             }
         };
         let bytes = name.as_bytes();
-        let Some(number) = shape(bytes) else { return };
+        let Some(number) = name_shape(bytes) else { return };
         if self.exact_bits.has(number)
             && let Some(endings) = self.exact.get(name)
         {
@@ -173,33 +176,34 @@ impl Patterns {
     }
 }
 
-/// A bit set of small numbers.
+/// A set of numbers, one bit each; larger numbers share bits.
 #[derive(Clone, Debug)]
-struct Bits(Box<[u64; Self::BITS_WORDS]>);
+struct BitSet(Box<[u64; Self::WORD_COUNT]>);
 
-impl Bits {
-    const BITS_WORDS: usize = 128;
+impl BitSet {
+    const WORD_COUNT: usize = 128;
 
     fn new() -> Self {
-        Self(Box::new([0; Self::BITS_WORDS]))
+        Self(Box::new([0; Self::WORD_COUNT]))
     }
 
     fn set(&mut self, number: usize) {
-        self.0[number / 64 % Self::BITS_WORDS] |= 1 << (number % 64);
+        self.0[number / 64 % Self::WORD_COUNT] |= 1 << (number % 64);
     }
 
     fn has(&self, number: usize) -> bool {
-        self.0[number / 64 % Self::BITS_WORDS] >> (number % 64) & 1 == 1
+        self.0[number / 64 % Self::WORD_COUNT] >> (number % 64) & 1 == 1
     }
 }
 
-/// Maps a name to a number by its length, first and last letter, ignoring letter case.
-fn shape(name: &[u8]) -> Option<usize> {
+/// Returns a number for the length, the first and the last letter of a name, ignoring letter case.
+fn name_shape(name: &[u8]) -> Option<usize> {
     let (first, last) = (name.first()?.to_ascii_lowercase(), name.last()?.to_ascii_lowercase());
     Some(usize::from(first) * 61 + usize::from(last) * 7 + name.len() * 977)
 }
 
-fn mix([a, b, c]: [u8; 3]) -> usize {
+/// Returns a number for three letters.
+fn letters_number([a, b, c]: [u8; 3]) -> usize {
     usize::from(a) * 131 + usize::from(b) * 31 + usize::from(c) * 7
 }
 
@@ -211,7 +215,7 @@ fn last_three(name: &[u8]) -> Option<[u8; 3]> {
     name.last_chunk().copied()
 }
 
-impl Ending {
+impl RowPattern {
     fn is_met(&self, dir: &[u8]) -> bool {
         let mut names = dir.rsplit(|&byte| byte == b'/').filter(|name| !name.is_empty());
         self.above.iter().all(|pattern| {
@@ -223,13 +227,13 @@ impl Ending {
     }
 }
 
-/// Reports whether folding can change more of a name than its letter case, so that some volumes
+/// Returns true if folding may change more of a name than its letter case, so that some volumes
 /// find it under another spelling.
 pub(super) fn is_unusual(name: &[u8]) -> bool {
     matches!(name.last(), Some(b'.' | b' ')) || name.iter().any(|&b| b >= 0x80 || b == b':')
 }
 
-/// Matches a name against a pattern with `*`.
+/// Returns true if a name matches a pattern with `*`.
 fn is_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else {
@@ -270,7 +274,8 @@ pub(super) fn expand(pattern: &str, into: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn objection(name: &str) -> Option<&'static str> {
+/// Returns why a name is not allowed in a pattern.
+fn name_objection(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("has an empty name"),
         "." | ".." => Some("has a name that is . or .."),

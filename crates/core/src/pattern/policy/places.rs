@@ -7,14 +7,15 @@ use super::pattern::{Patterns, expand, is_unusual};
 use super::table::ROWS;
 use crate::error::{Code, Error, Result};
 
-/// The effect of a row on the paths that it matches.
+/// What a row says about the paths that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Tools never write it.
+    /// Tools never write the path.
     Refuse,
-    /// Tools write it after a person approved. Without an approver they write it and report it.
+    /// Tools write the path after a person approved. Without an approver they write it and report
+    /// it.
     Ask,
-    /// Tools may write it: an exception from a wider row.
+    /// Tools may write the path: an exception from a wider row.
     Allow,
     /// Reading the content needs a grant.
     Secret,
@@ -23,7 +24,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The keyword in options and documents.
+    /// Returns the keyword in options and documents.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Refuse => "refuse",
@@ -40,7 +41,7 @@ impl Decision {
     }
 }
 
-/// One row of the table.
+/// One row of the table of protected and secret places.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The pattern, in the syntax that `table` describes.
@@ -51,12 +52,13 @@ pub struct Row {
     pub reason: &'static str,
 }
 
-/// The maximum number of rules that a host may add.
+/// The maximum number of rules that a host may add; more are refused.
 pub const MAX_PLACES: usize = 1024;
 
-/// The keyword for a single absolute path instead of a pattern.
+/// The keyword of a rule that is one absolute path instead of a pattern.
 const PATH_KEYWORD: &str = "path";
 
+/// The compiled patterns of the table.
 static TABLE_PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let mut patterns = Patterns::new();
     for (index, row) in ROWS.iter().enumerate() {
@@ -79,7 +81,7 @@ struct HostRules {
 }
 
 impl PlaceRules {
-    /// Uses the table alone.
+    /// Returns the rules of the table alone.
     pub fn table() -> Self {
         Self { host: None }
     }
@@ -111,7 +113,7 @@ impl PlaceRules {
                 let message = format!("there is no list of places '{word}'");
                 return Err(Error::new(Code::InvalidArgument, message));
             };
-            if !named.insert((is_of_reading(decision), pattern)) {
+            if !named.insert((concerns_reading(decision), pattern)) {
                 let message = format!("the place '{pattern}' is named twice");
                 return Err(Error::new(Code::InvalidArgument, message).detail("place", pattern));
             }
@@ -122,14 +124,14 @@ impl PlaceRules {
         Ok(Self { host: Some(Arc::new(host)) })
     }
 
-    /// Cheap filter: returns false only if no pattern ends with this name as it is on the disk.
+    /// Returns false only if no pattern ends with this name, as it is on the disk. Cheap.
     fn may_match(&self, name: &[u8]) -> bool {
         is_unusual(name)
             || TABLE_PATTERNS.may_match(name)
             || self.host.as_ref().is_some_and(|host| host.patterns.may_match(name))
     }
 
-    /// Reports whether a folded name is a directory that may contain a refused path.
+    /// Returns true if a folded name is that of a directory that may contain a refused path.
     pub fn is_parent(&self, name: &str) -> bool {
         name.starts_with('.')
             && (TABLE_PATTERNS.parents.contains(name)
@@ -137,14 +139,15 @@ impl PlaceRules {
     }
 }
 
-/// Directories that hold refused paths among many ordinary files: they may be moved and deleted.
+/// Directories that contain refused paths among many ordinary files, so that they may be moved and
+/// deleted.
 pub(super) const SHARED_PARENTS: &[&str] = &[".config", ".local", ".gradle"];
 
-fn is_of_reading(decision: Decision) -> bool {
+fn concerns_reading(decision: Decision) -> bool {
     matches!(decision, Decision::Secret | Decision::Readable)
 }
 
-/// Rejects an exception that matches no wider row: it is probably misspelt.
+/// Refuses an exception that matches no wider row, because it is probably misspelt.
 fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
     let reading = match decision {
         Decision::Allow => false,
@@ -157,9 +160,9 @@ fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
         let text = text.strip_suffix("/**").map_or_else(|| text.clone(), |dir| format!("{dir}/x"));
         let matched_rules = MatchedRules::of(&PlaceRules::table(), text.as_bytes(), 0);
         let covered = if reading {
-            matched_rules.secret().is_some()
+            matched_rules.secret_row().is_some()
         } else {
-            matched_rules.written().is_some()
+            matched_rules.write_restricting_row().is_some()
         };
         if !covered {
             let kind = if reading { "secret" } else { "protected" };
@@ -171,30 +174,31 @@ fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
     Ok(())
 }
 
-/// A rule that covers a path, and the depth at which it begins to apply.
+/// A row that covers a path, and the number of names of the path from which on it applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RuleHit {
     row: u16,
     depth: u32,
 }
 
-/// The rules that apply to a path, updated name by name.
+/// The rows that apply to a path, updated name by name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MatchedRules {
     depth: u32,
     refuse: Option<RuleHit>,
     ask: Option<RuleHit>,
     secret: Option<RuleHit>,
-    /// An exception of the table matches exactly this path.
-    spared: bool,
+    /// Whether an exception of the table allows writing exactly this path.
+    write_excepted: bool,
+    /// Whether an exception of the table allows reading exactly this path.
     readable: bool,
-    /// The host made this path readable, whatever it contains.
+    /// Whether the host made this path readable, whatever it contains.
     opened: bool,
 }
 
 impl MatchedRules {
-    /// Checks a whole absolute path. Names that end within the first `from` bytes are exempt,
-    /// because the host chose that directory itself.
+    /// Returns the rows that apply to an absolute path. Names that end within the first `from`
+    /// bytes are exempt, because the host chose that directory itself.
     pub fn of(places: &PlaceRules, path: &[u8], from: usize) -> Self {
         let mut matched_rules = Self::default();
         let mut start = 0;
@@ -208,18 +212,19 @@ impl MatchedRules {
         matched_rules
     }
 
-    /// Adds the next name of the path, as it is on the disk.
+    /// Adds the next name of the path, as it is on the disk, in the directory `dir`. If not
+    /// `counts`, the name is exempt from the rules.
     pub fn enter(&mut self, places: &PlaceRules, dir: &[u8], name: &[u8], counts: bool) {
         self.depth = self.depth.saturating_add(1);
-        (self.spared, self.readable) = (false, false);
+        (self.write_excepted, self.readable) = (false, false);
         if !counts || !places.may_match(name) {
             return;
         }
         let name = folded(name);
         let depth = self.depth;
         let hit = |row: u16, below: bool| Some(RuleHit { row, depth: depth + u32::from(below) });
-        // The depth at which an exception begins: it overrides only rules that begin there or
-        // below.
+        // The number of names at which an exception begins: it overrides only rows that begin there
+        // or below.
         let (mut allowed, mut readable) = (u32::MAX, u32::MAX);
         TABLE_PATTERNS.find(dir, &name, |found| {
             let began = (depth + 1).saturating_sub(found.names);
@@ -232,7 +237,7 @@ impl MatchedRules {
             }
         });
         let ends = |hit: &Option<RuleHit>, began: u32| hit.is_none_or(|hit| hit.depth >= began);
-        self.spared =
+        self.write_excepted =
             allowed != u32::MAX && ends(&self.refuse, allowed) && ends(&self.ask, allowed);
         self.readable = readable != u32::MAX && ends(&self.secret, readable);
         let Some(host) = &places.host else { return };
@@ -261,34 +266,34 @@ impl MatchedRules {
         if more.secret.is_some() {
             (self.secret, self.opened) = (self.secret.or(more.secret), false);
         }
-        self.spared &= more.refuse.is_none() && more.ask.is_none();
+        self.write_excepted &= more.refuse.is_none() && more.ask.is_none();
         self.readable &= more.secret.is_none();
     }
 
-    /// Returns the row that refuses writes.
-    pub fn refused(&self) -> Option<u16> {
-        self.refuse.filter(|hit| hit.depth <= self.depth && !self.spared).map(|hit| hit.row)
+    /// Returns the row that refuses writes, if any.
+    pub fn refusing_row(&self) -> Option<u16> {
+        self.refuse.filter(|hit| hit.depth <= self.depth && !self.write_excepted).map(|hit| hit.row)
     }
 
-    /// Returns the row that requires an approval.
-    pub fn asked(&self) -> Option<u16> {
-        let ask = self.ask.filter(|hit| hit.depth <= self.depth && !self.spared);
-        ask.filter(|_| self.refused().is_none()).map(|hit| hit.row)
+    /// Returns the row that requires an approval, if any.
+    pub fn asking_row(&self) -> Option<u16> {
+        let ask = self.ask.filter(|hit| hit.depth <= self.depth && !self.write_excepted);
+        ask.filter(|_| self.refusing_row().is_none()).map(|hit| hit.row)
     }
 
-    /// Returns the row that refuses writes or requires an approval.
-    pub fn written(&self) -> Option<u16> {
-        self.refused().or(self.asked())
+    /// Returns the row that refuses writes or requires an approval, if any.
+    pub fn write_restricting_row(&self) -> Option<u16> {
+        self.refusing_row().or(self.asking_row())
     }
 
-    /// Returns the row that makes the content secret.
-    pub fn secret(&self) -> Option<u16> {
+    /// Returns the row that makes the content secret, if any.
+    pub fn secret_row(&self) -> Option<u16> {
         self.secret.filter(|hit| hit.depth <= self.depth && !self.readable).map(|hit| hit.row)
     }
 
-    /// Reports whether the host made the content readable.
-    pub fn is_opened(&self) -> bool {
-        self.opened && self.secret().is_none()
+    /// Returns true if the host made the content readable.
+    pub fn is_readable_by_host(&self) -> bool {
+        self.opened && self.secret_row().is_none()
     }
 }
 
@@ -331,7 +336,8 @@ mod tests {
 
     fn words(places: &PlaceRules, path: &str, from: usize) -> &'static str {
         let matched_rules = MatchedRules::of(places, path.as_bytes(), from);
-        match (matched_rules.refused(), matched_rules.asked(), matched_rules.secret()) {
+        match (matched_rules.refusing_row(), matched_rules.asking_row(), matched_rules.secret_row())
+        {
             (Some(_), _, None) => "refuse",
             (None, Some(_), None) => "ask",
             (None, None, Some(_)) => "secret",
@@ -374,7 +380,7 @@ mod tests {
         ] {
             assert_eq!(words(&places, path, 2), expected, "{path}");
         }
-        assert!(MatchedRules::of(&places, b"/w/a.tfvars", 2).is_opened());
+        assert!(MatchedRules::of(&places, b"/w/a.tfvars", 2).is_readable_by_host());
     }
 
     #[test]

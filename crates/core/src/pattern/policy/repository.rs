@@ -1,4 +1,4 @@
-//! Detects directories that git treats as repositories without the name `.git`.
+//! Detects directories that git treats as repositories although their name is not `.git`.
 //!
 //! Git treats every directory with `HEAD`, `objects` and `refs`, or with `HEAD` and `commondir`, as
 //! a bare repository and runs the programs that its `config` names. So tools must neither complete
@@ -8,11 +8,12 @@
 use super::fold::folded;
 use super::pattern::is_unusual;
 
-/// The names that make a directory a repository.
+/// The names of entries that make a directory a repository: the first three together, or the first
+/// and the last.
 pub const REPOSITORY_MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
-/// The entries of a repository that git reads.
-const PARTS: [&str; 14] = [
+/// The names of the entries of a repository that git reads, in lower case.
+const REPOSITORY_ENTRIES: [&str; 14] = [
     "head",
     "objects",
     "refs",
@@ -31,10 +32,10 @@ const PARTS: [&str; 14] = [
 
 /// The set of [`REPOSITORY_MARKS`] that a directory has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks(u8);
+pub struct RepositoryMarks(u8);
 
-impl Marks {
-    /// Adds a name as it is on the disk.
+impl RepositoryMarks {
+    /// Adds an entry of the directory by its name as it is on the disk.
     pub fn add(&mut self, name: &[u8]) {
         self.0 |= Self::bit(name);
     }
@@ -45,16 +46,17 @@ impl Marks {
         Self(self.0 | other.0)
     }
 
-    /// Reports whether git treats the directory as a repository.
+    /// Returns true if git treats the directory as a repository.
     pub fn is_repository(self) -> bool {
         self.0 & 0b1001 == 0b1001 || self.0 & 0b0111 == 0b0111
     }
 
-    /// Reports whether a name is one of [`REPOSITORY_MARKS`].
+    /// Returns true if a name is one of [`REPOSITORY_MARKS`].
     pub fn is_mark(name: &[u8]) -> bool {
         Self::bit(name) != 0
     }
 
+    /// Returns the bit of a name, or 0.
     fn bit(name: &[u8]) -> u8 {
         let name = folded(name);
         let at = REPOSITORY_MARKS.iter().position(|mark| name.eq_ignore_ascii_case(mark));
@@ -62,8 +64,9 @@ impl Marks {
     }
 }
 
-/// An iterator over the directories on a path that would be repositories containing the path if
-/// they had the other [`REPOSITORY_MARKS`]. Yields the length of the directory's path and the name after it.
+/// Iterates over the directories on a path that would be repositories with a part of the path in
+/// them if they had the other [`REPOSITORY_MARKS`]. Yields the length in bytes of the directory's
+/// path, and the name after it.
 #[derive(Clone, Debug)]
 pub struct RepositoryParts<'p> {
     path: &'p [u8],
@@ -88,8 +91,8 @@ impl<'p> Iterator for RepositoryParts<'p> {
             let name = &self.path[start..end];
             let dir = self.at;
             self.at = end;
-            // The table covers the contents of directories named `.git`.
-            if is_part(name) && !is_git(&self.path[..dir]) {
+            // The table protects the contents of directories named `.git`.
+            if is_repository_entry(name) && !is_git_directory(&self.path[..dir]) {
                 return Some((dir, name));
             }
         }
@@ -97,20 +100,20 @@ impl<'p> Iterator for RepositoryParts<'p> {
     }
 }
 
-fn is_git(dir: &[u8]) -> bool {
+fn is_git_directory(dir: &[u8]) -> bool {
     dir.rsplit(|&byte| byte == b'/').next().is_some_and(|name| folded(name) == ".git")
 }
 
-fn is_part(name: &[u8]) -> bool {
+fn is_repository_entry(name: &[u8]) -> bool {
     // This runs for every path, so names are folded only if they contain characters that volumes
     // ignore.
     if is_unusual(name) {
-        return PARTS.contains(&&*folded(name));
+        return REPOSITORY_ENTRIES.contains(&&*folded(name));
     }
     let Some(first) = name.first() else { return false };
     (4..=15).contains(&name.len())
         && b"horcgimpsw".contains(&first.to_ascii_lowercase())
-        && PARTS.iter().any(|part| name.eq_ignore_ascii_case(part.as_bytes()))
+        && REPOSITORY_ENTRIES.iter().any(|part| name.eq_ignore_ascii_case(part.as_bytes()))
 }
 
 #[cfg(test)]
@@ -127,7 +130,7 @@ mod tests {
             (&["objects", "refs", "commondir", "config"], false),
             (&["HEAD"], false),
         ] {
-            let mut marks = Marks::default();
+            let mut marks = RepositoryMarks::default();
             names.iter().for_each(|name| marks.add(name.as_bytes()));
             assert_eq!(marks.is_repository(), expected, "{names:?}");
         }
