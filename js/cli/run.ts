@@ -17,7 +17,7 @@ import {
   EXIT,
 } from "./command.ts";
 import type { PresetName } from "../presets/index.ts";
-import { describeRecovery } from "../pipeline/past/recovery-text.ts";
+import { describeRecovery } from "../pipeline/past/history.ts";
 import { askingOptions } from "./asking.ts";
 import { findCommand } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";

@@ -1,9 +1,10 @@
 /**
- * Serves an approval queue over HTTP: requests, answers and authentication. `approval-queue.ts` manages the
- * waiting questions.
+ * Serves an approval queue over HTTP: its questions as plain data, requests, answers and authentication.
+ * `approval-queue.ts` manages the waiting questions.
  */
 import { bearerOf, sameToken } from "../http/access.ts";
-import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
+import type { GrantAccess } from "../policy/index.ts";
+import type { PlainDetails } from "./notebook.ts";
 
 /** The members of an approval queue that its HTTP interface uses. */
 export interface ServedQueue {
@@ -101,3 +102,25 @@ export function parseJsonObject(text: string): Readonly<Record<string, unknown>>
     return undefined;
   }
 }
+
+/** A waiting question. Plain data. */
+export type PendingApproval = {
+  readonly id: string;
+  /** When it was asked, in ISO 8601. */
+  readonly asked_at: string;
+} & (
+  | { readonly kind: "change"; readonly details: PlainDetails }
+  | {
+      readonly kind: "directory";
+      readonly question: string;
+      readonly dir: string;
+      readonly access: GrantAccess;
+      readonly tool: string;
+    }
+);
+
+/** An event of the approval queue. */
+export type QueueEvent =
+  | { readonly type: "asked"; readonly question: PendingApproval }
+  /** The question does not wait any more: it was answered or withdrawn. */
+  | { readonly type: "gone"; readonly id: string };

@@ -9,8 +9,12 @@
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/access.ts";
-import { parseJsonObject, handleQueueRequest } from "./approval-queue-http.ts";
-import type { QueueEvent, PendingApproval } from "./pending-approval.ts";
+import {
+  parseJsonObject,
+  handleQueueRequest,
+  type QueueEvent,
+  type PendingApproval,
+} from "./approval-queue-http.ts";
 import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
 

@@ -8,7 +8,7 @@ export * from "./approvers.ts";
 export * from "./audit.ts";
 export * from "./confirm.ts";
 export * from "./approval-queue.ts";
-export * from "./pending-approval.ts";
+export type { PendingApproval, QueueEvent } from "./approval-queue-http.ts";
 export * from "./events.ts";
 export * from "./foreign.ts";
 export * from "./headless.ts";

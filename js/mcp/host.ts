@@ -137,7 +137,7 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
 async function open(dirs: readonly string[], options: HostOptions): Promise<ServedWorkspace> {
   restoreHeapGrowth();
   const { openWorkspace } = await import("../workspace/index.node.ts");
-  const { describeRecovery } = await import("../pipeline/past/recovery-text.ts");
+  const { describeRecovery } = await import("../pipeline/past/history.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
   const log =
     audit === undefined ? undefined : await (await import("../hooks/audit-file.node.ts")).auditFile(audit);

@@ -8,12 +8,11 @@ import { displayOf } from "../tools/render/display.ts";
 import { answerBytes } from "../tools/lib/limits.ts";
 import { OWN_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fits, linesThatFit } from "../tools/lib/text.ts";
-import { BatchFailed } from "./batch/failed.ts";
+import { BatchFailed, errorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { AppliedChange } from "./change.ts";
 import type { AnyReading, AnyTool } from "./enter.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
-import { errorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { Session } from "./session.ts";
 
 /** The codes of failures that a person, a rule or a hook decided. */

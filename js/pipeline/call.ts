@@ -31,10 +31,9 @@ import {
 import { type TakenPath, takeLookAlikes } from "./paths/look-alikes.ts";
 import type { ToolResult } from "./result.ts";
 import { runObserved, type Trace } from "./observe.ts";
-import { LoopTurns } from "./scheduling/loop-turns.ts";
-import { historyForCaller } from "./past/past.ts";
+import { LoopTurns, CallSlots } from "./scheduling/admission.ts";
+import { historyForCaller } from "./past/history.ts";
 import { scanQueue } from "./scheduling/scans.ts";
-import { CallSlots } from "./scheduling/slots.ts";
 import type { Session } from "./session.ts";
 import { decideStep, sourcesOf } from "./sources.ts";
 

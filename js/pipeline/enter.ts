@@ -22,7 +22,7 @@ import {
 import { newCallId } from "../journal/index.ts";
 import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
 import type { Seen } from "../tools/lib/seen.ts";
-import { historyForCaller } from "./past/past.ts";
+import { historyForCaller } from "./past/history.ts";
 import {
   type LookAlikeContext,
   mayHaveLookAlikes,

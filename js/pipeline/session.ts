@@ -17,7 +17,7 @@ import type { Locker } from "./scheduling/locks.ts";
 import type { Repositories } from "./paths/repositories.ts";
 import type { Reads } from "./past/reads.ts";
 import type { RunningCalls } from "./scheduling/running.ts";
-import type { CallSlots } from "./scheduling/slots.ts";
+import type { CallSlots } from "./scheduling/admission.ts";
 import type { Views } from "./views.ts";
 
 /**

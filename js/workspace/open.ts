@@ -36,7 +36,7 @@ import { makeReads, type ReadStore } from "../pipeline/past/reads.ts";
 import { makeRepositories, withRepositories } from "../pipeline/paths/repositories.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { Session } from "../pipeline/session.ts";
-import { CallSlots } from "../pipeline/scheduling/slots.ts";
+import { CallSlots } from "../pipeline/scheduling/admission.ts";
 import { makeViews } from "../pipeline/views.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 

@@ -5,7 +5,7 @@ import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Annotations } from "../tools/lib/tool.ts";
 import { runCall } from "../pipeline/call.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
-import type { CallGate } from "../pipeline/scheduling/drain.ts";
+import type { CallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { homeOfHost } from "./host.ts";

@@ -23,7 +23,7 @@ import type { Spent } from "../pipeline/scheduling/budget.ts";
 import { runCall } from "../pipeline/call.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
 import { lockAll } from "../pipeline/change.ts";
-import { type CallGate, makeCallGate } from "../pipeline/scheduling/drain.ts";
+import { type CallGate, makeCallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { iconOf, outlineOf, previewOf } from "../pipeline/outline.ts";
 import { type Failure, refusedFailure, type ToolResult, unknownTool } from "../pipeline/result.ts";

@@ -4,7 +4,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { PendingApproval } from "../../hooks/pending-approval.ts";
+import type { PendingApproval } from "../../hooks/approval-queue-http.ts";
 import { printable, questionLines } from "../../hooks/question.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
 import { checkToken, readToken, tokenFileOf } from "../../mcp/auth/token-file.ts";

@@ -4,7 +4,7 @@
  */
 import { singleTypes } from "../../presets/strict.ts";
 import { UnknownTool } from "../../rpc/handler.ts";
-import { shuttingDownFailure } from "../../pipeline/scheduling/drain.ts";
+import { shuttingDownFailure } from "../../pipeline/scheduling/admission.ts";
 import type { ToolResult, CallOptions } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
 import { type ClientLog, logCall, makeClientLog, type Notify, type LogLevel } from "./log.ts";

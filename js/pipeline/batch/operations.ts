@@ -8,9 +8,9 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { hooksFor, runBefore } from "../../hooks/run.ts";
 import { plainArguments, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
-import type { BaseVersion, Call, PathUse } from "../../tools/lib/tool.ts";
+import type { BaseVersion, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
 import { failureResult } from "../answer.ts";
-import { BatchFailed } from "./failed.ts";
+import { BatchFailed, type ToolResult, unknownTool } from "../result.ts";
 import {
   type AnyChanging,
   type AnyReading,
@@ -19,12 +19,11 @@ import {
   type EnteredCall,
   previewChange,
 } from "../enter.ts";
-import { knownTool } from "../wording/known.ts";
 import type { GuardSettings } from "../guard.ts";
 import type { RuleResult } from "../permit.ts";
-import type { ToolResult } from "../result.ts";
 import type { Session } from "../session.ts";
 import { decideStep, sourcesOf } from "../sources.ts";
+import { TOOLS } from "../../tools/index.ts";
 
 /** The result of trying an operation on the overlay. */
 export interface Trial {
@@ -181,4 +180,14 @@ export async function admitOperation(
     },
   };
   return { sources, ruled, isKept };
+}
+
+const byName: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
+
+/** Returns the tool with a name. @throws FilewrightError UNKNOWN_TOOL naming the nearest one */
+function knownTool(name: string): Tool {
+  const tool = byName.get(name);
+  if (tool !== undefined) return tool;
+  const { code, message } = unknownTool(name, byName.keys()).error;
+  throw new FilewrightError(code, message, { complete: true });
 }

@@ -5,10 +5,9 @@ import type { BatchOutcome } from "../../tools/batch.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../after-hooks.ts";
 import { failureResult, successResult } from "../answer.ts";
-import { BatchFailed } from "./failed.ts";
+import { BatchFailed, type ToolResult } from "../result.ts";
 import type { Operation } from "./operations.ts";
 import type { CallOptions } from "../enter.ts";
-import type { ToolResult } from "../result.ts";
 import type { Session } from "../session.ts";
 
 type OperationStep = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;

@@ -1,7 +1,7 @@
 /**
  * The history of a workspace: lists the calls that can be undone, undoes them, and rolls back the
  * unfinished changes of dead processes. The journal records the steps; this file applies the policy
- * and the locks to them.
+ * and the locks to them, shows each caller its own changes, and describes a recovery in one line.
  */
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -11,6 +11,8 @@ import { lockAll, withLocks, stopIfCancelled } from "../change.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
 import { wordError } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
+import type { Past } from "../../tools/lib/past.ts";
+import { escapeControls } from "../../engine/escape.ts";
 
 /** One changing call of the past. */
 export interface HistoryEntry {
@@ -129,4 +131,53 @@ async function lockResolved(
 ): Promise<() => void> {
   const locations: Location[] = paths.map((path) => session.resolver.resolve(path, "write"));
   return lockAll(session, paths.map(treeUse), { fs: session.fs, locations, signal });
+}
+
+/**
+ * Returns the history of a caller. Its own calls are those under its name. For a caller without a name,
+ * they are the calls without a name that were made through this workspace.
+ */
+export function historyForCaller(session: Session, agent: string | undefined = session.agent): Past {
+  const { journal, running } = session;
+  return {
+    async list(all) {
+      const calls = await historyOf(session);
+      if (all) return calls;
+      return calls.filter(({ callId, agent: by }) =>
+        agent === undefined ? by === undefined && running.changes.has(callId) : by === agent,
+      );
+    },
+    async restores(callId) {
+      const found = await journal.found(callId);
+      return found.map((one) => ({ ...one, shown: session.resolver.display(one.path) }));
+    },
+    undo: (undone, { fs, callId, agent: by, signal }) =>
+      journal.undo(fs, undone, { callId, agent: by, signal }),
+  };
+}
+
+/** The maximum number of paths that the line names. */
+const MAX_NAMED_PATHS = 5;
+
+/**
+ * Describes the recovery of interrupted changes for people, as one line without its end; undefined when there is nothing to report. Records that are not
+ * authentic are omitted, because they remain and every command would repeat them.
+ */
+export function describeRecovery({ rolledBack, damaged, conflicts }: Recovery): string | undefined {
+  const parts: string[] = [];
+  if (rolledBack > 0) parts.push(`rolled back ${countPhrase(rolledBack, "interrupted change")}`);
+  if (damaged > 0)
+    parts.push(
+      `${countPhrase(damaged, "journal record")} damaged: rolled back as far as readable, kept in journal/damaged`,
+    );
+  if (conflicts.length > 0) {
+    const named = conflicts.slice(0, MAX_NAMED_PATHS).map(escapeControls).join(", ");
+    const more = conflicts.length - MAX_NAMED_PATHS;
+    parts.push(`left as changed by others: ${named}${more > 0 ? ` and ${more} more` : ""}`);
+  }
+  return parts.length === 0 ? undefined : parts.join("; ");
+}
+
+function countPhrase(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? "" : "s"}`;
 }

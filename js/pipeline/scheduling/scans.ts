@@ -6,7 +6,7 @@
  * not those of others. The process has one queue, because it has one disk.
  */
 import { FilewrightError } from "../../engine/errors.ts";
-import { LoopTurns } from "./loop-turns.ts";
+import { LoopTurns } from "./admission.ts";
 
 /** The maximum number of calls that walk at once. */
 const MAX_SCANS = 8;

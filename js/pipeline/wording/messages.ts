@@ -16,8 +16,9 @@ import type { Location } from "../../policy/index.ts";
 import { assign, type Names, OWN_NAMES, where, type PathUse } from "../../tools/lib/tool.ts";
 import { inOtherRoot } from "../paths/look-alikes.ts";
 import { similarPath } from "../paths/path-forms.ts";
-import { hintInReaderNames, inReaderNames } from "./renamed.ts";
 import { sentence, wordsFor } from "./words.ts";
+import { TOOLS } from "../../tools/index.ts";
+import type { Schema } from "../../tools/lib/schema.ts";
 
 /** The maximum length of the first line of a message, in UTF-16 units. */
 const MAX_FIRST_LINE = 200;
@@ -333,4 +334,55 @@ function firstLine(message: string): string {
 /** Removes half of a surrogate pair that a cut left over. */
 function withoutHalfSurrogates(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/u, "");
+}
+
+/** Matches names in `snake_case` only, because a single word may be prose. */
+const IDENTIFIER = /\b[a-z]+(?:_[a-z]+)+\b/gu;
+/** Matches an argument with its value, as hints write it. */
+const ASSIGNED = /\b[a-z_]+(?=: \S)/gu;
+
+/**
+ * Returns a complete sentence (of an edit's refusal, or a schema's) with the reader's names of tools and
+ * arguments: `old_text` becomes `old_string` under a preset with that name. A path in it is unchanged.
+ */
+function inReaderNames(text: string, names: Names, path: string | undefined): string {
+  if (names === OWN_NAMES) return text;
+  const exchange = (part: string): string =>
+    part.replace(IDENTIFIER, (name) => (isCanonicalName(name) ? (readerNameOf(names, name) ?? name) : name));
+  // The text needs to be split at the path only when the path contains such a name.
+  const named = path?.match(IDENTIFIER)?.some(isCanonicalName) === true;
+  return named
+    ? text
+        .split(path as string)
+        .map(exchange)
+        .join(path)
+    : exchange(text);
+}
+
+/**
+ * Returns a remedy in the reader's names; undefined when it needs a tool or an argument that the reader lacks.
+ */
+function hintInReaderNames(hint: string, names: Names): string | undefined {
+  if (names === OWN_NAMES) return hint;
+  const used = [...(hint.match(IDENTIFIER) ?? []), ...(hint.match(ASSIGNED) ?? [])].filter(isCanonicalName);
+  return used.some((name) => readerNameOf(names, name) === undefined)
+    ? undefined
+    : inReaderNames(hint, names, undefined);
+}
+
+function readerNameOf(names: Names, name: string): string | undefined {
+  return names.argument(name) ?? names.tool(name);
+}
+
+let canonicalNames: ReadonlySet<string> | undefined;
+
+/** Returns true for the canonical name of a tool or an argument. */
+function isCanonicalName(word: string): boolean {
+  canonicalNames ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentsOf(tool.inputSchema)]));
+  return canonicalNames.has(word);
+}
+
+function argumentsOf({ properties = {}, items }: Schema): readonly string[] {
+  const below = Object.values(properties).flatMap(argumentsOf);
+  return [...Object.keys(properties), ...below, ...(items === undefined ? [] : argumentsOf(items))];
 }
