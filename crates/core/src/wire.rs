@@ -14,14 +14,14 @@ use crate::pack::Packed;
 
 /// A value that can be appended to a [`Packed`] result.
 pub trait Wire {
-    /// The number that stands for `None`: one that no value of this type may begin with. So a record
-    /// whose first field can be -1 or absent must not be optional.
+    /// The number that stands for `None`: one with which no encoded value of this type begins. So a
+    /// record whose first field can be -1 or absent must not be optional.
     const NONE: f64 = -1.0;
 
-    /// Appends the value.
+    /// Appends the encoded value.
     fn put(&self, to: &mut Packed);
 
-    /// Returns the value as a result of its own.
+    /// Returns the encoded value as a result of its own.
     fn packed(&self) -> Packed {
         let mut packed = Packed::new();
         self.put(&mut packed);
@@ -45,7 +45,7 @@ impl Wire for i64 {
     const NONE: f64 = f64::NAN;
 
     fn put(&self, to: &mut Packed) {
-        // Line numbers, from either end: exact to 2^53.
+        // Line numbers, also negative ones from the end; exact to 2^53.
         to.float(*self as f64);
     }
 }
@@ -91,7 +91,7 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
-/// Their number, then each.
+/// A list is encoded as the number of its items, then each item.
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, to: &mut Packed) {
         to.num(self.len() as u64);

@@ -240,7 +240,7 @@ export const PATH_FLAGS = {
 /**
  * The kinds of files that tools treat differently.
  *
- * - `empty`: No bytes.
+ * - `empty`: A file without content.
  * - `text`: Text in some encoding.
  * - `svg`: Scalable vector graphics: an image that is text.
  * - `image`: A raster image.

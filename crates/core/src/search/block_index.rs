@@ -1,4 +1,5 @@
-//! An index from grams to the blocks of many texts in which a query can match.
+//! An index of many texts by their grams (short substrings): finds the blocks in which a query can
+//! match.
 //!
 //! A block consists of whole lines. A block that ends in a very long line, as in minified programs,
 //! contains nearly every gram and takes long to read, so it is indexed in overlapping chunks. The
@@ -7,18 +8,19 @@
 use super::gram_query::GramQuery;
 use super::shards::Shards;
 
-/// Index rows per hundred distinct grams of a block. Fewer rows give more false candidates, more
-/// rows take more memory.
-const ROWS_OF_BLOCKS: usize = 118;
-/// The same for a chunk, whose check is cheaper than opening a file.
-const ROWS_OF_CHUNKS: usize = 90;
+/// The number of index rows per hundred distinct grams of a block. Fewer rows give more false
+/// candidates, more rows take more memory.
+const BLOCK_ROWS_PER_HUNDRED_GRAMS: usize = 118;
+/// The number of index rows per hundred distinct grams of a chunk: fewer, because checking a false
+/// candidate is cheaper than opening a file.
+const CHUNK_ROWS_PER_HUNDRED_GRAMS: usize = 90;
 
 /// A part of a text that consists of whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The text that it belongs to: a number chosen by the caller.
+    /// The number of the text that it belongs to, chosen by the caller.
     pub owner: u32,
-    /// The offset of its start in bytes.
+    /// The byte offset of its start in the text.
     pub offset: u32,
     /// Its length in bytes.
     pub len: u32,
@@ -26,10 +28,10 @@ pub struct Block {
     pub line: u32,
 }
 
-/// A part of a block that is indexed separately.
+/// A part of a block with a very long line, which is indexed separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The offset of its start in the text, in bytes.
+    /// The byte offset of its start in the text.
     pub offset: u32,
     /// Its length in bytes.
     pub len: u32,
@@ -38,18 +40,20 @@ pub struct Chunk {
 /// An index of many blocks. Clones share the parts that do not change.
 #[derive(Clone, Debug, Default)]
 pub struct BlockIndex {
+    /// The blocks that are indexed as a whole.
     pub(super) whole: Shards,
-    /// Blocks that are indexed in chunks.
+    /// The blocks that are indexed in chunks.
     pub(super) long: Vec<Block>,
     /// The chunks; the owner of each is the index of its block in `long`.
     pub(super) chunks: Shards,
 }
 
 impl BlockIndex {
-    /// Adds a block with its distinct grams, or one chunk of a block with the grams of the chunk.
+    /// Adds a block with its distinct grams, or one chunk of a block with the distinct grams of the
+    /// chunk. The chunks of a block must be added in order.
     pub fn push(&mut self, grams: &[u32], block: Block, chunk: Option<Chunk>) {
         let Some(Chunk { offset, len }) = chunk else {
-            return self.whole.push(grams, block, ROWS_OF_BLOCKS);
+            return self.whole.push(grams, block, BLOCK_ROWS_PER_HUNDRED_GRAMS);
         };
         // The first chunk of a block has the block's offset. For a later chunk, the block is one of
         // the last entries, because only few are added in between.
@@ -60,7 +64,7 @@ impl BlockIndex {
             self.long.push(block);
         }
         let chunk = Block { owner: place as u32, offset, len, line: block.line };
-        self.chunks.push(grams, chunk, ROWS_OF_CHUNKS);
+        self.chunks.push(grams, chunk, CHUNK_ROWS_PER_HUNDRED_GRAMS);
     }
 
     /// Returns the number of blocks.
@@ -68,7 +72,7 @@ impl BlockIndex {
         self.whole.len() + self.long.len()
     }
 
-    /// Reports whether there are no blocks.
+    /// Returns true if there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -85,13 +89,15 @@ impl BlockIndex {
         self.long.shrink_to_fit();
     }
 
-    /// Calls `found` for each block that may satisfy a query.
+    /// Calls `found` for each block that may contain what a query requires.
     pub fn blocks(&self, plan: &GramQuery, found: &mut dyn FnMut(&Block)) {
         self.whole.blocks(plan, found);
         if self.long.is_empty() {
             return;
         }
-        match owners(plan, self.long.len(), &|grams, found| self.chunks.blocks(grams, found)) {
+        match matching_owners(plan, self.long.len(), &|grams, found| {
+            self.chunks.blocks(grams, found)
+        }) {
             None => self.long.iter().for_each(found),
             Some(set) => {
                 let is_in = |place: usize| set[place / 64] >> (place & 63) & 1 == 1;
@@ -101,8 +107,8 @@ impl BlockIndex {
         }
     }
 
-    /// Like `blocks`, for queries whose match lies within one chunk: reports only the chunks that
-    /// may contain a match.
+    /// Does the same as [`Self::blocks`] for queries whose match lies within one chunk: of a block
+    /// in chunks, reports only the chunks that may contain a match.
     pub fn candidates_with_chunks(
         &self,
         plan: &GramQuery,
@@ -116,25 +122,27 @@ impl BlockIndex {
         });
     }
 
-    /// Reports whether a query selects so many blocks (an eighth or more of a sample) that a search
+    /// Returns true if a query selects so many blocks (an eighth or more of a sample) that a search
     /// for the first matches is faster without the index.
     pub fn is_unselective(&self, plan: &GramQuery) -> bool {
         let (fitting, blocks) = self.whole.sample(plan);
         blocks > 0 && fitting * 8 >= blocks
     }
 
-    /// Returns the owners below `count` that may satisfy a query whose parts may match in different
-    /// blocks, as one bit each. `None` means all.
+    /// Returns the texts, with numbers below `count`, that may contain what a query requires in any
+    /// of their blocks, as one bit each. `None` means all.
     pub fn owners(&self, plan: &GramQuery, count: usize) -> Option<Vec<u64>> {
-        owners(plan, count, &|grams, found| self.blocks(grams, found))
+        matching_owners(plan, count, &|grams, found| self.blocks(grams, found))
     }
 }
 
-/// Calls back for each block that contains all grams of a query without alternatives.
+/// A function that calls back for each block that contains all grams of a query without
+/// alternatives.
 type WithGrams<'a> = &'a dyn Fn(&GramQuery, &mut dyn FnMut(&Block));
 
-/// Evaluates a query whose parts may match in different blocks of an owner.
-fn owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u64>> {
+/// Returns the owners, as one bit each, that may contain what a query requires in any of their
+/// blocks; `None` means all.
+fn matching_owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u64>> {
     match plan {
         GramQuery::Any => None,
         GramQuery::Grams(_) => {
@@ -147,24 +155,24 @@ fn owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u
             Some(set)
         }
         GramQuery::All(plans) => {
-            let known = plans.iter().filter_map(|plan| owners(plan, count, blocks));
+            let known = plans.iter().filter_map(|plan| matching_owners(plan, count, blocks));
             known.reduce(|mut set, other| {
-                and(&mut set, &other);
+                intersect_with(&mut set, &other);
                 set
             })
         }
         GramQuery::One(plans) => {
             let mut set = vec![0; count.div_ceil(64)];
             for plan in plans {
-                or(&mut set, &owners(plan, count, blocks)?);
+                unite_with(&mut set, &matching_owners(plan, count, blocks)?);
             }
             Some(set)
         }
     }
 }
 
-/// Intersects two sets; returns false if the result is empty.
-pub(super) fn and(set: &mut [u64], other: &[u64]) -> bool {
+/// Intersects `set` with another set of bits; returns false if the result is empty.
+pub(super) fn intersect_with(set: &mut [u64], other: &[u64]) -> bool {
     let mut any = 0;
     for (word, other) in set.iter_mut().zip(other) {
         *word &= other;
@@ -173,7 +181,8 @@ pub(super) fn and(set: &mut [u64], other: &[u64]) -> bool {
     any != 0
 }
 
-pub(super) fn or(set: &mut [u64], other: &[u64]) {
+/// Adds another set of bits to `set`.
+pub(super) fn unite_with(set: &mut [u64], other: &[u64]) {
     for (word, other) in set.iter_mut().zip(other) {
         *word |= other;
     }

@@ -3,32 +3,34 @@
 use super::{BINARY_WINDOW, Block, Chunk};
 use crate::encoding::{Encoding, bom};
 
-/// A block ends at the first line ending after this many bytes. Smaller blocks have fewer
-/// accidental combinations of grams, and take more memory.
-const BLOCK_BYTES: usize = 10 * 1024;
-/// A longer block contains a line that is indexed in chunks.
-const LONG_BLOCK: usize = 32 * 1024;
-/// The distance between the starts of chunks.
+/// The minimum size of a block in bytes: it ends at the first line ending after them. Smaller
+/// blocks contain the grams of a query by chance less often, and take more memory.
+const MIN_BLOCK_BYTES: usize = 10 * 1024;
+/// The maximum size in bytes of a block that is indexed as a whole. A larger one contains a very
+/// long line and is indexed in chunks.
+const MAX_WHOLE_BLOCK_BYTES: usize = 32 * 1024;
+/// The number of bytes between the starts of two chunks.
 const CHUNK_STRIDE_BYTES: usize = 16 * 1024;
-/// The maximum length in bytes of a string whose grams are required together. Chunks overlap by as
-/// much, so that one of them contains the string completely.
+/// The maximum length in bytes of a string whose grams must be in the same chunk. Chunks overlap by
+/// as much, so that one of them contains the string completely.
 pub(super) const MAX_STRING_BYTES: usize = 256;
 
-/// The way in which a content can be searched with the index.
+/// How the index can be used for a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentClass {
-    /// Text: each block can be searched separately.
+    /// Text: each block can be searched on its own.
     Text,
     /// Text that can only be searched as a whole, because it has a byte order mark or a NUL further
     /// on.
     Whole,
-    /// Binary: no query matches.
+    /// Binary content, in which no query matches.
     Binary,
-    /// Text in an encoding that is not indexed: every query reads it.
+    /// Text in an encoding that is not indexed, so that every query must read it.
     Always,
 }
 
-/// Returns how a content can be searched, and the part of it that is searched.
+/// Returns how the index can be used for a content, and the part of the content that queries
+/// search.
 pub fn classify(content: &[u8]) -> (ContentClass, &[u8]) {
     let marked = match bom(content) {
         None => false,
@@ -38,14 +40,14 @@ pub fn classify(content: &[u8]) -> (ContentClass, &[u8]) {
     match memchr::memchr(0, content) {
         None if marked => (ContentClass::Whole, content),
         None => (ContentClass::Text, content),
-        // The window for detecting binary content begins after the byte order mark.
+        // The bytes that decide whether content is binary begin after the byte order mark.
         Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(marked) => (ContentClass::Binary, &[]),
         // Searches read the content up to the NUL.
         Some(nul) => (ContentClass::Whole, &content[..nul]),
     }
 }
 
-/// The unit of indexing: a block, or a chunk of a block with a long line.
+/// What is indexed as one unit: a block, or a chunk of a block with a very long line.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockRange<'t> {
     /// The block, without its owner.
@@ -56,13 +58,14 @@ pub struct BlockRange<'t> {
     pub bytes: &'t [u8],
 }
 
-/// Splits a text into blocks, and blocks with long lines into chunks. Positions are exact up to 4
-/// GiB.
+/// Splits a text into blocks, and blocks with very long lines into overlapping chunks. Offsets are
+/// exact up to 4 GiB.
 pub fn cuts(text: &[u8]) -> impl Iterator<Item = BlockRange<'_>> {
     blocks(text).flat_map(|(block, content)| {
-        let long = content.len() > LONG_BLOCK;
+        let long = content.len() > MAX_WHOLE_BLOCK_BYTES;
         let step = if long { CHUNK_STRIDE_BYTES } else { content.len() };
-        // The last bytes are within the overlap, so they need no chunk of their own.
+        // The last bytes of a block lie in the overlap of the chunk before, so they need no chunk
+        // of their own.
         let begins = (0..content.len().saturating_sub(MAX_STRING_BYTES).max(1)).step_by(step);
         begins.map(move |begin| {
             let bytes = &content[begin..content.len().min(begin + step + MAX_STRING_BYTES)];
@@ -79,9 +82,9 @@ fn blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
         if offset >= text.len() {
             return None;
         }
-        let mut end = offset + BLOCK_BYTES;
-        // A small remainder is added to the last block.
-        end = if end + BLOCK_BYTES / 2 >= text.len() {
+        let mut end = offset + MIN_BLOCK_BYTES;
+        // A remainder of less than half a block is added to the last block.
+        end = if end + MIN_BLOCK_BYTES / 2 >= text.len() {
             text.len()
         } else {
             memchr::memchr(b'\n', &text[end..]).map_or(text.len(), |length| end + length + 1)
@@ -124,9 +127,13 @@ mod tests {
 
     #[test]
     fn every_string_of_a_long_line_is_in_one_chunk() {
-        let lines = "short\n".repeat(3 * BLOCK_BYTES / 6);
-        let lengths =
-            [LONG_BLOCK / 2, LONG_BLOCK + 1, 3 * CHUNK_STRIDE_BYTES + 7, 9 * CHUNK_STRIDE_BYTES];
+        let lines = "short\n".repeat(3 * MIN_BLOCK_BYTES / 6);
+        let lengths = [
+            MAX_WHOLE_BLOCK_BYTES / 2,
+            MAX_WHOLE_BLOCK_BYTES + 1,
+            3 * CHUNK_STRIDE_BYTES + 7,
+            9 * CHUNK_STRIDE_BYTES,
+        ];
         for length in lengths {
             let long: Vec<u8> = (0..length).map(|at| b'a' + (at % 23) as u8).collect();
             let text = [lines.as_bytes(), &long, b"\n", lines.as_bytes()].concat();
@@ -145,7 +152,7 @@ mod tests {
                 };
                 assert!(places.iter().any(has_it), "{at} of {length}");
             }
-            assert_eq!(chunks > 1, length > LONG_BLOCK, "{chunks} of {length}");
+            assert_eq!(chunks > 1, length > MAX_WHOLE_BLOCK_BYTES, "{chunks} of {length}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Finds matches in a text: with an automaton or, for plain text patterns, with a byte search,
-//! which needs no compilation.
+//! Finds matches of a pattern in a text: with an automaton or, for a plain text, with a byte
+//! search, which needs no compilation.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// Searches for a plain text.
+    /// Creates an engine that searches for a plain text.
     pub fn of_text(text: &str) -> Self {
         Self::Text(Arc::new(Finder::new(text).into_owned()))
     }
 
-    /// Returns the first match.
+    /// Returns the byte range of the first match.
     pub fn find(&self, text: &[u8]) -> Option<Range<usize>> {
         self.find_at(text, 0)
     }
 
-    /// Returns the first match that begins at or after an offset.
+    /// Returns the byte range of the first match that begins at or after a byte offset.
     pub fn find_at(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
         match self {
             // The matcher cannot fail: its error type is uninhabited.
@@ -41,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// Reports whether there is a match.
+    /// Returns true if there is a match.
     pub fn is_match(&self, text: &[u8]) -> bool {
         match self {
             Self::Regex(matcher) => matcher.is_match(text).unwrap_or(false),
@@ -49,8 +49,9 @@ impl Engine {
         }
     }
 
-    /// Returns the matcher for candidate lines, if that is faster than searching for matches.
-    pub fn candidate_line(&self) -> Option<&RegexMatcher> {
+    /// Returns the matcher that finds lines which may match, if that is faster than searching for
+    /// matches; `None` for a plain text.
+    pub fn line_matcher(&self) -> Option<&RegexMatcher> {
         match self {
             Self::Regex(matcher) => Some(matcher),
             Self::Text(_) => None,
@@ -58,8 +59,8 @@ impl Engine {
     }
 }
 
-/// Returns the first line of a text that matches, or may match.
-pub(super) fn first_line(matcher: &RegexMatcher, text: &[u8]) -> Option<LineMatchKind> {
+/// Returns an offset in the first line of a text that matches, or may match.
+pub(super) fn first_candidate_line(matcher: &RegexMatcher, text: &[u8]) -> Option<LineMatchKind> {
     matcher.find_candidate_line(text).ok()?
 }
 

@@ -1,23 +1,23 @@
-//! Extracts the grams of blocks, which is the main work of building an index.
+//! Extracts the distinct grams of blocks, which is the main work of building an index.
 //!
 //! `unsafe`: calls instructions whose presence was checked.
 
 use super::grams::{
-    BEYOND_ASCII, HASH_BITS, NO_GRAM, NUMBER_BEYOND_ASCII, OF_FIVE, OF_FOUR, class, fold, hash,
-    hash_five, hash_four, sort_of,
+    BEYOND_ASCII, HASH_BITS, NO_GRAM, NUMBER_BEYOND_ASCII, OF_FIVE, OF_FOUR, byte_class, fold,
+    hash_five, hash_four, hash_three, long_gram_kinds,
 };
 
-/// The byte between lines.
+/// The line feed, which is part of no gram.
 const LINE_END: u16 = b'\n' as u16;
 
-/// The number of words in the set of all grams.
+/// The number of 64-bit words in a set of grams, one bit for each possible gram.
 const WORDS_PER_SET: usize = 1 << (HASH_BITS - 6);
-/// The number of grams taken from a word at once: few words have more.
+/// The number of grams that are taken from a word of a set at once; few words have more.
 const GRAMS_PER_STEP: usize = 4;
-/// The number of sets, used in turn: reading a word that was just written is slow, and repeated
-/// bytes such as spaces always hit the same word. With more sets, the first-level cache has no
-/// space for other data.
-const SETS: usize = 2;
+/// The number of sets to which grams are added in turn. Reading a word that was just written is
+/// slow, and repeated bytes such as spaces always hit the same word. More sets would displace other
+/// data from the first-level cache.
+const SET_COUNT: usize = 2;
 /// The number of bytes whose grams are computed at once.
 const BYTES_PER_BATCH: usize = 512;
 /// The number of preceding bytes that a gram can include.
@@ -25,32 +25,36 @@ const MAX_PRECEDING_BYTES: usize = 4;
 /// The number of bytes that are checked for digits at once.
 const DIGIT_CHECK_BYTES: usize = 8;
 
-/// Collects the distinct grams of blocks and reuses its memory.
+/// Collects the distinct grams of one block after another, reusing its memory.
 ///
 /// Except for digits, no branch depends on the bytes, because the processor could not predict it:
 /// hashes are computed for many bytes in parallel and added to a set, and bytes without a gram
 /// repeat another gram.
 pub struct GramExtractor {
-    seen: Box<[[u64; WORDS_PER_SET]; SETS]>,
+    /// The grams of the present block.
+    seen: Box<[[u64; WORDS_PER_SET]; SET_COUNT]>,
     lanes: Box<Lanes>,
     /// Has capacity for all grams, plus some entries that are overwritten.
     grams: Vec<u32>,
+    /// The number of grams of the last block, at the beginning of `grams`.
     distinct: usize,
 }
 
 /// A batch of bytes and the grams that end at each byte.
 struct Lanes {
-    /// The folded bytes; the last bytes of the previous batch come first.
+    /// The bytes with ASCII letters in lower case; the last bytes of the previous batch come first.
     bytes: [u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
-    /// Like `bytes`, with all digits replaced by the same byte.
+    /// The same as `bytes`, with [`ANY_DIGIT`](super::grams) for every digit.
     classes: [u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
-    /// The kinds of grams longer than three bytes that the byte can be part of.
+    /// The kinds of longer grams that the byte can be part of ([`long_gram_kinds`]).
     sorts: [u8; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
+    /// The grams of three bytes.
     grams: [u16; BYTES_PER_BATCH],
-    /// The grams of four and of five bytes.
+    /// The grams of four bytes, and of five in `fives`; where there is none, the gram of three
+    /// bytes.
     fours: [u16; BYTES_PER_BATCH],
     fives: [u16; BYTES_PER_BATCH],
-    /// The grams of `classes`, which are the same where there is no digit.
+    /// The grams of three of `classes`; equal to `grams` where there is no digit.
     class_grams: [u16; BYTES_PER_BATCH],
     /// Not 0 where `grams` and `class_grams` differ.
     differ: [u8; BYTES_PER_BATCH],
@@ -69,7 +73,7 @@ impl Default for GramExtractor {
             differ: [0; BYTES_PER_BATCH],
         };
         Self {
-            seen: Box::new([[0; WORDS_PER_SET]; SETS]),
+            seen: Box::new([[0; WORDS_PER_SET]; SET_COUNT]),
             lanes: Box::new(lanes),
             grams: vec![0; WORDS_PER_SET * 64 + GRAMS_PER_STEP],
             distinct: 0,
@@ -84,17 +88,17 @@ impl std::fmt::Debug for GramExtractor {
 }
 
 impl Lanes {
-    /// Starts as after the end of a line.
+    /// Sets the preceding bytes to line feeds, for the beginning of a block.
     #[inline(always)]
-    fn begin(&mut self) {
+    fn reset(&mut self) {
         self.bytes[BYTES_PER_BATCH..].fill(LINE_END);
         self.classes[BYTES_PER_BATCH..].fill(LINE_END);
         self.sorts[BYTES_PER_BATCH..].fill(0);
     }
 
-    /// Processes the next bytes, at most [`BYTES_PER_BATCH`], and computes their grams.
+    /// Computes the grams of the next bytes, at most [`BYTES_PER_BATCH`].
     #[inline(always)]
-    fn take(&mut self, bytes: &[u8]) {
+    fn compute_grams(&mut self, bytes: &[u8]) {
         let Self { bytes: lanes, classes, sorts, grams, fours, fives, class_grams, differ } = self;
         lanes.copy_within(BYTES_PER_BATCH.., 0);
         classes.copy_within(BYTES_PER_BATCH.., 0);
@@ -102,15 +106,15 @@ impl Lanes {
         let places =
             lanes[MAX_PRECEDING_BYTES..].iter_mut().zip(&mut classes[MAX_PRECEDING_BYTES..]);
         for ((lane, any_digit), &byte) in places.zip(bytes) {
-            (*lane, *any_digit) = (u16::from(fold(byte)), class(byte));
+            (*lane, *any_digit) = (u16::from(fold(byte)), byte_class(byte));
         }
         for (sort, &byte) in sorts[MAX_PRECEDING_BYTES..].iter_mut().zip(bytes) {
-            *sort = sort_of(fold(byte));
+            *sort = long_gram_kinds(fold(byte));
         }
-        // No operation depends on the data, so the compiler vectorises the loop.
+        // No operation depends on the data, so the compiler computes several lanes at once.
         for at in 0..BYTES_PER_BATCH {
-            grams[at] = gram(lanes, at);
-            class_grams[at] = gram(classes, at);
+            grams[at] = gram_of_three(lanes, at);
+            class_grams[at] = gram_of_three(classes, at);
             differ[at] = u8::from(grams[at] != class_grams[at]);
         }
         for at in 0..BYTES_PER_BATCH {
@@ -126,20 +130,20 @@ impl Lanes {
     }
 }
 
-/// Returns the gram of the three lanes from `at + 2`.
+/// Returns the gram of the three bytes from `at + 2` on.
 #[inline(always)]
-fn gram(lanes: &[u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES], at: usize) -> u16 {
+fn gram_of_three(lanes: &[u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES], at: usize) -> u16 {
     let [a, b, c] = [lanes[at + 2], lanes[at + 3], lanes[at + 4]];
-    if a == LINE_END || b == LINE_END || c == LINE_END { NO_GRAM } else { hash(a, b, c) }
+    if a == LINE_END || b == LINE_END || c == LINE_END { NO_GRAM } else { hash_three(a, b, c) }
 }
 
-/// Adds grams to the sets, neighbours to different sets.
+/// Adds grams to the sets, adjacent ones to different sets.
 #[inline(always)]
-fn add(sets: &mut [[u64; WORDS_PER_SET]; SETS], grams: &[u16]) {
+fn add_to_sets(sets: &mut [[u64; WORDS_PER_SET]; SET_COUNT], grams: &[u16]) {
     let put =
         |set: &mut [u64; WORDS_PER_SET], gram: u16| set[usize::from(gram >> 6)] |= 1 << (gram & 63);
     let [first, second] = sets;
-    let (some, rest) = grams.as_chunks::<SETS>();
+    let (some, rest) = grams.as_chunks::<SET_COUNT>();
     for &[a, b] in some {
         put(first, a);
         put(second, b);
@@ -152,66 +156,67 @@ fn add(sets: &mut [[u64; WORDS_PER_SET]; SETS], grams: &[u16]) {
 impl GramExtractor {
     /// Returns the distinct grams of a block of whole lines.
     pub fn grams(&mut self, block: &[u8]) -> &[u32] {
-        self.sign(block);
+        self.collect_grams(block);
         &self.grams[..self.distinct]
     }
 
-    /// Uses only instructions that every processor has.
+    /// Collects the grams of a block into `grams`, with instructions that every processor has.
     #[cfg(not(target_arch = "x86_64"))]
-    fn sign(&mut self, block: &[u8]) {
-        self.sign_by_any(block);
+    fn collect_grams(&mut self, block: &[u8]) {
+        self.collect_grams_portable(block);
     }
 
-    /// Uses the instructions of this processor: a quarter faster with AVX2.
+    /// Collects the grams of a block into `grams`, with the instructions of this processor: with
+    /// AVX2 it takes a quarter less time.
     #[cfg(target_arch = "x86_64")]
-    fn sign(&mut self, block: &[u8]) {
+    fn collect_grams(&mut self, block: &[u8]) {
         if std::is_x86_feature_detected!("avx2")
             && std::is_x86_feature_detected!("bmi1")
             && std::is_x86_feature_detected!("bmi2")
         {
             // SAFETY: the processor has the instructions.
-            unsafe { self.sign_by_wide(block) }
+            unsafe { self.collect_grams_avx2(block) }
         } else {
-            self.sign_by_any(block);
+            self.collect_grams_portable(block);
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2")]
-    fn sign_by_wide(&mut self, block: &[u8]) {
-        self.sign_by_any(block);
+    fn collect_grams_avx2(&mut self, block: &[u8]) {
+        self.collect_grams_portable(block);
     }
 
     #[inline(always)]
-    fn sign_by_any(&mut self, block: &[u8]) {
+    fn collect_grams_portable(&mut self, block: &[u8]) {
         let (seen, lanes) = (&mut *self.seen, &mut *self.lanes);
         if !block.is_ascii() {
-            add(seen, &[BEYOND_ASCII as u16]);
+            add_to_sets(seen, &[BEYOND_ASCII as u16]);
             let letters = || block.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
             if letters().any(|letter| !letter.is_ascii() && letter.is_numeric()) {
-                add(seen, &[NUMBER_BEYOND_ASCII as u16]);
+                add_to_sets(seen, &[NUMBER_BEYOND_ASCII as u16]);
             }
         }
-        lanes.begin();
+        lanes.reset();
         for bytes in block.chunks(BYTES_PER_BATCH) {
-            lanes.take(bytes);
-            add(seen, &lanes.grams[..bytes.len()]);
-            add(seen, &lanes.fours[..bytes.len()]);
-            add(seen, &lanes.fives[..bytes.len()]);
-            // If one gram differs, its neighbours are added again, which does no harm.
+            lanes.compute_grams(bytes);
+            add_to_sets(seen, &lanes.grams[..bytes.len()]);
+            add_to_sets(seen, &lanes.fours[..bytes.len()]);
+            add_to_sets(seen, &lanes.fives[..bytes.len()]);
+            // If one gram differs, those around it are added again, which does no harm.
             let classes = lanes.class_grams[..bytes.len()].chunks(DIGIT_CHECK_BYTES);
             for (grams, differ) in classes.zip(lanes.differ.as_chunks::<DIGIT_CHECK_BYTES>().0) {
                 if u64::from_le_bytes(*differ) != 0 {
-                    add(seen, grams);
+                    add_to_sets(seen, grams);
                 }
             }
         }
-        self.take();
+        self.drain_sets();
     }
 
-    /// Moves the grams from the sets to the list.
+    /// Moves the grams from the sets to the list, leaving the sets empty.
     #[inline(always)]
-    fn take(&mut self) {
+    fn drain_sets(&mut self) {
         let (grams, mut distinct) = (&mut self.grams[..], 0);
         let [first, others @ ..] = &mut *self.seen;
         for (index, word) in first.iter_mut().enumerate() {
@@ -238,7 +243,7 @@ impl GramExtractor {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::grams::{DIGIT, of_needle};
+    use super::super::grams::{DIGIT, grams_of};
     use super::*;
 
     #[test]
@@ -267,7 +272,7 @@ mod tests {
         ];
         for (block, needle, expected) in cases {
             let grams = extractor.grams(block.as_bytes());
-            let all = of_needle(needle).iter().all(|gram| grams.contains(gram));
+            let all = grams_of(needle).iter().all(|gram| grams.contains(gram));
             assert_eq!(all, *expected, "{block} {needle:?}");
         }
         assert!(extractor.grams("é".as_bytes()).contains(&BEYOND_ASCII));
@@ -284,13 +289,13 @@ mod tests {
         fn nothing_is_left_out(text in "[aB1Ct_é \n]{0,1600}") {
             let (mut one, mut other) = (GramExtractor::default(), GramExtractor::default());
             let signed = one.grams(text.as_bytes());
-            other.sign_by_any(text.as_bytes());
+            other.collect_grams_portable(text.as_bytes());
             prop_assert_eq!(signed, &other.grams[..other.distinct]);
             let folded: Vec<u8> = text.bytes().map(fold).collect();
             for line in folded.split(|&byte| byte == b'\n') {
                 let classes: Vec<u8> =
                     line.iter().map(|byte| if byte.is_ascii_digit() { DIGIT } else { *byte }).collect();
-                let needed = of_needle(line).into_iter().chain(of_needle(&classes));
+                let needed = grams_of(line).into_iter().chain(grams_of(&classes));
                 prop_assert!(needed.into_iter().all(|gram| signed.contains(&gram)));
             }
         }

@@ -1,28 +1,34 @@
-//! Derives from a regular expression the grams that every match must contain.
+//! Derives from a search pattern a condition on the grams (short substrings) that every text with a
+//! match has.
 //!
 //! A gram query is weaker than its expression: it accepts everything that can match, and some texts
 //! that cannot. It is built by traversing the parsed expression in order with the set of strings
-//! that can have matched so far. Their ends are kept, so that grams across the border of a literal
-//! and a class count too.
+//! that can have matched so far. Their ends are kept, so that grams across the border of two parts
+//! of the expression count too.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::blocks::MAX_STRING_BYTES;
-use super::grams::{BEYOND_ASCII, DIGIT, NUMBER_BEYOND_ASCII, fold, of_needle};
+use super::grams::{BEYOND_ASCII, DIGIT, NUMBER_BEYOND_ASCII, fold, grams_of};
 use super::query::{Case, MAX_NESTING, QueryOptions};
 
-/// The maximum number of strings tracked at once.
+/// The maximum number of strings that are tracked at once; beyond it their grams are recorded and
+/// only their ends are kept.
 const MAX_STRINGS: usize = 64;
-/// The maximum number of characters of a class that are enumerated, in ASCII and beyond.
+/// The maximum number of ASCII characters of a class that are enumerated; a larger class counts as
+/// any text.
 const MAX_ASCII_CHARS: usize = 16;
+/// The maximum number of characters beyond ASCII of a class that are enumerated; of a larger class
+/// only the mark for such characters counts.
 const MAX_NON_ASCII_CHARS: usize = 32;
-/// The maximum number of repetitions that are expanded.
+/// The maximum number of repetitions that are expanded; further ones count as any text.
 const MAX_REPETITIONS: u32 = 8;
-/// A query with more grams costs more than it saves.
-const MAX_GRAMS: usize = 20_000;
+/// The maximum number of grams of a query; one with more costs more than it saves and becomes
+/// [`GramQuery::Any`].
+const MAX_QUERY_GRAMS: usize = 20_000;
 
-/// A condition on the grams of a block that every block with a match satisfies.
+/// A condition on the grams of a block which every block with a match satisfies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GramQuery {
     /// Always true: nothing is known.
@@ -38,22 +44,24 @@ pub enum GramQuery {
 impl GramQuery {
     /// Returns the gram query of a valid search query.
     pub(super) fn of(options: &QueryOptions<'_>) -> Self {
-        Self::and_reach(options).0
+        Self::with_max_match_len(options).0
     }
 
-    /// Returns the gram query and the maximum length of a match in bytes; `None` is unlimited.
-    pub(super) fn and_reach(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
+    /// Returns the gram query, and the maximum length of a match in bytes; `None` if it is
+    /// unlimited.
+    pub(super) fn with_max_match_len(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
         let (plan, reach) = if options.is_text() {
-            // Derived without parsing, which takes longer than a query without results.
+            // A plain text is not parsed, because parsing takes longer than a whole query without
+            // results.
             let folded: Vec<u8> = options.pattern.bytes().map(fold).collect();
-            (needle(&folded), Some(options.pattern.len()))
+            (grams_of_string(&folded), Some(options.pattern.len()))
         } else {
-            Self::of_parsed(options)
+            Self::from_parsed(options)
         };
-        (if plan.grams() > MAX_GRAMS { GramQuery::Any } else { plan }, reach)
+        (if plan.gram_count() > MAX_QUERY_GRAMS { GramQuery::Any } else { plan }, reach)
     }
 
-    fn of_parsed(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
+    fn from_parsed(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
         let escaped;
         let pattern = if options.regex {
             options.pattern
@@ -65,14 +73,14 @@ impl GramQuery {
             .nest_limit(MAX_NESTING)
             .utf8(false)
             .multi_line(true)
-            // Grams are folded, so accepting both cases costs nothing.
+            // Grams ignore the case of ASCII letters, so the condition stays the same.
             .case_insensitive(options.case != Case::Sensitive)
             .build()
             .parse(pattern);
         let Ok(hir) = parsed else { return (GramQuery::Any, None) };
-        let mut planner = Planner { line_ends: options.multiline, left_out: Vec::new() };
-        let plan = planner.required(&hir);
-        let left_out = planner.left_out.into_iter().map(|gram| GramQuery::Grams(vec![gram]));
+        let mut builder = QueryBuilder { line_ends: options.multiline, left_out: Vec::new() };
+        let plan = builder.required(&hir);
+        let left_out = builder.left_out.into_iter().map(|gram| GramQuery::Grams(vec![gram]));
         (one(std::iter::once(plan).chain(left_out).collect()), hir.properties().maximum_len())
     }
 
@@ -81,17 +89,19 @@ impl GramQuery {
         one(plans.into_iter().collect())
     }
 
-    fn grams(&self) -> usize {
+    /// Returns the number of grams.
+    fn gram_count(&self) -> usize {
         match self {
             GramQuery::Any => 0,
             GramQuery::Grams(grams) => grams.len(),
             GramQuery::All(plans) | GramQuery::One(plans) => {
-                plans.iter().map(GramQuery::grams).sum()
+                plans.iter().map(GramQuery::gram_count).sum()
             }
         }
     }
 }
 
+/// Returns the condition that one of the queries holds.
 fn one(mut plans: Vec<GramQuery>) -> GramQuery {
     if plans.is_empty() || plans.contains(&GramQuery::Any) {
         return GramQuery::Any;
@@ -102,6 +112,7 @@ fn one(mut plans: Vec<GramQuery>) -> GramQuery {
     GramQuery::One(plans)
 }
 
+/// Returns the condition that all queries hold.
 fn all(mut plans: Vec<GramQuery>) -> GramQuery {
     plans.retain(|plan| *plan != GramQuery::Any);
     match plans.len() {
@@ -111,110 +122,116 @@ fn all(mut plans: Vec<GramQuery>) -> GramQuery {
     }
 }
 
-/// Alternative strings, folded like grams, of which one is matched.
+/// Alternative strings, with ASCII letters in lower case, of which one is matched.
 type Strings = Vec<Vec<u8>>;
 
-struct Planner {
-    /// True if a match may span lines.
+/// Builds the gram query of one expression.
+struct QueryBuilder {
+    /// Whether a match may contain a line feed.
     line_ends: bool,
-    /// The grams that mark blocks with characters that the query leaves out.
+    /// The marks of blocks with characters that the strings leave out: a match with such a
+    /// character need not contain the strings.
     left_out: Vec<u32>,
 }
 
-impl Planner {
+impl QueryBuilder {
+    /// Returns the condition for an expression on its own.
     fn required(&mut self, hir: &Hir) -> GramQuery {
         let mut run = StringRun::default();
-        self.follow(hir, &mut run);
-        run.end();
+        self.extend_run(hir, &mut run);
+        run.record_grams();
         all(run.plans)
     }
 
-    /// Continues the traversal with an expression that follows the previous one.
-    fn follow(&mut self, hir: &Hir, run: &mut StringRun) {
-        if let Some(strings) = self.exact(hir) {
-            run.then(&strings);
+    /// Continues a run with an expression that follows.
+    fn extend_run(&mut self, hir: &Hir, run: &mut StringRun) {
+        if let Some(strings) = self.all_strings(hir) {
+            run.append(&strings);
             return;
         }
         match hir.kind() {
-            HirKind::Capture(capture) => self.follow(&capture.sub, run),
-            HirKind::Concat(parts) => parts.iter().for_each(|part| self.follow(part, run)),
+            HirKind::Capture(capture) => self.extend_run(&capture.sub, run),
+            HirKind::Concat(parts) => parts.iter().for_each(|part| self.extend_run(part, run)),
             HirKind::Alternation(parts) => {
                 let plans = parts.iter().map(|part| self.required(part)).collect();
-                run.gap(one(plans));
+                run.interrupt(one(plans));
             }
-            HirKind::Repetition(repetition) => self.repeat(repetition, run),
-            _ => run.gap(GramQuery::Any),
+            HirKind::Repetition(repetition) => self.extend_by_repetition(repetition, run),
+            _ => run.interrupt(GramQuery::Any),
         }
     }
 
-    fn repeat(&mut self, repetition: &Repetition, run: &mut StringRun) {
+    /// Continues a run with a repeated expression.
+    fn extend_by_repetition(&mut self, repetition: &Repetition, run: &mut StringRun) {
         if repetition.min == 0 {
-            return run.gap(GramQuery::Any);
+            return run.interrupt(GramQuery::Any);
         }
-        let Some(strings) = self.exact(&repetition.sub) else {
+        let Some(strings) = self.all_strings(&repetition.sub) else {
             let plan = self.required(&repetition.sub);
-            return run.gap(plan);
+            return run.interrupt(plan);
         };
         let spelt_out = repetition.min.min(MAX_REPETITIONS);
         for _ in 0..spelt_out {
-            run.then(&strings);
+            run.append(&strings);
         }
         if repetition.max == Some(spelt_out) {
             return;
         }
-        // Other text may be between the previous strings and these, but these come last.
-        run.gap(GramQuery::Any);
+        // The further repetitions lie between the first and the last ones.
+        run.interrupt(GramQuery::Any);
         for _ in 0..spelt_out {
-            run.then(&strings);
+            run.append(&strings);
         }
     }
 
-    /// Returns all strings that an expression can match, if they are few.
-    fn exact(&mut self, hir: &Hir) -> Option<Strings> {
+    /// Returns all strings that an expression can match, if they are at most [`MAX_STRINGS`].
+    fn all_strings(&mut self, hir: &Hir) -> Option<Strings> {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => Some(vec![Vec::new()]),
             HirKind::Literal(literal) => {
                 Some(vec![literal.0.iter().map(|&byte| fold(byte)).collect()])
             }
-            HirKind::Class(class) => self.class(class),
-            HirKind::Capture(capture) => self.exact(&capture.sub),
+            HirKind::Class(class) => self.class_strings(class),
+            HirKind::Capture(capture) => self.all_strings(&capture.sub),
             HirKind::Concat(parts) => {
                 let mut strings = vec![Vec::new()];
                 for part in parts {
-                    strings = cross(&strings, &self.exact(part)?)?;
+                    strings = concatenations(&strings, &self.all_strings(part)?)?;
                 }
                 Some(strings)
             }
             HirKind::Alternation(parts) => {
                 let mut strings = Vec::new();
                 for part in parts {
-                    strings.extend(self.exact(part)?);
+                    strings.extend(self.all_strings(part)?);
                     if strings.len() > MAX_STRINGS {
                         return None;
                     }
                 }
-                Some(distinct(strings))
+                Some(sorted_distinct(strings))
             }
             HirKind::Repetition(Repetition { min: 0, max: Some(1), sub, .. }) => {
-                let mut strings = self.exact(sub)?;
+                let mut strings = self.all_strings(sub)?;
                 strings.push(Vec::new());
-                Some(distinct(strings))
+                Some(sorted_distinct(strings))
             }
             HirKind::Repetition(repetition) => {
                 if repetition.max != Some(repetition.min) || repetition.min > MAX_REPETITIONS {
                     return None;
                 }
-                let sub = self.exact(&repetition.sub)?;
+                let sub = self.all_strings(&repetition.sub)?;
                 let mut strings = vec![Vec::new()];
                 for _ in 0..repetition.min {
-                    strings = cross(&strings, &sub)?;
+                    strings = concatenations(&strings, &sub)?;
                 }
                 Some(strings)
             }
         }
     }
 
-    fn class(&mut self, class: &Class) -> Option<Strings> {
+    /// Returns the strings of one character that a class can match, except those that a mark stands
+    /// for.
+    fn class_strings(&mut self, class: &Class) -> Option<Strings> {
         let mut ascii = Vec::new();
         let mut others = Vec::new();
         let (mut many_others, mut numbers) = (false, true);
@@ -242,7 +259,7 @@ impl Planner {
             }
         }
         if !self.line_ends {
-            // No line contains a line feed.
+            // A match within a line contains no line feed.
             ascii.retain(|&byte| byte != b'\n');
         }
         let digits = ascii.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -253,13 +270,13 @@ impl Planner {
             }
         }
         let mut strings: Strings = ascii.iter().map(|&byte| vec![fold(byte)]).collect();
-        strings = distinct(strings);
+        strings = sorted_distinct(strings);
         let many_others = many_others || others.len() > MAX_NON_ASCII_CHARS;
         if strings.len() > MAX_ASCII_CHARS || many_others && strings.is_empty() {
             return None;
         }
         if many_others {
-            // A match that contains one of them is in a block with the mark for such characters.
+            // A match with one of these characters is in a block that has the mark for them.
             let gram = if numbers { NUMBER_BEYOND_ASCII } else { BEYOND_ASCII };
             if !self.left_out.contains(&gram) {
                 self.left_out.push(gram);
@@ -271,7 +288,8 @@ impl Planner {
     }
 }
 
-/// The strings that can have matched since the last gap, and the conditions so far.
+/// The strings that can have matched since the last part of unknown text, and the conditions so
+/// far.
 struct StringRun {
     strings: Strings,
     plans: Vec<GramQuery>,
@@ -284,43 +302,41 @@ impl Default for StringRun {
 }
 
 impl StringRun {
-    /// One of these strings follows.
-    fn then(&mut self, next: &Strings) {
-        if let Some(strings) = cross(&self.strings, next) {
+    /// Continues the strings with one of `next`.
+    fn append(&mut self, next: &Strings) {
+        if let Some(strings) = concatenations(&self.strings, next) {
             self.strings = strings;
             return;
         }
-        self.note();
-        // Only the ends form grams with the following text.
+        self.record_grams();
+        // Only the last two bytes form grams with the following text.
         let ends =
             self.strings.iter().map(|string| string[string.len().saturating_sub(2)..].into());
-        self.strings = cross(&distinct(ends.collect()), next).unwrap_or_else(|| next.clone());
+        self.strings =
+            concatenations(&sorted_distinct(ends.collect()), next).unwrap_or_else(|| next.clone());
     }
 
-    /// Unknown text follows that satisfies `plan`.
-    fn gap(&mut self, plan: GramQuery) {
-        self.end();
+    /// Continues with unknown text that satisfies `plan`.
+    fn interrupt(&mut self, plan: GramQuery) {
+        self.record_grams();
         self.plans.push(plan);
         self.strings = vec![Vec::new()];
     }
 
-    fn end(&mut self) {
-        self.note();
-    }
-
-    fn note(&mut self) {
-        let plans = self.strings.iter().map(|string| needle(string));
+    /// Records the grams of the strings as a condition.
+    fn record_grams(&mut self) {
+        let plans = self.strings.iter().map(|string| grams_of_string(string));
         self.plans.push(one(plans.collect()));
     }
 }
 
 /// Returns the grams of a string, each line separately, because lines are in different blocks. The
 /// parts of a long line may be in different chunks.
-fn needle(string: &[u8]) -> GramQuery {
+fn grams_of_string(string: &[u8]) -> GramQuery {
     all(string
         .split(|&byte| byte == b'\n')
-        .flat_map(pieces)
-        .map(|piece| match of_needle(piece) {
+        .flat_map(overlapping_parts)
+        .map(|piece| match grams_of(piece) {
             grams if grams.is_empty() => GramQuery::Any,
             grams => GramQuery::Grams(grams),
         })
@@ -328,20 +344,22 @@ fn needle(string: &[u8]) -> GramQuery {
 }
 
 /// Splits a line into overlapping parts that together contain all its grams.
-fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn overlapping_parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let begins = (0..line.len().max(1)).step_by(MAX_STRING_BYTES - 2);
     begins.map(|begin| &line[begin..line.len().min(begin + MAX_STRING_BYTES)])
 }
 
-fn cross(first: &Strings, second: &Strings) -> Option<Strings> {
+/// Returns each string of the first list followed by each of the second; `None` for more than
+/// [`MAX_STRINGS`].
+fn concatenations(first: &Strings, second: &Strings) -> Option<Strings> {
     if first.len() * second.len() > MAX_STRINGS {
         return None;
     }
     let pairs = first.iter().flat_map(|a| second.iter().map(|b| [&a[..], &b[..]].concat()));
-    Some(distinct(pairs.collect()))
+    Some(sorted_distinct(pairs.collect()))
 }
 
-fn distinct(mut strings: Strings) -> Strings {
+fn sorted_distinct(mut strings: Strings) -> Strings {
     strings.sort_unstable();
     strings.dedup();
     strings

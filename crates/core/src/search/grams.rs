@@ -12,73 +12,74 @@ use super::blocks::MAX_STRING_BYTES;
 /// The number of bits in the hash of a gram.
 pub const HASH_BITS: u32 = 16;
 
-/// Represents any digit in a needle. A text that contains this byte is treated as if it contained a
-/// digit.
+/// The byte that stands for any digit in a string of a query. A text that contains this byte is
+/// treated as if it contained a digit.
 pub(super) const DIGIT: u8 = 1;
 
-/// The value of any digit in a digit-insensitive gram. It is no byte value, and measurements show
-/// that its rows are shared with few other grams, which matters because these few grams must
-/// distinguish dates and numbers from all other text.
+/// The value of every digit in grams that do not distinguish digits. It is no byte value, and
+/// measurements show that the index rows of such grams are shared with few others, which matters
+/// because these few grams must distinguish dates and numbers from all other text.
 const ANY_DIGIT: u16 = 0x2d5;
 
 /// The gram of a block with a non-ASCII byte. No text produces it directly, and few grams share its
 /// rows.
-pub(super) const BEYOND_ASCII: u32 = hash(0, 0, 8) as u32;
+pub(super) const BEYOND_ASCII: u32 = hash_three(0, 0, 8) as u32;
 
 /// The gram of a block with a non-ASCII number, such as `٣`.
-pub(super) const NUMBER_BEYOND_ASCII: u32 = hash(0, 0, 4) as u32;
+pub(super) const NUMBER_BEYOND_ASCII: u32 = hash_three(0, 0, 4) as u32;
 
-/// The hash for bytes around a line ending, which are not a gram. A gram with this value is in
-/// every block.
+/// Stands in place of the gram of three bytes of which one is a line feed. A gram that has this
+/// hash counts as present in every block.
 pub(super) const NO_GRAM: u16 = u16::MAX;
 
-/// The factors of the bytes in a hash: powers of 33, multiplied so that the upper bits depend on
-/// all bytes. With 16-bit words every processor computes eight at once.
-const COUNTS: [u16; 3] = {
+/// The factors of the three bytes in a hash: powers of 33, multiplied so that the upper bits depend
+/// on all bytes. With 16-bit words, every processor computes eight hashes at once.
+const BYTE_FACTORS: [u16; 3] = {
     const SPREAD: u16 = 0x9e37;
     [SPREAD.wrapping_mul(33 * 33), SPREAD.wrapping_mul(33), SPREAD]
 };
 
+/// Returns the hash of three bytes.
 #[inline(always)]
-pub(super) const fn hash(a: u16, b: u16, c: u16) -> u16 {
-    let sum = a.wrapping_mul(COUNTS[0]).wrapping_add(b.wrapping_mul(COUNTS[1]));
-    sum.wrapping_add(c.wrapping_mul(COUNTS[2]))
+pub(super) const fn hash_three(a: u16, b: u16, c: u16) -> u16 {
+    let sum = a.wrapping_mul(BYTE_FACTORS[0]).wrapping_add(b.wrapping_mul(BYTE_FACTORS[1]));
+    sum.wrapping_add(c.wrapping_mul(BYTE_FACTORS[2]))
 }
 
-/// The factor of the first of four bytes.
-const COUNTS_FOURTH: u16 = COUNTS[0].wrapping_mul(33);
+/// The factor of the first of four bytes in a hash.
+const FOURTH_BYTE_FACTOR: u16 = BYTE_FACTORS[0].wrapping_mul(33);
 
 /// Returns the hash of four bytes, given the hash `three` of the last three.
 #[inline(always)]
 pub(super) const fn hash_four(first: u16, three: u16) -> u16 {
-    three.wrapping_add(first.wrapping_mul(COUNTS_FOURTH))
+    three.wrapping_add(first.wrapping_mul(FOURTH_BYTE_FACTOR))
 }
 
-/// The factor of the first of five bytes.
-const COUNTS_FIFTH: u16 = COUNTS_FOURTH.wrapping_mul(33);
+/// The factor of the first of five bytes in a hash.
+const FIFTH_BYTE_FACTOR: u16 = FOURTH_BYTE_FACTOR.wrapping_mul(33);
 
 /// Returns the hash of five bytes, given the hash `four` of the last four.
 #[inline(always)]
 pub(super) const fn hash_five(first: u16, four: u16) -> u16 {
-    four.wrapping_add(first.wrapping_mul(COUNTS_FIFTH))
+    four.wrapping_add(first.wrapping_mul(FIFTH_BYTE_FACTOR))
 }
 
-/// Flag of [`sort_of`]: four such bytes in a row are a gram.
+/// Flag of [`long_gram_kinds`]: four such bytes in a row are a gram.
 pub(super) const OF_FOUR: u8 = 1;
-/// Flag of [`sort_of`]: five such bytes in a row are a gram.
+/// Flag of [`long_gram_kinds`]: five such bytes in a row are a gram.
 pub(super) const OF_FIVE: u8 = 2;
 
 /// Returns the kinds of long grams that a folded byte can be part of: letters and `_` are in all,
 /// digits in those of four bytes.
 #[inline(always)]
-pub(super) const fn sort_of(byte: u8) -> u8 {
+pub(super) const fn long_gram_kinds(byte: u8) -> u8 {
     let letter = (byte.wrapping_sub(b'a') <= b'z' - b'a') | (byte == b'_');
     let digit = byte.wrapping_sub(b'0') <= b'9' - b'0';
     (letter as u8) * (OF_FOUR | OF_FIVE) + (digit as u8) * OF_FOUR
 }
 
-/// Returns a fingerprint of the gram definition and the chunk overlap, so that grams stored by
-/// another version are detected.
+/// Returns a number that changes with the definition of grams and the overlap of chunks, so that
+/// grams stored by another version are detected.
 pub(super) fn fingerprint() -> u64 {
     let mut extractor = super::GramExtractor::default();
     let grams = extractor.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
@@ -88,30 +89,31 @@ pub(super) fn fingerprint() -> u64 {
     })
 }
 
-/// Folds a byte as in grams.
+/// Returns the byte as it is in grams: an ASCII letter in lower case.
 #[inline(always)]
 pub(super) const fn fold(byte: u8) -> u8 {
     byte.to_ascii_lowercase()
 }
 
-/// Folds a byte as in grams that treat all digits alike.
+/// Returns the byte as it is in grams that do not distinguish digits.
 #[inline(always)]
-pub(super) const fn class(byte: u8) -> u16 {
+pub(super) const fn byte_class(byte: u8) -> u16 {
     let digit = byte.is_ascii_digit() || byte == DIGIT;
     if digit { ANY_DIGIT } else { fold(byte) as u16 }
 }
 
-/// Returns the grams of text that a match must contain: folded, with [`DIGIT`] for any digit. Bytes
-/// around a line ending are not a gram.
-pub(super) fn of_needle(needle: &[u8]) -> Vec<u32> {
+/// Returns the distinct grams of a string that a match must contain, with ASCII letters in lower
+/// case and [`DIGIT`] for any digit. Bytes around a line feed form no gram.
+pub(super) fn grams_of(needle: &[u8]) -> Vec<u32> {
     let three = |window: &[u8]| {
         let any = window.contains(&DIGIT);
-        let lane = |byte: u8| if any { class(byte) } else { u16::from(byte) };
-        hash(lane(window[0]), lane(window[1]), lane(window[2]))
+        let lane = |byte: u8| if any { byte_class(byte) } else { u16::from(byte) };
+        hash_three(lane(window[0]), lane(window[1]), lane(window[2]))
     };
     let four = |window: &[u8]| hash_four(window[0].into(), three(&window[1..]));
     let five = |window: &[u8]| hash_five(window[0].into(), four(&window[1..]));
-    let all = |window: &[u8], sort: u8| window.iter().all(|byte| sort_of(*byte) & sort != 0);
+    let all =
+        |window: &[u8], sort: u8| window.iter().all(|byte| long_gram_kinds(*byte) & sort != 0);
     let threes = needle.windows(3).filter(|window| !window.contains(&b'\n')).map(three);
     let fours = needle.windows(4).filter(|window| all(window, OF_FOUR)).map(four);
     let fives = needle.windows(5).filter(|window| all(window, OF_FIVE)).map(five);

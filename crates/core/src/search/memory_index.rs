@@ -1,8 +1,8 @@
-//! An index of contents held by the caller: determines which of them a query need not read.
+//! An index in memory of contents that the caller holds: finds those that a query can match.
 //!
 //! The caller owns the contents and adds new ones; this index stores only the grams of their
-//! blocks. The query is still run on every candidate, so the index could only cause a wrong answer
-//! by omitting a match, which the gram query of a search never does.
+//! blocks. The caller still searches every candidate, so a false candidate costs only time, and the
+//! index never leaves out a content with a match.
 
 use super::{
     Block, BlockIndex, BlockRange, ContentClass, GramExtractor, GramQuery, Query, QueryOptions,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::options::Options;
 
-/// Maps grams to the contents that can match.
+/// Finds the contents that can match a query, by their grams.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
     block_index: BlockIndex,
@@ -20,13 +20,13 @@ pub struct MemoryIndex {
 
 impl MemoryIndex {
     /// Indexes a content. Returns its number, counted from 0 and never reused, or the reason why it
-    /// has none.
+    /// gets none.
     pub fn sign(&mut self, content: &[u8]) -> Indexed {
         let (how, text) = classify(content);
         match how {
             ContentClass::Always => return Indexed::Always,
             ContentClass::Binary => return Indexed::Binary,
-            // Positions of blocks are not used here, but the offsets must fit.
+            // The offsets of blocks are not used here, but they must fit 32 bits.
             _ if u32::try_from(text.len()).is_err() || self.owners == u32::MAX => {
                 return Indexed::Always;
             }
@@ -40,12 +40,12 @@ impl MemoryIndex {
         Indexed::Text(owner)
     }
 
-    /// Returns the numbers of the contents that can match, as one bit each; `None` means all.
+    /// Returns the contents that can match, one bit for each number; `None` means all.
     pub fn candidates(&self, query: &Query) -> Option<Vec<u64>> {
         self.block_index.owners(query.plan(), self.owners as usize)
     }
 
-    /// The same from the options of a query of one pattern that is compiled elsewhere: parsing
+    /// Does the same for the options of a query of one pattern that is not compiled here: parsing
     /// takes a fraction of the time of compiling. Also `None` for invalid options.
     pub fn candidates_of(&self, options: &Options) -> Option<Vec<u64>> {
         let plan = GramQuery::of(&QueryOptions::read(options).ok()?);
@@ -70,7 +70,8 @@ pub enum Indexed {
 }
 
 impl Indexed {
-    /// Encodes it for JavaScript: the number, or -1 for binary, -2 for always.
+    /// Returns the result for JavaScript: the number of the content, -1 for binary, or -2 for
+    /// always.
     pub fn code(self) -> i64 {
         match self {
             Indexed::Text(owner) => i64::from(owner),

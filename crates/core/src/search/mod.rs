@@ -35,37 +35,38 @@ use crate::encoding::{Encoding, bom};
 use crate::error::Result;
 use crate::options::{Options, invalid};
 
-/// A text with a NUL within this many bytes is binary.
+/// The number of bytes at the beginning of a text in which a NUL makes it binary.
 pub const BINARY_WINDOW: usize = 64 * 1024;
 
-/// The detail of the output for each hit.
+/// What a search reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputMode {
-    /// The lines of the hit.
+    /// The lines of each hit.
     #[default]
     Lines,
     /// Only the number of hits.
     Count,
 }
 
-/// Limits of the search and of its output.
+/// The limits of a search and of what it reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The number of lines shown before a hit.
     pub before: usize,
     /// The number of lines shown after a hit.
     pub after: usize,
-    /// The search ends after this many hits.
+    /// The number of hits after which the search ends.
     pub max_hits: u64,
-    /// The maximum code points shown of a line; 0 for no limit.
+    /// The maximum length of a reported line in code points; a longer one is cut around the match.
+    /// 0 for no limit.
     pub max_line_chars: usize,
-    /// Hits up to this line are skipped and not counted.
+    /// The number of the last line whose hits are skipped and not counted; 0 to skip none.
     pub skip_lines: u64,
-    /// The detail of the output for each hit.
+    /// Whether hits are reported or only counted.
     pub want: OutputMode,
-    /// Once the hits that were given have so many bytes of text, further ones are only counted.
+    /// The length in bytes of the text of reported hits after which further hits are only counted.
     pub max_text_bytes: u64,
-    /// The bytes that each hit has of them besides its lines.
+    /// The bytes that each reported hit adds to this length besides its lines.
     pub row_bytes: u64,
 }
 
@@ -85,11 +86,11 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The maximum number of context lines on either side.
+    /// The maximum of `before` and of `after`; a larger value is refused.
     pub const MAX_CONTEXT: u64 = 50;
 
-    /// The minimum bytes of a row `path:line:text` besides its path and text: two separators, a
-    /// digit and a line end.
+    /// The minimum length in bytes of a row `path:line:text` without its path and text: two
+    /// separators, a digit and a line feed.
     pub const ROW_BYTES: u64 = 4;
 
     /// Parses `before`, `after`, `context`, `maxPerFile`, `maxLineChars` and `maxTextBytes`.
@@ -124,20 +125,21 @@ impl Limits {
         })
     }
 
-    /// Reports whether the output includes context lines.
+    /// Returns true if lines around the hits are reported too.
     pub fn has_context(&self) -> bool {
         self.before > 0 || self.after > 0
     }
 }
 
-/// One matching line; across lines, the lines of one match or of several that share lines.
+/// A hit: one matching line or, if matches may cross lines, the lines of one match or of several
+/// that share lines.
 #[derive(Debug)]
 pub struct Hit<'a> {
     /// The number of the (first) line, 1-based.
     pub line: u64,
-    /// The last line of the match.
+    /// The number of the last line, 1-based.
     pub end_line: u64,
-    /// The start of the first match in the line, in code points from 1.
+    /// The column, in code points from 1, at which the first match begins.
     pub column: u64,
     /// The (first) line as displayed.
     pub text: Line<'a>,
@@ -147,12 +149,12 @@ pub struct Hit<'a> {
     pub before: &'a [Line<'a>],
     /// The lines after the match, in order.
     pub after: &'a [Line<'a>],
-    /// The indexes of the matching patterns, for a query of several.
+    /// The indexes of the patterns that match; empty unless the query has several patterns.
     pub patterns: &'a [u32],
 }
 
 impl Hit<'_> {
-    /// The bytes of its lines, without the context.
+    /// Returns the length in bytes of its lines, without the lines around them.
     pub fn text_bytes(&self) -> u64 {
         let lines = std::iter::once(&self.text).chain(self.rest);
         lines.map(|line| line.text.len() as u64).sum()
@@ -162,16 +164,16 @@ impl Hit<'_> {
 /// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchOutcome {
-    /// The number of hits passed to the receiver or, for [`OutputMode::Count`] and beyond
-    /// `max_text_bytes`, counted.
+    /// The number of hits, whether passed to the receiver or only counted.
     pub hits: u64,
-    /// The bytes of the hits that were given: their lines and `row_bytes` for each.
+    /// The length in bytes of the hits passed to the receiver: their lines, and `row_bytes` for
+    /// each.
     pub text_bytes: u64,
-    /// The text is binary and was not searched.
+    /// Whether the text is binary and was not searched.
     pub binary: bool,
-    /// There is at least one more hit beyond `max_hits`.
+    /// Whether there is at least one more hit beyond `max_hits`.
     pub more: bool,
-    /// The receiver or the interrupt ended the search before the text did.
+    /// Whether the receiver or the interrupt ended the search before the end of the text.
     pub stopped: bool,
 }
 
@@ -179,8 +181,8 @@ impl Query {
     /// Searches the content of a file. Handles byte order marks (UTF-8, UTF-16), detects binary
     /// content, and stops at a NUL further on.
     ///
-    /// `interrupted` is called every 256 KiB. Without [`OutputMode::Lines`] the receiver is never
-    /// called.
+    /// `interrupted` is called every 256 KiB and ends the search by returning true. The receiver is
+    /// called for each hit, but never for [`OutputMode::Count`].
     pub fn search(
         &self,
         content: &[u8],
@@ -209,7 +211,7 @@ impl Query {
     }
 
     /// Searches some lines of a text that is known to contain neither a byte order mark nor a NUL;
-    /// `line` is the number of the first one. Not for a query that [crosses
+    /// `line` is the number of the first one. The query must not [cross
     /// lines](Query::crosses_lines).
     pub fn search_lines(
         &self,

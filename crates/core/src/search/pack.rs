@@ -11,8 +11,8 @@ use crate::pack::Packed;
 /// `pathBytes` for the length of the path at the start of each row, and `count` for
 /// [`OutputMode::Count`].
 ///
-/// The result is `binary more hits`, whether hits have context, and the hits as written by
-/// [`pack_hit`]: fewer than `hits` if `maxTextBytes` was reached.
+/// The result is `binary`, `more`, the number of hits, whether hits have context, and the hits as
+/// written by [`pack_hit`]: fewer than their number if `maxTextBytes` was reached.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` naming the option, `CANCELLED` for an interrupt.
@@ -62,13 +62,15 @@ pub fn pack_hit(packed: &mut Packed, hit: &Hit<'_>, context: bool) {
         pack_lines(packed, hit.before);
         pack_lines(packed, hit.after);
     }
-    // At least one pattern matches.
+    // Only a query of several patterns fills the list. A hit of such a query matches at least one,
+    // so an empty list means that no count is written.
     if !hit.patterns.is_empty() {
         packed.num(hit.patterns.len() as u64);
         hit.patterns.iter().for_each(|pattern| packed.num(u64::from(*pattern)));
     }
 }
 
+/// Appends the number of lines and the text of each.
 fn pack_lines(packed: &mut Packed, lines: &[Line<'_>]) {
     packed.num(lines.len() as u64);
     for line in lines {

@@ -1,4 +1,4 @@
-//! Compiles a pattern to a query.
+//! Compiles the pattern of a search.
 //!
 //! The syntax is ripgrep's: no look-around and no back-references, so that every search is linear
 //! in the text. A pattern that does not compile is refused with the position and a remedy.
@@ -11,28 +11,28 @@ use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
 use super::blocks::MAX_STRING_BYTES;
-use super::engine::{Engine, first_line};
+use super::engine::{Engine, first_candidate_line};
 use super::gram_query::GramQuery;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
 
-/// The maximum length of a pattern in bytes.
+/// The maximum length of a pattern in bytes; a longer one is refused.
 pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
-/// The maximum number of patterns in one query.
+/// The maximum number of patterns in one query; more are refused.
 pub const MAX_PATTERNS: usize = 100;
-/// The maximum size of an automaton in bytes: 16 MiB, and half of it where words are half as long
-/// (WebAssembly), so that both refuse about the same expressions.
+/// The maximum size of an automaton in bytes: 16 MiB, and half of it on WebAssembly, where words
+/// are half as long, so that both refuse about the same expressions.
 const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
-/// The maximum memory for cached automaton states per thread, in bytes. States are built during the
-/// search, so ordinary patterns use far less.
+/// The maximum memory in bytes for cached states of an automaton per thread. States are built
+/// during the search, so ordinary patterns use far less.
 const MAX_STATES_BYTES: usize = 64 << 20;
-/// The maximum number of bytes that `\b` and `$` inspect before or after a match: a character, or a
-/// line ending.
+/// The maximum number of bytes before or after a match on which `\b` and `$` depend: a character,
+/// or a line ending.
 const MAX_LOOKAROUND_BYTES: usize = 4;
-/// The maximum nesting depth of groups.
+/// The maximum nesting depth of groups in a pattern; deeper ones are refused.
 pub(super) const MAX_NESTING: u32 = 250;
 
-/// The case sensitivity of letters.
+/// Whether letter case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
     /// `a` does not match `A`.
@@ -49,13 +49,13 @@ pub enum Case {
 pub struct QueryOptions<'a> {
     /// The pattern; not empty.
     pub pattern: &'a str,
-    /// Treats the pattern as a regular expression instead of plain text.
+    /// Whether the pattern is a regular expression; otherwise it is plain text.
     pub regex: bool,
-    /// The case sensitivity of letters.
+    /// Whether letter case matters; see [`Case`].
     pub case: Case,
-    /// Matches only whole words.
+    /// Whether only whole words match.
     pub word: bool,
-    /// Allows matches across line endings.
+    /// Whether a match may contain line endings.
     pub multiline: bool,
 }
 
@@ -69,7 +69,7 @@ impl<'a> QueryOptions<'a> {
         Self::of(options, pattern.ok_or_else(|| invalid("pattern", "pattern is missing"))?)
     }
 
-    /// Reports whether a match is always the pattern itself, byte for byte.
+    /// Returns true if every match is the pattern itself, byte for byte.
     pub(super) fn is_text(&self) -> bool {
         self.case == Case::Sensitive
             && !(self.regex && self.pattern.contains(regex_syntax::is_meta_character))
@@ -101,21 +101,23 @@ impl<'a> QueryOptions<'a> {
 pub struct Query {
     pub(super) matcher: Engine,
     pub(super) way: Strategy,
-    /// True if the pattern names the carriage return, so that the CR of a CRLF can be part of a
+    /// Whether the pattern names the carriage return, so that the CR of a CRLF can be part of a
     /// match.
     pub(super) names_cr: bool,
     plan: Arc<GramQuery>,
     key: Arc<str>,
-    /// The maximum length of a match in bytes; `None` is unlimited.
-    reach: Option<usize>,
-    /// The individual patterns if there are several, to report which of them matched.
+    /// The maximum length of a match in bytes; `None` if it is unlimited.
+    max_match_len: Option<usize>,
+    /// The patterns one by one if there are several, to report which of them matched; otherwise
+    /// empty.
     pub(super) parts: Vec<Engine>,
 }
 
-/// The way in which a text is scanned.
+/// How a text is scanned for matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strategy {
-    /// Matches lie within lines: the whole text is searched, then the line is inspected.
+    /// Matches lie within lines: the whole text is searched, and the line around a match is
+    /// inspected.
     Buffer,
     /// The pattern has `\A` or `\z`, which hold at each line, so each line is searched.
     EachLine,
@@ -142,7 +144,7 @@ impl Query {
             return Err(invalid("pattern", "pattern is empty"));
         }
         if pattern.len() > MAX_PATTERN_BYTES {
-            return Err(too_large());
+            return Err(too_large_error());
         }
         let traits = if options.regex && !options.is_text() {
             PatternTraits::of(pattern)?
@@ -153,11 +155,11 @@ impl Query {
             return Err(invalid("pattern", "pattern contains a line break, a line never does")
                 .hint("set multiline:true"));
         }
-        let (plan, reach) = GramQuery::and_reach(options);
+        let (plan, max_match_len) = GramQuery::with_max_match_len(options);
         let (plan, key) = (Arc::new(plan), options.key());
         let names_cr = traits.names_cr;
         let parts = Vec::new();
-        let whole = |matcher, way| Self { matcher, way, names_cr, plan, key, reach, parts };
+        let whole = |matcher, way| Self { matcher, way, names_cr, plan, key, max_match_len, parts };
         if options.is_text() && !options.word && !pattern.contains('\n') {
             return Ok(whole(Engine::of_text(pattern), Strategy::Buffer));
         }
@@ -174,7 +176,7 @@ impl Query {
             // `$` must hold before CRLF. Elsewhere the CRLF mode would only cost speed.
             .crlf(traits.line_end && !traits.names_cr);
         if options.multiline {
-            let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
+            let matcher = builder.line_terminator(None).build(pattern).map_err(build_error)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
                 return Ok(whole(Engine::Regex(matcher), Strategy::AcrossLines));
@@ -184,36 +186,37 @@ impl Query {
         if !traits.line_end || traits.names_cr {
             builder.line_terminator(Some(b'\n'));
         }
-        let matcher = Engine::Regex(builder.build(pattern).map_err(unbuildable)?);
+        let matcher = Engine::Regex(builder.build(pattern).map_err(build_error)?);
         let way = if traits.text_anchors { Strategy::EachLine } else { Strategy::Buffer };
         Ok(whole(matcher, way))
     }
 
-    /// Returns a text that identifies the query: queries with equal keys find the same.
+    /// Returns a text that identifies the query: queries with equal keys match the same.
     pub fn key(&self) -> &Arc<str> {
         &self.key
     }
 
-    /// Returns the condition on the grams that every match satisfies.
+    /// Returns the condition on the grams that every block with a match satisfies.
     pub fn plan(&self) -> &GramQuery {
         &self.plan
     }
 
-    /// Reports whether each match, with its surroundings, lies within one [`Chunk`](super::Chunk).
+    /// Returns true if each match, with the bytes around it that `\b` and `$` inspect, lies within
+    /// one [`Chunk`](super::Chunk).
     pub fn fits_chunk(&self) -> bool {
-        let fits = |reach| reach + 2 * MAX_LOOKAROUND_BYTES <= MAX_STRING_BYTES;
-        self.way == Strategy::Buffer && self.reach.is_some_and(fits)
+        let fits = |max_match_len| max_match_len + 2 * MAX_LOOKAROUND_BYTES <= MAX_STRING_BYTES;
+        self.way == Strategy::Buffer && self.max_match_len.is_some_and(fits)
     }
 
-    /// Reports whether a chunk can have a match. A result of false is certain.
+    /// Returns false if a chunk cannot have a match.
     pub fn may_match(&self, chunk: &[u8]) -> bool {
-        match self.matcher.candidate_line() {
-            Some(lines) => first_line(lines, chunk).is_some(),
+        match self.matcher.line_matcher() {
+            Some(lines) => first_candidate_line(lines, chunk).is_some(),
             None => self.matcher.is_match(chunk),
         }
     }
 
-    /// Reports whether a match may span several lines.
+    /// Returns true if a match may span several lines.
     pub fn crosses_lines(&self) -> bool {
         self.way == Strategy::AcrossLines
     }
@@ -226,7 +229,7 @@ impl Query {
     /// `LIMIT_EXCEEDED` for more than [`MAX_PATTERNS`].
     pub fn any_of(patterns: &[&str], options: &QueryOptions<'_>) -> Result<Self> {
         if patterns.len() > MAX_PATTERNS {
-            return Err(too_large());
+            return Err(too_large_error());
         }
         let mut parts = Vec::with_capacity(patterns.len());
         let mut whole = String::new();
@@ -275,11 +278,11 @@ impl Query {
 /// Properties of a regular expression that determine how it is compiled.
 #[derive(Clone, Copy, Default)]
 struct PatternTraits {
-    /// Contains `$`.
+    /// Whether it contains `$`.
     line_end: bool,
-    /// Contains `\A` or `\z`.
+    /// Whether it contains `\A` or `\z`.
     text_anchors: bool,
-    /// Contains a carriage return, as `\r`, `\x0D` or the character.
+    /// Whether it contains a carriage return, as `\r`, `\x0D` or the character.
     names_cr: bool,
 }
 
@@ -289,13 +292,15 @@ impl PatternTraits {
             .nest_limit(MAX_NESTING)
             .build()
             .parse(pattern)
-            .map_err(|error| unparsable(pattern, error.kind(), error.span()))?;
+            .map_err(|error| parse_error(pattern, error.kind(), error.span()))?;
         let hir = TranslatorBuilder::new()
             .utf8(false)
             .multi_line(true)
             .build()
             .translate(pattern, &ast)
-            .map_err(|error| refusal(pattern, error.kind().to_string(), error.span()))?;
+            .map_err(|error| {
+                invalid_regex_error(pattern, error.kind().to_string(), error.span())
+            })?;
         let looks = hir.properties().look_set();
         Ok(Self {
             line_end: looks.contains(Look::EndLF) || looks.contains(Look::EndCRLF),
@@ -305,7 +310,7 @@ impl PatternTraits {
     }
 }
 
-/// Reports whether a pattern names a carriage return anywhere. A class such as `\s` or `[^x]`
+/// Returns true if a pattern names a carriage return anywhere. A class such as `\s` or `[^x]`
 /// contains one without naming it.
 fn names_cr(ast: &ast::Ast) -> bool {
     struct CarriageReturnFinder;
@@ -335,24 +340,24 @@ fn names_cr(ast: &ast::Ast) -> bool {
     ast::visit(ast, CarriageReturnFinder).is_err()
 }
 
-fn unparsable(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {
+fn parse_error(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {
     match kind {
         ErrorKind::UnsupportedLookAround => {
-            refusal(pattern, "look-around is not supported".to_owned(), span).hint(
+            invalid_regex_error(pattern, "look-around is not supported".to_owned(), span).hint(
                 "match more and filter the results, or set regex:false to search the text as it is",
             )
         }
         ErrorKind::UnsupportedBackreference => {
-            refusal(pattern, "back-references are not supported".to_owned(), span)
+            invalid_regex_error(pattern, "back-references are not supported".to_owned(), span)
                 .hint("spell the alternatives out, or set regex:false to search the text as it is")
         }
-        ErrorKind::NestLimitExceeded(_) => too_large(),
-        kind => refusal(pattern, kind.to_string(), span),
+        ErrorKind::NestLimitExceeded(_) => too_large_error(),
+        kind => invalid_regex_error(pattern, kind.to_string(), span),
     }
 }
 
-/// Returns `INVALID_REGEX` with the position in code points.
-fn refusal(pattern: &str, reason: String, span: &ast::Span) -> Error {
+/// Returns the error `INVALID_REGEX` with the position in code points.
+fn invalid_regex_error(pattern: &str, reason: String, span: &ast::Span) -> Error {
     let before = pattern.get(..span.start.offset).unwrap_or(pattern);
     let position = before.chars().count() + 1;
     Error::new(
@@ -363,20 +368,21 @@ fn refusal(pattern: &str, reason: String, span: &ast::Span) -> Error {
     .detail("position", position)
 }
 
-fn unbuildable(error: grep_regex::Error) -> Error {
+/// The error for a pattern that parses but does not compile.
+fn build_error(error: grep_regex::Error) -> Error {
     if is_line_break(&error) {
         let message = "the regex contains a line break, and a search by lines never sees one";
         return Error::new(Code::InvalidRegex, message).hint("set multiline:true");
     }
     // A pattern that parses and translates can fail only because of its size.
-    too_large()
+    too_large_error()
 }
 
 fn is_line_break(error: &grep_regex::Error) -> bool {
     matches!(error.kind(), grep_regex::ErrorKind::NotAllowed(_))
 }
 
-fn too_large() -> Error {
+fn too_large_error() -> Error {
     Error::new(Code::LimitExceeded, "the regex is too large to compile")
         .hint("shorten it or lower its repetition counts, or set regex:false")
 }

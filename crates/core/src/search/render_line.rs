@@ -11,22 +11,22 @@ use crate::text::count_chars;
 pub struct Line<'a> {
     /// The text, with U+FFFD for invalid bytes.
     pub text: Cow<'a, str>,
-    /// True if `text` is only a part, with `…` where text is left out.
+    /// Whether `text` is only a part of the line, with `…` where text is left out.
     pub cut: bool,
 }
 
-/// Marks the omitted part of a line.
+/// Stands for a part of a line that is left out.
 const ELLIPSIS: char = '…';
 
-/// Renders `line` in at most `max_chars` code points (0: no limit), choosing the part around
-/// `focus` (bytes).
-pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'_> {
+/// Returns a line in at most `max_chars` code points (0 for no limit); of a longer line, the part
+/// around the byte range `focus`.
+pub(super) fn render_line(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'_> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if max_chars == 0 || line.len() <= max_chars {
         return Line { text: text(line), cut: false };
     }
     let start = focus.start.min(line.len());
-    // No more than this can be shown on either side, so that a huge line costs no more than a long
+    // At most these bytes are shown on either side, so that a huge line takes no longer than a long
     // one.
     let reach = max_chars.saturating_mul(4).saturating_add(8);
     let from = boundary(line, start.saturating_sub(reach)).min(start);
@@ -64,7 +64,8 @@ pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'
     Line { text: Cow::Owned(text), cut: true }
 }
 
-/// Converts bytes to text. Nearly all are valid UTF-8, and checking is cheaper than replacing.
+/// Returns bytes as text, with U+FFFD for invalid ones. Nearly all are valid UTF-8, and checking is
+/// cheaper than replacing.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -72,8 +73,8 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Counts the code points in `bytes` as displayed.
-pub(super) fn code_points(bytes: &[u8]) -> usize {
+/// Returns the number of code points that the bytes have as text.
+pub(super) fn count_shown_chars(bytes: &[u8]) -> usize {
     if bytes.is_ascii() {
         return bytes.len();
     }
@@ -83,7 +84,7 @@ pub(super) fn code_points(bytes: &[u8]) -> usize {
     }
 }
 
-/// Returns the offset itself or the next start of a code point.
+/// Returns the byte offset `at` or, if it is inside a code point, that of the next one.
 fn boundary(line: &[u8], at: usize) -> usize {
     if at == 0 {
         return 0;
@@ -111,9 +112,9 @@ mod tests {
             ("0123456789", 4..5, 2, "45"),
         ];
         for (line, focus, max, expected) in cases {
-            assert_eq!(show(line.as_bytes(), focus, max).text, expected, "{line} {max}");
+            assert_eq!(render_line(line.as_bytes(), focus, max).text, expected, "{line} {max}");
         }
-        assert_eq!(show(b"a\xffb", 0..1, 9).text, "a\u{fffd}b");
+        assert_eq!(render_line(b"a\xffb", 0..1, 9).text, "a\u{fffd}b");
     }
 
     proptest! {
@@ -122,7 +123,7 @@ mod tests {
             let chars: Vec<char> = line.chars().collect();
             let at = at % chars.len();
             let start: usize = chars[..at].iter().map(|c| c.len_utf8()).sum();
-            let shown = show(line.as_bytes(), start..start + chars[at].len_utf8(), max);
+            let shown = render_line(line.as_bytes(), start..start + chars[at].len_utf8(), max);
             prop_assert!(shown.text.chars().count() <= max);
             prop_assert_eq!(shown.cut, chars.len() > max);
             prop_assert!(shown.text.contains(chars[at]));
@@ -130,9 +131,9 @@ mod tests {
 
         #[test]
         fn never_panics(line in proptest::collection::vec(any::<u8>(), 0..80), start in 0usize..90, max in 0usize..20) {
-            let shown = show(&line, start..start + 1, max);
+            let shown = render_line(&line, start..start + 1, max);
             prop_assert!(max == 0 || shown.text.chars().count() <= max.max(1) || !shown.cut);
-            code_points(&line);
+            count_shown_chars(&line);
         }
     }
 }

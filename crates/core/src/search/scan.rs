@@ -4,15 +4,15 @@ use std::ops::{ControlFlow, Range};
 
 use grep_matcher::LineMatchKind;
 
-use super::engine::first_line;
+use super::engine::first_candidate_line;
 use super::query::Strategy;
-use super::render_line::{code_points, show};
+use super::render_line::{count_shown_chars, render_line};
 use super::{BINARY_WINDOW, Hit, Limits, Line, OutputMode, Query, SearchOutcome};
 
-/// The number of bytes searched between two checks of the interrupt.
+/// The number of bytes that are searched between two checks of the interrupt.
 const BYTES_PER_INTERRUPT_CHECK: usize = 256 << 10;
 
-/// The state of a running search.
+/// A running search in one text.
 pub(super) struct Scan<'a> {
     query: &'a Query,
     text: &'a [u8],
@@ -20,11 +20,11 @@ pub(super) struct Scan<'a> {
     interrupted: &'a dyn Fn() -> bool,
     receive: &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     outcome: SearchOutcome,
-    /// The offset of the first NUL, determined only once a hit makes it relevant.
+    /// The byte offset of the first NUL, searched for when the first hit is found.
     nul: Option<usize>,
-    /// True if the search is for matches and not for candidate lines.
+    /// Whether matches are searched for directly, and not lines that may match.
     direct: bool,
-    /// The offset up to which lines are counted; there are `lines` of them.
+    /// The byte offset up to which lines are counted; there are `lines` of them.
     counted: usize,
     lines: u64,
     before: Vec<Line<'a>>,
@@ -34,21 +34,21 @@ pub(super) struct Scan<'a> {
     patterns: Vec<u32>,
 }
 
-/// Consecutive matches that share lines; they form one hit.
+/// Consecutive matches that share lines and form one hit.
 struct Group {
     /// The line in which the first match begins.
     line: Range<usize>,
-    /// From the start of the first match to the end of the last.
+    /// The bytes from the start of the first match to the end of the last.
     place: Range<usize>,
     /// The end of the last line that a match covers, without its line feed.
     lines_end: usize,
 }
 
-/// The result of searching for a line.
+/// What is known of the next line that may match.
 enum LineMatch {
-    /// The line matches at this position, relative to the start of the search.
+    /// The line matches at this byte range, relative to the start of the search.
     Match(Range<usize>),
-    /// The line matches.
+    /// The line matches somewhere.
     Line,
     /// The line may match.
     Candidate,
@@ -80,26 +80,27 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Sets the number of the first line.
+    /// Sets the number of the first line of the text.
     pub fn beginning_at(self, line: u64) -> Self {
         Self { lines: line, ..self }
     }
 
+    /// Runs the search and returns its outcome.
     pub fn run(mut self) -> SearchOutcome {
         // The receiver and the limits end the scan early.
         let _ = match self.query.way {
-            Strategy::Buffer => self.buffer(),
-            Strategy::EachLine => self.each_line(),
-            Strategy::AcrossLines => self.across_lines(),
+            Strategy::Buffer => self.scan_within_lines(),
+            Strategy::EachLine => self.scan_each_line(),
+            Strategy::AcrossLines => self.scan_across_lines(),
         };
         self.outcome
     }
 
-    fn buffer(&mut self) -> ControlFlow<()> {
+    fn scan_within_lines(&mut self) -> ControlFlow<()> {
         let text = self.text;
         let mut at = 0;
         while at < text.len() {
-            let block = self.block(at)?;
+            let block = self.block_end(at)?;
             while at < block
                 && let Some((offset, found)) = self.next_line(&text[at..block])
             {
@@ -115,15 +116,15 @@ impl<'a> Scan<'a> {
                         let place = from + place.start..from + place.end;
                         if place.end > self.content_end(&line) {
                             // The match includes the CR; without it the line may not match.
-                            self.line_if_match(line)?;
+                            self.report_line_if_match(line)?;
                         } else {
-                            self.hit(line, place)?;
+                            self.report_hit(line, place)?;
                         }
                     }
                     LineMatch::Line if self.content_end(&line) == line.end => {
-                        self.line_hit(line)?
+                        self.report_line(line)?
                     }
-                    LineMatch::Line | LineMatch::Candidate => self.line_if_match(line)?,
+                    LineMatch::Line | LineMatch::Candidate => self.report_line_if_match(line)?,
                 }
             }
             at = at.max(block);
@@ -131,34 +132,34 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Returns an offset in the first line that matches, or may match.
+    /// Returns a byte offset in the first line that matches, or may match.
     fn next_line(&mut self, text: &[u8]) -> Option<(usize, LineMatch)> {
         let matcher = &self.query.matcher;
-        let Some(lines) = matcher.candidate_line().filter(|_| !self.direct) else {
+        let Some(lines) = matcher.line_matcher().filter(|_| !self.direct) else {
             let found = matcher.find(text)?;
             return Some((found.start, LineMatch::Match(found)));
         };
-        match first_line(lines, text)? {
+        match first_candidate_line(lines, text)? {
             LineMatchKind::Candidate(offset) => Some((offset, LineMatch::Candidate)),
             LineMatchKind::Confirmed(offset) => {
-                // There is no cheaper test than the match itself. If its position is needed, the
-                // following searches return it directly.
+                // For this pattern, finding a line takes as long as finding the match. If the
+                // position of matches is needed, the following searches return it directly.
                 self.direct = !self.only_counts();
                 Some((offset, LineMatch::Line))
             }
         }
     }
 
-    fn each_line(&mut self) -> ControlFlow<()> {
+    fn scan_each_line(&mut self) -> ControlFlow<()> {
         let (text, matcher) = (self.text, &self.query.matcher);
         let mut at = 0;
         while at < text.len() {
-            let block = self.block(at)?;
+            let block = self.block_end(at)?;
             while at < block {
                 let line = self.line_at(at, at);
                 at = line.end + 1;
                 if matcher.is_match(&text[line.start..self.content_end(&line)]) {
-                    self.line_hit(line)?;
+                    self.report_line(line)?;
                 }
             }
         }
@@ -167,7 +168,7 @@ impl<'a> Scan<'a> {
 
     /// Finds matches that may cross lines. Matches that share a line form one hit with all their
     /// lines, as ripgrep prints them; a count counts every match.
-    fn across_lines(&mut self) -> ControlFlow<()> {
+    fn scan_across_lines(&mut self) -> ControlFlow<()> {
         let matcher = &self.query.matcher;
         let text = self.text;
         let mut at = 0;
@@ -189,12 +190,12 @@ impl<'a> Scan<'a> {
                 let next = Group { line, place: found.clone(), lines_end };
                 let ended = group.replace(next);
                 if let Some(ended) = ended.filter(|_| self.limits.want == OutputMode::Lines) {
-                    self.hit(ended.line, ended.place)?;
+                    self.report_hit(ended.line, ended.place)?;
                 }
             }
             if let Some(group) = &mut group {
                 if self.limits.want == OutputMode::Count {
-                    self.hit(group.line.clone(), found.clone())?;
+                    self.report_hit(group.line.clone(), found.clone())?;
                 }
                 let last = found.end.max(found.start + 1) - 1;
                 if last > group.lines_end {
@@ -204,14 +205,14 @@ impl<'a> Scan<'a> {
             }
         }
         match group.filter(|_| self.limits.want == OutputMode::Lines) {
-            Some(group) => self.hit(group.line, group.place),
+            Some(group) => self.report_hit(group.line, group.place),
             None => ControlFlow::Continue(()),
         }
     }
 
-    /// Returns the end of the block that begins at `at`: after a line ending, or the end of the
-    /// text.
-    fn block(&mut self, at: usize) -> ControlFlow<(), usize> {
+    /// Returns the byte offset of the end of the block that begins at `at`: after a line ending, or
+    /// at the end of the text. Breaks if the search is interrupted.
+    fn block_end(&mut self, at: usize) -> ControlFlow<(), usize> {
         if at > 0 && (self.interrupted)() {
             self.outcome.stopped = true;
             return ControlFlow::Break(());
@@ -224,7 +225,8 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(line_end.map_or(self.text.len(), |length| end + length + 1))
     }
 
-    /// Returns the line around `offset`, without its line feed; no line begins before `from`.
+    /// Returns the byte range of the line around `offset`, without its line feed. No line begins
+    /// before `from`.
     fn line_at(&self, from: usize, offset: usize) -> Range<usize> {
         let start = memchr::memrchr(b'\n', &self.text[from..offset]);
         let end = memchr::memchr(b'\n', &self.text[offset..]);
@@ -232,24 +234,24 @@ impl<'a> Scan<'a> {
             ..end.map_or(self.text.len(), |length| offset + length)
     }
 
-    /// Returns the end of the part of a line that a pattern can match: the CR of a CRLF belongs to
-    /// the line ending unless the pattern names it.
+    /// Returns the byte offset of the end of the part of a line that a pattern can match: the CR of
+    /// a CRLF belongs to the line ending unless the pattern names it.
     fn content_end(&self, line: &Range<usize>) -> usize {
         let ends_in_cr = !self.query.names_cr && self.text[line.clone()].ends_with(b"\r");
         line.end - usize::from(ends_in_cr && line.end < self.text.len())
     }
 
-    /// Reports a line if it matches without its line ending.
-    fn line_if_match(&mut self, line: Range<usize>) -> ControlFlow<()> {
+    /// Reports a line as a hit if it matches without its line ending.
+    fn report_line_if_match(&mut self, line: Range<usize>) -> ControlFlow<()> {
         let content = &self.text[line.start..self.content_end(&line)];
         if self.query.matcher.is_match(content) {
-            self.line_hit(line)?;
+            self.report_line(line)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Reports a matching line, with the position of the match if it is needed.
-    fn line_hit(&mut self, line: Range<usize>) -> ControlFlow<()> {
+    /// Reports a matching line as a hit, with the position of the match if it is needed.
+    fn report_line(&mut self, line: Range<usize>) -> ControlFlow<()> {
         let start = line.start;
         let place = if self.only_counts() {
             start..start
@@ -260,16 +262,19 @@ impl<'a> Scan<'a> {
                 None => start..start,
             }
         };
-        self.hit(line, place)
+        self.report_hit(line, place)
     }
 
-    /// Returns true when a hit is only counted: its text is not requested, or the text budget is used up.
+    /// Returns true if a hit is only counted: its text is not requested, or `max_text_bytes` is
+    /// reached.
     fn only_counts(&self) -> bool {
         self.limits.want == OutputMode::Count
             || self.outcome.text_bytes >= self.limits.max_text_bytes
     }
 
-    fn hit(&mut self, line: Range<usize>, place: Range<usize>) -> ControlFlow<()> {
+    /// Counts a hit and passes it to the receiver, unless it is skipped or only counted. Breaks at
+    /// a limit.
+    fn report_hit(&mut self, line: Range<usize>, place: Range<usize>) -> ControlFlow<()> {
         let text = self.text;
         let nul = *self.nul.get_or_insert_with(|| {
             let window = text.len().min(BINARY_WINDOW);
@@ -280,7 +285,8 @@ impl<'a> Scan<'a> {
         }
         let limits = self.limits;
         let counts = self.only_counts();
-        let number = if !counts || limits.skip_lines > 0 { self.number_of(line.start) } else { 0 };
+        let number =
+            if !counts || limits.skip_lines > 0 { self.line_number_at(line.start) } else { 0 };
         if number <= limits.skip_lines && limits.skip_lines > 0 {
             return ControlFlow::Continue(());
         }
@@ -294,14 +300,14 @@ impl<'a> Scan<'a> {
         }
         let place = place.start - line.start..place.end - line.start;
         let whole = &text[line.clone()];
-        let lines_end = self.rest_of_match(&line, line.start + place.end);
-        self.context(line.start, lines_end);
-        self.attribute(&line, &place);
+        let lines_end = self.collect_rest_of_match(&line, line.start + place.end);
+        self.collect_context(line.start, lines_end);
+        self.find_matching_patterns(&line, &place);
         let hit = Hit {
             line: number,
             end_line: number + self.rest.len() as u64,
-            column: code_points(&whole[..place.start.min(whole.len())]) as u64 + 1,
-            text: show(whole, place, limits.max_line_chars),
+            column: count_shown_chars(&whole[..place.start.min(whole.len())]) as u64 + 1,
+            text: render_line(whole, place, limits.max_line_chars),
             rest: &self.rest,
             before: &self.before,
             after: &self.after,
@@ -314,7 +320,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Determines which of several patterns match a line or, across lines, a match.
-    fn attribute(&mut self, line: &Range<usize>, place: &Range<usize>) {
+    fn find_matching_patterns(&mut self, line: &Range<usize>, place: &Range<usize>) {
         let text = match self.query.way {
             Strategy::Buffer | Strategy::EachLine => &self.text[line.start..self.content_end(line)],
             Strategy::AcrossLines => {
@@ -330,8 +336,9 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns the number of the line that begins at `start`; successive calls must not go back.
-    fn number_of(&mut self, start: usize) -> u64 {
+    /// Returns the number of the line that begins at the byte offset `start`, which must not be
+    /// lower than in the previous call.
+    fn line_number_at(&mut self, start: usize) -> u64 {
         self.lines += memchr::memchr_iter(b'\n', &self.text[self.counted..start]).count() as u64;
         self.counted = start;
         self.lines
@@ -339,14 +346,14 @@ impl<'a> Scan<'a> {
 
     /// Collects the lines of a match after its first; a line ending at the end of the match begins
     /// no further line. Returns the end of the last line, without its line feed.
-    fn rest_of_match(&mut self, line: &Range<usize>, match_end: usize) -> usize {
+    fn collect_rest_of_match(&mut self, line: &Range<usize>, match_end: usize) -> usize {
         let text = self.text;
         self.rest.clear();
         let match_end = match_end - usize::from(text[..match_end].ends_with(b"\n"));
         let mut lines_end = line.end;
         while lines_end < match_end {
             let next = self.line_at(lines_end + 1, lines_end + 1);
-            self.rest.push(show(&text[next.clone()], 0..0, self.limits.max_line_chars));
+            self.rest.push(render_line(&text[next.clone()], 0..0, self.limits.max_line_chars));
             lines_end = next.end;
         }
         lines_end
@@ -354,21 +361,21 @@ impl<'a> Scan<'a> {
 
     /// Collects the lines before and after a hit, which begins at `start` and whose last line ends
     /// at `lines_end`.
-    fn context(&mut self, start: usize, lines_end: usize) {
+    fn collect_context(&mut self, start: usize, lines_end: usize) {
         let (text, limits) = (self.text, self.limits);
         self.before.clear();
         self.after.clear();
         let mut start = start;
         while self.before.len() < limits.before && start > 0 {
             let above = self.line_at(0, start - 1);
-            self.before.push(show(&text[above.clone()], 0..0, limits.max_line_chars));
+            self.before.push(render_line(&text[above.clone()], 0..0, limits.max_line_chars));
             start = above.start;
         }
         self.before.reverse();
         let mut next = lines_end + 1;
         while self.after.len() < limits.after && next < text.len() {
             let below = self.line_at(next, next);
-            self.after.push(show(&text[below.clone()], 0..0, limits.max_line_chars));
+            self.after.push(render_line(&text[below.clone()], 0..0, limits.max_line_chars));
             next = below.end + 1;
         }
     }

@@ -1,4 +1,4 @@
-//! Serialises a [`BlockIndex`].
+//! Writes a [`BlockIndex`] as bytes and reads it back.
 //!
 //! The input of [`BlockIndex::load`] may be corrupt: it is validated as far as memory safety and
 //! memory use require, and an impossible number makes the load fail. The caller must verify that
@@ -10,13 +10,15 @@ use super::shards::{Shard, Shards};
 
 /// The number of words converted to bytes at once.
 const WORDS_PER_STEP: usize = 1024;
-/// The maximum number of shards: some gigabytes.
+/// The maximum number of shards that are read, which have some gigabytes; more count as invalid.
 const MAX_SHARDS: u32 = 4096;
 
-/// The source of serialised data: fills a buffer, or returns false at the end.
+/// A function that reads serialised data: fills the buffer and returns true, or returns false at
+/// the end.
 pub type ByteSource<'a> = &'a mut dyn FnMut(&mut [u8]) -> bool;
 
-/// Returns a fingerprint of the gram definition: an index with another one cannot be used.
+/// Returns a number that changes with the definition of grams: an index that was written with
+/// another one cannot be used.
 pub fn gram_format() -> u64 {
     fingerprint()
 }
@@ -26,15 +28,15 @@ impl BlockIndex {
     pub fn save(&self, sink: &mut dyn FnMut(&[u8])) {
         self.whole.save(sink);
         sink(&(self.long.len() as u32).to_le_bytes());
-        save_blocks(&self.long, sink);
+        write_blocks(&self.long, sink);
         self.chunks.save(sink);
     }
 
     /// Reads the output of [`BlockIndex::save`]; returns `None` if it is invalid.
     pub fn load(source: ByteSource<'_>) -> Option<Self> {
         let whole = Shards::load(source)?;
-        let long = number(source)?;
-        let long = load_blocks(long as usize, source)?;
+        let long = read_u32(source)?;
+        let long = read_blocks(long as usize, source)?;
         Some(Self { whole, long, chunks: Shards::load(source)? })
     }
 }
@@ -46,7 +48,7 @@ impl Shards {
         for shard in self.shards() {
             let (rows, blocks) = (shard.height() as u32, shard.blocks.len() as u32);
             sink(&[rows.to_le_bytes(), blocks.to_le_bytes()].concat());
-            save_blocks(&shard.blocks, sink);
+            write_blocks(&shard.blocks, sink);
             let mut give = |words: &[u64]| {
                 for words in words.chunks(WORDS_PER_STEP) {
                     bytes.clear();
@@ -54,37 +56,37 @@ impl Shards {
                     sink(&bytes);
                 }
             };
-            shard.full_rows(&mut give);
+            shard.for_each_row(&mut give);
             give(&shard.last);
         }
     }
 
     fn load(source: ByteSource<'_>) -> Option<Self> {
         let mut read = Self::default();
-        let shards = number(source)?;
+        let shards = read_u32(source)?;
         if shards > MAX_SHARDS {
             return None;
         }
         for _ in 0..shards {
-            let (rows, blocks) = (number(source)? as usize, number(source)? as usize);
-            if !Shard::can_have(rows) {
+            let (rows, blocks) = (read_u32(source)? as usize, read_u32(source)? as usize);
+            if !Shard::is_possible_height(rows) {
                 return None;
             }
             let mut shard = Shard::new(rows);
-            if blocks > shard.most_columns() {
+            if blocks > shard.max_columns() {
                 return None;
             }
             shard.words = blocks / 64;
-            shard.blocks = load_blocks(blocks, source)?;
-            shard.rows = words(shard.words * rows, source)?;
-            shard.last = words(rows, source)?;
-            read.keep(shard);
+            shard.blocks = read_blocks(blocks, source)?;
+            shard.rows = read_words(shard.words * rows, source)?;
+            shard.last = read_words(rows, source)?;
+            read.add_shard(shard);
         }
         Some(read)
     }
 }
 
-fn save_blocks(blocks: &[Block], sink: &mut dyn FnMut(&[u8])) {
+fn write_blocks(blocks: &[Block], sink: &mut dyn FnMut(&[u8])) {
     let mut bytes = Vec::new();
     for blocks in blocks.chunks(WORDS_PER_STEP / 2) {
         bytes.clear();
@@ -97,24 +99,26 @@ fn save_blocks(blocks: &[Block], sink: &mut dyn FnMut(&[u8])) {
     }
 }
 
-fn load_blocks(count: usize, source: ByteSource<'_>) -> Option<Vec<Block>> {
-    // The count is not trusted, so memory is only allocated as entries are read.
+/// Reads this many blocks; `None` if the data ends before.
+fn read_blocks(count: usize, source: ByteSource<'_>) -> Option<Vec<Block>> {
+    // The count may be wrong, so memory is allocated only as entries are read.
     let mut blocks = Vec::with_capacity(count.min(WORDS_PER_STEP));
     for _ in 0..count {
-        let (owner, offset) = (number(source)?, number(source)?);
-        let (len, line) = (number(source)?, number(source)?);
+        let (owner, offset) = (read_u32(source)?, read_u32(source)?);
+        let (len, line) = (read_u32(source)?, read_u32(source)?);
         blocks.push(Block { owner, offset, len, line });
     }
     blocks.shrink_to_fit();
     Some(blocks)
 }
 
-fn number(source: ByteSource<'_>) -> Option<u32> {
+fn read_u32(source: ByteSource<'_>) -> Option<u32> {
     let mut bytes = [0; 4];
     source(&mut bytes).then(|| u32::from_le_bytes(bytes))
 }
 
-fn words(count: usize, source: ByteSource<'_>) -> Option<Vec<u64>> {
+/// Reads this many words; `None` if the data ends before.
+fn read_words(count: usize, source: ByteSource<'_>) -> Option<Vec<u64>> {
     let mut words = Vec::with_capacity(count);
     let mut bytes = [0; 8 * WORDS_PER_STEP];
     while words.len() < count {

@@ -1,36 +1,41 @@
-//! A bit-sliced index of the grams of many blocks.
+//! Stores which grams each of many blocks has, as bit matrices.
 //!
-//! Blocks with a similar number of grams share a shard: a bit matrix with a column per block and a
-//! row per (scaled) hash. A query reads the rows of its grams and combines them word by word, 64
-//! blocks at a time.
+//! Blocks with a similar number of grams share a shard: a bit matrix with a column for each block
+//! and a row for each range of gram hashes. A query reads the rows of its grams and combines them
+//! word by word, 64 blocks at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::block_index::{Block, and, or};
+use super::block_index::{Block, intersect_with, unite_with};
 use super::gram_query::GramQuery;
 use super::grams::HASH_BITS;
 
+/// The minimum number of rows of a shard.
 const MIN_ROWS: usize = 64;
+/// The maximum number of rows of a shard: one for each gram hash.
 const MAX_ROWS: usize = 1 << HASH_BITS;
-/// The number of shard heights per doubling, as a power of two; rounding up wastes rows.
-const STEPS_BITS: u32 = 2;
-/// The number of bits in a full shard: 4 MiB, so that rows are long enough for sequential reads.
-const SHARD_BITS: usize = 1 << 25;
+/// The number of different shard heights between one power of two and the next, as a power of two.
+/// Fewer heights waste more rows by rounding up.
+const HEIGHT_STEPS_BITS: u32 = 2;
+/// The maximum number of bits in a shard (4 MiB), which makes rows long enough for sequential
+/// reads.
+const MAX_SHARD_BITS: usize = 1 << 25;
 /// The initial number of columns of a shard.
-const FIRST_COLUMNS: usize = 64;
-/// The number of words of a row from which the frequency of a gram is estimated.
+const INITIAL_COLUMNS: usize = 64;
+/// The number of words of a row in which the occurrences of a gram are counted as its frequency.
 const SAMPLE_WORDS: usize = 8;
-/// The number of shards in a sample.
+/// The number of shards that are sampled to estimate how many blocks a query selects.
 const SAMPLE_SHARDS: usize = 4;
-/// The number of grams whose complete rows are read; after them most words have no candidate left.
-const WHOLE_ROWS: usize = 3;
-/// The number of words in a cache line.
+/// The number of grams whose complete rows are read; after them, most words have no candidate left.
+const GRAMS_WITH_WHOLE_ROWS: usize = 3;
+/// The number of 64-bit words in a cache line.
 const WORDS_PER_CACHE_LINE: usize = 8;
-/// Words without candidates are skipped once at most one in this many words has one.
+/// The number of words per word with a candidate from which on words without candidates are
+/// skipped.
 const SPARSE_RATIO: usize = 4;
 
-/// The shards of an index. Clones share the full ones.
+/// The shards of an index. Clones share those that are full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shards {
     full: Vec<Arc<Shard>>,
@@ -39,22 +44,23 @@ pub(super) struct Shards {
     blocks: usize,
 }
 
+/// A bit matrix: which blocks, one column each, have grams with the hashes of each row.
 #[derive(Clone)]
 pub(super) struct Shard {
     /// The number of words in a row.
     pub(super) words: usize,
     /// The rows, one after the other, up to the last complete word of columns.
     pub(super) rows: Vec<u64>,
-    /// The last columns, fewer than a word, for each row. Writing them here stays in the cache,
-    /// whereas each bit of a matrix of megabytes would be a cache miss.
+    /// The last, incomplete word of columns of each row. Bits are set here, in the cache, whereas
+    /// each bit of a matrix of megabytes would be a cache miss.
     pub(super) last: Vec<u64>,
     pub(super) blocks: Vec<Block>,
 }
 
-/// The remaining candidates in one word of columns.
+/// The blocks of one word of columns that are still candidates.
 struct Remaining<'s> {
     shard: &'s Shard,
-    /// The index of the word.
+    /// The index of the word in a row.
     at: usize,
     columns: u64,
 }
@@ -66,13 +72,13 @@ impl std::fmt::Debug for Shard {
 }
 
 impl Shards {
-    /// Adds a block with its distinct grams; `rows_per_hundred` determines the number of rows
-    /// before rounding up.
+    /// Adds a block with its distinct grams. `rows_per_hundred` is the number of rows per hundred
+    /// grams, before rounding up.
     pub fn push(&mut self, grams: &[u32], block: Block, rows_per_hundred: usize) {
         let rows = height_for(grams.len() * rows_per_hundred / 100);
         let shard = self.open.entry(rows).or_insert_with(|| Shard::new(rows));
         shard.push(grams, block);
-        if shard.blocks.len() >= shard.most_columns() {
+        if shard.blocks.len() >= shard.max_columns() {
             let full = self.open.remove(&rows).map(|mut shard| {
                 shard.blocks.shrink_to_fit();
                 Arc::new(shard)
@@ -103,7 +109,7 @@ impl Shards {
         }
     }
 
-    /// Calls `found` for each block that may satisfy a query.
+    /// Calls `found` for each block that may contain what a query requires.
     pub fn blocks(&self, plan: &GramQuery, found: &mut dyn FnMut(&Block)) {
         let plan = &self.rarest_first(plan);
         if let GramQuery::Grams(grams) = plan
@@ -133,7 +139,7 @@ impl Shards {
     /// Memory latency dominates, so accesses are batched: first the complete rows of a few grams in
     /// all shards, then for each further gram only the words that have candidates left.
     fn intersect(&self, grams: &[u32], found: &mut dyn FnMut(&Block)) {
-        let (first, rest) = grams.split_at(grams.len().min(WHOLE_ROWS));
+        let (first, rest) = grams.split_at(grams.len().min(GRAMS_WITH_WHOLE_ROWS));
         let mut sum = 0;
         for (shard, &gram) in
             self.shards().flat_map(|shard| first.iter().map(move |gram| (shard, gram)))
@@ -162,7 +168,8 @@ impl Shards {
         }
     }
 
-    /// Returns how many blocks of a sample satisfy a query, and the size of the sample.
+    /// Returns the number of blocks in a sample that may contain what a query requires, and the
+    /// size of the sample.
     pub fn sample(&self, plan: &GramQuery) -> (usize, usize) {
         let plan = &self.rarest_first(plan);
         let step = self.shards().count().div_ceil(SAMPLE_SHARDS).max(1);
@@ -175,8 +182,8 @@ impl Shards {
         })
     }
 
-    /// Sorts the grams of a query by frequency, rarest first: after two or three of them, most
-    /// columns are excluded.
+    /// Returns the query with its grams sorted by frequency, rarest first: after two or three of
+    /// them, most columns are excluded.
     fn rarest_first(&self, plan: &GramQuery) -> GramQuery {
         let sorted =
             |plans: &[GramQuery]| plans.iter().map(|plan| self.rarest_first(plan)).collect();
@@ -192,10 +199,10 @@ impl Shards {
         }
     }
 
-    /// Adds a complete shard.
-    pub(super) fn keep(&mut self, shard: Shard) {
+    /// Adds a shard that was read.
+    pub(super) fn add_shard(&mut self, shard: Shard) {
         self.blocks += shard.blocks.len();
-        let grows = shard.blocks.len() < shard.most_columns();
+        let grows = shard.blocks.len() < shard.max_columns();
         if grows && !self.open.contains_key(&shard.height()) {
             self.open.insert(shard.height(), shard);
         } else {
@@ -210,44 +217,45 @@ impl Shards {
 
 impl Shard {
     pub(super) fn new(rows: usize) -> Self {
-        let words = FIRST_COLUMNS / 64;
+        let words = INITIAL_COLUMNS / 64;
         let (rows, last) = (vec![0; rows * words], vec![0; rows]);
         Self { words, rows, last, blocks: Vec::new() }
     }
 
-    /// Returns the number of rows.
+    /// Returns the number of rows of the matrix.
     pub(super) fn height(&self) -> usize {
         self.last.len()
     }
 
-    /// Reports whether a shard can have this number of rows.
-    pub(super) fn can_have(rows: usize) -> bool {
+    /// Returns true if a shard can have this number of rows.
+    pub(super) fn is_possible_height(rows: usize) -> bool {
         (MIN_ROWS..=MAX_ROWS).contains(&rows) && height_for(rows) == rows
     }
 
-    /// Passes the complete words of each row to `give`.
-    pub(super) fn full_rows(&self, give: &mut dyn FnMut(&[u64])) {
+    /// Passes the complete words of each row to `give`, row by row.
+    pub(super) fn for_each_row(&self, give: &mut dyn FnMut(&[u64])) {
         let full = self.blocks.len() / 64;
         if full > 0 {
             self.rows.chunks_exact(self.words).for_each(|row| give(&row[..full]));
         }
     }
 
-    pub(super) fn most_columns(&self) -> usize {
-        (SHARD_BITS / self.height() / 64 * 64).max(FIRST_COLUMNS)
+    /// Returns the maximum number of columns, one for each block.
+    pub(super) fn max_columns(&self) -> usize {
+        (MAX_SHARD_BITS / self.height() / 64 * 64).max(INITIAL_COLUMNS)
     }
 
     fn push(&mut self, grams: &[u32], block: Block) {
         let bit = 1 << (self.blocks.len() & 63);
         for &gram in grams {
-            let row = self.row_of(gram);
+            let row = self.row_index(gram);
             self.last[row] |= bit;
         }
         self.blocks.push(block);
         if self.blocks.len().is_multiple_of(64) {
             let word = self.blocks.len() / 64 - 1;
             if word == self.words {
-                self.resize((self.words * 2).clamp(1, self.most_columns() / 64));
+                self.resize((self.words * 2).clamp(1, self.max_columns() / 64));
             }
             for (row, last) in self.rows.chunks_exact_mut(self.words).zip(&mut self.last) {
                 row[word] = std::mem::take(last);
@@ -255,6 +263,7 @@ impl Shard {
         }
     }
 
+    /// Changes the number of words in each row.
     fn resize(&mut self, words: usize) {
         if words == self.words {
             return;
@@ -270,18 +279,19 @@ impl Shard {
         (self.rows, self.words) = (rows, words);
     }
 
-    /// Returns the row of a gram: its hash, scaled.
-    fn row_of(&self, gram: u32) -> usize {
+    /// Returns the index of the row of a gram: its hash, scaled to the number of rows.
+    fn row_index(&self, gram: u32) -> usize {
         (gram as usize * self.height()) >> HASH_BITS
     }
 
-    /// Returns the columns of a gram: the complete words, and the last one.
+    /// Returns the row of a gram: the complete words, and the last one.
     fn row(&self, gram: u32) -> (&[u64], u64) {
-        let row = self.row_of(gram);
+        let row = self.row_index(gram);
         (&self.rows[row * self.words..][..self.blocks.len() / 64], self.last[row])
     }
 
-    /// Returns the columns that satisfy a query; `None` means all.
+    /// Returns the columns, as bits, of the blocks that may contain what a query requires; `None`
+    /// means all.
     fn fitting(&self, plan: &GramQuery) -> Option<Vec<u64>> {
         match plan {
             GramQuery::Any => None,
@@ -292,7 +302,7 @@ impl Shard {
                     let Some(fitting) = self.fitting(plan) else { continue };
                     let any = match &mut columns {
                         None => fitting.iter().any(|word| *word != 0),
-                        Some(columns) => and(columns, &fitting),
+                        Some(columns) => intersect_with(columns, &fitting),
                     };
                     columns.get_or_insert(fitting);
                     if !any {
@@ -304,7 +314,7 @@ impl Shard {
             GramQuery::One(plans) => {
                 let mut columns = vec![0; self.blocks.len() / 64 + 1];
                 for plan in plans {
-                    or(&mut columns, &self.fitting(plan)?);
+                    unite_with(&mut columns, &self.fitting(plan)?);
                 }
                 Some(columns)
             }
@@ -313,7 +323,8 @@ impl Shard {
 }
 
 impl Shard {
-    /// Returns the columns that contain all the grams; `None` (all) if there are no grams.
+    /// Returns the columns, as bits, of the blocks that contain all the grams; `None`, which means
+    /// all, if there are no grams.
     fn intersect(&self, grams: &[u32]) -> Option<Vec<u64>> {
         let (first, rest) = grams.split_first()?;
         let (row, last) = self.row(*first);
@@ -348,7 +359,8 @@ impl Shard {
         Some(columns)
     }
 
-    /// Collects the words in which a column contains all the grams.
+    /// Collects the words with blocks that contain all the grams, which are at most
+    /// [`GRAMS_WITH_WHOLE_ROWS`].
     fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Remaining<'s>>) {
         let rows =
             [0, 1, 2].map(|at| grams.get(at.min(grams.len() - 1)).map(|gram| self.row(*gram)));
@@ -370,16 +382,17 @@ impl Shard {
         row.get(at).copied().unwrap_or(last)
     }
 
-    /// Returns how often a gram occurs in the first columns.
+    /// Returns the number of blocks with a gram in the first [`SAMPLE_WORDS`] words of columns.
     fn gram_frequency(&self, gram: u32) -> u32 {
         let (row, last) = self.row(gram);
         row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
     }
 }
 
-/// Returns the number of rows of the shard for blocks that need `rows`.
+/// Returns the number of rows of the shard for blocks that need `rows`: rounded up, within the
+/// limits.
 fn height_for(rows: usize) -> usize {
     let rows = rows.clamp(MIN_ROWS, MAX_ROWS);
-    let step = 1 << (rows.ilog2() - STEPS_BITS);
+    let step = 1 << (rows.ilog2() - HEIGHT_STEPS_BITS);
     rows.next_multiple_of(step)
 }

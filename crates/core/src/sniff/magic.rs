@@ -1,13 +1,14 @@
-//! Signatures of formats that are not text.
+//! Recognises formats that are not text by their signatures.
 //!
-//! A table of fixed bytes at the start, and separate checks where the bytes alone would also match
-//! text or another format (`BM`, `MZ`, MPEG).
+//! Most signatures are fixed bytes at the start; separate functions check where these bytes would
+//! also match text or another format (`BM`, `MZ`, MPEG).
 
 use super::FileKind::{self, Archive, Audio, Binary, Document, Font, Image, Pdf, Video};
 
+/// A kind of file and its MIME type.
 type Signature = (FileKind, &'static str);
 
-/// Signature, kind and MIME type.
+/// The bytes at the start of a file, and the kind and MIME type that they stand for.
 const SIGNATURES: &[(&[u8], FileKind, &str)] = &[
     (b"\x89PNG\r\n\x1a\n", Image, "image/png"),
     (b"\xff\xd8\xff", Image, "image/jpeg"),
@@ -72,7 +73,7 @@ const SIGNATURES: &[(&[u8], FileKind, &str)] = &[
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", Video, "video/x-ms-asf"),
 ];
 
-/// Returns the format whose signature the bytes have.
+/// Returns the kind and MIME type whose signature the bytes have, if any.
 pub(super) fn find(bytes: &[u8]) -> Option<Signature> {
     let found = SIGNATURES.iter().find(|(signature, ..)| bytes.starts_with(signature));
     if let Some(&(_, kind, mime)) = found {
@@ -117,7 +118,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(haystack, needle).is_some()
 }
 
-/// Distinguishes zip-based formats by the names of the first entries.
+/// Distinguishes formats that are zip archives by the names of the first entries.
 fn zip(bytes: &[u8]) -> Option<Signature> {
     if !matches!(bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..]) {
         return None;
@@ -164,7 +165,7 @@ fn riff(bytes: &[u8]) -> Option<Signature> {
     }
 }
 
-/// Many texts begin with `BM`, so the header must be plausible.
+/// Recognises a bitmap. Many texts begin with `BM`, so the rest of the header must be plausible.
 fn bmp(bytes: &[u8]) -> Option<Signature> {
     let plausible = bytes.starts_with(b"BM")
         && matches!(le32(bytes, 14)?, 12 | 40 | 52 | 56 | 64 | 108 | 124)
@@ -178,7 +179,7 @@ fn bzip2(bytes: &[u8]) -> Option<Signature> {
     plausible.then_some((Archive, "application/x-bzip2"))
 }
 
-/// Requires `MZ` and NULs, which text does not contain.
+/// Recognises a Windows program: `MZ`, and NULs, which text does not contain.
 fn pe(bytes: &[u8]) -> Option<Signature> {
     (bytes.starts_with(b"MZ") && has_nul(bytes))
         .then_some((Binary, "application/vnd.microsoft.portable-executable"))
@@ -195,7 +196,7 @@ fn ico(bytes: &[u8]) -> Option<Signature> {
     ((1..=255).contains(&count) && bytes.get(9) == Some(&0)).then_some((Image, mime))
 }
 
-/// The MPEG-4 family: the brand distinguishes images, audio and video.
+/// Recognises the MPEG-4 family, whose brand distinguishes images, audio and video.
 fn iso_media(bytes: &[u8]) -> Option<Signature> {
     match bytes.get(4..8)? {
         b"ftyp" => {}
@@ -226,8 +227,8 @@ fn ogg(bytes: &[u8]) -> Signature {
     if contains(head, b"theora") { (Video, "video/ogg") } else { (Audio, "audio/ogg") }
 }
 
-/// Java classes and fat Mach-O files share a signature. A fat file has a few architectures where a
-/// class has its version, 45 or more.
+/// Distinguishes Java classes and fat Mach-O files, which share a signature. A fat file has the
+/// number of architectures, a few, where a class has its version, 45 or more.
 fn java_or_mach(bytes: &[u8]) -> Option<Signature> {
     if !bytes.starts_with(b"\xca\xfe\xba\xbe") {
         return None;
@@ -238,7 +239,7 @@ fn java_or_mach(bytes: &[u8]) -> Option<Signature> {
     })
 }
 
-/// A transport stream: a sync byte every 188 bytes (192 with time stamps).
+/// Recognises an MPEG transport stream: a sync byte every 188 bytes (192 with time stamps).
 fn mpeg_ts(bytes: &[u8]) -> Option<Signature> {
     let packets = |first: usize, length: usize| {
         let mut syncs = bytes.iter().skip(first).step_by(length).take(5);
@@ -247,7 +248,7 @@ fn mpeg_ts(bytes: &[u8]) -> Option<Signature> {
     (packets(0, 188) || packets(4, 192)).then_some((Video, "video/mp2t"))
 }
 
-/// MP3 or AAC without a tag: requires a frame header, and another one where the first frame ends,
+/// Recognises MP3 or AAC without a tag: a frame header, and another one where the first frame ends,
 /// because two bytes alone would match text in many encodings.
 fn mpeg_audio(bytes: &[u8]) -> Option<Signature> {
     let [0xff, second, third, ..] = *bytes else { return None };
@@ -279,7 +280,8 @@ fn tar(bytes: &[u8]) -> Option<Signature> {
     (bytes.get(257..262) == Some(b"ustar")).then_some((Archive, "application/x-tar"))
 }
 
-/// Some programs write a few bytes before the header; readers accept it.
+/// Recognises a PDF with a few bytes before its header, which some programs write and readers
+/// accept.
 fn pdf_after_junk(bytes: &[u8]) -> Option<Signature> {
     let head = bytes.get(..bytes.len().min(1024))?;
     let at = memchr::memmem::find(head, b"%PDF-1.")?;

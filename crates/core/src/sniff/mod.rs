@@ -16,14 +16,14 @@ mod types;
 use crate::encoding::{self, Encoding};
 use crate::text::Eol;
 
-/// The number of bytes of a file that suffice to detect its kind.
+/// The number of bytes at the beginning of a file that are inspected to detect its kind.
 pub const SAMPLE: usize = 8 * 1024;
 
 crate::wire! {
     /// The kinds of files that tools treat differently.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum FileKind {
-        /// No bytes.
+        /// A file without content.
         Empty = "empty",
         /// Text in some encoding.
         Text = "text",
@@ -49,7 +49,7 @@ crate::wire! {
 }
 
 impl FileKind {
-    /// Reports whether the content can be read line by line.
+    /// Returns true if the content can be read line by line.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Empty | Self::Text | Self::Svg)
     }
@@ -89,7 +89,7 @@ pub struct Sniffed {
 /// whole file; `name` may be a path or empty.
 pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
     if bytes.is_empty() {
-        let mime = types::by_name(name).unwrap_or("text/plain");
+        let mime = types::mime_by_name(name).unwrap_or("text/plain");
         return Sniffed { kind: FileKind::Empty, mime };
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
@@ -99,7 +99,7 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
     if !text_heuristic::is_text(sample, complete && sample.len() == bytes.len()) {
         return Sniffed { kind: FileKind::Binary, mime: "application/octet-stream" };
     }
-    match types::by_name(name).or_else(|| types::by_text(sample)) {
+    match types::mime_by_name(name).or_else(|| types::mime_by_text(sample)) {
         Some(mime @ "image/svg+xml") => Sniffed { kind: FileKind::Svg, mime },
         Some(mime) => Sniffed { kind: FileKind::Text, mime },
         None => Sniffed { kind: FileKind::Text, mime: "text/plain" },

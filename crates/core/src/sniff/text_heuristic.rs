@@ -6,10 +6,10 @@
 
 use crate::encoding;
 
-/// The number of bytes that suffice to distinguish legacy text from data.
+/// The number of bytes that are inspected to distinguish legacy text from data.
 const MAX_INSPECTED_BYTES: usize = 512;
 
-/// Reports whether the sample is text. `complete` says that it is the whole file.
+/// Returns true if the sample is text. `complete` says that it is the whole file.
 pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     if encoding::bom(sample).is_some() {
         return true;
@@ -19,7 +19,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
         if encoding::utf16_without_bom(sample, complete).is_some() {
             return true;
         }
-        // As in diff(1) and since, a NUL early in a file makes it binary.
+        // As for diff(1), a NUL early in a file makes it binary.
         if memchr::memchr(0, sample).is_some() {
             return false;
         }
@@ -36,7 +36,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
         Err(error) if !complete && error.error_len().is_none() => return true,
         Err(_) => {}
     }
-    // Starts at the line with the first non-ASCII byte, the most informative part.
+    // Starts at the line with the first non-ASCII byte, which says most about the encoding.
     let first = sample.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
     let rest = &sample[crate::text::line_begin(sample, first)..];
     let sample = &rest[..rest.len().min(MAX_INSPECTED_BYTES)];
@@ -62,12 +62,13 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     {
         return true;
     }
-    east_asian(sample) || thai(sample) || encoding::is_nearly_utf8(sample)
+    is_east_asian(sample) || is_thai(sample) || encoding::is_nearly_utf8(sample)
 }
 
-/// Reports whether all non-ASCII bytes are Thai letters (TIS-620, windows-874), with vowel signs
-/// and tone marks only after letters. Thai has no spaces between words.
-fn thai(sample: &[u8]) -> bool {
+/// Returns true if all non-ASCII bytes are Thai letters (TIS-620, windows-874), with vowel signs
+/// and tone marks only after letters, and there are as many of these as in Thai text. Thai has no
+/// spaces between words.
+fn is_thai(sample: &[u8]) -> bool {
     let (mut before, mut marks) = (b' ', 0u32);
     for &byte in sample {
         let mark = matches!(byte, 0xd1 | 0xd4..=0xda | 0xe7..=0xee);
@@ -83,11 +84,11 @@ fn thai(sample: &[u8]) -> bool {
     marks as usize * 12 >= sample.len()
 }
 
-/// Reports whether nearly all non-ASCII bytes form pairs of one East Asian encoding, most of them
+/// Returns true if nearly all non-ASCII bytes form pairs of one East Asian encoding, most of them
 /// frequent characters.
-fn east_asian(sample: &[u8]) -> bool {
+fn is_east_asian(sample: &[u8]) -> bool {
     // Shift-JIS: kana, punctuation, level 1 of the ideographs.
-    pairs(
+    has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
         |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc),
@@ -95,7 +96,7 @@ fn east_asian(sample: &[u8]) -> bool {
         |single| matches!(single, 0xa1..=0xdf),
     )
     // EUC-JP and EUC-KR: kana or hangul, punctuation, level 1.
-    || pairs(
+    || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x8e | 0xa1..=0xfe),
         |trail| trail >= 0xa1,
@@ -103,7 +104,7 @@ fn east_asian(sample: &[u8]) -> bool {
         |_| false,
     )
     // GBK and GB18030: punctuation, level 1.
-    || pairs(
+    || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0xfe),
         |trail| matches!(trail, 0x30..=0x39 | 0x40..=0x7e | 0x80..=0xfe),
@@ -111,7 +112,7 @@ fn east_asian(sample: &[u8]) -> bool {
         |single| single == 0x80,
     )
     // Big5: punctuation, level 1.
-    || pairs(
+    || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0xfe),
         |trail| matches!(trail, 0x40..=0x7e | 0xa1..=0xfe),
@@ -120,10 +121,10 @@ fn east_asian(sample: &[u8]) -> bool {
     )
 }
 
-/// Reports whether nearly all pairs are valid and most are common; or whether all are valid and
-/// there are lines with Chinese commas and full stops, as in text written with the rarer characters
-/// of another country's encoding.
-fn pairs(
+/// Returns true if nearly all pairs are valid and most are common; or if all are valid and there
+/// are lines with Chinese commas and full stops, as in text written with the rarer characters of
+/// another country's encoding.
+fn has_plausible_pairs(
     sample: &[u8],
     lead: impl Fn(u8) -> bool,
     trail: impl Fn(u8) -> bool,
@@ -144,7 +145,7 @@ fn pairs(
                 stops +=
                     u32::from(matches!([byte, next], [0xa1, 0xa1..=0xa4] | [0xa3, 0xa1..=0xbf]));
             }
-            // Too many errors for any further bytes to compensate.
+            // More than one error in a hundred bytes means that this is not the encoding.
             Some(_) if faults as usize * 100 > sample.len() => return false,
             Some(_) => faults += 1,
             None => {}

@@ -1,8 +1,8 @@
 //! Determines the MIME type of text: by the extension of the name, otherwise by the start of the
 //! text.
 
-/// Extension (lower case) and type. Sorted for binary search.
-const BY_EXTENSION: &[(&str, &str)] = &[
+/// The MIME type for each extension in lower case. Sorted for binary search.
+const MIME_BY_EXTENSION: &[(&str, &str)] = &[
     ("adoc", "text/asciidoc"),
     ("bash", "text/x-shellscript"),
     ("bat", "text/x-bat"),
@@ -105,29 +105,29 @@ const BY_EXTENSION: &[(&str, &str)] = &[
     ("zsh", "text/x-shellscript"),
 ];
 
-/// Complete names with a fixed type.
-const BY_NAME: &[(&str, &str)] = &[
+/// The MIME type for each complete name in lower case.
+const MIME_BY_NAME: &[(&str, &str)] = &[
     ("cargo.lock", "application/toml"),
     ("cmakelists.txt", "text/x-cmake"),
     ("dockerfile", "text/x-dockerfile"),
     ("makefile", "text/x-makefile"),
 ];
 
-/// Returns the type for the name of a text file.
-pub(super) fn by_name(path: &str) -> Option<&'static str> {
+/// Returns the MIME type for the name of a text file, which may be a path.
+pub(super) fn mime_by_name(path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    // Longer than any extension or name in the tables, so the rest need not be copied.
+    // All names and extensions in the tables are shorter, so the rest need not be copied.
     let tail = name.get(name.len().saturating_sub(32)..)?.to_ascii_lowercase();
-    if let Some((_, mime)) = BY_NAME.iter().find(|(known, _)| *known == tail) {
+    if let Some((_, mime)) = MIME_BY_NAME.iter().find(|(known, _)| *known == tail) {
         return Some(mime);
     }
     let (_, extension) = tail.rsplit_once('.')?;
-    let at = BY_EXTENSION.binary_search_by(|(known, _)| (*known).cmp(extension)).ok()?;
-    Some(BY_EXTENSION[at].1)
+    let at = MIME_BY_EXTENSION.binary_search_by(|(known, _)| (*known).cmp(extension)).ok()?;
+    Some(MIME_BY_EXTENSION[at].1)
 }
 
-/// Returns the type for the beginning of a text.
-pub(super) fn by_text(sample: &[u8]) -> Option<&'static str> {
+/// Returns the MIME type that the beginning of a text shows.
+pub(super) fn mime_by_text(sample: &[u8]) -> Option<&'static str> {
     let head = &sample[..sample.len().min(1024)];
     let head = head.strip_prefix(crate::text::BOM_UTF8).unwrap_or(head).trim_ascii_start();
     let starts = |word: &str| {
@@ -163,6 +163,6 @@ pub(super) fn by_text(sample: &[u8]) -> Option<&'static str> {
 mod tests {
     #[test]
     fn the_table_is_sorted() {
-        assert!(super::BY_EXTENSION.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(super::MIME_BY_EXTENSION.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 }

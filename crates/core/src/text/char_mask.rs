@@ -1,7 +1,8 @@
-//! A bit mask of the characters in a text: a cheap test that excludes most texts that lack one.
+//! Computes a bit mask of the characters in a text: a cheap test that excludes most texts without a
+//! certain character.
 
-/// Sets one bit for each ASCII letter (of either case), digit and common sign; the other bytes
-/// share the rest.
+/// Returns a mask with one bit for each ASCII letter (of either case), digit and common sign that
+/// occurs; all other bytes share the remaining bits.
 pub(crate) fn char_mask(text: &[u8]) -> u64 {
     text.iter().fold(0, |mask, byte| {
         let bit = match byte.to_ascii_lowercase() {

@@ -31,7 +31,7 @@ crate::wire! {
 }
 
 impl Eol {
-    /// Returns the kind for the numbers of LF and CRLF endings.
+    /// Returns the kind for these numbers of lines that end in LF and in CRLF.
     pub const fn of(lf: u64, crlf: u64) -> Self {
         match (lf, crlf) {
             (0, 0) => Self::None,
@@ -41,9 +41,9 @@ impl Eol {
         }
     }
 
-    /// Detects the kind of line endings in a text.
+    /// Returns the kind of line endings in a text.
     pub fn detect(text: &[u8]) -> Self {
-        // Stops early once the result is certain.
+        // Stops as soon as the result is certain.
         let Some(first) = memchr(b'\n', text) else { return Self::None };
         let ends_crlf = |at: usize| at > 0 && text[at - 1] == b'\r';
         if !ends_crlf(first) {
@@ -53,7 +53,7 @@ impl Eol {
         if memchr_iter(b'\n', text).all(ends_crlf) { Self::CrLf } else { Self::Mixed }
     }
 
-    /// The same for text in units of two bytes, given the bytes of LF and CR.
+    /// Does the same for UTF-16, given the two bytes of LF and of CR.
     pub(crate) fn detect_wide(text: &[u8], lf: [u8; 2], cr: [u8; 2]) -> Self {
         let low = usize::from(lf[0] == 0);
         let (mut lines, mut crlf) = (0, 0);
@@ -68,17 +68,17 @@ impl Eol {
     }
 }
 
-/// Counts the LF bytes.
+/// Returns the number of LF bytes.
 pub fn count_lf(text: &[u8]) -> u64 {
     memchr_iter(b'\n', text).count() as u64
 }
 
-/// Counts the CRLF pairs. Costs one fast pass if there is no CR.
+/// Returns the number of CRLF pairs.
 pub fn count_crlf(text: &[u8]) -> u64 {
     memchr_iter(b'\r', text).filter(|&at| text.get(at + 1) == Some(&b'\n')).count() as u64
 }
 
-/// Counts the lines: line endings, plus one if the last line has none.
+/// Returns the number of lines: that of line endings, plus one if the last line has none.
 pub fn count_lines(text: &[u8]) -> u64 {
     count_lf(text) + u64::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
@@ -86,7 +86,7 @@ pub fn count_lines(text: &[u8]) -> u64 {
 /// One line: its text and its line ending (`""`, `"\n"` or `"\r\n"`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// The offset of the first byte of the line.
+    /// The byte offset of the line.
     pub start: usize,
     /// The line without its line ending.
     pub text: &'a [u8],
@@ -104,7 +104,7 @@ pub fn split_end(line: &[u8]) -> (&[u8], &[u8]) {
     line.split_at(line.len() - end)
 }
 
-/// Iterates over the lines of a text.
+/// Returns an iterator over the lines of a text.
 ///
 /// ```
 /// use filewright_core::text::lines;
@@ -135,7 +135,8 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Returns the byte offset of line `number` (1-based). There is no line after the last line ending.
+/// Returns the byte offset of line `number` (1-based), or `None` beyond the last line. No line
+/// begins after the last line ending.
 pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
     let start = match number.checked_sub(1)? {
         0 => 0,
@@ -144,12 +145,13 @@ pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
     (start < text.len()).then_some(start)
 }
 
-/// Returns the number (1-based) of the line that contains the byte at `offset`.
+/// Returns the number (1-based) of the line that contains the byte at `offset`; an offset beyond
+/// the end counts as the end.
 pub fn line_at(text: &[u8], offset: usize) -> u64 {
     count_lf(&text[..offset.min(text.len())]) + 1
 }
 
-/// Returns the offset of the line that contains the byte at `offset`.
+/// Returns the byte offset at which the line that contains the byte at `offset` begins.
 pub fn line_begin(text: &[u8], offset: usize) -> usize {
     memrchr(b'\n', &text[..offset.min(text.len())]).map_or(0, |lf| lf + 1)
 }

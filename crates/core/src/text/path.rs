@@ -1,4 +1,4 @@
-//! Parses paths lexically into components.
+//! Splits paths into components without looking at any file, and shows names that are not UTF-8.
 //!
 //! `/` separates, every other character is plain. `.` and doubled slashes are dropped; `..` removes
 //! the previous component lexically, and never climbs above the start. Names are bytes: a name that
@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use crate::error::{Code, Error, Result};
 
-/// The maximum length of a path in bytes. It may exceed the kernel's `PATH_MAX`, because
-/// descriptor-relative walks reach deeper trees.
+/// The maximum length of a path in bytes; a longer one is refused. It may exceed the kernel's
+/// `PATH_MAX`, because walks from descriptor to descriptor reach deeper trees.
 pub const MAX_PATH_BYTES: usize = 64 * 1024;
 
 /// Splits an absolute or relative path into its components, resolving `.`,
@@ -52,9 +52,9 @@ pub fn components(path: &[u8]) -> Result<Components<'_>> {
 /// The result of [`components`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components<'a> {
-    /// True if the path began with `/`.
+    /// Whether the path begins with `/`.
     pub absolute: bool,
-    /// True if the path can only name a directory, because it ended in `/`, `.` or `..`.
+    /// Whether the path can only name a directory, because it ends in `/`, `.` or `..`.
     pub directory: bool,
     /// The names, outermost first, without `.` and `..`.
     pub names: Vec<&'a [u8]>,
@@ -62,9 +62,8 @@ pub struct Components<'a> {
 
 /// Converts a name to UTF-8 so that [`decode_name`] restores the same bytes.
 ///
-/// Bytes that are not valid UTF-8 become `\xHH` (upper-case). A backslash that would read as such
-/// an escape becomes `\x5C`. All other names are unchanged, so that the result is nearly always
-/// borrowed.
+/// Bytes that are not valid UTF-8 become `\xHH` (upper-case). A backslash that begins the text of
+/// such an escape becomes `\x5C`. Names without either are unchanged and borrowed.
 pub fn encode_name(name: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(name)
         && !text.as_bytes().windows(4).any(is_escape)
@@ -100,7 +99,7 @@ pub fn decode_name(shown: &str) -> Cow<'_, [u8]> {
     let mut at = 0;
     while at < bytes.len() {
         if bytes.get(at..at + 4).is_some_and(is_escape) {
-            name.push(hex(bytes[at + 2]) << 4 | hex(bytes[at + 3]));
+            name.push(hex_value(bytes[at + 2]) << 4 | hex_value(bytes[at + 3]));
             at += 4;
         } else {
             name.push(bytes[at]);
@@ -110,7 +109,7 @@ pub fn decode_name(shown: &str) -> Cow<'_, [u8]> {
     Cow::Owned(name)
 }
 
-/// Matches the only escapes: `\x5C`, and `\xHH` with HH from 80 to FF.
+/// Returns true for the only escapes: `\x5C`, and `\xHH` with HH from 80 to FF.
 fn is_escape(window: &[u8]) -> bool {
     let upper_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
     window[0] == b'\\'
@@ -119,7 +118,7 @@ fn is_escape(window: &[u8]) -> bool {
             || (matches!(window[2], b'8' | b'9' | b'A'..=b'F') && upper_hex(window[3])))
 }
 
-fn hex(digit: u8) -> u8 {
+fn hex_value(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',
         _ => digit - b'A' + 10,
@@ -130,7 +129,7 @@ fn hex(digit: u8) -> u8 {
 /// person: control characters (C0, DEL, C1, line and paragraph separators) and the bidirectional
 /// controls U+202A–202E, U+2066–2069.
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hostile) {
+    if !text.chars().any(is_deceptive) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -139,17 +138,18 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            c if is_hostile(c) && (c as u32) < 0x100 => {
+            c if is_deceptive(c) && (c as u32) < 0x100 => {
                 shown.push_str(&format!("\\x{:02x}", c as u32));
             }
-            c if is_hostile(c) => shown.push_str(&format!("\\u{{{:04x}}}", c as u32)),
+            c if is_deceptive(c) => shown.push_str(&format!("\\u{{{:04x}}}", c as u32)),
             c => shown.push(c),
         }
     }
     Cow::Owned(shown)
 }
 
-fn is_hostile(c: char) -> bool {
+/// Returns true for a character that [`escape_controls`] escapes.
+fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

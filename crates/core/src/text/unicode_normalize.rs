@@ -1,5 +1,5 @@
-//! Unicode normal forms: from tables in native builds, from the host in WebAssembly, because every
-//! JavaScript engine has `String.prototype.normalize`.
+//! Converts text to Unicode normal forms: by tables in native builds, by the host in WebAssembly,
+//! because every JavaScript engine has `String.prototype.normalize`.
 //!
 //! The host may have another Unicode version. Only characters that were assigned in between can
 //! differ.
@@ -24,17 +24,17 @@ pub fn use_host(normalise: fn(&str, Form) -> String) {
     let _ = HOST.set(normalise);
 }
 
-/// Returns the text in a normal form.
+/// Returns the text in a normal form; borrowed if it certainly is in that form already.
 pub fn normalised(text: &str, form: Form) -> Cow<'_, str> {
     if text.chars().all(is_stable) {
         Cow::Borrowed(text)
     } else {
-        Cow::Owned(by_tables(text, form))
+        Cow::Owned(normalise(text, form))
     }
 }
 
 #[cfg(feature = "normal-forms")]
-fn by_tables(text: &str, form: Form) -> String {
+fn normalise(text: &str, form: Form) -> String {
     use unicode_normalization::UnicodeNormalization;
     match form {
         Form::Nfc => text.nfc().collect(),
@@ -43,11 +43,11 @@ fn by_tables(text: &str, form: Form) -> String {
 }
 
 #[cfg(not(feature = "normal-forms"))]
-fn by_tables(text: &str, form: Form) -> String {
+fn normalise(text: &str, form: Form) -> String {
     HOST.get().map_or_else(|| text.to_owned(), |normalise| normalise(text, form))
 }
 
-/// Reports whether a character stays the same in every composed form, whatever its neighbours are:
+/// Returns true if a character stays the same in every composed form, whatever its neighbours are:
 /// true for the letters of most texts, false for every combining character.
 fn is_stable(c: char) -> bool {
     matches!(

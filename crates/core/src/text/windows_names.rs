@@ -1,5 +1,5 @@
-//! Checks paths for names with a special meaning on Windows, where one file has many names:
-//! devices, streams, short names, and trailing dots and spaces that are ignored.
+//! Refuses paths with names that have a special meaning on Windows: devices, streams, short names,
+//! and trailing dots and spaces, by which one file has many names.
 //!
 //! The check is lexical and precedes resolution: on Windows, `filewright-fs` calls it for every
 //! path. On other systems these are ordinary names, and such files can be read and written.
@@ -31,7 +31,7 @@ pub fn check(path: &str) -> Result<()> {
         && root.is_some_and(is_separator);
     let below = if has_drive { &path[3..] } else { path };
     for name in below.split(is_separator) {
-        if let Some(why) = objection(name) {
+        if let Some(why) = name_objection(name) {
             return Err(Error::new(Code::InvalidArgument, why)
                 .detail("name", name.to_owned())
                 .hint("use the name that a listing shows"));
@@ -40,8 +40,9 @@ pub fn check(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the reason why a name does not refer to the file of that name.
-fn objection(name: &str) -> Option<&'static str> {
+/// Returns the reason why a name does not refer to the file of exactly that name, or `None` if it
+/// does.
+fn name_objection(name: &str) -> Option<&'static str> {
     if matches!(name, "" | "." | "..") {
         return None;
     }
@@ -57,10 +58,10 @@ fn objection(name: &str) -> Option<&'static str> {
     if is_device(name) {
         return Some("the name is that of a device");
     }
-    is_short(name).then_some("the name is a short one, of another file")
+    is_generated_short_name(name).then_some("the name is a short one, of another file")
 }
 
-/// Reports whether a name is a device, in any letter case and with any extension.
+/// Returns true if a name is that of a device, in any letter case and with any extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
     let stem = stem.to_ascii_uppercase();
@@ -76,8 +77,8 @@ fn is_device(name: &str) -> bool {
         && digits.next().is_none()
 }
 
-/// Reports whether a name has the form of a generated short name, such as `PROGRA~1`.
-fn is_short(name: &str) -> bool {
+/// Returns true if a name has the form of a short name that Windows generates, such as `PROGRA~1`.
+fn is_generated_short_name(name: &str) -> bool {
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
     let Some((head, number)) = stem.rsplit_once('~') else { return false };
     !head.is_empty()

@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn plain_text_gives_the_same_query_as_parsing(text in "[a-zA-Z0-9 _.*(\\n\u{e9}\u{212a}]{1,40}", multiline: bool) {
         let options = QueryOptions { regex: false, multiline, ..options(&text) };
-        prop_assert_eq!(GramQuery::and_reach(&options), GramQuery::of_parsed(&options));
+        prop_assert_eq!(GramQuery::with_max_match_len(&options), GramQuery::from_parsed(&options));
     }
 
     /// The essential property: a block with a match is always a candidate.
