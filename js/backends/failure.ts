@@ -19,20 +19,25 @@ const DEFAULT_MESSAGES: Partial<Record<Code, string>> = {
 };
 
 /** Creates an error for a path, with the code's default message unless another one is given. */
-export function failure(code: Code, path: string, message?: string, init: ErrorInit = {}): FilewrightError {
+export function backendError(
+  code: Code,
+  path: string,
+  message?: string,
+  init: ErrorInit = {},
+): FilewrightError {
   return makeError(code, message ?? DEFAULT_MESSAGES[code] ?? "the operation failed", { ...init, path });
 }
 
 /** Creates the error for content of `size` bytes that exceeds the requested `limit`. */
-export function tooLarge(path: string, size: number, limit: number): FilewrightError {
+export function tooLargeError(path: string, size: number, limit: number): FilewrightError {
   const details = { size, limit };
-  return failure("TOO_LARGE", path, `${size} bytes are more than the limit of ${limit}`, { details });
+  return backendError("TOO_LARGE", path, `${size} bytes are more than the limit of ${limit}`, { details });
 }
 
 /** @throws INVALID_ARGUMENT for an invalid byte range */
 export function checkRange(range: ByteRange | undefined, path: string): void {
   if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
-    throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+    throw backendError("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
 }
 
 /**
@@ -46,10 +51,10 @@ export function checkWritable(
   path: string,
 ): void {
   if (there?.type === "file" && there.mode !== undefined && (there.mode & 0o222) === 0)
-    throw failure("PERMISSION_DENIED", path, "the file has no write permission");
+    throw backendError("PERMISSION_DENIED", path, "the file has no write permission");
 }
 
 /** @throws CANCELLED when the signal is aborted */
 export function checkSignal(signal: AbortSignal | undefined, path: string): void {
-  if (signal?.aborted) throw failure("CANCELLED", path);
+  if (signal?.aborted) throw backendError("CANCELLED", path);
 }

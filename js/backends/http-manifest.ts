@@ -1,6 +1,6 @@
 /** The manifest of an HTTP server and the directory tree built from it, since HTTP lists nothing. */
 import type { FsEntry } from "./backend.ts";
-import { failure } from "./failure.ts";
+import { backendError } from "./failure.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "./paths.ts";
 import { sortEntries } from "./fallback/fallback.ts";
 
@@ -29,13 +29,13 @@ export interface ManifestIndex {
 }
 
 /** Reads a manifest. @throws IO_ERROR for a path that does not lie below the manifest's own directory */
-export function indexOf(manifest: HttpManifest): ManifestIndex {
+export function indexManifest(manifest: HttpManifest): ManifestIndex {
   const files = new Map<string, HttpFile>();
   const tree = new Map<string, Map<string, FsEntry>>([["/", new Map()]]);
   const enter = (path: string): Map<string, FsEntry> => {
     const known = tree.get(path);
     if (known !== undefined) return known;
-    if (files.has(path)) throw broken(path, "is a file and a directory");
+    if (files.has(path)) throw invalidManifestError(path, "is a file and a directory");
     const made = new Map<string, FsEntry>();
     tree.set(path, made);
     put(path, { type: "dir", isDir: true, isFile: false });
@@ -45,35 +45,35 @@ export function indexOf(manifest: HttpManifest): ManifestIndex {
     const name = nameOf(path);
     enter(parentOf(path)).set(name, Object.freeze({ name, path, ...facts }));
   };
-  if (!Array.isArray(manifest?.files)) throw broken("/", "has no list of files");
+  if (!Array.isArray(manifest?.files)) throw invalidManifestError("/", "has no list of files");
   for (const given of manifest.files) {
     const file = typeof given === "string" ? { path: given } : given;
-    const path = absolute(file?.path);
-    if (tree.has(path)) throw broken(path, "is a file and a directory");
+    const path = checkedAbsolutePath(file?.path);
+    if (tree.has(path)) throw invalidManifestError(path, "is a file and a directory");
     files.set(path, file);
     const { size, mtime } = file;
     const known = { ...(size === undefined ? {} : { size }), ...(mtime === undefined ? {} : { mtime }) };
     put(path, { type: "file", isDir: false, isFile: true, ...known });
   }
-  for (const path of manifest.directories ?? []) enter(absolute(path));
+  for (const path of manifest.directories ?? []) enter(checkedAbsolutePath(path));
   const directories = new Map([...tree].map(([path, entries]) => [path, sortEntries([...entries.values()])]));
   return { files, directories };
 }
 
 /** Checks a path of the manifest, which may come from an untrusted server. */
-function absolute(path: unknown): string {
-  if (typeof path !== "string") throw broken("/", "has a file without a path");
+function checkedAbsolutePath(path: unknown): string {
+  if (typeof path !== "string") throw invalidManifestError("/", "has a file without a path");
   const whole = childOf("/", path.replace(/\/$/, ""));
   try {
     checkPath(whole);
   } catch {
-    throw broken("/", "has a path that cannot be one");
+    throw invalidManifestError("/", "has a path that cannot be one");
   }
   if (normalise(whole).path !== whole || whole === "/" || whole.split("/").some(isLongName))
-    throw broken("/", "has a path that leads elsewhere");
+    throw invalidManifestError("/", "has a path that leads elsewhere");
   return whole;
 }
 
-function broken(path: string, what: string): Error {
-  return failure("IO_ERROR", path, `the manifest ${what}`);
+function invalidManifestError(path: string, what: string): Error {
+  return backendError("IO_ERROR", path, `the manifest ${what}`);
 }

@@ -17,9 +17,9 @@ import {
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes, WriteResult } from "./backend.ts";
-import { checkRange, checkSignal, failure, tooLarge } from "./failure.ts";
+import { checkRange, checkSignal, backendError, tooLargeError } from "./failure.ts";
 import { globFiles } from "./fallback/walk-tree.ts";
-import { type HttpFile, type HttpManifest, indexOf, type ManifestIndex } from "./http-manifest.ts";
+import { type HttpFile, type HttpManifest, indexManifest, type ManifestIndex } from "./http-manifest.ts";
 import { checkPath, normalise, sortCodePoints } from "./paths.ts";
 import { decodeText } from "./text.ts";
 
@@ -50,7 +50,7 @@ export const HTTP_OPTIONS: Options<HttpOptions> = described("HttpOptions", {
 
 const checkOptions = optionChecker("HttpBackend", HTTP_OPTIONS);
 
-interface Answer {
+interface FileResponse {
   readonly response: Response;
   readonly file: HttpFile;
   readonly path: string;
@@ -97,7 +97,7 @@ export class HttpBackend implements FsBackend {
   /** Returns the current facts from the server. */
   async stat(path: string): Promise<FsStat> {
     const { at, file } = await this.#entry(path);
-    if (file === null) return directory(at);
+    if (file === null) return directoryStat(at);
     const response = await this.#ask(path, at, { method: "HEAD" });
     const version = versionOf(response);
     const size = response.headers.get("content-length");
@@ -108,7 +108,7 @@ export class HttpBackend implements FsBackend {
   /** Returns the facts of the manifest, without a request where it states the size. */
   async lstat(path: string): Promise<FsStat> {
     const { at, file } = await this.#entry(path);
-    if (file === null) return directory(at);
+    if (file === null) return directoryStat(at);
     if (file.size === undefined) return this.stat(path);
     return Object.freeze({
       path: at,
@@ -155,7 +155,7 @@ export class HttpBackend implements FsBackend {
       const stat = fileFacts(at, file.size ?? 0, response, file, version);
       return Object.freeze({ bytes: new Uint8Array(), version: headers?.["if-none-match"] ?? version, stat });
     }
-    const bytes = await body({ response, file, path }, maxBytes, signal);
+    const bytes = await readBody({ response, file, path }, maxBytes, signal);
     const version = known ?? engine().sha256(bytes);
     return Object.freeze({ bytes, version, stat: fileFacts(at, bytes.length, response, file, version) });
   }
@@ -173,7 +173,7 @@ export class HttpBackend implements FsBackend {
     if (version === ifNoneMatch) return null;
     const last = Math.min(end, facts.size);
     if (last <= start) return Object.freeze({ bytes: new Uint8Array(), version, stat: facts });
-    if (last - start > maxBytes) throw tooLarge(path, last - start, maxBytes);
+    if (last - start > maxBytes) throw tooLargeError(path, last - start, maxBytes);
     // The tag ties the part to the version of one content; without one the whole content is read.
     const headers = {
       range: `bytes=${start}-${last - 1}`,
@@ -181,26 +181,26 @@ export class HttpBackend implements FsBackend {
     };
     const response = await this.#ask(path, at, { signal, headers });
     if (response.status !== 206) {
-      const bytes = await body({ response, file, path }, Number.POSITIVE_INFINITY, signal);
+      const bytes = await readBody({ response, file, path }, Number.POSITIVE_INFINITY, signal);
       const now = versionOf(response) ?? engine().sha256(bytes);
       const stat = fileFacts(at, bytes.length, response, file, now);
       return Object.freeze({ bytes: bytes.slice(start, end), version: now, stat });
     }
-    const bytes = await body({ response, file, path }, last - start, signal);
+    const bytes = await readBody({ response, file, path }, last - start, signal);
     if (bytes.length !== last - start)
-      throw failure("IO_ERROR", path, "the server gave another part than asked for");
+      throw backendError("IO_ERROR", path, "the server gave another part than asked for");
     return Object.freeze({ bytes, version, stat: facts });
   }
 
   async listDir(path: string): Promise<readonly FsEntry[]> {
     const { at, index } = await this.#entry(path);
     const entries = index.directories.get(at);
-    if (entries === undefined) throw failure("NOT_DIRECTORY", path);
+    if (entries === undefined) throw backendError("NOT_DIRECTORY", path);
     return entries;
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     const { at, index } = await this.#entry(root);
-    if (!index.directories.has(at)) throw failure("NOT_DIRECTORY", root);
+    if (!index.directories.has(at)) throw backendError("NOT_DIRECTORY", root);
     const prefix = at === "/" ? "/" : `${at}/`;
     yield* sortCodePoints([...index.files.keys()].filter((file) => file.startsWith(prefix)));
   }
@@ -210,16 +210,16 @@ export class HttpBackend implements FsBackend {
   }
 
   async writeText(path: string): Promise<WriteResult> {
-    throw readOnly(path);
+    throw readOnlyError(path);
   }
   async writeBytes(path: string): Promise<WriteResult> {
-    throw readOnly(path);
+    throw readOnlyError(path);
   }
   async delete(path: string): Promise<void> {
-    throw readOnly(path);
+    throw readOnlyError(path);
   }
   async mkdir(path: string): Promise<void> {
-    throw readOnly(path);
+    throw readOnlyError(path);
   }
 
   /** Returns the manifest's file at a path, or null for a directory. @throws NOT_FOUND, NOT_DIRECTORY */
@@ -234,27 +234,27 @@ export class HttpBackend implements FsBackend {
     const file = index.files.get(at);
     if (file !== undefined) return { at, file, index };
     if (index.directories.has(at)) return { at, file: null, index };
-    throw failure("NOT_FOUND", path);
+    throw backendError("NOT_FOUND", path);
   }
   async #file(path: string): Promise<{ at: string; file: HttpFile }> {
     const { at, file } = await this.#entry(path);
-    if (file === null) throw failure("IS_DIRECTORY", path);
+    if (file === null) throw backendError("IS_DIRECTORY", path);
     return { at, file };
   }
 
   async #load(): Promise<ManifestIndex> {
     const given = this.#given;
-    if (typeof given === "object" && !(given instanceof URL)) return indexOf(given);
+    if (typeof given === "object" && !(given instanceof URL)) return indexManifest(given);
     const response = await this.#send("/", new URL(given, this.#base), {});
     try {
-      return indexOf((await response.json()) as HttpManifest);
+      return indexManifest((await response.json()) as HttpManifest);
     } catch (error) {
       if (error instanceof FilewrightError) throw error;
-      throw failure("IO_ERROR", "/", "the manifest is not JSON", { cause: error });
+      throw backendError("IO_ERROR", "/", "the manifest is not JSON", { cause: error });
     }
   }
 
-  #ask(path: string, at: string, init: Asking): Promise<Response> {
+  #ask(path: string, at: string, init: RequestSettings): Promise<Response> {
     const url = new URL(this.#base);
     url.pathname += at.slice(1).split("/").map(encodeURIComponent).join("/");
     return this.#send(path, url, init);
@@ -264,45 +264,50 @@ export class HttpBackend implements FsBackend {
    * Sends one request. A network failure is an error of its own: it does not mean that the file is
    * absent or forbidden.
    */
-  async #send(path: string, url: URL, { method = "GET", headers = {}, signal }: Asking): Promise<Response> {
+  async #send(
+    path: string,
+    url: URL,
+    { method = "GET", headers = {}, signal }: RequestSettings,
+  ): Promise<Response> {
     let response: Response;
     try {
       response = await this.#fetch(url, { method, headers, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
       checkSignal(signal, path);
-      throw failure("IO_ERROR", path, "the server does not answer", { cause: error });
+      throw backendError("IO_ERROR", path, "the server does not answer", { cause: error });
     }
     if (response.ok || response.status === 304) return response;
     await response.body?.cancel();
     const { status } = response;
     const details = { status };
-    if (status === 404 || status === 410) throw failure("NOT_FOUND", path, undefined, { details });
-    if (status === 401 || status === 403) throw failure("PERMISSION_DENIED", path, undefined, { details });
-    throw failure("IO_ERROR", path, `the server answered with ${status}`, { details });
+    if (status === 404 || status === 410) throw backendError("NOT_FOUND", path, undefined, { details });
+    if (status === 401 || status === 403)
+      throw backendError("PERMISSION_DENIED", path, undefined, { details });
+    throw backendError("IO_ERROR", path, `the server answered with ${status}`, { details });
   }
 }
 
-interface Asking {
+interface RequestSettings {
   readonly method?: string;
   readonly headers?: Record<string, string> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-function readOnly(path: string): FilewrightError {
+function readOnlyError(path: string): FilewrightError {
   checkPath(path);
-  return failure("READ_ONLY", path, "files over HTTP are read-only");
+  return backendError("READ_ONLY", path, "files over HTTP are read-only");
 }
 
 /** Reads at most `maxBytes` of the body, because the length that a server states may be wrong. */
-async function body(
-  { response, path }: Answer,
+async function readBody(
+  { response, path }: FileResponse,
   maxBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const told = Number(response.headers.get("content-length") ?? 0);
   if (told > maxBytes && response.headers.get("content-encoding") === null) {
     await response.body?.cancel();
-    throw tooLarge(path, told, maxBytes);
+    throw tooLargeError(path, told, maxBytes);
   }
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
@@ -313,12 +318,12 @@ async function body(
       size += part.value.length;
       if (size <= maxBytes) continue;
       await reader?.cancel();
-      throw tooLarge(path, size, maxBytes);
+      throw tooLargeError(path, size, maxBytes);
     }
   } catch (error) {
     if (error instanceof FilewrightError) throw error;
     checkSignal(signal, path);
-    throw failure("IO_ERROR", path, "the answer of the server broke off", { cause: error });
+    throw backendError("IO_ERROR", path, "the answer of the server broke off", { cause: error });
   }
   const whole = new Uint8Array(size);
   let at = 0;
@@ -349,6 +354,6 @@ function fileFacts(
   return Object.freeze({ path, type: "file", size, isDir: false, isFile: true, mtime, version });
 }
 
-function directory(path: string): FsStat {
+function directoryStat(path: string): FsStat {
   return Object.freeze({ path, type: "dir", size: 0, isDir: true, isFile: false, mtime: 0 });
 }

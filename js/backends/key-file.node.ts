@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import process from "node:process";
-import { failure } from "./failure.ts";
+import { backendError } from "./failure.ts";
 
 const { O_NOFOLLOW, O_RDONLY } = constants;
 
@@ -47,7 +47,7 @@ export function readOrMakeKey(path: string): Buffer {
     const own = process.getuid?.();
     const isOurs = own === undefined || own === 0 || stat.uid === own;
     if (!stat.isFile() || (stat.mode & 0o077) !== 0 || !isOurs || stat.size !== KEY_BYTES) {
-      throw failure(
+      throw backendError(
         "INVALID_ARGUMENT",
         path,
         "is no key of ours alone: others can read it, or it is damaged",

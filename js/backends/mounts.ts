@@ -15,7 +15,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { BACKEND } from "./option-schema.ts";
+import { BACKEND_OPTIONS } from "./option-schema.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import type {
@@ -32,7 +32,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "./backend.ts";
-import { failure } from "./failure.ts";
+import { backendError } from "./failure.ts";
 import {
   chmodVia,
   lstatVia,
@@ -65,14 +65,14 @@ export interface MountOptions {
  * @printed
  */
 export const MOUNT_OPTIONS: Options<MountOptions> = described("MountOptions", {
-  backend: required(BACKEND),
+  backend: required(BACKEND_OPTIONS),
   root: text(),
   readOnly: flag(),
 });
 
-const checkMounts = optionChecker("MountBackend", mapOf(either(BACKEND, MOUNT_OPTIONS)));
+const checkMounts = optionChecker("MountBackend", mapOf(either(BACKEND_OPTIONS, MOUNT_OPTIONS)));
 
-interface Mount {
+interface MountPoint {
   /** The mount point in the tree. */
   readonly at: string;
   readonly root: string;
@@ -80,7 +80,7 @@ interface Mount {
 }
 
 /** A path of the tree, resolved to a mount. */
-interface MountedPath extends Mount {
+interface MountedPath extends MountPoint {
   /** The backend's own path. */
   readonly path: string;
 }
@@ -105,7 +105,7 @@ const VIRTUAL_DIRECTORY: FsStat = Object.freeze({
  * });
  */
 export class MountBackend implements FsBackend {
-  readonly #mounts: readonly Mount[];
+  readonly #mounts: readonly MountPoint[];
   readonly #turns = new Map<string, Promise<unknown>>();
 
   declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
@@ -115,9 +115,9 @@ export class MountBackend implements FsBackend {
 
   constructor(mounts: Readonly<Record<string, FsBackend | MountOptions>>) {
     this.#mounts = Object.entries(checkMounts(mounts))
-      .map(([at, given]) => mountOf(at, "backend" in given ? given : { backend: given }))
+      .map(([at, given]) => mountPointOf(at, "backend" in given ? given : { backend: given }))
       .sort((a, b) => b.at.length - a.at.length);
-    if (this.#mounts.length === 0) throw failure("INVALID_ARGUMENT", "/", "there is nothing to mount");
+    if (this.#mounts.length === 0) throw backendError("INVALID_ARGUMENT", "/", "there is nothing to mount");
     const any = (name: keyof FsBackend): boolean =>
       this.#mounts.some(({ backend }) => backend[name] !== undefined);
     const offer = (name: "readLink" | "realpath" | "symlink" | "chmod", value: unknown): void => {
@@ -175,11 +175,11 @@ export class MountBackend implements FsBackend {
     return decodeText(await this.readBytes(path), options.encoding, path);
   }
   async readBytes(path: string): Promise<Uint8Array> {
-    if (this.#place(path) === null) throw failure("IS_DIRECTORY", path);
+    if (this.#place(path) === null) throw backendError("IS_DIRECTORY", path);
     return this.#in(path, ({ backend, path }) => backend.readBytes(path));
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
-    if (this.#place(path) === null) throw failure("IS_DIRECTORY", path);
+    if (this.#place(path) === null) throw backendError("IS_DIRECTORY", path);
     return this.#in(path, async (place) => {
       const found = await readVersioned(place.backend, place.path, options);
       if (found === null) return null;
@@ -195,7 +195,7 @@ export class MountBackend implements FsBackend {
     return this.writeBytes(path, encodeText(content, options.encoding, path), options);
   }
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
-    if (this.#holds(normalise(path).path)) throw failure("IS_DIRECTORY", path);
+    if (this.#holds(normalise(path).path)) throw backendError("IS_DIRECTORY", path);
     return this.#in(path, (place) => {
       const write = (): Promise<WriteResult> => writeVia(place.backend, place.path, content, options);
       // A backend that ignores preconditions has them checked here, in one write at a time.
@@ -211,7 +211,7 @@ export class MountBackend implements FsBackend {
     options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
   ): Promise<void> {
     if (this.#holds(normalise(path).path)) {
-      if (options.existOk === false) throw failure("ALREADY_EXISTS", path);
+      if (options.existOk === false) throw backendError("ALREADY_EXISTS", path);
       return;
     }
     return this.#in(path, ({ backend, path }) => backend.mkdir(path, options));
@@ -222,7 +222,7 @@ export class MountBackend implements FsBackend {
     if (this.#place(path) !== null) {
       try {
         for (const entry of await this.#in(path, async (place) =>
-          (await place.backend.listDir(place.path, options)).map((one) => shown(one, at, place)),
+          (await place.backend.listDir(place.path, options)).map((one) => shownMountPath(one, at, place)),
         ))
           entries.set(entry.name, entry);
       } catch (error) {
@@ -250,7 +250,7 @@ export class MountBackend implements FsBackend {
     this.#spare(to);
     const [source, target] = [this.#need(from), this.#need(to)];
     if (source.at !== target.at || source.backend.rename === undefined)
-      throw failure("UNSUPPORTED_OPERATION", from, "cannot be moved there in one step");
+      throw backendError("UNSUPPORTED_OPERATION", from, "cannot be moved there in one step");
     await this.#in(from, async () => source.backend.rename?.(source.path, target.path, options));
   }
   /** Copies a file; within one backend by its own `copyFile`. */
@@ -291,11 +291,11 @@ export class MountBackend implements FsBackend {
       return { ...mount, path: rest === "." ? mount.root : childOf(mount.root, rest) };
     }
     if (this.#holds(path)) return null;
-    throw failure("NOT_FOUND", given);
+    throw backendError("NOT_FOUND", given);
   }
   #need(path: string): MountedPath {
     const place = this.#place(path);
-    if (place === null) throw failure("PROTECTED_PATH", path, "holds a mount");
+    if (place === null) throw backendError("PROTECTED_PATH", path, "holds a mount");
     return place;
   }
   /** Returns true when a mount is below the path. */
@@ -305,7 +305,7 @@ export class MountBackend implements FsBackend {
   #spare(path: string): void {
     const at = normalise(path).path;
     if (this.#holds(at) || this.#mounts.some((mount) => mount.at === at))
-      throw failure("PROTECTED_PATH", path, "is a mount, or holds one");
+      throw backendError("PROTECTED_PATH", path, "is a mount, or holds one");
   }
   /** Runs an operation on the backend at the path; errors name the path of the tree. */
   async #in<T>(path: string, run: (place: MountedPath) => MaybePromise<T>): Promise<T> {
@@ -332,10 +332,10 @@ export class MountBackend implements FsBackend {
   }
 }
 
-function mountOf(given: string, { backend, root = "/", readOnly = false }: MountOptions): Mount {
+function mountPointOf(given: string, { backend, root = "/", readOnly = false }: MountOptions): MountPoint {
   for (const path of [given, root]) {
     checkPath(path);
-    if (!path.startsWith("/")) throw failure("INVALID_ARGUMENT", path, "a mount needs absolute paths");
+    if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "a mount needs absolute paths");
   }
   const at = normalise(given).path;
   const top = normalise(root).path;
@@ -353,7 +353,7 @@ function mountOf(given: string, { backend, root = "/", readOnly = false }: Mount
 }
 
 /** Converts a backend's path to the tree's path; relative ones are unchanged. */
-function toMountPath(path: string, { at, root }: Mount): string {
+function toMountPath(path: string, { at, root }: MountPoint): string {
   if (!path.startsWith("/")) return path;
   const rest = relativeTo(normalise(path).path, root);
   if (rest === null) return path;
@@ -366,15 +366,15 @@ function toMountPath(path: string, { at, root }: Mount): string {
  */
 function toBackendTarget(target: string, { at, root, path }: MountedPath, asked: string): string {
   const absolute = target.startsWith("/");
-  const whole = absolute ? target : childOf(parentOf(toMountPath(path, { at, root } as Mount)), target);
+  const whole = absolute ? target : childOf(parentOf(toMountPath(path, { at, root } as MountPoint)), target);
   const rest = relativeTo(normalise(whole).path, at);
   if (rest === null)
-    throw failure("UNSUPPORTED_OPERATION", asked, "a link cannot lead from one mount to another");
+    throw backendError("UNSUPPORTED_OPERATION", asked, "a link cannot lead from one mount to another");
   if (!absolute) return target;
   return rest === "." ? root : childOf(root, rest);
 }
 
-function shown(entry: FsEntry, directory: string, mount: Mount): FsEntry {
+function shownMountPath(entry: FsEntry, directory: string, mount: MountPoint): FsEntry {
   const { target } = entry;
   return Object.freeze({
     ...entry,

@@ -16,7 +16,7 @@ import type { SandboxPolicy } from "./policy.ts";
 import { COMMAND_LIMITS, type CommandLimits } from "./sandbox/sandbox.ts";
 
 /** A backend: anything with the methods. */
-export const BACKEND: Options<FsBackend> = instance<FsBackend>(
+export const BACKEND_OPTIONS: Options<FsBackend> = instance<FsBackend>(
   "FsBackend",
   "a backend",
   {},
@@ -24,7 +24,7 @@ export const BACKEND: Options<FsBackend> = instance<FsBackend>(
 );
 
 /** A policy as a backend enforces it: made by a factory of `SandboxPolicy`, or with the same members. */
-export const POLICY: Options<SandboxPolicy> = options("SandboxPolicy", {
+export const POLICY_OPTION: Options<SandboxPolicy> = options("SandboxPolicy", {
   cwd: required(text()),
   read: required(nullable(list(text()))),
   write: required(list(text())),
@@ -65,13 +65,15 @@ export interface CommandOptions {
   readonly bubblewrap?: string | undefined;
 }
 
-const absolute = text({ test: (path) => (path.startsWith("/") ? undefined : "must be an absolute path") });
+const absoluteDirectory = text({
+  test: (path) => (path.startsWith("/") ? undefined : "must be an absolute path"),
+});
 
 /** How a workspace runs commands. */
 export const COMMAND_OPTIONS: Options<CommandOptions> = options<CommandOptions>("CommandOptions", {
   tier: choice("strict", "fast"),
   network: flag(),
-  read: nullable(list(absolute)),
+  read: nullable(list(absoluteDirectory)),
   limits: COMMAND_LIMITS,
   degrade: choice("refuse", "allow"),
   bubblewrap: text(),

@@ -134,13 +134,13 @@ export function compareCodePoints(a: string, b: string): number {
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
-    if (x !== y) return rank(x) - rank(y);
+    if (x !== y) return codePointRank(x) - codePointRank(y);
   }
   return a.length - b.length;
 }
 
 /** Orders surrogates after U+E000, as code points are; UTF-16 puts them before. */
-function rank(unit: number): number {
+function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
@@ -152,13 +152,13 @@ export function sortCodePoints(names: string[]): string[] {
 }
 
 /** A root as the policy names it, and its real path. */
-export type Alias = readonly [named: string, real: string];
+export type RootAlias = readonly [named: string, real: string];
 
 /**
  * Maps a path below a named root onto the root's real path. Where several names, configured or
  * real, contain the path, the deepest one counts, as in the native resolver.
  */
-export function resolveAlias(path: string, roots: readonly string[], aliases: readonly Alias[]): string {
+export function resolveAlias(path: string, roots: readonly string[], aliases: readonly RootAlias[]): string {
   let [name, place] = ["", ""];
   const consider = (from: string, to: string): void => {
     if (from.length > name.length && isWithin(path, from)) [name, place] = [from, to];

@@ -42,13 +42,13 @@ export interface SandboxPolicy {
 export type Intent = "read" | "write";
 
 /** The bound on the text of an answer, by backend. */
-const bounds = new WeakMap<object, number>();
+const outputBounds = new WeakMap<object, number>();
 
 /** Sets a backend's bound from its policy; a lower bound of the `inner` backend wins. */
 export function boundOutput(backend: object, policy: SandboxPolicy | undefined, inner?: object): void {
-  const own = [policy?.maxOutputBytes, inner === undefined ? undefined : bounds.get(inner)];
+  const own = [policy?.maxOutputBytes, inner === undefined ? undefined : outputBounds.get(inner)];
   const known = own.filter((bound) => bound !== undefined);
-  if (known.length > 0) bounds.set(backend, Math.min(...known));
+  if (known.length > 0) outputBounds.set(backend, Math.min(...known));
 }
 
 /**
@@ -56,5 +56,5 @@ export function boundOutput(backend: object, policy: SandboxPolicy | undefined, 
  * limits it.
  */
 export function outputBoundOf(backend: object): number | undefined {
-  return bounds.get(backend);
+  return outputBounds.get(backend);
 }

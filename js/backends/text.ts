@@ -5,30 +5,30 @@
  * encoding, and characters that it lacks, are ENCODING_ERROR. `read_file` detects encodings, a
  * backend does not.
  */
-import { failure } from "./failure.ts";
+import { backendError } from "./failure.ts";
 
-const decoders = new Map<string, TextDecoder>();
+const decodersByLabel = new Map<string, TextDecoder>();
 const encoder = new TextEncoder();
 const UNPAIRED_SURROGATE = /[\ud800-\udfff]/u;
 
 /** Decodes bytes. @throws ENCODING_ERROR, or INVALID_ARGUMENT for an unknown encoding */
 export function decodeText(bytes: Uint8Array, encoding: string | undefined, path: string): string {
   const label = (encoding ?? "utf-8").toLowerCase();
-  const single = singleByteLimit(label);
+  const single = maxSingleByteCode(label);
   if (single !== null) return decodeSingle(bytes, single, label, path);
-  let decoder = decoders.get(label);
+  let decoder = decodersByLabel.get(label);
   if (decoder === undefined) {
     try {
       decoder = new TextDecoder(label, { fatal: true, ignoreBOM: true });
     } catch {
-      throw failure("INVALID_ARGUMENT", path, `unknown encoding ${JSON.stringify(encoding)}`);
+      throw backendError("INVALID_ARGUMENT", path, `unknown encoding ${JSON.stringify(encoding)}`);
     }
-    decoders.set(label, decoder);
+    decodersByLabel.set(label, decoder);
   }
   try {
     return decoder.decode(bytes);
   } catch {
-    throw failure("ENCODING_ERROR", path, `bytes are not valid in encoding ${label}`);
+    throw backendError("ENCODING_ERROR", path, `bytes are not valid in encoding ${label}`);
   }
 }
 
@@ -36,7 +36,7 @@ export function decodeText(bytes: Uint8Array, encoding: string | undefined, path
 export function encodeText(text: string, encoding: string | undefined, path: string): Uint8Array {
   const label = (encoding ?? "utf-8").toLowerCase();
   if (UNPAIRED_SURROGATE.test(text)) {
-    throw failure("ENCODING_ERROR", path, "text contains an unpaired surrogate");
+    throw backendError("ENCODING_ERROR", path, "text contains an unpaired surrogate");
   }
   if (label === "utf-8" || label === "utf8") return encoder.encode(text);
   if (label === "utf-16le" || label === "utf-16" || label === "utf-16be") {
@@ -46,15 +46,15 @@ export function encodeText(text: string, encoding: string | undefined, path: str
     for (let i = 0; i < text.length; i++) view.setUint16(i * 2, text.charCodeAt(i), little);
     return bytes;
   }
-  const limit = singleByteLimit(label);
+  const limit = maxSingleByteCode(label);
   if (limit === null) {
-    throw failure("INVALID_ARGUMENT", path, `cannot write encoding ${JSON.stringify(encoding)}`);
+    throw backendError("INVALID_ARGUMENT", path, `cannot write encoding ${JSON.stringify(encoding)}`);
   }
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code > limit) {
-      throw failure("ENCODING_ERROR", path, `a character does not exist in encoding ${label}`);
+      throw backendError("ENCODING_ERROR", path, `a character does not exist in encoding ${label}`);
     }
     bytes[i] = code;
   }
@@ -62,7 +62,7 @@ export function encodeText(text: string, encoding: string | undefined, path: str
 }
 
 /** Returns the highest character of the two encodings whose bytes are code points. */
-function singleByteLimit(label: string): number | null {
+function maxSingleByteCode(label: string): number | null {
   if (label === "latin1" || label === "iso-8859-1") return 0xff;
   return label === "ascii" || label === "us-ascii" ? 0x7f : null;
 }
@@ -72,7 +72,7 @@ function decodeSingle(bytes: Uint8Array, limit: number, label: string, path: str
   for (let at = 0; at < bytes.length; at += 8192) {
     const part = bytes.subarray(at, at + 8192);
     if (limit < 0xff && part.some((byte) => byte > limit)) {
-      throw failure("ENCODING_ERROR", path, `bytes are not valid in encoding ${label}`);
+      throw backendError("ENCODING_ERROR", path, `bytes are not valid in encoding ${label}`);
     }
     text += String.fromCharCode(...part);
   }

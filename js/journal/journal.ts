@@ -8,12 +8,12 @@
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
-import { failure } from "../backends/failure.ts";
+import { backendError } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { imageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
+import { preImageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
 import { type RunLocked, type Recovery, type RollbackRetries, recoverAll, retriesOf } from "./recovery.ts";
 import { givenOf, rollBack } from "../backends/transaction/rollback.ts";
 import {
@@ -219,7 +219,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       await yielder.yieldIfDue();
       const stat = await lstatOrNull(fs, path);
       if (!(await isImage(fs, path, stat, image))) {
-        throw failure("CONFLICT", path, "has changed since that call", {
+        throw backendError("CONFLICT", path, "has changed since that call", {
           hint: "undo the later changes first",
         });
       }
@@ -237,7 +237,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
         as.signal,
       );
       const left = [...failed, ...conflicts][0];
-      if (left !== undefined) throw failure("CONFLICT", left, "could not be put back");
+      if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back");
     });
   };
 
@@ -369,7 +369,7 @@ async function readFinals(fs: FsBackend, transaction: Transaction): Promise<Fina
       stat?.isFile === true && stat.version === undefined
         ? { hash: engine().sha256(await fs.readBytes(path)) }
         : {};
-    finals.push([path, stat === null ? null : { ...withoutMode(imageOf(stat)), ...hash }]);
+    finals.push([path, stat === null ? null : { ...withoutMode(preImageOf(stat)), ...hash }]);
   }
   return finals;
 }

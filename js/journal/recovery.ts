@@ -4,7 +4,7 @@
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { parentOf } from "../backends/paths.ts";
-import { asidesOf, discard, rollBack } from "../backends/transaction/rollback.ts";
+import { asidesOf, discardAsides, rollBack } from "../backends/transaction/rollback.ts";
 import { type Entry, type Header, pathsOf, readSteps, type Step } from "../backends/transaction/step.ts";
 import type { JournalStore, Log, StoredLog } from "./store.ts";
 import type { Transaction } from "../backends/transaction/transaction.ts";
@@ -140,7 +140,7 @@ async function finishRecord(
       conflicts = outcome.conflicts;
     }
     const asides = [...asidesOf(steps), ...steps.flatMap(({ aside = [] }) => aside)];
-    for (const aside of new Set(asides)) await discard(fs, aside);
+    for (const aside of new Set(asides)) await discardAsides(fs, aside);
   });
   // Removes the temporary files of an interrupted write.
   for (const directory of new Set(touchedBy(steps).map(parentOf))) await fs.sweep?.(directory);

@@ -1,7 +1,7 @@
 /** Writes the records of a journal completely and in order, and words the errors of the disk that it is on. */
 import * as fs from "node:fs";
 import { constants } from "node:os";
-import { failure } from "../backends/failure.ts";
+import { backendError } from "../backends/failure.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
 /** The size in bytes above which a record is written on another thread. */
@@ -53,7 +53,7 @@ export function journalWriteError(directory: string, error: unknown): unknown {
   if (error instanceof FilewrightError || code === undefined) return error;
   // On that platform a quota error has a number but no name.
   const full = code === "ENOSPC" || -errno === constants.errno.EDQUOT;
-  return failure(full ? "NO_SPACE" : "IO_ERROR", directory, `the journal cannot be written (${code})`, {
+  return backendError(full ? "NO_SPACE" : "IO_ERROR", directory, `the journal cannot be written (${code})`, {
     hint: "the journal is in the directory that stateDir names",
     cause: error,
   });

@@ -9,7 +9,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { failure } from "../backends/failure.ts";
+import { backendError } from "../backends/failure.ts";
 import { readOrMakeKey } from "../backends/key-file.node.ts";
 import {
   decodeRecord,
@@ -68,7 +68,8 @@ export class FileJournal implements JournalStore {
   #begin(id: string): Log {
     if (this.#held === undefined) {
       this.#held = this.#tryLock(lockName(this.#writer)) ?? undefined;
-      if (this.#held === undefined) throw failure("LOCK_TIMEOUT", this.#directory, "the journal is locked");
+      if (this.#held === undefined)
+        throw backendError("LOCK_TIMEOUT", this.#directory, "the journal is locked");
     }
     const key = this.#open();
     const path = `${this.#directory}/open/${this.#writer}.${id}`;
@@ -242,7 +243,7 @@ export class FileJournal implements JournalStore {
     const own = process.getuid?.();
     const at = fs.lstatSync(this.#directory);
     if (!at.isDirectory() || (own !== undefined && own !== 0 && at.uid !== own) || (at.mode & 0o022) !== 0) {
-      throw failure("INVALID_ARGUMENT", this.#directory, "others may write in the journal's directory");
+      throw backendError("INVALID_ARGUMENT", this.#directory, "others may write in the journal's directory");
     }
     this.#key = readOrMakeKey(join(this.#directory, "key"));
     return this.#key;

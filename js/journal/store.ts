@@ -2,7 +2,7 @@
  * The stores of a journal's records: in memory here, in files in `store.node.ts`. A store does not
  * interpret the records.
  */
-import { type Entry, type Frame, fromFrame, toFrame } from "../backends/transaction/step.ts";
+import { type Entry, type EncodedEntry, fromFrame, toFrame } from "../backends/transaction/step.ts";
 
 /** The record of one change, while it is written. */
 export interface Log {
@@ -44,10 +44,10 @@ export const MAX_BYTES_PER_GROUP: number = 128 * 1024 * 1024;
 
 /** A journal in memory. Its records are lost with the object. */
 export class MemoryJournal implements JournalStore {
-  readonly #groups = new Map<string, Map<string, readonly Frame[]>>();
+  readonly #groups = new Map<string, Map<string, readonly EncodedEntry[]>>();
 
   begin(id: string): Log {
-    const frames: Frame[] = [];
+    const frames: EncodedEntry[] = [];
     return {
       append: (entry) => {
         // A copy: the caller may reuse its buffers.
@@ -70,8 +70,8 @@ export class MemoryJournal implements JournalStore {
     return frames === undefined ? null : toStoredLog(frames);
   }
 
-  #keep(group: string, id: string, frames: readonly Frame[]): void {
-    const kept = this.#groups.get(group) ?? new Map<string, readonly Frame[]>();
+  #keep(group: string, id: string, frames: readonly EncodedEntry[]): void {
+    const kept = this.#groups.get(group) ?? new Map<string, readonly EncodedEntry[]>();
     this.#groups.set(group, kept.set(id, frames));
     let bytes = [...kept.values()].reduce((sum, each) => sum + bytesOfFrames(each), 0);
     for (const [oldest, each] of kept) {
@@ -82,14 +82,14 @@ export class MemoryJournal implements JournalStore {
   }
 }
 
-function bytesOfFrames(frames: readonly Frame[]): number {
+function bytesOfFrames(frames: readonly EncodedEntry[]): number {
   return frames.reduce(
     (sum, { json, blobs }) => sum + json.length + blobs.reduce((inner, blob) => inner + blob.length, 0),
     0,
   );
 }
 
-function toStoredLog(frames: readonly Frame[]): StoredLog {
+function toStoredLog(frames: readonly EncodedEntry[]): StoredLog {
   const entries = frames.map(({ json, blobs }) => fromFrame(json, concatBytes(blobs)) as Entry);
   return { entries, damaged: false, close: () => undefined, leave: () => undefined };
 }

@@ -8,7 +8,7 @@
  */
 import type { Location } from "../policy/index.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
-import { repositoriesOn } from "../backends/confined/repository.ts";
+import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -172,7 +172,7 @@ export async function lockKeys(
     });
     if (use.intent !== "write") continue;
     // The directory is locked as well, so that two calls cannot complete a repository together.
-    for (const directory of repositoriesOn(real)) {
+    for (const directory of possibleRepositoriesOn(real)) {
       if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
     }
   }

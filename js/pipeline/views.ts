@@ -7,7 +7,7 @@
  */
 import type { CallRules, Decision } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
-import { hiding } from "../backends/confined/hiding.ts";
+import { hidePaths } from "../backends/confined/hiding.ts";
 import { isWithin } from "../backends/paths.ts";
 
 /** The maximum number of confined backends of one workspace; further calls check every entry separately. */
@@ -42,7 +42,7 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
     if (rules.globs(hidden)?.length === 0) return storage;
     const isApproved = (forms: readonly string[]): boolean =>
       approved.some((path) => isWithin(forms.at(-1) as string, path));
-    return hiding(storage, {
+    return hidePaths(storage, {
       hides(forms) {
         const decision = rules.decide(forms);
         return (

@@ -16,7 +16,7 @@ import {
 } from "../schema/option.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { checkPath, isWithin, joinPath, normalise } from "../backends/paths.ts";
-import { PLACES_OPTIONS, type PlacesOptions, placesOf } from "../backends/confined/places.ts";
+import { PLACES_OPTIONS, type PlacesOptions, encodePlaces } from "../backends/confined/places.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
 
@@ -89,7 +89,7 @@ function makePolicy(
   const places = (list: readonly string[]): readonly string[] =>
     Object.freeze([...new Set(list.map((entry) => absolutePath(entry, cwd)))]);
   const { deny = [], secrets = "allow", maxOutputBytes: limit } = options;
-  const changed = placesOf(options.places);
+  const changed = encodePlaces(options.places);
   return Object.freeze({
     cwd,
     read: read === null ? null : places(read),

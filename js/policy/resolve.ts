@@ -10,7 +10,7 @@ import { resolveAlias, checkPath, isWithin, joinPath, normalise, relativeTo } fr
 import { escapeControls } from "../engine/escape.ts";
 import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
 import type { Intent } from "../backends/policy.ts";
-import { POLICY } from "../backends/option-schema.ts";
+import { POLICY_OPTION } from "../backends/option-schema.ts";
 import { compilePathRules } from "../backends/confined/rules.ts";
 import { optionChecker } from "../schema/option.ts";
 import { type Location, makeLocation } from "./location.ts";
@@ -24,7 +24,7 @@ export interface PlaceVerdict {
   readonly read: PlaceRow | undefined;
 }
 
-const checkPolicy = optionChecker("createResolver", POLICY);
+const checkPolicy = optionChecker("createResolver", POLICY_OPTION);
 
 /** Checks typed paths and formats paths, for one policy. */
 export interface Resolver {

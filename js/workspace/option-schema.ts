@@ -4,7 +4,7 @@
  */
 import { GRANT_STORE } from "../policy/permissions.ts";
 import { RULE_OPTIONS } from "../policy/rules.ts";
-import { BACKEND, COMMAND_OPTIONS } from "../backends/option-schema.ts";
+import { BACKEND_OPTIONS, COMMAND_OPTIONS } from "../backends/option-schema.ts";
 import { PLACES_OPTIONS } from "../backends/confined/places.ts";
 import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";
@@ -80,7 +80,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
   {
     root: either(text(), urlOption),
     roots: list(either(either(text(), urlOption), ROOT_OPTIONS), { minItems: 1 }),
-    backend: BACKEND,
+    backend: BACKEND_OPTIONS,
     cwd: text(),
     readOnly: flag(),
     access: ACCESS_OPTIONS,

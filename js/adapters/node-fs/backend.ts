@@ -10,7 +10,7 @@
  * @module filewright/node-fs
  */
 import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../../backends/backend.ts";
-import { checkSignal, checkWritable, failure } from "../../backends/failure.ts";
+import { checkSignal, checkWritable, backendError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { walkTree, compileGlobs } from "../../backends/fallback/walk-tree.ts";
 import {
@@ -58,7 +58,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
   const at = (path: string): string => {
     checkPath(path);
     const { path: file } = normalise(path);
-    if (file.split("/").some(isLongName)) throw failure("NAME_TOO_LONG", path);
+    if (file.split("/").some(isLongName)) throw backendError("NAME_TOO_LONG", path);
     return file;
   };
   // On a system where `\` separates names too, a name that contains one would lead to another path than
@@ -69,7 +69,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     if (file.includes("\\")) {
       separates ??= isRoot(host, "/\\");
       if (await separates)
-        throw failure("INVALID_ARGUMENT", path, "a name with a backslash is a path in this storage");
+        throw backendError("INVALID_ARGUMENT", path, "a name with a backslash is a path in this storage");
     }
     return file;
   };
@@ -81,7 +81,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     const there = (await (host.lstat ?? host.stat).call(host, real).catch(() => undefined)) as
       | NodeStats
       | undefined;
-    if (there?.isDirectory() === false) throw failure("NOT_DIRECTORY", path);
+    if (there?.isDirectory() === false) throw backendError("NOT_DIRECTORY", path);
     return real;
   };
   /** Runs on the entry itself: links of its parents are followed, its own is not. */
@@ -112,8 +112,8 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
   const readBytes = (path: string): Promise<Uint8Array> =>
     follow(path, async (file) => {
       const { isFile, isDir } = await stat(file);
-      if (isDir) throw failure("IS_DIRECTORY", path);
-      if (!isFile) throw failure("NOT_REGULAR_FILE", path);
+      if (isDir) throw backendError("IS_DIRECTORY", path);
+      if (!isFile) throw backendError("NOT_REGULAR_FILE", path);
       const bytes = (await host.readFile(file)) as Uint8Array;
       return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice();
     });
@@ -126,12 +126,12 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     follow(path, async (to) => {
       checkSignal(options.signal, path);
       if (options.ifAbsent === true && (await standing(path)) !== undefined)
-        throw failure("ALREADY_EXISTS", path);
+        throw backendError("ALREADY_EXISTS", path);
       const old = await standing(to);
-      if (old?.isDir) throw failure("IS_DIRECTORY", path);
+      if (old?.isDir) throw backendError("IS_DIRECTORY", path);
       if (normalise(path).directory)
-        throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
-      if (old !== undefined && !old.isFile) throw failure("NOT_REGULAR_FILE", path);
+        throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+      if (old !== undefined && !old.isFile) throw backendError("NOT_REGULAR_FILE", path);
       // A host's rename would replace even a read-only file.
       checkWritable(old, path);
       if (options.createDirs === true && old === undefined)
@@ -141,7 +141,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     });
   const listDir = (path: string): Promise<readonly FsEntry[]> =>
     follow(path, async (directory) => {
-      if (!(await stat(directory)).isDir) throw failure("NOT_DIRECTORY", path);
+      if (!(await stat(directory)).isDir) throw backendError("NOT_DIRECTORY", path);
       const entries: FsEntry[] = [];
       for (const name of (await host.readdir(directory)) as readonly string[]) {
         const facts = await standing(childOf(at(path), String(name)));
@@ -188,7 +188,8 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       run(path, async (file) => {
         if (!(await lstat(file)).isDir) return host.unlink(file);
         // Some imitations also remove the content.
-        if (((await host.readdir(file)) as readonly unknown[]).length > 0) throw failure("NOT_EMPTY", path);
+        if (((await host.readdir(file)) as readonly unknown[]).length > 0)
+          throw backendError("NOT_EMPTY", path);
         return host.rmdir(file);
       }),
     mkdir: (path, { parents = true, existOk = true } = {}) =>
@@ -196,7 +197,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
         const there = await standing(file);
         if (there !== undefined) {
           if (existOk && (await backend.exists(file)) && (await stat(file)).isDir) return;
-          throw failure("ALREADY_EXISTS", path);
+          throw backendError("ALREADY_EXISTS", path);
         }
         await host.mkdir(file, { recursive: parents });
       }),
@@ -234,7 +235,7 @@ function linksOf(
     readLink: (path) =>
       run(path, async (file) => {
         if ((await lstat(file)).type !== "symlink")
-          throw failure("INVALID_ARGUMENT", path, "not a symbolic link");
+          throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
         return String(await readlink.call(host, file));
       }),
     ...(symlink === undefined
@@ -264,16 +265,16 @@ function movesOf(
       run(from, async (source) => {
         const destination = await realOf(host, normalise(to).path, { follow: false });
         const moved = await standing(source);
-        if (moved === undefined) throw failure("NOT_FOUND", from);
+        if (moved === undefined) throw backendError("NOT_FOUND", from);
         if (relativeTo(destination, source) !== null && destination !== source)
-          throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+          throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
         const there = await standing(destination);
-        if (there !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
-        if (destination === source) throw failure("SAME_FILE", to);
+        if (there !== undefined && !overwrite) throw backendError("ALREADY_EXISTS", to);
+        if (destination === source) throw backendError("SAME_FILE", to);
         if (there !== undefined && there.isDir !== moved.isDir)
-          throw failure(there.isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", to);
+          throw backendError(there.isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", to);
         if (there?.isDir && ((await host.readdir(destination)) as readonly unknown[]).length > 0)
-          throw failure("NOT_EMPTY", to);
+          throw backendError("NOT_EMPTY", to);
         checkWritable(there, to);
         await translateError(to, async () => {
           if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)

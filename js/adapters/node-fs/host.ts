@@ -3,7 +3,7 @@
  * Imitations resolve links differently: one resolves `..` in a target lexically, another never returns
  * from a loop. So they are never passed a path that contains a link.
  */
-import { failure } from "../../backends/failure.ts";
+import { backendError } from "../../backends/failure.ts";
 import { type Code, FilewrightError } from "../../engine/errors.ts";
 import { resolveLinks, type FoundEntry } from "../../backends/fallback/links.ts";
 
@@ -66,7 +66,7 @@ export async function translateError<T>(path: string, operation: () => Promise<T
     return await operation();
   } catch (error) {
     if (error instanceof FilewrightError) throw error;
-    throw failure(CODE_OF_ERRNO[codeOf(error)] ?? "IO_ERROR", path, undefined, { cause: error });
+    throw backendError(CODE_OF_ERRNO[codeOf(error)] ?? "IO_ERROR", path, undefined, { cause: error });
   }
 }
 

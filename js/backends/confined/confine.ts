@@ -17,7 +17,7 @@ import type {
   VersionedBytes,
   WriteOptions,
 } from "../backend.ts";
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "../fallback/fallback.ts";
 import {
   copyFileVia,
@@ -90,7 +90,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     const resolver = await opened;
     const source = await resolver.resolve(from, "read", "follow");
     const { isDir } = await withErrorPath(from, () => inner.stat(source));
-    if (isDir) throw failure("IS_DIRECTORY", from);
+    if (isDir) throw backendError("IS_DIRECTORY", from);
     await write(to, { ifAbsent: options?.overwrite !== true }, (real) => {
       if (kept(source, resolver) && !(inTree && resolver.rules.check(real).secret)) throw secret(from);
       return copyFileVia(inner, source, real, options);
@@ -99,7 +99,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
 
   const makeLink = (target: string, path: string, mayLeadOut: boolean): Promise<void> =>
     at(path, "write", "keep", async (real, resolver) => {
-      if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
+      if ((await lstatOrNull(inner, real)) !== null) throw backendError("ALREADY_EXISTS", path);
       checkLinkName(real, path, resolver);
       await inner.stat(parentOf(real));
       if (!mayLeadOut) resolver.checkLinkTarget(real, target);
@@ -115,7 +115,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
         throw error;
       }
     },
-    stat: (path) => at(path, "read", "follow", async (real) => withPath(await inner.stat(real), path)),
+    stat: (path) => at(path, "read", "follow", async (real) => statWithPath(await inner.stat(real), path)),
     readText: (path, options) =>
       content(
         path,
@@ -156,7 +156,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
         return inner.mkdir(real, options);
       }),
     listDir: (path, options) =>
-      at(path, "read", "follow", (real, resolver) => listing(inner, real, path, resolver, options)),
+      at(path, "read", "follow", (real, resolver) => visibleEntries(inner, real, path, resolver, options)),
     iterFiles: files,
     glob: async (pattern, options) => {
       const asked = options?.root ?? policy.cwd;
@@ -165,7 +165,8 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       return globFiles(files(root), root, pattern);
     },
 
-    lstat: (path) => at(path, "read", "keep", async (real) => withPath(await lstatVia(inner, real), path)),
+    lstat: (path) =>
+      at(path, "read", "keep", async (real) => statWithPath(await lstatVia(inner, real), path)),
     realpath: async (path) => {
       const resolver = await opened;
       try {
@@ -177,7 +178,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
         return resolver.resolve(path, "write", "follow");
       }
     },
-    rename: (from, to, options) => renameJudged(inner, from, to, options, opened, kept),
+    rename: (from, to, options) => renameChecked(inner, from, to, options, opened, kept),
     copyFile: (from, to, options) => copyFile(from, to, options, false),
     removeTree: async (path, options) => {
       const resolver = await opened;
@@ -213,9 +214,9 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
         path,
         async (real) => {
           const result = await read.call(inner, real, options);
-          return result && Object.freeze({ ...result, stat: withPath(result.stat, path) });
+          return result && Object.freeze({ ...result, stat: statWithPath(result.stat, path) });
         },
-        (result, real) => (result === null ? EMPTY_BYTES : headOf(inner, real, result, options)),
+        (result, real) => (result === null ? EMPTY_BYTES : readHead(inner, real, result, options)),
       );
   }
   if (lock !== undefined) {
@@ -255,7 +256,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
 }
 
 /** Returns the beginning of a file of which a range was read. */
-async function headOf(
+async function readHead(
   inner: FsBackend,
   real: string,
   { bytes, stat }: VersionedBytes,
@@ -272,7 +273,7 @@ async function headOf(
 }
 
 /** Returns the entries of a directory without the denied ones, under the path the caller gave. */
-async function listing(
+async function visibleEntries(
   inner: FsBackend,
   real: string,
   path: string,
@@ -298,11 +299,11 @@ async function* filesBelow(
       if (entry.type === "file") yield childOf(asked, relativeTo(entry.path, real) as string);
     }
   } catch (error) {
-    throw renamed(error, root);
+    throw errorWithPath(error, root);
   }
 }
 
-async function renameJudged(
+async function renameChecked(
   inner: FsBackend,
   from: string,
   to: string,
@@ -321,7 +322,7 @@ async function renameJudged(
 }
 
 /** Returns the facts under the path the caller gave. */
-function withPath(stat: FsStat, path: string): FsStat {
+function statWithPath(stat: FsStat, path: string): FsStat {
   const asked = normalise(path).path;
   return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
@@ -331,7 +332,7 @@ async function withErrorPath<T>(path: string, run: () => MaybePromise<T>): Promi
   try {
     return await run();
   } catch (error) {
-    throw renamed(error, path);
+    throw errorWithPath(error, path);
   }
 }
 
@@ -342,7 +343,7 @@ function ignoreCodes(...codes: readonly Code[]): (error: unknown) => void {
   };
 }
 
-function renamed(error: unknown, path: string): unknown {
+function errorWithPath(error: unknown, path: string): unknown {
   if (!(error instanceof FilewrightError) || error.path === path) return error;
   const { code, message, hint, details, cause } = error;
   return makeError(code, message, { path, hint, details, cause });

@@ -24,10 +24,10 @@ const KEYS_OF_SUBSECTION: Readonly<Record<string, readonly string[]>> = {
   submodule: ["url", "active"],
 };
 /** Keys whose value is an address, or may be one. */
-const ADDRESSES = ["url", "pushurl", "remote", "pushremote"];
+const ADDRESS_KEYS = ["url", "pushurl", "remote", "pushremote"];
 
-const SECTION = /^\[\s*([\w.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]\s*(?:[#;].*)?$/u;
-const VARIABLE = /^([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/u;
+const SECTION_HEADER = /^\[\s*([\w.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]\s*(?:[#;].*)?$/u;
+const VARIABLE_LINE = /^([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/u;
 
 /**
  * Returns the config with only git's own keys. Any line that is not clearly one of them is
@@ -43,7 +43,7 @@ export function reduceGitConfig(text: string): string {
     const whole = !continued;
     continued = line.endsWith("\\");
     if (!whole || continued) continue;
-    const section = SECTION.exec(line);
+    const section = SECTION_HEADER.exec(line);
     if (section !== null) {
       const [, name = "", subsection] = section;
       const list = (subsection === undefined ? KEYS_OF_SECTION : KEYS_OF_SUBSECTION)[name.toLowerCase()];
@@ -56,10 +56,11 @@ export function reduceGitConfig(text: string): string {
       allowed = [];
       continue;
     }
-    const [, key = "", value] = VARIABLE.exec(line) ?? [];
+    const [, key = "", value] = VARIABLE_LINE.exec(line) ?? [];
     if (!allowed.includes(key.toLowerCase())) continue;
     const kept =
-      value === undefined || (isPlain(value) && (!ADDRESSES.includes(key.toLowerCase()) || isAddress(value)));
+      value === undefined ||
+      (isPlainValue(value) && (!ADDRESS_KEYS.includes(key.toLowerCase()) || isSafeAddress(value)));
     if (!kept) continue;
     if (header !== undefined) lines.push(header);
     header = undefined;
@@ -72,7 +73,7 @@ export function reduceGitConfig(text: string): string {
  * Returns true for a value without quotes, escapes and comments, which git's own values need only
  * for unusual names.
  */
-function isPlain(value: string): boolean {
+function isPlainValue(value: string): boolean {
   return /^[^"\\#;\p{Cc}]*$/u.test(value);
 }
 
@@ -80,6 +81,6 @@ function isPlain(value: string): boolean {
  * Returns true for an address that is neither a transport naming a program (`ext::`) nor an option
  * of one.
  */
-function isAddress(value: string): boolean {
+function isSafeAddress(value: string): boolean {
   return !value.includes("::") && !value.startsWith("-");
 }

@@ -16,7 +16,7 @@ import { childOf, normalise } from "../paths.ts";
 import type { Intent } from "../policy.ts";
 
 /** Decides which entries are hidden. */
-export interface Hidden {
+export interface HiddenPaths {
   /** Returns true when a path is hidden, by its absolute forms: as named, and with links resolved. */
   hides(forms: readonly string[]): boolean;
   /** Returns true when an entry below a hidden directory could be visible. */
@@ -31,7 +31,7 @@ const WRITES_FOLLOWING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] 
 const WRITES_OF_ENTRY = ["delete"] as const;
 
 /** Hides entries of a backend. */
-export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
+export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
   const formsOf = async (path: string, entry: boolean): Promise<readonly string[]> => {
     const named = normalise(path).path;
     try {
@@ -126,7 +126,7 @@ export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
   }
   if (lock !== undefined) backend["lock"] = lock.bind(inner);
   if (grantSecrets !== undefined) backend["grantSecrets"] = grantSecrets.bind(inner);
-  if (trusted !== undefined) backend["trusted"] = () => hiding(trusted.call(inner), hidden);
+  if (trusted !== undefined) backend["trusted"] = () => hidePaths(trusted.call(inner), hidden);
   if (copyFile !== undefined) {
     backend["copyFile"] = async (from: string, to: string, options?: object) => {
       await check(from, "read", false);

@@ -64,7 +64,7 @@ export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy):
     };
     // Checks the path as written and as resolved: a rule on a name also covers a link of that name.
     check(named);
-    const resolved = await follow(inner, named, {
+    const resolved = await followLinks(inner, named, {
       roots: roots[intent],
       links: policy.followSymlinks,
       last,
@@ -103,23 +103,23 @@ interface FollowOptions {
 }
 
 /** Follows the links of a path without leaving the roots. */
-async function follow(inner: FsBackend, path: string, how: FollowOptions): Promise<string> {
+async function followLinks(inner: FsBackend, path: string, how: FollowOptions): Promise<string> {
   const within = (at: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(at, root));
   if (!within(normalise(path).path, how.roots)) throw how.refuse();
   const { lstat, readLink } = inner;
   if (lstat === undefined || readLink === undefined) return path;
 
-  if (await isReal(inner, path, how.last)) return path;
+  if (await isRealPath(inner, path, how.last)) return path;
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
   const walk = new LinkWalk(path, how.last === "follow");
   const look = async (at: string): Promise<FoundEntry | null> => {
     if (!within(at, bounds)) {
       // A directory above a root is a real one, because the roots contain no links.
-      if (bounds.some((root) => isWithin(root, at))) return DIRECTORY;
+      if (bounds.some((root) => isWithin(root, at))) return ASSUMED_DIRECTORY;
       throw how.refuse();
     }
-    if (bounds.includes(at) || (walk.isLast && how.last === "keep")) return DIRECTORY;
+    if (bounds.includes(at) || (walk.isLast && how.last === "keep")) return ASSUMED_DIRECTORY;
     const stat = await factsOrNull(inner, at);
     if (stat === null) return null;
     if (stat.type !== "symlink") return { type: stat.type };
@@ -134,13 +134,13 @@ async function follow(inner: FsBackend, path: string, how: FollowOptions): Promi
 }
 
 /** The answer for an entry that is not looked at. */
-const DIRECTORY: FoundEntry = { type: "dir" };
+const ASSUMED_DIRECTORY: FoundEntry = { type: "dir" };
 
 /**
  * Returns true when the inner backend finds no link in the path: one call instead of one for each
  * name.
  */
-async function isReal(inner: FsBackend, path: string, last: FinalSymlink): Promise<boolean> {
+async function isRealPath(inner: FsBackend, path: string, last: FinalSymlink): Promise<boolean> {
   const upTo = last === "keep" ? parentOf(path) : path;
   try {
     return inner.realpath !== undefined && (await inner.realpath(upTo)) === upTo;

@@ -75,7 +75,7 @@ const PLACE_LISTS: readonly PlaceDecision[] = ["allow", "ask", "refuse", "secret
  *
  * @throws FilewrightError INVALID_ARGUMENT for an unknown list or invalid place, LIMIT_EXCEEDED
  */
-export function placesOf(given: PlacesOptions | undefined): readonly string[] {
+export function encodePlaces(given: PlacesOptions | undefined): readonly string[] {
   if (given === undefined) return [];
   const fail = (message: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", message);
@@ -108,7 +108,7 @@ function withNearestRow(error: unknown): unknown {
   const place = error.details?.["place"];
   if (typeof place !== "string") return error;
   const depth = place.split("/").length;
-  const known = placeRows().flatMap(({ pattern }) => alternatives(pattern));
+  const known = placeRows().flatMap(({ pattern }) => expandAlternatives(pattern));
   const close = nearest(place, new Set(known.filter((pattern) => pattern.split("/").length === depth)));
   if (close === undefined || close === place) return error;
   return new FilewrightError(error.code, `${error.message}; did you mean '${close}'?`, {
@@ -118,11 +118,11 @@ function withNearestRow(error: unknown): unknown {
 }
 
 /** Expands the alternatives of a pattern. */
-function alternatives(pattern: string): readonly string[] {
+function expandAlternatives(pattern: string): readonly string[] {
   const group = /^([^{]*)\{([^}]*)\}(.*)$/s.exec(pattern);
   if (group === null) return [pattern];
   const [, before = "", choices = "", after = ""] = group;
-  return choices.split(",").flatMap((choice) => alternatives(before + choice + after));
+  return choices.split(",").flatMap((choice) => expandAlternatives(before + choice + after));
 }
 
 /** Marks a place that is one absolute path, in which every character is literal. */
@@ -133,7 +133,7 @@ export function pathPlace(path: string): string {
   return `${LITERAL_PATH_WORD} ${path}`;
 }
 
-let rows: readonly PlaceRow[] | undefined;
+let tableRows: readonly PlaceRow[] | undefined;
 
 /**
  * Returns the table of protected and secret places, in its order.
@@ -142,7 +142,7 @@ let rows: readonly PlaceRow[] | undefined;
  * pattern);
  */
 export function placeRows(): readonly PlaceRow[] {
-  rows ??= Object.freeze(
+  tableRows ??= Object.freeze(
     engine()
       .placeTable()
       .trimEnd()
@@ -152,7 +152,7 @@ export function placeRows(): readonly PlaceRow[] {
         return Object.freeze({ decision, pattern, reason });
       }),
   );
-  return rows;
+  return tableRows;
 }
 
 /** Returns the row with a number: of the table, or after it of the host's places. */

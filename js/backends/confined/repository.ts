@@ -25,7 +25,7 @@ export function isRepository(names: Iterable<string>): boolean {
 }
 
 /** Returns the marks of a repository that a directory contains. */
-export async function marksOf(inner: FsBackend, directory: string): Promise<readonly string[]> {
+export async function repositoryMarksIn(inner: FsBackend, directory: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const mark of REPOSITORY_MARKS) {
     // A link counts as present whatever its target; an entry that cannot be read counts as absent.
@@ -43,17 +43,17 @@ export async function isRepositoryPart(
   path: string,
   roots: readonly string[],
 ): Promise<boolean> {
-  for (const directory of repositoriesOn(path)) {
+  for (const directory of possibleRepositoriesOn(path)) {
     // The table of places decides about the content of `.git` itself.
     if (/\/\.git$/i.test(directory) || !roots.some((root) => isWithin(directory, root))) continue;
     const name = path.slice(directory.length + 1).split("/", 1);
-    if (isRepository([...(await marksOf(inner, directory)), ...name])) return true;
+    if (isRepository([...(await repositoryMarksIn(inner, directory)), ...name])) return true;
   }
   return false;
 }
 
 /** Returns the directories on a real path that, if they are repositories, contain the path as a part. */
-export function repositoriesOn(path: string): readonly string[] {
+export function possibleRepositoriesOn(path: string): readonly string[] {
   const names = path.split("/").slice(1);
   return names.flatMap((name, index) =>
     REPOSITORY_PARTS.has(name.toLowerCase()) && index > 0 ? [`/${names.slice(0, index).join("/")}`] : [],

@@ -19,7 +19,7 @@ export interface BackendPathRules {
   visible(directory: string, entries: readonly FsEntry[]): readonly FsEntry[];
 }
 
-const UNRESTRICTED: PathVerdict = Object.freeze({
+const UNRESTRICTED_VERDICT: PathVerdict = Object.freeze({
   denied: false,
   protected: false,
   guarded: false,
@@ -34,7 +34,7 @@ const UNRESTRICTED: PathVerdict = Object.freeze({
 const NO_RULES: BackendPathRules = {
   any: false,
   protects: false,
-  check: () => UNRESTRICTED,
+  check: () => UNRESTRICTED_VERDICT,
   visible: (_, entries) => entries,
 };
 
@@ -68,16 +68,16 @@ export const SECRET_HEAD_BYTES: number = 64 << 10;
  * The first bytes of such files, after whitespace: `{`, `-`, `#`, `B`, `P`, `A`, and byte order
  * marks of UTF-16.
  */
-const FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
+const SECRET_FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
 
 /** Answers about contents that do not change in place. */
-const known = new WeakMap<Uint8Array, boolean>();
+const cachedAnswers = new WeakMap<Uint8Array, boolean>();
 
 /** Returns true when a file that begins with these bytes could be a secret by content. */
 export function mayHoldSecret(head: Uint8Array): boolean {
   let at = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
-  while (at < head.length && isBlank(head[at] as number)) at++;
-  return at < head.length ? FIRST_BYTES.has(head[at] as number) : head.length > 0;
+  while (at < head.length && isWhitespaceByte(head[at] as number)) at++;
+  return at < head.length ? SECRET_FIRST_BYTES.has(head[at] as number) : head.length > 0;
 }
 
 /**
@@ -94,13 +94,13 @@ export function holdsSecret(head: Uint8Array): boolean {
  */
 export function heldHoldsSecret(content: Uint8Array): boolean {
   if (!mayHoldSecret(content)) return false;
-  const before = known.get(content);
+  const before = cachedAnswers.get(content);
   if (before !== undefined) return before;
   const answer = engine().holdsSecretContent(content);
-  known.set(content, answer);
+  cachedAnswers.set(content, answer);
   return answer;
 }
 
-function isBlank(byte: number): boolean {
+function isWhitespaceByte(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }

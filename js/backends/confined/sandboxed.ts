@@ -6,7 +6,7 @@
  * as wide as one call of theirs.
  */
 import { optionChecker } from "../../schema/option.ts";
-import { POLICY } from "../option-schema.ts";
+import { POLICY_OPTION } from "../option-schema.ts";
 import {
   CAPABILITIES,
   type DeleteOptions,
@@ -22,7 +22,7 @@ import { contentsOf, provideContents } from "../search/held.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 
-const checkPolicy = optionChecker("SandboxedBackend", POLICY);
+const checkPolicy = optionChecker("SandboxedBackend", POLICY_OPTION);
 
 /**
  * Confines a backend. The inner backend never sees the policy, unless it can

@@ -8,7 +8,7 @@ import { walkTree } from "../fallback/walk-tree.ts";
 import { outside, protectedPath, repositoryPath, secret } from "./outside.ts";
 import { joinPath, nameOf, parentOf, relativeTo } from "../paths.ts";
 import type { PathResolver } from "./path-resolver.ts";
-import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
+import { isRepository, isRepositoryMark, repositoryMarksIn } from "./repository.ts";
 import type { BackendPathRules } from "./rules.ts";
 
 /** Returns true when the content at a real path is a secret without a grant. */
@@ -37,12 +37,12 @@ export async function checkTree(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { rules } = resolver;
-  for await (const entry of await ruledTree(inner, inner, real, rules, signal)) {
+  for await (const entry of await walkIfRules(inner, inner, real, rules, signal)) {
     // A tree that moves must not take the parts of a repository to a place where git could find them.
     if (
       target !== real &&
       isRepositoryMark(entry.name) &&
-      isRepository(await marksOf(inner, parentOf(entry.path)))
+      isRepository(await repositoryMarksIn(inner, parentOf(entry.path)))
     )
       throw repositoryPath(path);
     const here = rules.check(entry.path);
@@ -68,11 +68,13 @@ export async function checkCopy(
   const { rules } = resolver;
   // Denied entries are not copied, so their destination does not matter.
   const copied = visibleOnly(inner, resolver, real);
-  for await (const entry of await ruledTree(inner, copied, real, rules, signal)) {
+  for await (const entry of await walkIfRules(inner, copied, real, rules, signal)) {
     if (isRepositoryMark(entry.name)) {
       // Checked together with the existing marks at the destination, where two trees merge.
       const here = parentOf(entry.path);
-      const both = [here, target + here.slice(real.length)].map((directory) => marksOf(inner, directory));
+      const both = [here, target + here.slice(real.length)].map((directory) =>
+        repositoryMarksIn(inner, directory),
+      );
       if (isRepository((await Promise.all(both)).flat())) throw repositoryPath(path);
     }
     const there = rules.check(target + entry.path.slice(real.length));
@@ -83,7 +85,7 @@ export async function checkCopy(
 }
 
 /** Walks a tree as `listed` shows it; without rules, or where no directory is, there is nothing to check. */
-async function ruledTree(
+async function walkIfRules(
   inner: FsBackend,
   listed: Pick<FsBackend, "listDir">,
   real: string,

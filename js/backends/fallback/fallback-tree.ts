@@ -13,7 +13,7 @@ import type {
   TreeCounts,
   WriteResult,
 } from "../backend.ts";
-import { checkSignal, checkWritable, failure } from "../failure.ts";
+import { checkSignal, checkWritable, backendError } from "../failure.ts";
 import {
   chmodVia,
   entryPathVia,
@@ -53,7 +53,7 @@ async function checkVersion(backend: FsBackend, path: string, wanted: string | u
   // A backend without versions is compared by content.
   const now =
     stat?.version ?? (stat?.isFile === true ? (await readVersioned(backend, path))?.version : undefined);
-  if (now !== wanted) throw failure("CONFLICT", path);
+  if (now !== wanted) throw backendError("CONFLICT", path);
 }
 
 /** Removes a tree and returns the counts of removed entries. */
@@ -101,7 +101,7 @@ export async function copyFileVia(
   const source = await readVersioned(backend, from, { signal: options.signal });
   if (source === null) return {};
   if (overwrite && (await realpathVia(backend, to)) === (await realpathVia(backend, from)))
-    throw failure("SAME_FILE", to);
+    throw backendError("SAME_FILE", to);
   const written = await writeVia(backend, to, source.bytes, {
     ifAbsent: !overwrite,
     mode: source.stat.mode,
@@ -143,16 +143,17 @@ export async function copyTree(
 ): Promise<TreeCounts> {
   const top = await lstatVia(backend, from);
   const target = await lstatOrNull(backend, to);
-  if (target === null && !(await backend.stat(parentOf(to))).isDir) throw failure("NOT_DIRECTORY", to);
+  if (target === null && !(await backend.stat(parentOf(to))).isDir) throw backendError("NOT_DIRECTORY", to);
   const source = await entryPathVia(backend, from);
   const place = await entryPathVia(backend, to);
-  if (source === place && (top.type !== "file" || options.overwrite === true)) throw failure("SAME_FILE", to);
-  if (target !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
+  if (source === place && (top.type !== "file" || options.overwrite === true))
+    throw backendError("SAME_FILE", to);
+  if (target !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
   if (top.type === "dir" && isWithin(place, source)) {
-    throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
+    throw backendError("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
   }
   // Checks before the first write, so that an obstacle to the merge is reported before anything changes.
-  if (top.type === "dir" && target !== null) await checkMerge(backend, from, to, target, options.signal);
+  if (top.type === "dir" && target !== null) await assertMergeable(backend, from, to, target, options.signal);
   // A failed copy removes the entries it created, but none that another process created.
   return transact(backend, async (fs) => {
     const counts = { files: 0, directories: 0, bytes: 0 };
@@ -172,14 +173,14 @@ export async function copyTree(
 }
 
 /** Refuses to merge a tree where an existing entry is in the way. */
-async function checkMerge(
+async function assertMergeable(
   backend: FsBackend,
   from: string,
   to: string,
   target: FsStat,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (target.type !== "dir") throw failure("NOT_DIRECTORY", to);
+  if (target.type !== "dir") throw backendError("NOT_DIRECTORY", to);
   const pending = [""];
   for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
     for (const entry of await backend.listDir(from + below)) {
@@ -188,10 +189,10 @@ async function checkMerge(
       const there = await lstatOrNull(backend, path);
       if (there === null || entry.type === "other") continue;
       if (entry.type !== "dir") {
-        if (there.type === "dir") throw failure("IS_DIRECTORY", path);
+        if (there.type === "dir") throw backendError("IS_DIRECTORY", path);
         checkWritable(there, path);
       } else if (there.type !== "dir") {
-        throw failure("NOT_DIRECTORY", path);
+        throw backendError("NOT_DIRECTORY", path);
       } else {
         pending.push(`${below}/${entry.name}`);
       }
@@ -236,7 +237,7 @@ async function copyLink(backend: FsBackend, from: string, to: string): Promise<b
   if (backend.readLink === undefined || backend.symlink === undefined) return false;
   const target = await backend.readLink(from);
   const there = await lstatOrNull(backend, to);
-  if (there?.type === "dir") throw failure("IS_DIRECTORY", to);
+  if (there?.type === "dir") throw backendError("IS_DIRECTORY", to);
   checkWritable(there, to);
   try {
     // The replaced entry is restored when the backend refuses the link.
@@ -273,15 +274,15 @@ export async function renameVia(
   }
   const source = await lstatVia(backend, from);
   const target = await lstatOrNull(backend, to);
-  if (target !== null && !overwrite) throw failure("ALREADY_EXISTS", to);
+  if (target !== null && !overwrite) throw backendError("ALREADY_EXISTS", to);
   const place = await entryPathVia(backend, from);
   const destination = await entryPathVia(backend, to);
-  if (target !== null && place === destination) throw failure("SAME_FILE", to);
+  if (target !== null && place === destination) throw backendError("SAME_FILE", to);
   if (source.type === "dir" && isWithin(destination, place)) {
-    throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+    throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
   }
-  if (source.type === "dir" && target !== null && !target.isDir) throw failure("NOT_DIRECTORY", to);
-  if (source.type !== "dir" && target?.type === "dir") throw failure("IS_DIRECTORY", to);
+  if (source.type === "dir" && target !== null && !target.isDir) throw backendError("NOT_DIRECTORY", to);
+  if (source.type !== "dir" && target?.type === "dir") throw backendError("IS_DIRECTORY", to);
   await transact(backend, async (fs) => {
     // Only an empty directory is replaced; deleting a full one fails with NOT_EMPTY. A link is
     // deleted first because the copy would write through it.

@@ -17,7 +17,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { checkRange, checkSignal, failure, tooLarge } from "../failure.ts";
+import { checkRange, checkSignal, backendError, tooLargeError } from "../failure.ts";
 import { childOf, compareCodePoints, nameOf, parentOf } from "../paths.ts";
 
 /**
@@ -34,23 +34,23 @@ export async function readVersioned(
   // Reads `stat` before the content: a change in between makes the version too old, which is a conflict
   // later, and never too new.
   const stat = await backend.stat(path);
-  if (stat.isDir) throw failure("IS_DIRECTORY", path);
-  checkSize(stat.size, request, path);
+  if (stat.isDir) throw backendError("IS_DIRECTORY", path);
+  assertSize(stat.size, request, path);
   const whole = await backend.readBytes(path);
   const version = stat.version ?? engine().sha256(whole);
   if (request.ifNoneMatch === version) return null;
   const { range } = request;
   checkRange(range, path);
   const bytes = range === undefined ? whole : whole.slice(range.start, range.end);
-  checkSize(bytes.length, request, path, true);
+  assertSize(bytes.length, request, path, true);
   return Object.freeze({ bytes, version, stat });
 }
 
 /** Checks the size limit. Before the read, only a size that no range reduces can be checked. */
-function checkSize(size: number, request: ReadOptions, path: string, cut = false): void {
+function assertSize(size: number, request: ReadOptions, path: string, cut = false): void {
   const { maxBytes, range } = request;
   if (maxBytes === undefined || size <= maxBytes || (range !== undefined && !cut)) return;
-  throw tooLarge(path, size, maxBytes);
+  throw tooLargeError(path, size, maxBytes);
 }
 
 /** Writes a file under the preconditions of `options`, on any backend. */
@@ -66,13 +66,13 @@ export async function writeVia(
   // exist.
   const { ifVersion, ifAbsent, ...rest } = options;
   const there = await lstatOrNull(backend, path);
-  if (ifAbsent === true && there !== null) throw failure("ALREADY_EXISTS", path);
-  if (there?.isDir) throw failure("IS_DIRECTORY", path);
+  if (ifAbsent === true && there !== null) throw backendError("ALREADY_EXISTS", path);
+  if (there?.isDir) throw backendError("IS_DIRECTORY", path);
   if (ifVersion !== undefined) {
     const now = there === null ? null : await readVersioned(backend, path);
-    if (now?.version !== ifVersion) throw failure("CONFLICT", path);
+    if (now?.version !== ifVersion) throw backendError("CONFLICT", path);
   }
-  const made = there === null ? await parentFor(backend, path, options.createDirs === true) : [];
+  const made = there === null ? await ensureParent(backend, path, options.createDirs === true) : [];
   try {
     await backend.writeBytes(path, content, rest);
   } catch (error) {
@@ -86,13 +86,13 @@ export async function writeVia(
 }
 
 /** Creates or checks the parent of a new path; returns the directories it created, innermost first. */
-async function parentFor(backend: FsBackend, path: string, create: boolean): Promise<readonly string[]> {
+async function ensureParent(backend: FsBackend, path: string, create: boolean): Promise<readonly string[]> {
   // A link to what is not there yet is made good.
   const missing = await missingParents(backend, await realpathVia(backend, path));
   const at = parentOf(missing.at(-1) ?? path);
-  if (at !== "/" && !(await backend.stat(at)).isDir) throw failure("NOT_DIRECTORY", path);
+  if (at !== "/" && !(await backend.stat(at)).isDir) throw backendError("NOT_DIRECTORY", path);
   if (missing.length === 0) return missing;
-  if (!create) throw failure("NOT_FOUND", path, "the parent directory does not exist");
+  if (!create) throw backendError("NOT_FOUND", path, "the parent directory does not exist");
   await backend.mkdir(missing[0] as string, { parents: true, existOk: true });
   return missing;
 }
@@ -134,24 +134,24 @@ export async function missingParents(backend: FsBackend, path: string): Promise<
 
 /** Returns the target of a link. @throws UNSUPPORTED_OPERATION on a backend without links */
 export async function readLinkVia(backend: FsBackend, path: string): Promise<string> {
-  if (backend.readLink === undefined) throw unsupported(path, "symbolic links");
+  if (backend.readLink === undefined) throw unsupportedError(path, "symbolic links");
   return backend.readLink(path);
 }
 
 /** Makes a link. @throws UNSUPPORTED_OPERATION on a backend without links */
 export async function symlinkVia(backend: FsBackend, target: string, path: string): Promise<void> {
-  if (backend.symlink === undefined) throw unsupported(path, "symbolic links");
+  if (backend.symlink === undefined) throw unsupportedError(path, "symbolic links");
   await backend.symlink(target, path);
 }
 
 /** Sets permission bits. @throws UNSUPPORTED_OPERATION on a backend without them */
 export async function chmodVia(backend: FsBackend, path: string, mode: number): Promise<void> {
-  if (backend.chmod === undefined) throw unsupported(path, "permission bits");
+  if (backend.chmod === undefined) throw unsupportedError(path, "permission bits");
   await backend.chmod(path, mode);
 }
 
-function unsupported(path: string, what: string): FilewrightError {
-  return failure("UNSUPPORTED_OPERATION", path, `this storage has no ${what}`);
+function unsupportedError(path: string, what: string): FilewrightError {
+  return backendError("UNSUPPORTED_OPERATION", path, `this storage has no ${what}`);
 }
 
 /** One page of a directory, in the order of `listDir`. */
@@ -172,27 +172,27 @@ export async function listPageVia(
 ): Promise<ListPage> {
   const { cursor, limit } = options;
   if (!(Number.isSafeInteger(limit) && limit > 0)) {
-    throw failure("INVALID_ARGUMENT", path, "limit must be a positive integer");
+    throw backendError("INVALID_ARGUMENT", path, "limit must be a positive integer");
   }
   if (backend.listPage !== undefined) {
     return backend.listPage(path, cursor === undefined ? { limit } : { cursor, limit });
   }
   const all = sortEntries(await backend.listDir(path));
   const next =
-    cursor === undefined ? 0 : all.findIndex((entry) => compareCodePoints(placeOf(entry), cursor) > 0);
+    cursor === undefined ? 0 : all.findIndex((entry) => compareCodePoints(listingSortKey(entry), cursor) > 0);
   const from = next < 0 ? all.length : next;
   const entries = Object.freeze(all.slice(from, from + limit));
   const last = entries.at(-1);
   if (last === undefined || from + limit >= all.length) return Object.freeze({ entries });
-  return Object.freeze({ entries, next: placeOf(last) });
+  return Object.freeze({ entries, next: listingSortKey(last) });
 }
 
 /** Sorts entries in listing order: directories first, then by code point. */
 export function sortEntries(entries: readonly FsEntry[]): readonly FsEntry[] {
-  return [...entries].sort((a, b) => compareCodePoints(placeOf(a), placeOf(b)));
+  return [...entries].sort((a, b) => compareCodePoints(listingSortKey(a), listingSortKey(b)));
 }
 
 /** Returns the sort key of an entry: `d/` or `f/` and its name. */
-function placeOf(entry: FsEntry): string {
+function listingSortKey(entry: FsEntry): string {
   return `${entry.isDir ? "d" : "f"}/${entry.name}`;
 }

@@ -8,7 +8,7 @@
  * after a missing name is NOT_FOUND, as the kernel answers; lexical normalisation would resolve both
  * to some other file.
  */
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import { childOf, isLongName, normalise } from "../paths.ts";
 
 /** The maximum number of links that one resolution follows, as on Linux. One more is LOOP. */
@@ -47,7 +47,7 @@ export class LinkWalk {
   constructor(path: string, follow: boolean) {
     this.#path = path;
     this.#follow = follow;
-    this.#pending = namesOf(path);
+    this.#pending = reversedNamesOf(path);
   }
 
   /** The path of {@link names}. */
@@ -78,20 +78,20 @@ export class LinkWalk {
    * LOOP, NOT_DIRECTORY, NAME_TOO_LONG
    */
   found(entry: FoundEntry | null): void {
-    if (isLongName(this.#name)) throw failure("NAME_TOO_LONG", this.#path);
+    if (isLongName(this.#name)) throw backendError("NAME_TOO_LONG", this.#path);
     if (entry === null) {
       this.names.push(this.#name);
-      this.beyond = remaining(this.#pending);
+      this.beyond = remainingNames(this.#pending);
       // With `..` after it the path is NOT_FOUND, which `resolved` throws.
       if (!this.beyond.includes("..") && this.beyond.some(isLongName))
-        throw failure("NAME_TOO_LONG", this.#path);
+        throw backendError("NAME_TOO_LONG", this.#path);
     } else if (entry.type === "symlink" && (!this.isLast || this.#follow)) {
       this.#links += 1;
-      if (this.#links > MAX_LINKS) throw failure("LOOP", this.#path);
+      if (this.#links > MAX_LINKS) throw backendError("LOOP", this.#path);
       if (entry.target.startsWith("/")) this.names.length = 0;
-      this.#pending.push(...namesOf(entry.target));
+      this.#pending.push(...reversedNamesOf(entry.target));
     } else {
-      if (!this.isLast && entry.type !== "dir") throw failure("NOT_DIRECTORY", this.#path);
+      if (!this.isLast && entry.type !== "dir") throw backendError("NOT_DIRECTORY", this.#path);
       this.names.push(this.#name);
     }
   }
@@ -106,7 +106,7 @@ export class LinkWalk {
     if (beyond === undefined || beyond.length === 0) return this.reached;
     const ending = beyond.at(-1);
     const mustExist = ending === "." || (ending === "" && !keepMissingDirectory);
-    if (beyond.includes("..") || mustExist) throw failure("NOT_FOUND", this.#path);
+    if (beyond.includes("..") || mustExist) throw backendError("NOT_FOUND", this.#path);
     return normalise([this.reached, ...beyond].join("/")).path;
   }
 }
@@ -115,14 +115,14 @@ export class LinkWalk {
  * The pending names in order. The `.` at the end of a link's target can have the final slashes of
  * other targets after it; these are left out, because `.` demands more than they do.
  */
-function remaining(pending: readonly string[]): readonly string[] {
+function remainingNames(pending: readonly string[]): readonly string[] {
   const names = pending.toReversed();
   const last = names.findLastIndex((name) => name !== "");
   return names[last] === "." ? names.slice(0, last + 1) : names;
 }
 
 /** How a path is resolved. */
-export interface Resolution {
+export interface LinkResolution {
   /** True when a link in the last place is followed. */
   readonly follow: boolean;
   /**
@@ -142,7 +142,7 @@ export interface Resolution {
  *
  * @throws FilewrightError NOT_DIRECTORY, LOOP, NAME_TOO_LONG, NOT_FOUND as {@link LinkWalk.resolved}
  */
-export async function resolveLinks(path: string, resolution: Resolution): Promise<string> {
+export async function resolveLinks(path: string, resolution: LinkResolution): Promise<string> {
   const { follow, look, keepMissingDirectory = false } = resolution;
   const walk = new LinkWalk(path, follow);
   for (let name = walk.next(); name !== undefined; name = walk.next()) {
@@ -156,7 +156,7 @@ export async function resolveLinks(path: string, resolution: Resolution): Promis
  * The names of a path, the last one first. A final `.` stays, and a final `/` as an empty name;
  * both require a directory before them.
  */
-function namesOf(path: string): string[] {
+function reversedNamesOf(path: string): string[] {
   const names: string[] = [];
   const parts = path.split("/");
   for (let at = parts.length - 1; at >= 0; at--) {

@@ -20,7 +20,7 @@ export async function* walkTree(
 ): AsyncGenerator<FsEntry> {
   const yielder = new Yielder({ signal });
   const top = await backend.listDir(root, { signal });
-  const levels = [{ entries: await pathOrder(top, yielder), at: 0 }];
+  const levels = [{ entries: await sortByFullPath(top, yielder), at: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     checkSignal(signal, root);
     const entry = level.entries[level.at++];
@@ -31,7 +31,10 @@ export async function* walkTree(
     yield entry;
     await yielder.yieldIfDue();
     if (entry.type === "dir")
-      levels.push({ entries: await pathOrder(await childrenOf(backend, entry, signal), yielder), at: 0 });
+      levels.push({
+        entries: await sortByFullPath(await listUnlessGone(backend, entry, signal), yielder),
+        at: 0,
+      });
   }
 }
 
@@ -41,7 +44,7 @@ export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: str
 }
 
 /** Returns the entries of a directory that was just listed; none when it has vanished meanwhile. */
-async function childrenOf(
+async function listUnlessGone(
   backend: Pick<FsBackend, "listDir">,
   entry: FsEntry,
   signal: AbortSignal | undefined,
@@ -49,19 +52,19 @@ async function childrenOf(
   try {
     return await backend.listDir(entry.path, { signal });
   } catch (error) {
-    if (isGone(error)) return [];
+    if (isMissingError(error)) return [];
     throw error;
   }
 }
 
 /** Sorts entries so that the full paths of all descendants come out sorted. */
-async function pathOrder(entries: readonly FsEntry[], yielder: Yielder): Promise<readonly FsEntry[]> {
+async function sortByFullPath(entries: readonly FsEntry[], yielder: Yielder): Promise<readonly FsEntry[]> {
   const keyed = entries.map((entry) => ({ entry, key: entry.isDir ? `${entry.name}/` : entry.name }));
   const sorted = await sortYielding(keyed, (a, b) => compareCodePoints(a.key, b.key), yielder);
   return sorted.map(({ entry }) => entry);
 }
 
-function isGone(error: unknown): boolean {
+function isMissingError(error: unknown): boolean {
   return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
 }
 

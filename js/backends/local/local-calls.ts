@@ -8,7 +8,7 @@ import {
 } from "../../engine/generated/records.ts";
 import { type Packed, unpack } from "../../engine/wire/unpack.ts";
 import type { TreeCounts, WriteResult } from "../backend.ts";
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import type { LocalOptions, LocalTransferOptions, LocalWriteOptions } from "./local-options.ts";
 import { fileIdOf } from "./local-unpack.ts";
 import { checkPath } from "../paths.ts";
@@ -24,24 +24,24 @@ export function isPath(path: string): boolean {
 }
 
 /** Converts an engine's error to one with the path the caller gave. */
-function at(path: string, thrown: unknown): FilewrightError {
+function errorAt(path: string, thrown: unknown): FilewrightError {
   const { code, message, hint, details, cause } = fromEngine(thrown);
   return makeError(code, message, { path, hint, details, cause });
 }
 
 /** Runs a native call; its error names the path. */
-export function guard<T>(path: string, run: () => T): T {
+export function withPathInError<T>(path: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw at(path, error);
+    throw errorAt(path, error);
   }
 }
 
 /** Awaits a native call; its error names the path. */
-export function withErrorPath<T>(path: string, promise: Promise<T>): Promise<T> {
+export function withPathInRejection<T>(path: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
-    throw at(path, error);
+    throw errorAt(path, error);
   });
 }
 
@@ -49,14 +49,14 @@ export function withErrorPath<T>(path: string, promise: Promise<T>): Promise<T> 
 const TARGET_ERRORS: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
 
 /** Awaits a move or copy; its error names the target where the target is the cause. */
-export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
+export function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
-    throw error instanceof FilewrightError && TARGET_ERRORS.has(error.code) ? at(to, error) : error;
+    throw error instanceof FilewrightError && TARGET_ERRORS.has(error.code) ? errorAt(to, error) : error;
   });
 }
 
 /** Decodes the result of a write. */
-export function written(packed: Packed): WriteResult {
+export function decodeWriteResult(packed: Packed): WriteResult {
   const { version, otherNames, inPlace } = decodeWrittenFile(unpack(packed));
   const made = resultOf(version);
   if (otherNames === 0 && !inPlace) return made;
@@ -82,19 +82,19 @@ export function transferFlags(options: LocalTransferOptions, backend: LocalOptio
 }
 
 /** Decodes the counts of an operation on a tree. */
-export function countsOf(packed: Packed): TreeCounts {
+export function decodeTreeResult(packed: Packed): TreeCounts {
   return Object.freeze(decodeTreeCounts(unpack(packed)));
 }
 
 /** Returns the native number of a durability. */
-export function durabilityOf(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
+export function nativeDurability(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
   return DURABILITY_WORDS.indexOf(call.durability ?? backend.durability ?? "atomic");
 }
 
 /** Checks permission bits. @throws INVALID_ARGUMENT */
 export function checkMode(path: string, mode: number): void {
   if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777) {
-    throw failure("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
+    throw backendError("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
   }
 }
 
@@ -119,5 +119,5 @@ export function nativeWriteOptions(
     (createDirs === true ? CHANGE_FLAGS.createDirs : 0) |
     (append === true ? CHANGE_FLAGS.append : 0) |
     (backend.preserve === "strict" ? CHANGE_FLAGS.strict : 0);
-  return { ifVersion, flags, mode: mode ?? -1, durability: durabilityOf(options, backend) };
+  return { ifVersion, flags, mode: mode ?? -1, durability: nativeDurability(options, backend) };
 }

@@ -1,6 +1,6 @@
 /** The options of a local backend and of its calls. */
 import { choice, type Options, options, text } from "../../schema/option.ts";
-import { POLICY } from "../option-schema.ts";
+import { POLICY_OPTION } from "../option-schema.ts";
 import type { Durability, MoveOptions, WriteOptions } from "../backend.ts";
 import type { IndexUse } from "../../engine/search-types.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -36,7 +36,7 @@ export interface LocalOptions {
 
 /** The options of a local backend. */
 export const LOCAL_OPTIONS: Options<LocalOptions> = options("LocalOptions", {
-  policy: POLICY,
+  policy: POLICY_OPTION,
   stateDir: text(),
   durability: choice("none", "atomic", "durable"),
   preserve: choice("possible", "strict"),

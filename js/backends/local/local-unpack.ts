@@ -13,7 +13,7 @@ import type { TreePage } from "../entry.ts";
 import { ENTRIES_PER_CHECK, type Yielder } from "../../engine/yielder.ts";
 
 /** Makes the facts about a path, frozen. */
-export function statOf(found: EntryStat, path: string, target: string | null = null): FsStat {
+export function toFsStat(found: EntryStat, path: string, target: string | null = null): FsStat {
   const { kind: type, size, mtime, ctime, atime, birthtime, mode, nlink, version } = found;
   return Object.freeze({
     path: normalise(path).path,
@@ -34,9 +34,9 @@ export function statOf(found: EntryStat, path: string, target: string | null = n
 }
 
 /** Decodes the facts about a path; with the target of a link when it was not followed. */
-export function pathStatOf(packed: Packed, path: string, followed: boolean): FsStat {
+export function decodePathFacts(packed: Packed, path: string, followed: boolean): FsStat {
   const found = decodePathStat(unpack(packed));
-  return statOf(found, path, followed ? null : found.target);
+  return toFsStat(found, path, followed ? null : found.target);
 }
 
 /** Returns device and inode: the first two fields of a version. */
@@ -52,28 +52,28 @@ export interface DirectoryPage {
 }
 
 /** Decodes the entries of the directory `path`. */
-export function listingOf(packed: Packed, path: string): DirectoryPage {
-  const { reader, entries, ...rest } = listingHead(packed);
-  for (let i = 0; i < entries.length; i++) entries[i] = entryOf(reader, path);
+export function decodeListing(packed: Packed, path: string): DirectoryPage {
+  const { reader, entries, ...rest } = decodeListingHead(packed);
+  for (let i = 0; i < entries.length; i++) entries[i] = decodeEntry(reader, path);
   return { entries: Object.freeze(entries), ...rest };
 }
 
-/** The same as {@link listingOf}; a large directory is decoded in slices. @throws CANCELLED */
-export async function listingYielding(
+/** The same as {@link decodeListing}; a large directory is decoded in slices. @throws CANCELLED */
+export async function decodeListingYielding(
   packed: Packed,
   path: string,
   yielder: Yielder,
 ): Promise<DirectoryPage> {
-  const { reader, entries, ...rest } = listingHead(packed);
+  const { reader, entries, ...rest } = decodeListingHead(packed);
   for (let i = 0; i < entries.length; i++) {
-    entries[i] = entryOf(reader, path);
+    entries[i] = decodeEntry(reader, path);
     if (i % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await yielder.yieldIfDue();
   }
   return { entries: Object.freeze(entries), ...rest };
 }
 
 /** Decodes what comes before the entries of a directory, and makes room for them. */
-function listingHead(
+function decodeListingHead(
   packed: Packed,
 ): Omit<DirectoryPage, "entries"> & { readonly reader: Unpacker; readonly entries: FsEntry[] } {
   const reader = unpack(packed);
@@ -82,15 +82,15 @@ function listingHead(
 }
 
 /** Decodes a page of the tree below the directory `path`. */
-export function treePageOf(packed: Packed, path: string): TreePage {
+export function decodeTreePage(packed: Packed, path: string): TreePage {
   const reader = unpack(packed);
   const { total, count } = decodeTreeHead(reader);
-  const entries = Array.from({ length: count }, () => entryOf(reader, path));
+  const entries = Array.from({ length: count }, () => decodeEntry(reader, path));
   return Object.freeze({ entries: Object.freeze(entries), total });
 }
 
 /** Decodes an entry whose name is relative to the directory `path`. */
-function entryOf(reader: Unpacker, path: string): FsEntry {
+function decodeEntry(reader: Unpacker, path: string): FsEntry {
   const { kind: type, size, mtime, path: below, target } = decodeListedEntry(reader);
   // Assigns the optional fields, because spreading is slow: a listing has thousands of entries.
   const entry: { -readonly [K in keyof FsEntry]: FsEntry[K] } = {

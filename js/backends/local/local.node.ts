@@ -38,20 +38,20 @@ import type {
   VersionedBytes,
   WriteResult,
 } from "../backend.ts";
-import { checkRange, checkSignal, failure } from "../failure.ts";
+import { checkRange, checkSignal, backendError } from "../failure.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
   checkMode,
-  countsOf,
-  durabilityOf,
-  guard,
+  decodeTreeResult,
+  nativeDurability,
+  withPathInError,
   isPath,
   nativeWriteOptions,
   resultOf,
-  withErrorPath,
-  transferred,
+  withPathInRejection,
+  withTargetInError,
   transferFlags,
-  written,
+  decodeWriteResult,
 } from "./local-calls.ts";
 import type {
   KernelEnforcement,
@@ -61,7 +61,13 @@ import type {
   LocalWriteOptions,
   Signalled,
 } from "./local-options.ts";
-import { listingOf, listingYielding, pathStatOf, statOf, treePageOf } from "./local-unpack.ts";
+import {
+  decodeListing,
+  decodeListingYielding,
+  decodePathFacts,
+  toFsStat,
+  decodeTreePage,
+} from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { checkPath, childOf, nameOf, normalise, parentOf } from "../paths.ts";
@@ -113,7 +119,7 @@ export class LocalBackend implements FsBackend {
     this.#native = loaded.binding;
     this.#options = Object.freeze({ ...options });
     boundOutput(this, options.policy);
-    this.#roots = roots ?? rootsOf(loaded.binding, options);
+    this.#roots = roots ?? openRoots(loaded.binding, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);
     }
@@ -152,27 +158,27 @@ export class LocalBackend implements FsBackend {
   }
 
   existsSync(path: string): boolean {
-    return isPath(path) && guard(path, () => this.#roots.existsSync(path));
+    return isPath(path) && withPathInError(path, () => this.#roots.existsSync(path));
   }
   statSync(path: string): FsStat {
     checkPath(path);
-    return pathStatOf(
-      guard(path, () => this.#roots.statSync(path, true)),
+    return decodePathFacts(
+      withPathInError(path, () => this.#roots.statSync(path, true)),
       path,
       true,
     );
   }
   lstatSync(path: string): FsStat {
     checkPath(path);
-    return pathStatOf(
-      guard(path, () => this.#roots.statSync(path, false)),
+    return decodePathFacts(
+      withPathInError(path, () => this.#roots.statSync(path, false)),
       path,
       false,
     );
   }
   readBytesSync(path: string): Uint8Array {
     checkPath(path);
-    return guard(path, () => this.#roots.readBytesSync(path));
+    return withPathInError(path, () => this.#roots.readBytesSync(path));
   }
   readTextSync(path: string, options: { readonly encoding?: string } = {}): string {
     return decodeText(this.readBytesSync(path), options.encoding, path);
@@ -181,8 +187,10 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     checkSignal(options.signal, path);
     const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
-    return written(
-      guard(path, () => this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability)),
+    return decodeWriteResult(
+      withPathInError(path, () =>
+        this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability),
+      ),
     );
   }
   writeTextSync(
@@ -194,16 +202,18 @@ export class LocalBackend implements FsBackend {
   }
   deleteSync(path: string): void {
     checkPath(path);
-    guard(path, () => this.#roots.deleteSync(path));
+    withPathInError(path, () => this.#roots.deleteSync(path));
   }
   mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
     checkPath(path);
-    guard(path, () => this.#roots.mkdirSync(path, options.parents ?? true, options.existOk ?? true));
+    withPathInError(path, () =>
+      this.#roots.mkdirSync(path, options.parents ?? true, options.existOk ?? true),
+    );
   }
   listDirSync(path: string): readonly FsEntry[] {
     checkPath(path);
-    return listingOf(
-      guard(path, () => this.#roots.listDirSync(path, true)),
+    return decodeListing(
+      withPathInError(path, () => this.#roots.listDirSync(path, true)),
       normalise(path).path,
     ).entries;
   }
@@ -214,11 +224,11 @@ export class LocalBackend implements FsBackend {
   }
   async stat(path: string): Promise<FsStat> {
     checkPath(path);
-    return pathStatOf(await withErrorPath(path, this.#roots.stat(path, true)), path, true);
+    return decodePathFacts(await withPathInRejection(path, this.#roots.stat(path, true)), path, true);
   }
   async lstat(path: string): Promise<FsStat> {
     checkPath(path);
-    return pathStatOf(await withErrorPath(path, this.#roots.stat(path, false)), path, false);
+    return decodePathFacts(await withPathInRejection(path, this.#roots.stat(path, false)), path, false);
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
     return decodeText(await this.readBytes(path), options.encoding, path);
@@ -226,7 +236,7 @@ export class LocalBackend implements FsBackend {
   readBytes(path: string): Promise<Uint8Array> {
     try {
       checkPath(path);
-      return withErrorPath(path, this.#roots.readBytes(path));
+      return withPathInRejection(path, this.#roots.readBytes(path));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -248,7 +258,7 @@ export class LocalBackend implements FsBackend {
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
     );
     if (content.bytes === undefined || content.bytes === null) return null;
-    const stat = statOf(decodeEntryStat(unpack(content)), path);
+    const stat = toFsStat(decodeEntryStat(unpack(content)), path);
     return Object.freeze({ bytes: content.bytes, version: stat.version as string, stat });
   }
   /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
@@ -283,20 +293,23 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
     const packed = await this.#cancellable(path, options.signal, (cancel) =>
-      this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, asideOf(options), cancel),
+      this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, asideNameOf(options), cancel),
     );
-    return written(packed);
+    return decodeWriteResult(packed);
   }
   async delete(path: string, options: DeleteOptions = {}): Promise<void> {
     checkPath(path);
-    await withErrorPath(path, this.#roots.delete(path, options.ifVersion, asideOf(options)));
+    await withPathInRejection(path, this.#roots.delete(path, options.ifVersion, asideNameOf(options)));
   }
   async mkdir(
     path: string,
     options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
   ): Promise<void> {
     checkPath(path);
-    await withErrorPath(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
+    await withPathInRejection(
+      path,
+      this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true),
+    );
   }
   async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
     checkPath(path);
@@ -304,7 +317,7 @@ export class LocalBackend implements FsBackend {
     const packed = await this.#cancellable(path, signal, (cancel) =>
       this.#roots.listDir(path, facts, -1, undefined, false, cancel),
     );
-    return (await listingYielding(packed, normalise(path).path, new Yielder({ signal }))).entries;
+    return (await decodeListingYielding(packed, normalise(path).path, new Yielder({ signal }))).entries;
   }
   /** Returns a page of the entries of a tree; from the names in an index where ignore files apply. */
   async listTree(root: string, request: TreeRequest): Promise<TreePage> {
@@ -314,7 +327,7 @@ export class LocalBackend implements FsBackend {
     const packed = await this.#cancellable(root, signal, (cancel) =>
       this.#roots.listTree(root, options, cancel),
     );
-    return treePageOf(packed, normalise(root).path);
+    return decodeTreePage(packed, normalise(root).path);
   }
   async listPage(
     path: string,
@@ -323,15 +336,15 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     const { cursor, limit } = options;
     if (!Number.isSafeInteger(limit) || limit < 1)
-      throw failure("INVALID_ARGUMENT", path, "limit must be at least 1");
+      throw backendError("INVALID_ARGUMENT", path, "limit must be at least 1");
     if (cursor !== undefined && !/^[df]./su.test(cursor)) {
-      throw failure("INVALID_ARGUMENT", path, "cursor is not one that was given out");
+      throw backendError("INVALID_ARGUMENT", path, "cursor is not one that was given out");
     }
-    const packed = await withErrorPath(
+    const packed = await withPathInRejection(
       path,
       this.#roots.listDir(path, true, limit, cursor?.slice(1), cursor?.startsWith("d") ?? false, undefined),
     );
-    const { entries, total, more } = listingOf(packed, normalise(path).path);
+    const { entries, total, more } = decodeListing(packed, normalise(path).path);
     const last = entries.at(-1);
     const next = more && last !== undefined ? { next: `${last.isDir ? "d" : "f"}${last.name}` } : {};
     return Object.freeze({ entries, total, ...next });
@@ -349,7 +362,7 @@ export class LocalBackend implements FsBackend {
   async grep(root: string, query: SearchQuery & Signalled & Counting): Promise<SearchResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
-    const result = await withErrorPath(root, this.#search.grep(root, { ...query, index }));
+    const result = await withPathInRejection(root, this.#search.grep(root, { ...query, index }));
     debug.search?.(`${root}: view by ${result.fresh}, ${result.filesSearched} files read`);
     return result;
   }
@@ -362,7 +375,7 @@ export class LocalBackend implements FsBackend {
     options: { readonly respectIgnore?: boolean } & Signalled = {},
   ): Promise<IndexStatus> {
     checkPath(root);
-    return withErrorPath(root, this.#search.warm(root, options.respectIgnore ?? true, options.signal));
+    return withPathInRejection(root, this.#search.warm(root, options.respectIgnore ?? true, options.signal));
   }
   /** Frees the memory and the watches of all indexes. The next search builds new ones. */
   dispose(): void {
@@ -381,13 +394,13 @@ export class LocalBackend implements FsBackend {
   /** Returns the state of the index that covers a directory. */
   async indexStatus(root: string): Promise<IndexStatus | undefined> {
     checkPath(root);
-    return withErrorPath(root, this.#search.indexStatus(root));
+    return withPathInRejection(root, this.#search.indexStatus(root));
   }
   /** Finds entries below a directory by name. Paths in results are relative to it. */
   async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
-    return withErrorPath(root, this.#search.find(root, { ...query, index }));
+    return withPathInRejection(root, this.#search.find(root, { ...query, index }));
   }
   /**
    * Fuzzy path search: finds files whose paths contain the letters of a query in order, best
@@ -397,37 +410,37 @@ export class LocalBackend implements FsBackend {
   async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
-    return withErrorPath(root, this.#search.findFiles(root, { ...query, index }));
+    return withPathInRejection(root, this.#search.findFiles(root, { ...query, index }));
   }
 
   async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
     const { ifVersion, ifTargetVersion } = options;
     const version = await this.#transfer(from, to, options, (flags, durability, cancel) => {
-      const aside = asideOf(options);
+      const aside = asideNameOf(options);
       return this.#roots.rename(from, to, flags, durability, ifVersion, ifTargetVersion, aside, cancel);
     });
     return version === null ? Object.freeze({}) : resultOf(version);
   }
   async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
     const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
-      this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideOf(options), cancel),
+      this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideNameOf(options), cancel),
     );
-    return written(packed);
+    return decodeWriteResult(packed);
   }
   async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
     const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));
-    return countsOf(await copied);
+    return decodeTreeResult(await copied);
   }
   async removeTree(
     path: string,
     options: Signalled & Pick<DeleteOptions, "aside"> = {},
   ): Promise<TreeCounts> {
     checkPath(path);
-    const aside = asideOf(options);
+    const aside = asideNameOf(options);
     const removed = this.#cancellable(path, options.signal, (cancel) =>
       this.#roots.removeTree(path, aside, cancel),
     );
-    return countsOf(await removed);
+    return decodeTreeResult(await removed);
   }
   /**
    * Returns a new path in the directory of `path`, to which a change renames the entry it replaces
@@ -439,25 +452,25 @@ export class LocalBackend implements FsBackend {
   }
   async readLink(path: string): Promise<string> {
     checkPath(path);
-    return withErrorPath(path, this.#roots.readLink(path));
+    return withPathInRejection(path, this.#roots.readLink(path));
   }
   async symlink(target: string, path: string): Promise<void> {
     checkPath(target);
     checkPath(path);
-    await withErrorPath(path, this.#roots.symlink(target, path));
+    await withPathInRejection(path, this.#roots.symlink(target, path));
   }
   async realpath(path: string): Promise<string> {
     checkPath(path);
-    return withErrorPath(path, this.#roots.realpath(path));
+    return withPathInRejection(path, this.#roots.realpath(path));
   }
   async chmod(path: string, mode: number): Promise<void> {
     checkPath(path);
     checkMode(path, mode);
-    await withErrorPath(path, this.#roots.chmod(path, mode));
+    await withPathInRejection(path, this.#roots.chmod(path, mode));
   }
   async sweep(path: string): Promise<void> {
     checkPath(path);
-    await withErrorPath(path, this.#roots.sweep(path));
+    await withPathInRejection(path, this.#roots.sweep(path));
   }
   /** Locks the path against other processes with the same state directory. */
   async lock(path: string, options: LockOptions): Promise<LockHandle> {
@@ -476,9 +489,9 @@ export class LocalBackend implements FsBackend {
     checkPath(from);
     checkPath(to);
     const flags = transferFlags(options, this.#options);
-    const durability = durabilityOf(options, this.#options);
+    const durability = nativeDurability(options, this.#options);
     const moving = this.#cancellable(from, options.signal, (cancel) => run(flags, durability, cancel));
-    return transferred(to, moving);
+    return withTargetInError(to, moving);
   }
 
   /** Runs work that a signal cancels. */
@@ -487,13 +500,13 @@ export class LocalBackend implements FsBackend {
     signal: AbortSignal | undefined,
     run: (cancel: CancelToken | undefined) => Promise<T>,
   ): Promise<T> {
-    if (signal === undefined) return withErrorPath(path, run(undefined));
+    if (signal === undefined) return withPathInRejection(path, run(undefined));
     checkSignal(signal, path);
     const token = new this.#native.CancelToken();
     const cancel = (): void => token.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      return await withErrorPath(path, run(token));
+      return await withPathInRejection(path, run(token));
     } finally {
       signal.removeEventListener("abort", cancel);
     }
@@ -504,13 +517,13 @@ export class LocalBackend implements FsBackend {
  * Returns the name to which a call renames the entry it removes, in the same directory, links
  * followed.
  */
-function asideOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
+function asideNameOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
   return aside === undefined ? undefined : nameOf(aside);
 }
 
 const UNRESTRICTED_POLICY = { cwd: "/", read: null, write: null };
 
-function rootsOf(native: NativeBinding, options: LocalOptions): NativeRoots {
+function openRoots(native: NativeBinding, options: LocalOptions): NativeRoots {
   const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
   const policy = JSON.stringify({
     ...(options.policy ?? UNRESTRICTED_POLICY),

@@ -7,13 +7,13 @@ import { isAbsolute, join } from "node:path";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import type { NativeLock, NativeLocks } from "../../engine/generated/binding.ts";
 import type { LockHandle } from "../backend.ts";
-import { checkSignal, failure } from "../failure.ts";
-import { guard } from "./local-calls.ts";
+import { checkSignal, backendError } from "../failure.ts";
+import { withPathInError } from "./local-calls.ts";
 
 /** The longest pause between two tries, in milliseconds. */
 const MAX_PAUSE_MS = 20;
 
-const opened = new Map<string, NativeLocks>();
+const locksByStateDir = new Map<string, NativeLocks>();
 
 /** Returns the default directory of private files: the user's state directory. */
 export function defaultStateDir(): string {
@@ -40,41 +40,41 @@ export async function lockPath(
   const deadline = performance.now() + timeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     checkSignal(signal, path);
-    const lock = guard(path, () => locks.tryLock(real));
-    if (lock !== null) return handleOf(lock);
+    const lock = withPathInError(path, () => locks.tryLock(real));
+    if (lock !== null) return toLockHandle(lock);
     const left = deadline - performance.now();
     if (left <= 0) {
-      throw failure("LOCK_TIMEOUT", path, "another process holds the lock", {
+      throw backendError("LOCK_TIMEOUT", path, "another process holds the lock", {
         hint: "try again when it has finished",
         details: { timeout_ms: timeoutMs },
       });
     }
-    await wait(Math.min(pause, left), signal);
+    await waitOrAbort(Math.min(pause, left), signal);
   }
 }
 
 /** Takes a lock by name in a state directory, or returns null while another process holds it. */
 export function tryLock(stateDir: string, name: string): LockHandle | null {
   const loaded = loadNative();
-  if (!("binding" in loaded)) throw failure("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);
-  const lock = guard(stateDir, () => locksIn(loaded.binding, stateDir, stateDir).tryLock(name));
-  return lock === null ? null : handleOf(lock);
+  if (!("binding" in loaded)) throw backendError("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);
+  const lock = withPathInError(stateDir, () => locksIn(loaded.binding, stateDir, stateDir).tryLock(name));
+  return lock === null ? null : toLockHandle(lock);
 }
 
 function locksIn(native: NativeBinding, stateDir: string, path: string): NativeLocks {
-  const known = opened.get(stateDir);
+  const known = locksByStateDir.get(stateDir);
   if (known !== undefined) return known;
-  const locks = guard(path, () => new native.NativeLocks(stateDir));
-  opened.set(stateDir, locks);
+  const locks = withPathInError(path, () => new native.NativeLocks(stateDir));
+  locksByStateDir.set(stateDir, locks);
   return locks;
 }
 
-function handleOf(lock: NativeLock): LockHandle {
+function toLockHandle(lock: NativeLock): LockHandle {
   return Object.freeze({ release: () => lock.release() });
 }
 
 /** Waits `ms`, or until the signal fires. */
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function waitOrAbort(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

@@ -1,22 +1,22 @@
 /** Converts the nodes of a memory backend to the facts, entries and counts that callers see. */
 import type { FsEntry, FsStat, TreeCounts, WriteResult } from "../backend.ts";
-import { checkWritable, failure } from "../failure.ts";
-import { cloneDir, cloneNode, type DirNode, type CopyAttributes, type Node } from "./memory-tree.ts";
+import { checkWritable, backendError } from "../failure.ts";
+import { cloneDir, cloneNode, type DirNode, type CopyAttributes, type MemoryNode } from "./memory-tree.ts";
 import { byteLength, childOf } from "../paths.ts";
 
 /** Returns the version of a file as callers see it. */
-export function versionOf(node: Node): string | undefined {
+export function versionOf(node: MemoryNode): string | undefined {
   return node.type === "file" ? `m${node.version}` : undefined;
 }
 
 /** Returns the result of a write, copy or move, frozen. */
-export function writtenOf(node: Node): WriteResult {
+export function toWriteResult(node: MemoryNode): WriteResult {
   const version = versionOf(node);
   return Object.freeze({ ...(version === undefined ? {} : { version }), fileId: `m${node.id}` });
 }
 
 /** Returns the facts about a node, frozen. */
-export function factsOf(path: string, node: Node): FsStat {
+export function toFsStat(path: string, node: MemoryNode): FsStat {
   return Object.freeze({
     path,
     type: node.type,
@@ -35,7 +35,7 @@ export function factsOf(path: string, node: Node): FsStat {
 }
 
 /** Returns a node as an entry of a directory, frozen. */
-export function entryOf(directory: string, name: string, node: Node): FsEntry {
+export function toFsEntry(directory: string, name: string, node: MemoryNode): FsEntry {
   return Object.freeze({
     name,
     path: childOf(directory, name),
@@ -48,15 +48,15 @@ export function entryOf(directory: string, name: string, node: Node): FsEntry {
   });
 }
 
-function sizeOf(node: Node): number {
+function sizeOf(node: MemoryNode): number {
   if (node.type === "file") return node.bytes.length;
   return node.type === "symlink" ? byteLength(node.target) : 0;
 }
 
 /** Counts the entries of a tree, itself included. */
-export function countTree(node: Node): TreeCounts {
+export function countTree(node: MemoryNode): TreeCounts {
   const counts = { files: 0, directories: 0, bytes: 0 };
-  const add = (one: Node): void => {
+  const add = (one: MemoryNode): void => {
     if (one.type === "dir") counts.directories++;
     else counts.files++;
     if (one.type === "file") counts.bytes += one.bytes.length;
@@ -73,18 +73,23 @@ export function countTree(node: Node): TreeCounts {
  * Returns a copy of `source` merged over a copy of `target`; directories merge, every other entry
  * is replaced.
  */
-export function overlay(target: Node | undefined, source: Node, fresh: CopyAttributes, path: string): Node {
+export function mergedCopy(
+  target: MemoryNode | undefined,
+  source: MemoryNode,
+  fresh: CopyAttributes,
+  path: string,
+): MemoryNode {
   if (source.type !== "dir") {
-    if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
+    if (target?.type === "dir") throw backendError("IS_DIRECTORY", path);
     checkWritable(target, path);
     return cloneNode(source, fresh);
   }
   if (target === undefined) return cloneDir(source, fresh);
-  if (target.type !== "dir") throw failure("NOT_DIRECTORY", path);
+  if (target.type !== "dir") throw backendError("NOT_DIRECTORY", path);
   const merged = cloneNode(target) as DirNode;
   for (const [name, node] of target.children) merged.children.set(name, node);
   for (const [name, node] of source.children) {
-    merged.children.set(name, overlay(target.children.get(name), node, fresh, childOf(path, name)));
+    merged.children.set(name, mergedCopy(target.children.get(name), node, fresh, childOf(path, name)));
   }
   return merged;
 }

@@ -2,9 +2,9 @@
  * A memory backend's content as plain data: the map that seeds it, and the dump it returns, which
  * can seed another one.
  */
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import type { MemoryStore } from "./memory-store.ts";
-import { below } from "./memory-tree.ts";
+import { nodesBelow } from "./memory-tree.ts";
 
 /** One entry in a form that survives JSON. */
 export type DumpEntry =
@@ -54,7 +54,7 @@ export function seedStore(store: MemoryStore, seed: MemorySeed): void {
 /** Dumps the content of a store; permission bits only where they differ from the default. */
 export function dumpOf(store: MemoryStore): Dump {
   const dump: Record<string, DumpEntry> = {};
-  for (const [path, node] of below(store.root, "/")) {
+  for (const [path, node] of nodesBelow(store.root, "/")) {
     if (node.type === "symlink") {
       dump[path] = { type: "symlink", target: node.target };
     } else if (node.type === "dir") {
@@ -79,6 +79,6 @@ function fromBase64(text: string, path: string): Uint8Array {
   try {
     return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   } catch {
-    throw failure("INVALID_ARGUMENT", path, "b64 is not base64");
+    throw backendError("INVALID_ARGUMENT", path, "b64 is not base64");
   }
 }

@@ -12,24 +12,24 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { checkRange, checkWritable, failure } from "../failure.ts";
-import { countTree, entryOf, factsOf, overlay, versionOf, writtenOf } from "./memory-facts.ts";
+import { checkRange, checkWritable, backendError } from "../failure.ts";
+import { countTree, toFsEntry, toFsStat, mergedCopy, versionOf, toWriteResult } from "./memory-facts.ts";
 import {
-  below,
+  nodesBelow,
   type DirNode,
   type FileNode,
   type CopyAttributes,
   parentDirectory,
-  link,
+  linkEntry,
   newDir,
   newId,
-  type Node,
+  type MemoryNode,
   ordersOf,
   ordersYielding,
   realPath,
-  touch,
-  unlink,
-  walk,
+  touchNode,
+  unlinkEntry,
+  walkTo,
   type WalkResult,
 } from "./memory-tree.ts";
 import type { Yielder } from "../../engine/yielder.ts";
@@ -50,7 +50,7 @@ const PERMISSION_BITS = 0o777;
 /** The number of directories whose place is remembered. */
 const MAX_KNOWN_DIRECTORIES = 64;
 /** Directories with fewer entries are listed in one go. */
-const LARGE_DIR = 1024;
+const LARGE_DIRECTORY_ENTRIES = 1024;
 
 /** A tree in memory and the operations on it. */
 export class MemoryStore {
@@ -94,16 +94,16 @@ export class MemoryStore {
     }
   }
 
-  #link(dir: DirNode, name: string, node: Node, now: number): void {
+  #link(dir: DirNode, name: string, node: MemoryNode, now: number): void {
     this.shape++;
     if (dir.children.get(name)?.type === "dir") this.#directories.clear();
-    link(dir, name, node, now);
+    linkEntry(dir, name, node, now);
   }
 
   #unlink(dir: DirNode, name: string, now: number): void {
     this.shape++;
     if (dir.children.get(name)?.type === "dir") this.#directories.clear();
-    unlink(dir, name, now);
+    unlinkEntry(dir, name, now);
   }
 
   /** Returns the time and versions for copies. */
@@ -120,13 +120,13 @@ export class MemoryStore {
   }
 
   stat(path: string): FsStat {
-    const at = normal(path).path;
-    return factsOf(at, this.#existing(path, true).node);
+    const at = normalisedPath(path).path;
+    return toFsStat(at, this.#existing(path, true).node);
   }
 
   lstat(path: string): FsStat {
-    const at = normal(path).path;
-    return factsOf(at, this.#existing(path, false).node);
+    const at = normalisedPath(path).path;
+    return toFsStat(at, this.#existing(path, false).node);
   }
 
   /**
@@ -145,7 +145,7 @@ export class MemoryStore {
   /** Returns the file with its internal bytes, which callers must copy. */
   file(path: string): FileNode {
     const { node } = this.#existing(path, true);
-    if (node.type !== "file") throw failure("IS_DIRECTORY", path);
+    if (node.type !== "file") throw backendError("IS_DIRECTORY", path);
     return node;
   }
 
@@ -159,7 +159,7 @@ export class MemoryStore {
 
   readLink(path: string): string {
     const { node } = this.#existing(path, false);
-    if (node.type !== "symlink") throw failure("INVALID_ARGUMENT", path, "not a symbolic link");
+    if (node.type !== "symlink") throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
     return node.target;
   }
 
@@ -167,26 +167,26 @@ export class MemoryStore {
     const found = this.#find(path, true);
     // A link's `..` or last `.` requires a directory, which does not exist. A last `/` is kept: the
     // directory may still be created.
-    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
+    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw backendError("NOT_FOUND", path);
     return realPath(found);
   }
 
   write(path: string, content: Uint8Array, options: WriteOptions): FileNode {
-    const wanted = normal(path);
+    const wanted = normalisedPath(path);
     if (options.ifAbsent === true && this.#walk(wanted.path, false).node !== undefined) {
-      throw failure("ALREADY_EXISTS", path);
+      throw backendError("ALREADY_EXISTS", path);
     }
     const found = this.#walk(wanted.path, true);
     const { node } = found;
-    if (node?.type === "dir") throw failure("IS_DIRECTORY", path);
-    if (wanted.directory) throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+    if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
+    if (wanted.directory) throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
     if (options.ifVersion !== undefined && (node === undefined || versionOf(node) !== options.ifVersion)) {
-      throw failure("CONFLICT", path);
+      throw backendError("CONFLICT", path);
     }
     checkWritable(node, path);
     const now = this.#now();
     if (node === undefined) {
-      if (found.beyond.at(-1) === "") throw failure("NOT_FOUND", path, "the directory does not exist");
+      if (found.beyond.at(-1) === "") throw backendError("NOT_FOUND", path, "the directory does not exist");
       const dir = options.createDirs === true ? this.#makeDirs(found, path) : this.#present(found, path);
       const mode = (options.mode ?? FILE_MODE) & PERMISSION_BITS;
       const made: FileNode = {
@@ -204,12 +204,12 @@ export class MemoryStore {
     }
     const file = node as FileNode;
     // Equal content keeps its version: a rewrite without a change is no conflict.
-    if (!equal(file.bytes, content)) {
+    if (!equalBytes(file.bytes, content)) {
       file.bytes = new Uint8Array(content);
       file.version = ++this.#versions;
       if (this.#watched.has(found.name)) {
         this.shape++;
-        touch(parentDirectory(found));
+        touchNode(parentDirectory(found));
       }
     }
     if (options.mode !== undefined) file.mode = options.mode & PERMISSION_BITS;
@@ -222,17 +222,17 @@ export class MemoryStore {
   delete(path: string, ifVersion?: string): void {
     const found = this.#existing(path, false);
     this.#checkVersion(found.node, ifVersion, path);
-    if (found.name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
-    if (found.node.type === "dir" && found.node.children.size > 0) throw failure("NOT_EMPTY", path);
+    if (found.name === "") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
+    if (found.node.type === "dir" && found.node.children.size > 0) throw backendError("NOT_EMPTY", path);
     this.#unlink(parentDirectory(found), found.name, this.#now());
   }
 
   mkdir(path: string, parents: boolean, existOk: boolean): void {
-    const { path: at } = normal(path);
+    const { path: at } = normalisedPath(path);
     const found = this.#walk(at, false);
     if (found.node !== undefined) {
       if (existOk && this.#isDirectory(at)) return;
-      throw failure("ALREADY_EXISTS", path);
+      throw backendError("ALREADY_EXISTS", path);
     }
     const now = this.#now();
     const dir = parents ? this.#makeDirs(found, path) : this.#present(found, path);
@@ -241,38 +241,39 @@ export class MemoryStore {
 
   list(path: string): readonly FsEntry[] {
     const { node } = this.#existing(path, true);
-    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
-    const at = normal(path).path;
+    if (node.type !== "dir") throw backendError("NOT_DIRECTORY", path);
+    const at = normalisedPath(path).path;
     return Object.freeze(
-      ordersOf(node).listing.map((name) => entryOf(at, name, node.children.get(name) as Node)),
+      ordersOf(node).listing.map((name) => toFsEntry(at, name, node.children.get(name) as MemoryNode)),
     );
   }
 
   /** The same as {@link list}; where there is much to list, others have their turn meanwhile. @throws CANCELLED */
   async listYielding(path: string, yielder: Yielder): Promise<readonly FsEntry[]> {
     const { node } = this.#existing(path, true);
-    if (node.type !== "dir" || node.children.size < LARGE_DIR) return this.list(path);
-    const at = normal(path).path;
+    if (node.type !== "dir" || node.children.size < LARGE_DIRECTORY_ENTRIES) return this.list(path);
+    const at = normalisedPath(path).path;
     // The directory as it is now: later changes of names are not seen.
     const children = new Map(node.children);
     const { listing } = await ordersYielding(node, yielder);
     const entries: FsEntry[] = [];
     for (const name of listing)
-      if (entries.push(entryOf(at, name, children.get(name) as Node)) % LARGE_DIR === 0)
+      if (entries.push(toFsEntry(at, name, children.get(name) as MemoryNode)) % LARGE_DIRECTORY_ENTRIES === 0)
         await yielder.yieldIfDue();
     return Object.freeze(entries);
   }
 
   *files(path: string): Generator<string> {
     const { node } = this.#existing(path, true);
-    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
-    for (const [at, child] of below(node, normal(path).path)) if (child.type === "file") yield at;
+    if (node.type !== "dir") throw backendError("NOT_DIRECTORY", path);
+    for (const [at, child] of nodesBelow(node, normalisedPath(path).path))
+      if (child.type === "file") yield at;
   }
 
   symlink(target: string, path: string): void {
     checkTarget(target, path);
     const found = this.#find(path, false);
-    if (found.node !== undefined) throw failure("ALREADY_EXISTS", path);
+    if (found.node !== undefined) throw backendError("ALREADY_EXISTS", path);
     const now = this.#now();
     this.#link(
       this.#present(found, path),
@@ -296,17 +297,17 @@ export class MemoryStore {
     node.ctime = this.#now();
   }
 
-  rename(from: string, to: string, overwrite: boolean, conditions: MoveOptions = {}): Node {
+  rename(from: string, to: string, overwrite: boolean, conditions: MoveOptions = {}): MemoryNode {
     const source = this.#existing(from, false);
     this.#checkVersion(source.node, conditions.ifVersion, from);
-    if (source.name === "") throw failure("PROTECTED_PATH", from, "the root cannot be moved");
+    if (source.name === "") throw backendError("PROTECTED_PATH", from, "the root cannot be moved");
     const target = this.#find(to, false);
     this.#checkVersion(target.node, conditions.ifTargetVersion, to);
     const dir = target.node === undefined ? this.#present(target, to) : parentDirectory(target);
-    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
-    if (target.node === source.node) throw failure("SAME_FILE", to);
+    if (target.node !== undefined && !overwrite) throw backendError("ALREADY_EXISTS", to);
+    if (target.node === source.node) throw backendError("SAME_FILE", to);
     if (target.dirs.includes(source.node as DirNode)) {
-      throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+      throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
     }
     this.#checkReplace(source.node, target.node, to);
     const now = this.#now();
@@ -319,15 +320,15 @@ export class MemoryStore {
   copyFile(from: string, to: string, overwrite: boolean, ifVersion?: string): FileNode {
     const source = this.file(from);
     this.#checkVersion(source, ifVersion, from);
-    const target = this.#walk(normal(to).path, false);
-    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
-    if (this.#find(to, true).node === source) throw failure("SAME_FILE", to);
+    const target = this.#walk(normalisedPath(to).path, false);
+    if (target.node !== undefined && !overwrite) throw backendError("ALREADY_EXISTS", to);
+    if (this.#find(to, true).node === source) throw backendError("SAME_FILE", to);
     return this.write(to, source.bytes, { mode: source.mode });
   }
 
   removeTree(path: string): TreeCounts {
     const { node, name, ...rest } = this.#existing(path, false);
-    if (name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    if (name === "") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
     this.#unlink(rest.dirs[rest.dirs.length - 1] as DirNode, name, this.#now());
     return countTree(node);
   }
@@ -340,40 +341,40 @@ export class MemoryStore {
   ): TreeCounts {
     const source = this.#existing(from, false).node;
     if (source.type === "file") {
-      const made = writtenOf(this.copyFile(from, to, overwrite));
+      const made = toWriteResult(this.copyFile(from, to, overwrite));
       onMade?.(to, made);
       return countTree(source);
     }
     const target = this.#find(to, false);
     const dir = target.node === undefined ? this.#present(target, to) : parentDirectory(target);
-    if (target.node === source) throw failure("SAME_FILE", to);
-    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+    if (target.node === source) throw backendError("SAME_FILE", to);
+    if (target.node !== undefined && !overwrite) throw backendError("ALREADY_EXISTS", to);
     if (target.dirs.includes(source as DirNode)) {
-      throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
+      throw backendError("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
     }
     const fresh = this.fresh();
     // Built separately and linked last: a failure half-way leaves nothing.
-    this.#link(dir, target.name, overlay(target.node, source, fresh, to), fresh.now);
+    this.#link(dir, target.name, mergedCopy(target.node, source, fresh, to), fresh.now);
     if (onMade !== undefined && source.type === "dir") {
-      for (const [path] of below(source, to)) {
+      for (const [path] of nodesBelow(source, to)) {
         const { node } = this.#find(path, false);
-        if (node?.type === "file") onMade(path, writtenOf(node));
+        if (node?.type === "file") onMade(path, toWriteResult(node));
       }
     }
     return countTree(source);
   }
 
-  /** The same as {@link walk}, from the directory of the path where it is known. */
+  /** The same as {@link walkTo}, from the directory of the path where it is known. */
   #walk(path: string, follow: boolean): WalkResult {
     const parent = parentOf(path);
     const known = this.#directory(parent);
     if (known !== undefined) {
       const name = nameOf(path);
       const node = known[known.length - 1]?.children.get(name);
-      if (node === undefined ? isNewName(name) : node.type !== "symlink" || !follow)
+      if (node === undefined ? isPossibleName(name) : node.type !== "symlink" || !follow)
         return { dirs: known, real: parent, name, node, beyond: [] };
     }
-    const found = walk(this.#root, path, follow);
+    const found = walkTo(this.#root, path, follow);
     // A link on the way makes the real path another one.
     if (known === undefined && found.real === parent && found.beyond.length === 0 && path !== "/")
       this.#remember(parent, found.dirs);
@@ -396,24 +397,24 @@ export class MemoryStore {
   }
 
   /** @throws CONFLICT when a version is expected and the node has another one */
-  #checkVersion(node: Node | undefined, wanted: string | undefined, path: string): void {
+  #checkVersion(node: MemoryNode | undefined, wanted: string | undefined, path: string): void {
     if (wanted !== undefined && (node === undefined || versionOf(node) !== wanted))
-      throw failure("CONFLICT", path);
+      throw backendError("CONFLICT", path);
   }
 
   #find(path: string, follow: boolean): WalkResult {
-    const { path: at, directory } = normal(path);
+    const { path: at, directory } = normalisedPath(path);
     const found = this.#walk(at, follow || directory);
     if (directory && found.node !== undefined && found.node.type !== "dir") {
-      throw failure("NOT_DIRECTORY", path);
+      throw backendError("NOT_DIRECTORY", path);
     }
     return found;
   }
 
-  #existing(path: string, follow: boolean): WalkResult & { readonly node: Node } {
+  #existing(path: string, follow: boolean): WalkResult & { readonly node: MemoryNode } {
     const found = this.#find(path, follow);
-    if (found.node === undefined) throw failure("NOT_FOUND", path);
-    return found as WalkResult & { readonly node: Node };
+    if (found.node === undefined) throw backendError("NOT_FOUND", path);
+    return found as WalkResult & { readonly node: MemoryNode };
   }
 
   #isDirectory(at: string): boolean {
@@ -427,14 +428,14 @@ export class MemoryStore {
   /** Returns the directory of a new name, which must exist. */
   #present(found: WalkResult, path: string): DirNode {
     if (found.beyond.length > 0) {
-      throw failure("NOT_FOUND", path, "the parent directory does not exist");
+      throw backendError("NOT_FOUND", path, "the parent directory does not exist");
     }
     return parentDirectory(found);
   }
 
   /** Creates the missing directories above a new name, including the target of a dangling link. */
   #makeDirs(found: WalkResult, path: string): DirNode {
-    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
+    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw backendError("NOT_FOUND", path);
     const names = [found.name, ...found.beyond].filter((name) => name !== "." && name !== "").slice(0, -1);
     const now = this.#now();
     let dir = parentDirectory(found);
@@ -446,24 +447,24 @@ export class MemoryStore {
     return dir;
   }
 
-  #checkReplace(source: Node, target: Node | undefined, path: string): void {
+  #checkReplace(source: MemoryNode, target: MemoryNode | undefined, path: string): void {
     if (target === undefined) return;
-    if (source.type === "dir" && target.type !== "dir") throw failure("NOT_DIRECTORY", path);
-    if (source.type !== "dir" && target.type === "dir") throw failure("IS_DIRECTORY", path);
-    if (target.type === "dir" && target.children.size > 0) throw failure("NOT_EMPTY", path);
+    if (source.type === "dir" && target.type !== "dir") throw backendError("NOT_DIRECTORY", path);
+    if (source.type !== "dir" && target.type === "dir") throw backendError("IS_DIRECTORY", path);
+    if (target.type === "dir" && target.children.size > 0) throw backendError("NOT_EMPTY", path);
     checkWritable(target, path);
   }
 }
 
 /** Checks and normalises a path. @throws INVALID_ARGUMENT for a relative one too */
-function normal(path: string): NormalPath {
+function normalisedPath(path: string): NormalPath {
   checkPath(path);
-  if (!path.startsWith("/")) throw failure("INVALID_ARGUMENT", path, "path must be absolute");
+  if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path must be absolute");
   return normalise(path);
 }
 
 /** Returns true for a name that an entry could have, so that none with it means that it is missing. */
-function isNewName(name: string): boolean {
+function isPossibleName(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !isLongName(name);
 }
 
@@ -471,7 +472,7 @@ function lastName(found: WalkResult): string {
   return found.beyond.at(-1) ?? found.name;
 }
 
-function equal(a: Uint8Array, b: Uint8Array): boolean {
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;

@@ -6,12 +6,12 @@ import { LinkWalk } from "../fallback/links.ts";
 import { childOf, compareCodePoints, sortCodePoints } from "../paths.ts";
 import { sortYielding, type Yielder } from "../../engine/yielder.ts";
 
-let stamps = 0;
-let ids = 0;
+let lastStamp = 0;
+let lastId = 0;
 
 /** Returns a number that no other node ever had. */
 export function newId(): number {
-  return ++ids;
+  return ++lastId;
 }
 
 interface NodeFacts {
@@ -36,7 +36,7 @@ export interface FileNode extends NodeFacts {
 /** A directory. */
 export interface DirNode extends NodeFacts {
   readonly type: "dir";
-  readonly children: Map<string, Node>;
+  readonly children: Map<string, MemoryNode>;
   /** The names in both sort orders; null after a name changes. */
   orders: NameOrders | null;
   /**
@@ -53,7 +53,7 @@ interface LinkNode extends NodeFacts {
 }
 
 /** An entry of the tree. */
-export type Node = FileNode | DirNode | LinkNode;
+export type MemoryNode = FileNode | DirNode | LinkNode;
 
 interface NameOrders {
   /** Directories first, then by code point. */
@@ -71,7 +71,7 @@ export interface WalkResult {
   /** The last name; empty when the walk ended in a directory itself (`/`, or a link to `..`). */
   readonly name: string;
   /** The node; undefined when a name is missing. */
-  readonly node: Node | undefined;
+  readonly node: MemoryNode | undefined;
   /** The names after a missing one: empty when only the last name is missing. */
   readonly beyond: readonly string[];
 }
@@ -79,7 +79,7 @@ export interface WalkResult {
 /** A new, empty directory. */
 export function newDir(now: number, mode: number): DirNode {
   const times = { mtime: now, ctime: now, birthtime: now };
-  return { type: "dir", children: new Map(), orders: null, stamp: ++stamps, mode, ...times, id: newId() };
+  return { type: "dir", children: new Map(), orders: null, stamp: ++lastStamp, mode, ...times, id: newId() };
 }
 
 /**
@@ -87,14 +87,14 @@ export function newDir(now: number, mode: number): DirNode {
  * `follow`.
  * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
-export function walk(root: DirNode, path: string, follow: boolean): WalkResult {
+export function walkTo(root: DirNode, path: string, follow: boolean): WalkResult {
   return walkPlain(root, path, follow) ?? walkFollowing(root, path, follow);
 }
 
 const NOTHING_BEYOND: readonly string[] = Object.freeze([]);
 
 /**
- * The fast path of {@link walk}: every name exists and no link is on the way. Undefined for any
+ * The fast path of {@link walkTo}: every name exists and no link is on the way. Undefined for any
  * other path.
  */
 function walkPlain(root: DirNode, path: string, follow: boolean): WalkResult | undefined {
@@ -121,7 +121,7 @@ function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult
   const walk = new LinkWalk(path, follow);
   const { names } = walk;
   const dirs: DirNode[] = [root];
-  let node: Node | undefined;
+  let node: MemoryNode | undefined;
   for (let name = walk.next(); name !== undefined; name = walk.next()) {
     // `..` and an absolute target lead back to a directory that was passed.
     dirs.length = names.length + 1;
@@ -148,22 +148,22 @@ export function realPath(found: WalkResult): string {
 }
 
 /** Adds a node under a name, replacing an existing one. */
-export function link(dir: DirNode, name: string, node: Node, now: number): void {
+export function linkEntry(dir: DirNode, name: string, node: MemoryNode, now: number): void {
   dir.children.set(name, node);
-  changed(dir, now);
+  noteChange(dir, now);
 }
 
 /** Removes a name. */
-export function unlink(dir: DirNode, name: string, now: number): void {
+export function unlinkEntry(dir: DirNode, name: string, now: number): void {
   dir.children.delete(name);
-  changed(dir, now);
+  noteChange(dir, now);
 }
 
-function changed(dir: DirNode, now: number): void {
+function noteChange(dir: DirNode, now: number): void {
   dir.mtime = now;
   dir.ctime = now;
   dir.orders = null;
-  touch(dir);
+  touchNode(dir);
 }
 
 /** Returns the names of a directory in both orders; sorted once per change. */
@@ -186,13 +186,13 @@ export async function ordersYielding(dir: DirNode, yielder: Yielder): Promise<Na
   const { directories, others, keys } = unsortedNames(dir);
   const sorted = (names: readonly string[]) => sortYielding(names, compareCodePoints, yielder);
   const files = await sorted(others);
-  if (directories.length === 0) return kept(dir, stamp, { listing: files, walk: files });
+  if (directories.length === 0) return keepOrders(dir, stamp, { listing: files, walk: files });
   const listing = [...(await sorted(directories)), ...files];
-  return kept(dir, stamp, { listing, walk: (await sorted(keys)).map(nameOfKey) });
+  return keepOrders(dir, stamp, { listing, walk: (await sorted(keys)).map(nameOfKey) });
 }
 
 /** Keeps the orders unless the directory has changed since `stamp`. */
-function kept(dir: DirNode, stamp: DirNode["stamp"], orders: NameOrders): NameOrders {
+function keepOrders(dir: DirNode, stamp: DirNode["stamp"], orders: NameOrders): NameOrders {
   if (dir.stamp === stamp) dir.orders = orders;
   return orders;
 }
@@ -212,7 +212,7 @@ function nameOfKey(key: string): string {
 }
 
 /** Yields every descendant of a directory with its path, in path order; parents before their content. */
-export function* below(dir: DirNode, path: string): Generator<readonly [string, Node]> {
+export function* nodesBelow(dir: DirNode, path: string): Generator<readonly [string, MemoryNode]> {
   const levels = [{ dir, path, names: ordersOf(dir).walk, at: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const name = level.names[level.at++];
@@ -229,8 +229,8 @@ export function* below(dir: DirNode, path: string): Generator<readonly [string, 
 }
 
 /** Sets a new stamp on a directory. */
-export function touch(dir: DirNode): void {
-  dir.stamp = ++stamps;
+export function touchNode(dir: DirNode): void {
+  dir.stamp = ++lastStamp;
 }
 
 /** The attributes that a copy does not share with the original. */
@@ -255,10 +255,11 @@ export function cloneDir(dir: DirNode, fresh?: CopyAttributes): DirNode {
 }
 
 /** Returns a copy of one node; of a directory without its content. */
-export function cloneNode(node: Node, fresh?: CopyAttributes): Node {
+export function cloneNode(node: MemoryNode, fresh?: CopyAttributes): MemoryNode {
   const times =
     fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newId() };
-  if (node.type === "dir") return { ...node, ...times, children: new Map(), orders: null, stamp: ++stamps };
+  if (node.type === "dir")
+    return { ...node, ...times, children: new Map(), orders: null, stamp: ++lastStamp };
   if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
   return { ...node, ...times };
 }

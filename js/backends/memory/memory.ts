@@ -19,11 +19,11 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { checkSignal, tooLarge, failure } from "../failure.ts";
+import { checkSignal, tooLargeError, backendError } from "../failure.ts";
 import { globFiles } from "../fallback/walk-tree.ts";
 import { type Dump, dumpOf, type MemorySeed, seedStore } from "./memory-seed.ts";
-import { factsOf, versionOf, writtenOf } from "./memory-facts.ts";
-import { provideContents, Signs } from "../search/held.ts";
+import { toFsStat, versionOf, toWriteResult } from "./memory-facts.ts";
+import { provideContents, ContentSigns } from "../search/held.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "../paths.ts";
@@ -50,7 +50,7 @@ export interface MemorySnapshot {
   readonly takenAt: number;
 }
 
-const kept = new WeakMap<MemorySnapshot, { readonly root: DirNode; readonly owner: MemoryStore }>();
+const keptSnapshots = new WeakMap<MemorySnapshot, { readonly root: DirNode; readonly owner: MemoryStore }>();
 
 /**
  * A file system in memory.
@@ -69,7 +69,7 @@ export class MemoryBackend implements FsBackend {
     seedStore(this.#store, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;
     provideContents(this, {
-      signs: new Signs(),
+      signs: new ContentSigns(),
       shape: () => String(this.#store.shape),
       watch: (names) => this.#store.watch(names),
       stamp: (path) => this.#store.stamp(path),
@@ -96,7 +96,7 @@ export class MemoryBackend implements FsBackend {
   }
   writeBytesSync(path: string, content: Uint8Array, options: WriteOptions = {}): WriteResult {
     checkSignal(options.signal, path);
-    return writtenOf(this.#store.write(path, content, options));
+    return toWriteResult(this.#store.write(path, content, options));
   }
   writeTextSync(
     path: string,
@@ -137,8 +137,8 @@ export class MemoryBackend implements FsBackend {
     if (options.ifNoneMatch === version) return null;
     const bytes = this.#store.bytes(path, options.range);
     if (options.maxBytes !== undefined && bytes.length > options.maxBytes)
-      throw tooLarge(path, bytes.length, options.maxBytes);
-    return Object.freeze({ bytes, version, stat: factsOf(normalise(path).path, file) });
+      throw tooLargeError(path, bytes.length, options.maxBytes);
+    return Object.freeze({ bytes, version, stat: toFsStat(normalise(path).path, file) });
   }
   async writeText(
     path: string,
@@ -180,10 +180,10 @@ export class MemoryBackend implements FsBackend {
     return this.#store.realpath(path);
   }
   async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
-    return writtenOf(this.#store.rename(from, to, options.overwrite ?? false, options));
+    return toWriteResult(this.#store.rename(from, to, options.overwrite ?? false, options));
   }
   async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
-    return writtenOf(this.#store.copyFile(from, to, options.overwrite ?? false, options.ifVersion));
+    return toWriteResult(this.#store.copyFile(from, to, options.overwrite ?? false, options.ifVersion));
   }
   async chmod(path: string, mode: number): Promise<void> {
     this.#store.chmod(path, mode);
@@ -206,13 +206,14 @@ export class MemoryBackend implements FsBackend {
   /** Takes a snapshot. Contents are shared, so this costs little memory. */
   snapshot(): MemorySnapshot {
     const snapshot = Object.freeze({ takenAt: this.#now() });
-    kept.set(snapshot, { root: cloneDir(this.#store.root), owner: this.#store });
+    keptSnapshots.set(snapshot, { root: cloneDir(this.#store.root), owner: this.#store });
     return snapshot;
   }
   /** Restores a snapshot; it can be restored several times. @throws INVALID_ARGUMENT for anything else */
   restore(snapshot: MemorySnapshot): void {
-    const state = kept.get(snapshot);
-    if (state === undefined) throw failure("INVALID_ARGUMENT", "/", "not a snapshot of a memory backend");
+    const state = keptSnapshots.get(snapshot);
+    if (state === undefined)
+      throw backendError("INVALID_ARGUMENT", "/", "not a snapshot of a memory backend");
     // Versions are unique within one backend only: content of another one gets new ones.
     this.#store.root = cloneDir(state.root, state.owner === this.#store ? undefined : this.#store.fresh());
   }

@@ -1,7 +1,7 @@
 /** Computes the changes of an overlay, and commits them to the lower backend. */
 import { transact } from "../transaction/transaction.ts";
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
-import { checkSignal, failure } from "../failure.ts";
+import { checkSignal, backendError } from "../failure.ts";
 import { chmodVia, symlinkVia, writeVia } from "../fallback/fallback.ts";
 import { deleteVia, removeTreeVia } from "../fallback/fallback-tree.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
@@ -43,7 +43,7 @@ export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayCh
     else if (node.type === "dir" && below.type === "dir") {
       for await (const entry of walkTree(layer.lower, path))
         if (!entry.isDir && (await layer.at(entry.path)) === null) add(entry.path, "removed", entry.type);
-    } else if (await differs(layer, node, below)) add(path, "changed", node.type);
+    } else if (await isDifferent(layer, node, below)) add(path, "changed", node.type);
   }
   for (const [path, mode] of layer.modes) {
     if (found.has(path)) continue;
@@ -53,7 +53,7 @@ export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayCh
   return Object.freeze(sortCodePoints([...found.keys()]).map((path) => found.get(path) as OverlayChange));
 }
 
-async function differs(layer: OverlayLayer, node: ChangedNode, below: FsStat): Promise<boolean> {
+async function isDifferent(layer: OverlayLayer, node: ChangedNode, below: FsStat): Promise<boolean> {
   if (node.type !== below.type) return true;
   if (node.type === "symlink") return node.target !== below.target;
   if (node.type === "dir") return false;
@@ -69,14 +69,14 @@ export async function commitLayer(
   layer: OverlayLayer,
   signal: AbortSignal | undefined,
 ): Promise<OverlayCommit> {
-  await checkBases(layer);
-  await takeCopies(layer);
+  await assertBasesUnchanged(layer);
+  await readCopiedFiles(layer);
   const counts = { written: 0, made: 0, removed: 0 };
   await transact(layer.lower, async (lower) => {
     // In this order a directory comes before its content.
     for (const path of sortCodePoints([...layer.upper.keys()])) {
       checkSignal(signal, path);
-      await commitOne(layer, lower, path, layer.upper.get(path) ?? null, counts);
+      await commitEntry(layer, lower, path, layer.upper.get(path) ?? null, counts);
     }
     // Sets modes after the content is written, innermost first, because a directory may be read-only.
     for (const path of sortCodePoints([...layer.modes.keys()]).reverse()) {
@@ -89,7 +89,7 @@ export async function commitLayer(
 }
 
 /** Fails before the first write where a file has changed since the overlay first changed it. */
-async function checkBases(layer: OverlayLayer): Promise<void> {
+async function assertBasesUnchanged(layer: OverlayLayer): Promise<void> {
   const paths: string[] = [];
   for (const [path, version] of layer.base) {
     const node = layer.upper.get(path);
@@ -107,11 +107,13 @@ async function checkBases(layer: OverlayLayer): Promise<void> {
   }
   const [first] = sortCodePoints(paths);
   if (first === undefined) return;
-  throw failure("CONFLICT", first, "was changed below since it was changed here", { details: { paths } });
+  throw backendError("CONFLICT", first, "was changed below since it was changed here", {
+    details: { paths },
+  });
 }
 
 /** Reads copied files before the commit changes their sources. */
-async function takeCopies(layer: OverlayLayer): Promise<void> {
+async function readCopiedFiles(layer: OverlayLayer): Promise<void> {
   for (const [path, node] of layer.upper) {
     if (node?.type !== "file" || node.bytes !== null || node.from === null) continue;
     if (!layer.touched(node.from.path)) continue;
@@ -119,7 +121,7 @@ async function takeCopies(layer: OverlayLayer): Promise<void> {
   }
 }
 
-async function commitOne(
+async function commitEntry(
   layer: OverlayLayer,
   lower: FsBackend,
   path: string,

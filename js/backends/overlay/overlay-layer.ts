@@ -6,7 +6,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import { lstatOrNull, lstatVia } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
@@ -160,10 +160,10 @@ export class OverlayLayer {
   async real(given: string, follow: boolean, keepMissingDirectory = false): Promise<string> {
     checkPath(given);
     const { path, directory } = normalise(given);
-    for (const name of path.split("/")) if (isLongName(name)) throw failure("NAME_TOO_LONG", given);
+    for (const name of path.split("/")) if (isLongName(name)) throw backendError("NAME_TOO_LONG", given);
     if (path === "/") return path;
     const real = await this.#resolve(path, follow || directory, keepMissingDirectory);
-    if (directory && (await this.at(real))?.isDir === false) throw failure("NOT_DIRECTORY", given);
+    if (directory && (await this.at(real))?.isDir === false) throw backendError("NOT_DIRECTORY", given);
     return real;
   }
 
@@ -229,7 +229,7 @@ export class OverlayLayer {
     for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
       const there = await this.at(at);
       if (there?.isDir === true) break;
-      if (there !== null) throw failure("NOT_DIRECTORY", asked);
+      if (there !== null) throw backendError("NOT_DIRECTORY", asked);
       missing.push(at);
     }
     return missing.reverse();
@@ -265,7 +265,7 @@ export class OverlayLayer {
     const { path, version } = node.from as FsStat;
     const bytes = await this.lower.readBytes(path);
     if (version !== undefined && (await this.versionBelow(path)) !== version)
-      throw failure("CONFLICT", path, "what was copied has changed since");
+      throw backendError("CONFLICT", path, "what was copied has changed since");
     return bytes;
   }
 }

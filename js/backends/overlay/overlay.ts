@@ -17,18 +17,18 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { checkSignal, checkWritable, failure } from "../failure.ts";
+import { checkSignal, checkWritable, backendError } from "../failure.ts";
 import { readVersioned, sortEntries } from "../fallback/fallback.ts";
 import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { provideContents, contentsOf, type ContentProvider, type HeldFile } from "../search/held.ts";
-import { BACKEND } from "../option-schema.ts";
+import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
 import { decodeText, encodeText } from "../text.ts";
 
-const checkLower = optionChecker("OverlayBackend", BACKEND);
+const checkLower = optionChecker("OverlayBackend", BACKEND_OPTIONS);
 
 /**
  * Changes in memory over a backend that stays as it is.
@@ -102,18 +102,19 @@ export class OverlayBackend implements FsBackend {
   async stat(path: string): Promise<FsStat> {
     const real = await this.#layer.real(path, true);
     const stat = await this.#present(real, path);
-    if (this.#layer.touched(real) || !stat.isFile || stat.version !== undefined) return withPath(stat, path);
+    if (this.#layer.touched(real) || !stat.isFile || stat.version !== undefined)
+      return statWithPath(stat, path);
     const below = await this.#layer.lower.stat(real);
     const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
-    return withPath(Object.freeze({ ...below, version }), path);
+    return statWithPath(Object.freeze({ ...below, version }), path);
   }
   async lstat(path: string): Promise<FsStat> {
-    return withPath(await this.#present(await this.#layer.real(path, false), path), path);
+    return statWithPath(await this.#present(await this.#layer.real(path, false), path), path);
   }
   async #readLink(path: string): Promise<string> {
     const { type, target } = await this.lstat(path);
     if (type !== "symlink" || target === undefined)
-      throw failure("INVALID_ARGUMENT", path, "is no symbolic link");
+      throw backendError("INVALID_ARGUMENT", path, "is no symbolic link");
     return target;
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
@@ -123,9 +124,9 @@ export class OverlayBackend implements FsBackend {
     const real = await this.#layer.real(path, true);
     if (!this.#layer.touched(real)) return this.#layer.lower.readBytes(real);
     const stat = await this.#present(real, path);
-    if (stat.isDir) throw failure("IS_DIRECTORY", path);
+    if (stat.isDir) throw backendError("IS_DIRECTORY", path);
     const node = this.#layer.upper.get(real);
-    if (node?.type !== "file") throw failure("NOT_FOUND", path);
+    if (node?.type !== "file") throw backendError("NOT_FOUND", path);
     return (await this.#layer.content(node)).slice();
   }
   /** Returns content with its version; an unchanged file has the lower backend's. */
@@ -134,7 +135,7 @@ export class OverlayBackend implements FsBackend {
     const real = await this.#layer.real(path, true);
     if (!this.#layer.touched(real)) {
       const found = await readVersioned(this.#layer.lower, real, options);
-      return found === null ? null : Object.freeze({ ...found, stat: withPath(found.stat, path) });
+      return found === null ? null : Object.freeze({ ...found, stat: statWithPath(found.stat, path) });
     }
     // A backend without `read`: changed files have content and facts in memory.
     const { stat, readBytes } = this;
@@ -157,16 +158,16 @@ export class OverlayBackend implements FsBackend {
     const layer = this.#layer;
     const real = await layer.real(path, options.ifAbsent !== true);
     const there = await layer.at(real);
-    if (there !== null && options.ifAbsent === true) throw failure("ALREADY_EXISTS", path);
-    if (there?.isDir === true) throw failure("IS_DIRECTORY", path);
-    if (there !== null && !there.isFile) throw failure("NOT_REGULAR_FILE", path);
+    if (there !== null && options.ifAbsent === true) throw backendError("ALREADY_EXISTS", path);
+    if (there?.isDir === true) throw backendError("IS_DIRECTORY", path);
+    if (there !== null && !there.isFile) throw backendError("NOT_REGULAR_FILE", path);
     checkWritable(there, path);
     if (options.ifVersion !== undefined) {
       const now = there === null ? undefined : (await this.stat(real)).version;
-      if (now !== options.ifVersion) throw failure("CONFLICT", path);
+      if (now !== options.ifVersion) throw backendError("CONFLICT", path);
     }
     if (normalise(path).directory)
-      throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+      throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
     if (there === null) await this.#parents(real, path, options.createDirs === true);
     const stat = layer.facts(real, "file", bytes.length, options.mode ?? there?.mode ?? 0o644);
     await layer.set(real, { type: "file", bytes, from: null, stat });
@@ -175,9 +176,9 @@ export class OverlayBackend implements FsBackend {
   delete(path: string): Promise<void> {
     return this.#inTurn(async () => {
       const real = await this.#layer.real(path, false);
-      if (real === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+      if (real === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
       const there = await this.#present(real, path);
-      if (there.isDir && (await this.listDir(real)).length > 0) throw failure("NOT_EMPTY", path);
+      if (there.isDir && (await this.listDir(real)).length > 0) throw backendError("NOT_EMPTY", path);
       await this.#layer.remove(real);
     });
   }
@@ -191,7 +192,7 @@ export class OverlayBackend implements FsBackend {
       if (there !== null) {
         // A link that leads nowhere, or in a circle, is there and no directory.
         const isDir = there.isDir || (await this.stat(path).catch(() => null))?.isDir;
-        if (isDir !== true || options.existOk === false) throw failure("ALREADY_EXISTS", path);
+        if (isDir !== true || options.existOk === false) throw backendError("ALREADY_EXISTS", path);
         return;
       }
       await this.#parents(real, path, options.parents ?? true);
@@ -201,7 +202,7 @@ export class OverlayBackend implements FsBackend {
   async listDir(path: string): Promise<readonly FsEntry[]> {
     const real = await this.#layer.real(path, true);
     const stat = await this.#present(real, path);
-    if (!stat.isDir) throw failure("NOT_DIRECTORY", path);
+    if (!stat.isDir) throw backendError("NOT_DIRECTORY", path);
     const asked = normalise(path).path;
     const entries = new Map<string, FsEntry>();
     if (!this.#layer.touched(real)) {
@@ -211,7 +212,7 @@ export class OverlayBackend implements FsBackend {
     for (const [at, node] of this.#layer.upper) {
       if (at === real || parentOf(at) !== real) continue;
       if (node === null) entries.delete(nameOf(at));
-      else entries.set(nameOf(at), entryOf(node.stat, childOf(asked, nameOf(at))));
+      else entries.set(nameOf(at), toFsEntry(node.stat, childOf(asked, nameOf(at))));
     }
     return Object.freeze(sortEntries([...entries.values()]));
   }
@@ -229,16 +230,16 @@ export class OverlayBackend implements FsBackend {
       const source = await layer.real(from, true);
       const facts = await this.stat(source).catch((error: unknown) => {
         throw (error as { readonly code?: unknown }).code === "NOT_FOUND"
-          ? failure("NOT_FOUND", from)
+          ? backendError("NOT_FOUND", from)
           : error;
       });
-      if (facts.isDir) throw failure("IS_DIRECTORY", from);
-      if (!facts.isFile) throw failure("NOT_REGULAR_FILE", from);
+      if (facts.isDir) throw backendError("IS_DIRECTORY", from);
+      if (!facts.isFile) throw backendError("NOT_REGULAR_FILE", from);
       const real = await layer.real(to, options.overwrite === true);
       const there = await layer.at(real);
-      if (there !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
-      if (there?.isDir === true) throw failure("IS_DIRECTORY", to);
-      if (real === source) throw failure("SAME_FILE", to);
+      if (there !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
+      if (there?.isDir === true) throw backendError("IS_DIRECTORY", to);
+      if (real === source) throw backendError("SAME_FILE", to);
       checkWritable(there, to);
       if (there === null) await this.#parents(real, to, false);
       const node = layer.upper.get(source);
@@ -251,7 +252,7 @@ export class OverlayBackend implements FsBackend {
   async #symlink(target: string, path: string): Promise<void> {
     checkTarget(target, path);
     const real = await this.#layer.real(path, false);
-    if ((await this.#layer.at(real)) !== null) throw failure("ALREADY_EXISTS", path);
+    if ((await this.#layer.at(real)) !== null) throw backendError("ALREADY_EXISTS", path);
     await this.#parents(real, path, false);
     const stat = this.#layer.facts(real, "symlink", byteLength(target), 0o777, target);
     await this.#layer.set(real, { type: "symlink", target, stat });
@@ -269,7 +270,7 @@ export class OverlayBackend implements FsBackend {
   removeTree(path: string, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TreeCounts> {
     return this.#inTurn(async () => {
       const real = await this.#layer.real(path, false);
-      if (real === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+      if (real === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
       const top = await this.#present(real, path);
       const counts = { files: 0, directories: 0, bytes: 0 };
       const add = async (entry: FsStat | FsEntry): Promise<void> => {
@@ -291,13 +292,13 @@ export class OverlayBackend implements FsBackend {
     if (found !== null) return found;
     const parent = parentOf(real);
     const isBelowFile = parent !== "/" && (await this.#layer.at(parent))?.isDir === false;
-    throw failure(isBelowFile ? "NOT_DIRECTORY" : "NOT_FOUND", path);
+    throw backendError(isBelowFile ? "NOT_DIRECTORY" : "NOT_FOUND", path);
   }
 
   async #parents(real: string, path: string, create: boolean): Promise<void> {
     const missing = await this.#layer.missing(real, path);
     if (missing.length > 0 && !create)
-      throw failure("NOT_FOUND", path, "the parent directory does not exist");
+      throw backendError("NOT_FOUND", path, "the parent directory does not exist");
     for (const directory of missing) await this.#layer.set(directory, this.#layer.directory(directory));
   }
 
@@ -309,12 +310,12 @@ export class OverlayBackend implements FsBackend {
   }
 }
 
-function withPath(stat: FsStat, path: string): FsStat {
+function statWithPath(stat: FsStat, path: string): FsStat {
   const asked = normalise(path).path;
   return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
 
-function entryOf(stat: FsStat, path: string): FsEntry {
+function toFsEntry(stat: FsStat, path: string): FsEntry {
   const { type, isDir, isFile, size, mtime, target } = stat;
   return Object.freeze({
     name: nameOf(path),
@@ -348,8 +349,8 @@ function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvid
       const real = await layer.real(path, true);
       if (!layer.touched(real)) return held.file(real);
       const node = layer.upper.get(real);
-      if (node?.type === "dir") throw failure("IS_DIRECTORY", path);
-      if (node?.type !== "file" || node.bytes === null) throw failure("NOT_FOUND", path);
+      if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
+      if (node?.type !== "file" || node.bytes === null) throw backendError("NOT_FOUND", path);
       return { bytes: node.bytes };
     },
     // The source of a pending copy may change in the lower backend, which is a conflict then.

@@ -23,8 +23,8 @@ import {
 import {
   hasHome,
   homeDirectories,
-  inBoth,
-  kindOf,
+  commonDirectories,
+  entryKind,
   linkTarget,
   privateFiles,
   realOrNone,
@@ -69,13 +69,13 @@ interface ResolvedOptions extends Omit<BubblewrapOptions, "readRoots"> {
 }
 
 /** The maximum number of covers. Each is a mount, and bubblewrap makes them one by one. */
-const MAX_COVERS = 4_096;
+const MAX_COVER_MOUNTS = 4_096;
 /** The descriptor through which the addon passes the system-call filter. */
-const FILTER_FD = "9";
+const SECCOMP_FILTER_FD = "9";
 /** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
-const MAX_HOME_DEPTH = 2;
+const HOME_SECRETS_DEPTH = 2;
 /** Files in memory count for no process, so the size of their file system bounds them. */
-const TEMPORARY_BYTES = String(256 * 1024 * 1024);
+const TMPFS_BYTES = String(256 * 1024 * 1024);
 /** The environment of a command that does not see the home directory: a temporary file system instead. */
 const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
 const EMPTY_SCAN: ScanResult = Object.freeze({
@@ -94,7 +94,7 @@ const EMPTY_SCAN: ScanResult = Object.freeze({
 export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
   const program = options.bubblewrap ?? "bwrap";
   const resolved = resolveReads(options);
-  const trial = [...viewOf(resolved), ...namespaces(options.network), "--", "true"];
+  const trial = [...mountArguments(resolved), ...namespaceArguments(options.network), "--", "true"];
   const tried = spawnSync(program, trial, { encoding: "utf8" });
   if (tried.status !== 0) {
     const missing = tried.error !== undefined;
@@ -106,7 +106,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
         : 'allow unprivileged user namespaces on this machine, or accept less with degrade: "allow"',
     });
   }
-  return provider(options, program);
+  return bubblewrapProvider(options, program);
 }
 
 function resolveReads(options: BubblewrapOptions): ResolvedOptions {
@@ -114,7 +114,7 @@ function resolveReads(options: BubblewrapOptions): ResolvedOptions {
   return { ...options, readRoots: readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots };
 }
 
-function provider(given: BubblewrapOptions, program: string): SandboxProvider {
+function bubblewrapProvider(given: BubblewrapOptions, program: string): SandboxProvider {
   const native = sandboxAddon();
   const options = resolveReads(given);
   const { network, policy, forbiddenSyscalls: forbid = [] } = options;
@@ -133,11 +133,11 @@ function provider(given: BubblewrapOptions, program: string): SandboxProvider {
     status,
     degrade: options.degrade,
     within: (next) =>
-      provider(
+      bubblewrapProvider(
         {
           ...given,
           policy: next,
-          writableRoots: inBoth(
+          writableRoots: commonDirectories(
             options.writableRoots.flatMap((root) => realOrNone(root) ?? []),
             next.write,
           ),
@@ -166,22 +166,22 @@ async function runCovered(
   command: SandboxCommand,
 ): Promise<SandboxOutcome> {
   const { network, policy } = options;
-  const elsewhere = policy === undefined ? [] : await hiddenElsewhere(native, options, policy);
-  const covers = makeCovers();
+  const elsewhere = policy === undefined ? [] : await hiddenOutsideRoots(native, options, policy);
+  const covers = makeCoverFiles();
   try {
     const argv = [
       program,
-      ...viewOf(options),
-      ...coversOf(options, [...before.hidden, ...elsewhere], before, covers),
-      ...namespaces(network),
-      ...(!network || (bare.forbid ?? []).length > 0 ? ["--seccomp", FILTER_FD] : []),
+      ...mountArguments(options),
+      ...coverArguments(options, [...before.hidden, ...elsewhere], before, covers),
+      ...namespaceArguments(network),
+      ...(!network || (bare.forbid ?? []).length > 0 ? ["--seccomp", SECCOMP_FILTER_FD] : []),
       ...["--chdir", command.cwd, "--"],
       ...command.argv,
     ];
     const env = options.readRoots === null || hasHome(policy?.read ?? []) ? {} : PRIVATE_HOME;
     const outside = { ...command, cwd: "/", env: { ...env, ...command.env } };
     const outcome = await runNative(native, bare, argv, outside);
-    checkStarted(outcome.exitCode, outcome.stderr, command.argv[0] ?? "");
+    assertStarted(outcome.exitCode, outcome.stderr, command.argv[0] ?? "");
     return outcome;
   } finally {
     rmSync(covers.base, { recursive: true, force: true });
@@ -189,25 +189,25 @@ async function runCovered(
 }
 
 /** Returns the mounts a command starts with, before covers. Later mounts lie over earlier ones. */
-function viewOf({ readRoots, writableRoots, network }: ResolvedOptions): readonly string[] {
+function mountArguments({ readRoots, writableRoots, network }: ResolvedOptions): readonly string[] {
   const bound = (path: string): readonly string[] => {
     const target = linkTarget(path);
     return target === undefined ? ["--ro-bind-try", path, path] : ["--symlink", target, path];
   };
-  const temporary = (path: string): readonly string[] => ["--size", TEMPORARY_BYTES, "--tmpfs", path];
+  const temporary = (path: string): readonly string[] => ["--size", TMPFS_BYTES, "--tmpfs", path];
   return [
     ...(readRoots === null ? ["--ro-bind", "/", "/"] : temporary("/tmp")),
     // Hides the sockets of services: one of them could run a program outside the sandbox.
     ...temporary("/run"),
     ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
-    ...sorted(readRoots ?? []).flatMap(bound),
+    ...sortedByPath(readRoots ?? []).flatMap(bound),
     ...["--dev", "/dev", ...temporary("/dev/shm"), "--proc", "/proc"],
-    ...sorted(writableRoots).flatMap((path) => ["--bind", path, path]),
+    ...sortedByPath(writableRoots).flatMap((path) => ["--bind", path, path]),
     ...["--remount-ro", "/dev", "--remount-ro", "/run", "--remount-ro", "/"],
   ];
 }
 
-function namespaces(network: boolean): readonly string[] {
+function namespaceArguments(network: boolean): readonly string[] {
   return [
     ...["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...(network ? [] : ["--unshare-net"]),
@@ -216,7 +216,7 @@ function namespaces(network: boolean): readonly string[] {
 }
 
 /** Returns secrets and the state directory, where they are outside the roots. */
-async function hiddenElsewhere(
+async function hiddenOutsideRoots(
   native: ReturnType<typeof sandboxAddon>,
   { readRoots, writableRoots }: ResolvedOptions,
   policy: CommandPolicy,
@@ -226,26 +226,26 @@ async function hiddenElsewhere(
     places.some((place) => isWithin(path, place)) || writableRoots.some((root) => isWithin(path, root));
   const named = [...privateFiles(), ...(policy.stateDir === undefined ? [] : [policy.stateDir])];
   const entries = named
-    .filter((path) => isSeen(path) && kindOf(path) !== "missing")
-    .map((path) => ({ path, directory: kindOf(path) === "directory" }));
+    .filter((path) => isSeen(path) && entryKind(path) !== "missing")
+    .map((path) => ({ path, directory: entryKind(path) === "directory" }));
   const outside = (path: string): boolean => !writableRoots.some((root) => isWithin(path, root));
   const rules = { ...policy, protect: false };
   const found = [
     await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
-    await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: MAX_HOME_DEPTH }),
+    await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: HOME_SECRETS_DEPTH }),
   ];
   const hidden = found.flatMap((one) => one.hidden).filter(({ path }) => isSeen(path) && outside(path));
   return [...entries, ...hidden];
 }
 
-interface Covers {
+interface CoverFiles {
   readonly base: string;
   readonly file: string;
   readonly directory: string;
 }
 
 /** Creates an empty file and an empty directory, which are mounted over hidden entries. */
-function makeCovers(): Covers {
+function makeCoverFiles(): CoverFiles {
   const base = mkdtempSync(join(tmpdir(), "filewright-cover-"));
   const [file, directory] = [join(base, "file"), join(base, "directory")];
   writeFileSync(file, "", { mode: 0o444 });
@@ -254,40 +254,40 @@ function makeCovers(): Covers {
 }
 
 /** Returns mounts over hidden and protected entries, directories before their content. */
-function coversOf(
+function coverArguments(
   { readOnlyPaths, policy }: ResolvedOptions,
   hidden: readonly HiddenEntry[],
   found: ScanResult,
-  covers: Covers,
+  covers: CoverFiles,
 ): readonly string[] {
   const mounts = new Map<string, string>();
-  for (const path of readOnlyPaths) if (kindOf(path) !== "missing") mounts.set(path, path);
+  for (const path of readOnlyPaths) if (entryKind(path) !== "missing") mounts.set(path, path);
   if (policy?.protect === true) {
     for (const { path, type } of found.protected) if (type !== "link") mounts.set(path, path);
     for (const { path, kind } of found.repositories) if (kind === "file") mounts.set(path, path);
   }
   for (const { path, directory } of hidden) mounts.set(path, directory ? covers.directory : covers.file);
-  if (mounts.size > MAX_COVERS) {
+  if (mounts.size > MAX_COVER_MOUNTS) {
     throw makeError(
       "SANDBOX_SETUP_FAILED",
       `${mounts.size} secret, denied and protected places are too many to be covered for a command`,
-      { hint: `narrow access.write; at most ${MAX_COVERS} are covered` },
+      { hint: `narrow access.write; at most ${MAX_COVER_MOUNTS} are covered` },
     );
   }
   const hiddenDirectories = new Set(hidden.flatMap((one) => (one.directory ? [one.path] : [])));
   // A mount point cannot be renamed. Below a cover nothing can be, and it must not be opened.
   const pinned = new Set(found.pinned.filter((path) => !mounts.has(path) && !isBelowAny(path, mounts)));
-  return sorted([...mounts.keys(), ...pinned])
+  return sortedByPath([...mounts.keys(), ...pinned])
     .filter((path) => !isBelowAny(path, hiddenDirectories))
     .flatMap((path) =>
       pinned.has(path) ? ["--bind", path, path] : ["--ro-bind", mounts.get(path) ?? path, path],
     );
 }
 
-const sorted = (paths: readonly string[]): readonly string[] => [...paths].sort();
+const sortedByPath = (paths: readonly string[]): readonly string[] => [...paths].sort();
 
 /** Throws bubblewrap's own errors, which would look like the command's. */
-function checkStarted(exitCode: number | null, stderr: string, program: string): void {
+function assertStarted(exitCode: number | null, stderr: string, program: string): void {
   if (exitCode !== 1 || !stderr.startsWith("bwrap: ")) return;
   const line = stderr.split("\n", 1)[0] ?? "";
   const missing = /^bwrap: execvp .*: (No such file or directory|Permission denied)$/u.exec(line);

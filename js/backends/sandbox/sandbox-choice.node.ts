@@ -106,22 +106,22 @@ const checkOptions = optionChecker("sandboxFor", SANDBOX_OPTIONS);
 export function sandboxFor(given: SandboxOptions): SandboxProvider {
   const options = checkOptions(given);
   try {
-    return chosen(options);
+    return chooseTier(options);
   } catch (error) {
     const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
     if (!missing || options.degrade !== "allow") throw error;
-    return degraded(options);
+    return degradedSandbox(options);
   }
 }
 
-function chosen(options: SandboxOptions): SandboxProvider {
+function chooseTier(options: SandboxOptions): SandboxProvider {
   const { provider = "auto", remote } = options;
-  if (provider === "remote" || (provider === "auto" && !isHere() && remote !== undefined)) {
+  if (provider === "remote" || (provider === "auto" && !isInstalled() && remote !== undefined)) {
     if (remote === undefined) throw unavailable("no remote sandbox was given");
     return remote;
   }
   const system = provider === "auto" ? process.platform : provider === "linux" ? "linux" : "darwin";
-  if (system !== process.platform || !isHere()) {
+  if (system !== process.platform || !isInstalled()) {
     throw unavailable(`this system (${process.platform}) has no sandbox of that kind`);
   }
   if (system === "darwin") {
@@ -142,18 +142,18 @@ function chosen(options: SandboxOptions): SandboxProvider {
 }
 
 /** Returns the next weaker sandbox where the requested one is missing and the host allows it. */
-function degraded(options: SandboxOptions): SandboxProvider {
+function degradedSandbox(options: SandboxOptions): SandboxProvider {
   const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
   if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
     const incomplete = options.tier === "strict" || readOnlyPaths.length > 0;
     const allowed = { writableRoots, readRoots, network, forbiddenSyscalls, limits };
     return fastSandbox({ ...allowed, degrade: "allow", incomplete });
   }
-  return unconfined();
+  return unconfinedProvider();
 }
 
 /** Returns a provider without any sandbox. */
-function unconfined(): SandboxProvider {
+function unconfinedProvider(): SandboxProvider {
   const status: SandboxStatus = Object.freeze({ tier: "none", files: "none", network: "none" });
   return Object.freeze<SandboxProvider>({
     status,
@@ -179,14 +179,14 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
         extraRead === null || policy.read === null ? null : [...policy.read, ...(extraRead ?? [])];
       return seatbelt({ writableRoots: policy.write, readRoots, network, degrade });
     }
-    if (!isHere()) throw unavailable(`this system (${process.platform}) has none`);
+    if (!isInstalled()) throw unavailable(`this system (${process.platform}) has none`);
     if (options.tier === "fast") return fast(false);
     return bubblewrapSandbox({ ...common, readRoots: "policy", readOnlyPaths: [], bubblewrap });
   } catch (error) {
     const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
     if (!missing || degrade !== "allow") throw error;
-    return process.platform === "linux" ? fast(true) : unconfined();
+    return process.platform === "linux" ? fast(true) : unconfinedProvider();
   }
 }
 
-const isHere = (): boolean => process.platform === "linux" || process.platform === "darwin";
+const isInstalled = (): boolean => process.platform === "linux" || process.platform === "darwin";

@@ -37,7 +37,7 @@ export interface WritableTree {
 }
 
 /** The maximum size of a config. A larger one is not git's own, and is emptied. */
-const MAX_CONFIG_BYTES = 1024 * 1024;
+const MAX_GIT_CONFIG_BYTES = 1024 * 1024;
 
 /** Returns access to the entries below these roots. */
 export function writableTree(native: NativeBinding, roots: readonly string[]): WritableTree {
@@ -50,7 +50,7 @@ export function writableTree(native: NativeBinding, roots: readonly string[]): W
   return {
     remove: (place) => native.sandboxRemove(rootOf(place.path), hex(place)).catch(rethrow),
     read: async (path) =>
-      (await native.sandboxRead(...at(path), MAX_CONFIG_BYTES).catch(rethrow)) ?? undefined,
+      (await native.sandboxRead(...at(path), MAX_GIT_CONFIG_BYTES).catch(rethrow)) ?? undefined,
     replace: (path, text) => native.sandboxReplace(...at(path), text).catch(rethrow),
   };
 }
@@ -87,11 +87,12 @@ export async function cleanUp(
   }
   for (const place of after.protected) {
     const own = kept.get(ownerOf(place.path));
-    if (own !== undefined && own.kind !== "file") await attempt(() => reduce(place, own, places));
+    if (own !== undefined && own.kind !== "file")
+      await attempt(() => cleanRepositoryEntry(place, own, places));
     else if (!isKnown.place(place) && !isBelowAny(place.path, kept) && !isBelowAny(place.path, removed))
       await remove(place);
   }
-  if (failures.length > 0) throw left(failures[0]);
+  if (failures.length > 0) throw removalError(failures[0]);
   return { removed: [...removed], repositories: [...kept.keys()] };
 }
 
@@ -127,7 +128,7 @@ function ownerOf(path: string): string {
 }
 
 /** Removes or reduces one entry of a repository that git would run or follow. */
-async function reduce(
+async function cleanRepositoryEntry(
   place: ProtectedEntry,
   { path, kind }: RepositoryEntry,
   places: WritableTree,
@@ -150,7 +151,7 @@ async function targetOf(path: string, places: WritableTree): Promise<string> {
 }
 
 /** Returns the error for an entry of a command that could not be removed. */
-function left(error: unknown): unknown {
+function removalError(error: unknown): unknown {
   if (!(error instanceof FilewrightError)) return error;
   return new FilewrightError(
     error.code,

@@ -107,7 +107,7 @@ export function linkTarget(path: string): string | undefined {
 }
 
 /** Returns whether a path is a directory, a file or missing. Follows no link. */
-export function kindOf(path: string): "directory" | "file" | "missing" {
+export function entryKind(path: string): "directory" | "file" | "missing" {
   try {
     return lstatSync(path).isDirectory() ? "directory" : "file";
   } catch {
@@ -125,11 +125,11 @@ export function realOrNone(path: string): string | undefined {
 }
 
 /** Returns the paths that are in both lists or below an entry of the other. */
-export function inBoth(a: readonly string[], b: readonly string[]): readonly string[] {
+export function commonDirectories(a: readonly string[], b: readonly string[]): readonly string[] {
   const common = a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
   return [...new Set(common)];
 }
 
 function exists(path: string): boolean {
-  return kindOf(path) !== "missing";
+  return entryKind(path) !== "missing";
 }

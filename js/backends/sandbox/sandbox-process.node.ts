@@ -48,17 +48,17 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
-    end(child);
+    killGroup(child);
   }, command.timeoutMs);
-  const abort = (): void => end(child);
+  const abort = (): void => killGroup(child);
   command.signal?.addEventListener("abort", abort, { once: true });
   try {
     const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
-      child.once("error", (error: NodeJS.ErrnoException) => reject(refused(program, error)));
+      child.once("error", (error: NodeJS.ErrnoException) => reject(startError(program, error)));
       child.once("exit", (exit, by) => resolve([exit, by]));
     });
     // Processes that it left running end with it.
-    end(child);
+    killGroup(child);
     await Promise.race([
       Promise.all([out.ended, err.ended]),
       new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref()),
@@ -78,7 +78,7 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
   }
 }
 
-function end(child: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, "SIGKILL");
@@ -109,7 +109,7 @@ function captureOutput(stream: NodeJS.ReadableStream, most: number): CappedOutpu
   return { ended, more: () => more, text: () => Buffer.concat(chunks).toString("utf8") };
 }
 
-function refused(program: string, error: NodeJS.ErrnoException): Error {
+function startError(program: string, error: NodeJS.ErrnoException): Error {
   const codes = { ENOENT: "NOT_FOUND", EACCES: "PERMISSION_DENIED" } as const;
   const code = codes[error.code as keyof typeof codes] ?? "IO_ERROR";
   return makeError(code, `${program} cannot be run: ${error.code ?? "it failed"}`, {});

@@ -22,7 +22,7 @@ interface RunningCommand {
   known?: ExistingEntries;
 }
 
-const running = new Set<RunningCommand>();
+const runningCommands = new Set<RunningCommand>();
 
 /**
  * Runs a command between two scans of the tree, and removes the protected entries it made.
@@ -35,9 +35,9 @@ export async function runCleaned(
   look: () => Promise<ScanResult>,
   run: (before: ScanResult) => Promise<SandboxOutcome>,
 ): Promise<SandboxOutcome> {
-  const own: RunningCommand = { roots, others: new Set(running) };
-  for (const other of running) other.others.add(own);
-  running.add(own);
+  const own: RunningCommand = { roots, others: new Set(runningCommands) };
+  for (const other of runningCommands) other.others.add(own);
+  runningCommands.add(own);
   try {
     const before = await look();
     const base = withoutMadeBy(own.others, before);
@@ -55,7 +55,7 @@ export async function runCleaned(
       throw error;
     }
   } finally {
-    running.delete(own);
+    runningCommands.delete(own);
   }
 }
 

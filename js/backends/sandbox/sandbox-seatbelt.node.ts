@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { FilewrightError } from "../../engine/errors.ts";
-import { inBoth, realOrNone } from "./sandbox-places.node.ts";
+import { commonDirectories, realOrNone } from "./sandbox-places.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
 import type { CommandPolicy, SandboxProvider, SandboxStatus } from "./sandbox.ts";
 
@@ -37,7 +37,7 @@ const SYSTEM_DIRECTORIES = [
 export function seatbeltProfile(options: SeatbeltOptions): string {
   const { writableRoots, readRoots = null, network = false, readOnlyPaths = [], hidden = [] } = options;
   const below = (paths: readonly string[]): string =>
-    paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
+    paths.map((path) => `(subpath ${quotedForProfile(path)})`).join(" ");
   return [
     "(version 1)",
     "(deny default)",
@@ -60,7 +60,7 @@ export function seatbeltProfile(options: SeatbeltOptions): string {
 }
 
 /** Returns a string literal of the profile's language. */
-function quoted(text: string): string {
+function quotedForProfile(text: string): string {
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
@@ -85,7 +85,7 @@ export function seatbelt(options: SeatbeltOptions, policy?: CommandPolicy): Sand
     degrade: options.degrade,
     within: (next) => {
       const roots = writableRoots.flatMap((root) => realOrNone(root) ?? []);
-      return seatbelt({ ...options, writableRoots: inBoth(roots, next.write) }, next);
+      return seatbelt({ ...options, writableRoots: commonDirectories(roots, next.write) }, next);
     },
     run: (command) => runProcess([...prefix, ...command.argv], command),
   });

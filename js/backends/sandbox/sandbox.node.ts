@@ -28,7 +28,7 @@ import {
 import {
   hasHome,
   homeDirectories,
-  inBoth,
+  commonDirectories,
   privateFiles,
   readsWithin,
   realOrNone,
@@ -108,7 +108,7 @@ export interface FastOptions extends Omit<LinuxSandboxOptions, "readRoots"> {
 }
 
 /** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
-const MAX_HOME_DEPTH = 2;
+const HOME_SECRETS_DEPTH = 2;
 
 /**
  * Commands that the kernel keeps inside their roots and off the network.
@@ -161,7 +161,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     const rules = { ...policy, protect: false };
     const found = [
       await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
-      await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: MAX_HOME_DEPTH }),
+      await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: HOME_SECRETS_DEPTH }),
     ];
     return [...named, ...found.flatMap(({ hidden }) => hidden.map(({ path }) => path))].filter(outside);
   };
@@ -187,7 +187,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     degrade,
     within: (next) => {
       const roots = options.writableRoots.flatMap((root) => realOrNone(root) ?? []);
-      return fastSandbox({ ...options, policy: next, writableRoots: inBoth(roots, next.write) });
+      return fastSandbox({ ...options, policy: next, writableRoots: commonDirectories(roots, next.write) });
     },
     async run(command) {
       if (policy?.protect !== true) return run(command);

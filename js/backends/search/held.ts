@@ -15,7 +15,7 @@ export interface HeldFile {
 
 /** The searchable contents of a backend that holds its files in memory. */
 export interface ContentProvider {
-  readonly signs: Signs;
+  readonly signs: ContentSigns;
   /**
    * Changes whenever an entry is added, removed or moved, or the content of a file with a watched
    * name changes.
@@ -35,25 +35,25 @@ export interface ContentProvider {
   intact(): boolean;
 }
 
-const offered = new WeakMap<FsBackend, ContentProvider>();
+const providersByBackend = new WeakMap<FsBackend, ContentProvider>();
 
 /** Registers the contents that a backend holds. */
 export function provideContents(backend: FsBackend, contents: ContentProvider): void {
-  offered.set(backend, contents);
+  providersByBackend.set(backend, contents);
 }
 
 /** Returns the contents that a backend holds, or undefined where searches have to read it. */
 export function contentsOf(backend: FsBackend): ContentProvider | undefined {
-  const contents = offered.get(backend);
+  const contents = providersByBackend.get(backend);
   return contents?.intact() === true ? contents : undefined;
 }
 
 /** Codes of contents that are not indexed: never read, read by one query, and those of the engine. */
-export const NEVER = -4;
-const ONCE = -3;
+export const NEVER_READ_CODE = -4;
+const READ_ONCE_CODE = -3;
 /** Every query has to read it. */
-const ALWAYS = -2;
-export const BINARY = -1;
+const NOT_INDEXED_CODE = -2;
+export const BINARY_CODE = -1;
 
 /** The maximum memory of the index, in bytes; contents beyond it are read by every query. */
 const MAX_INDEX_BYTES = 128 << 20;
@@ -63,7 +63,7 @@ const MAX_INDEX_BYTES = 128 << 20;
  */
 const MAX_INDEXED_BYTES = 1 << 20;
 /** The minimum number of contents to index before the index is rebuilt to drop those that are gone. */
-const LEAST_CONTENTS = 4096;
+const MIN_INDEXED_CONTENTS = 4096;
 
 /** A set of numbers: those of the contents that can match. */
 export interface Candidates {
@@ -73,7 +73,7 @@ export interface Candidates {
 }
 
 /** The index of contents. A content is indexed when a second query reads it. */
-export class Signs {
+export class ContentSigns {
   #index: HeldIndex | undefined;
   #codes = new WeakMap<Uint8Array, number>();
   #known = 0;
@@ -86,23 +86,23 @@ export class Signs {
 
   /** Returns the number of a content, or one of the codes above. */
   codeOf(content: Uint8Array): number {
-    return this.#codes.get(content) ?? NEVER;
+    return this.#codes.get(content) ?? NEVER_READ_CODE;
   }
 
   /** Records that a query has read a content, and returns its code. */
   read(content: Uint8Array): number {
     const code = this.codeOf(content);
-    if (code !== NEVER && code !== ONCE) return code;
-    const next = code === NEVER ? ONCE : this.#sign(content);
+    if (code !== NEVER_READ_CODE && code !== READ_ONCE_CODE) return code;
+    const next = code === NEVER_READ_CODE ? READ_ONCE_CODE : this.#sign(content);
     this.#codes.set(content, next);
     return next;
   }
 
   #sign(content: Uint8Array): number {
-    if (content.length > MAX_INDEXED_BYTES) return ALWAYS;
+    if (content.length > MAX_INDEXED_BYTES) return NOT_INDEXED_CODE;
     this.#index ??= engine().heldIndex();
     // Checked only now and then, because it is a call of the engine.
-    if (this.#known % 256 === 0 && this.#index.bytes() > MAX_INDEX_BYTES) return ALWAYS;
+    if (this.#known % 256 === 0 && this.#index.bytes() > MAX_INDEX_BYTES) return NOT_INDEXED_CODE;
     const code = this.#index.sign(content);
     if (code >= 0) this.#known = code + 1;
     return code;
@@ -119,7 +119,7 @@ export class Signs {
    * exist.
    */
   tidy(contents: number): void {
-    if (this.#known > LEAST_CONTENTS + 3 * contents) this.forget();
+    if (this.#known > MIN_INDEXED_CONTENTS + 3 * contents) this.forget();
   }
 
   /** Clears the index. */

@@ -5,7 +5,7 @@ import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { ENTRIES_PER_CHECK, Yielder, sortYielding } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints } from "../paths.ts";
-import { atLeastOne, globsOf, type Signalled } from "./search-grep.ts";
+import { positiveLimit, globsOf, type Signalled } from "./search-grep.ts";
 import { type SearchPlace, SearchWalk } from "./search-walk.ts";
 
 const DAY_MS = 86_400_000;
@@ -27,7 +27,7 @@ export async function findBackend(
 ): Promise<FindResult> {
   if (backend.find !== undefined) return backend.find(root, query);
   const { pattern, type = "file", sort = "path", recencyMs = DAY_MS, cursor } = query;
-  const limit = atLeastOne("limit", query.limit);
+  const limit = positiveLimit("limit", query.limit);
   const after = cursor === undefined ? undefined : decodeCursor("find", cursor);
   const since = after?.since ?? Math.max(0, Date.now() - recencyMs);
   const globs = globsOf(pattern, query);
@@ -55,7 +55,7 @@ export async function findBackend(
   const all = sort === "path" ? found : await sortYielding(found, compare, yielder);
   const last = after === undefined ? undefined : { path: after.path, time: after.number };
   const rest = last === undefined ? all : all.filter((entry) => compare(entry, last) > 0);
-  const most = atLeastOne("maxTextBytes", query.maxTextBytes);
+  const most = positiveLimit("maxTextBytes", query.maxTextBytes);
   const page: FoundEntry[] = [];
   for (let bytes = 0; page.length < Math.min(limit, rest.length) && bytes < most; ) {
     const next = rest[page.length] as FoundEntry;

@@ -16,7 +16,7 @@ const RECENT_POOL = 4;
 /**
  * The score that is added for a change within the given milliseconds. A matching letter is worth 12 or more.
  */
-const RECENT: readonly (readonly [ms: number, bonus: number])[] = [
+const RECENCY_BONUSES: readonly (readonly [ms: number, bonus: number])[] = [
   [3_600_000, 24],
   [86_400_000, 16],
   [7 * 86_400_000, 8],
@@ -33,22 +33,22 @@ export async function findFilesBackend(
   place: SearchPlace = {},
 ): Promise<FuzzyResult> {
   const { rank, ...rest } = query;
-  if (rank !== "recent") return byScore(backend, root, rest, place);
+  if (rank !== "recent") return compareScores(backend, root, rest, place);
   const limit = query.limit ?? 20;
-  const pool = await byScore(backend, root, { ...rest, limit: limit * RECENT_POOL }, place);
+  const pool = await compareScores(backend, root, { ...rest, limit: limit * RECENT_POOL }, place);
   const now = Date.now();
   const files: { readonly path: string; readonly score: number }[] = [];
   for (const { path, score } of pool.files) {
     // An entry that has vanished counts as the oldest.
     const time = await timeOf(backend, childOf(root, path)).catch(() => 0);
-    const bonus = RECENT.find(([ms]) => now - time <= ms)?.[1] ?? 0;
+    const bonus = RECENCY_BONUSES.find(([ms]) => now - time <= ms)?.[1] ?? 0;
     files.push({ path, score: score + bonus });
   }
   files.sort((a, b) => b.score - a.score);
   return { files: files.slice(0, limit), total: pool.total };
 }
 
-async function byScore(
+async function compareScores(
   backend: FsBackend,
   root: string,
   query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
@@ -90,13 +90,13 @@ export async function rankYielding(
       found.push(...ranked.files);
     }
     // Stable: of equals the first is first, as in one slice.
-    const files = await sortYielding(found, better, yielder);
+    const files = await sortYielding(found, isBetterMatch, yielder);
     if (total > 0) return { files: files.slice(0, Math.min(limit, MAX_LIMIT)), total };
   }
   return { files: [], total: 0 };
 }
 
 /** The order of results: of two with one score the shorter path is better. */
-function better(a: RankedPath, b: RankedPath): number {
+function isBetterMatch(a: RankedPath, b: RankedPath): number {
   return b.score - a.score || utf8Length(a.path) - utf8Length(b.path);
 }

@@ -27,19 +27,19 @@ export interface Signalled {
 }
 
 /** The counts of a walk, in addition to its files. */
-export interface Counted {
+export interface SearchCounts {
   readonly unreadable: number;
   readonly ignored: number;
 }
 
-const NO_COUNTS: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
+const NO_COUNTS: SearchCounts = Object.freeze({ unreadable: 0, ignored: 0 });
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 /** As `Limits::ROW_BYTES` of `crates/core/src/search`. */
 const ROW_BYTES = 4;
 
 /** One search of contents, with its results so far. */
-export class Search {
+export class GrepSearch {
   readonly compiled: CompiledQuery | SentQuery;
   /** Larger files are passed over (bytes). */
   readonly maxFileBytes: number;
@@ -63,8 +63,8 @@ export class Search {
   constructor(query: SearchQuery & Signalled) {
     this.from = query.cursor === undefined ? { path: "", number: 0 } : decodeCursor("grep", query.cursor);
     this.#query = query;
-    this.#maxResults = atLeastOne("maxResults", query.maxResults);
-    this.#textLeft = atLeastOne("maxTextBytes", query.maxTextBytes);
+    this.#maxResults = positiveLimit("maxResults", query.maxResults);
+    this.#textLeft = positiveLimit("maxTextBytes", query.maxTextBytes);
     this.maxFileBytes = query.maxFileBytes ?? MAX_FILE_BYTES;
     const output = query.output ?? "content";
     if (!["content", "files", "count"].includes(output)) {
@@ -172,7 +172,7 @@ export class Search {
   }
 
   /** Returns the result, given the counts of a walk. @throws CANCELLED */
-  async result(walked: Counted = NO_COUNTS, fresh: Freshness = "scan"): Promise<SearchResult> {
+  async result(walked: SearchCounts = NO_COUNTS, fresh: Freshness = "scan"): Promise<SearchResult> {
     const matches: SearchMatch[] = [];
     const counts: FileCount[] = [];
     const reached = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;
@@ -242,7 +242,7 @@ export function globsOf(
 }
 
 /** @throws INVALID_ARGUMENT */
-export function atLeastOne(name: string, value: number | undefined): number {
+export function positiveLimit(name: string, value: number | undefined): number {
   if (value === undefined) return WHOLE_FILE;
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw argument(name, `${name} must be a whole number of at least 1`);
@@ -274,7 +274,7 @@ class HitPrefetcher {
     search: (contents: readonly Uint8Array[]) => Promise<readonly TextHits[]>,
   ): Promise<TextHits> {
     if (!this.#hits.has(content)) {
-      const contents = together(content, following());
+      const contents = batchContents(content, following());
       const found = await search(contents);
       contents.forEach((one, at) => void this.#hits.set(one, found[at] as TextHits));
     }
@@ -284,7 +284,7 @@ class HitPrefetcher {
   }
 }
 
-function together(first: Uint8Array, following: Iterable<Uint8Array>): readonly Uint8Array[] {
+function batchContents(first: Uint8Array, following: Iterable<Uint8Array>): readonly Uint8Array[] {
   const contents = [first];
   let bytes = first.length;
   for (const content of following) {

@@ -5,13 +5,19 @@
  */
 import type { SearchQuery } from "../../engine/search.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { BINARY, type Candidates, type ContentProvider, type HeldFile, NEVER } from "./held.ts";
-import type { Search } from "./search-grep.ts";
+import {
+  BINARY_CODE,
+  type Candidates,
+  type ContentProvider,
+  type HeldFile,
+  NEVER_READ_CODE,
+} from "./held.ts";
+import type { GrepSearch } from "./search-grep.ts";
 import { WalkCache } from "./search-memo.ts";
 import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
 
 /** The number of files by which a walk is ahead of the search; its counts up to there are reported. */
-export const WINDOW = 8;
+export const WALK_AHEAD_FILES = 8;
 /** The maximum number of cached walks of a backend. */
 const MAX_VIEWS = 8;
 /** The maximum number of files of a cached walk. */
@@ -19,7 +25,7 @@ const MAX_VIEW_FILES = 500_000;
 /** The maximum number of files of a walk whose directories are cached. */
 const MAX_REMEMBERED_PATHS = 100_000;
 /** Files that are passed over between two looks at the clock. */
-const STRIDE = 1024;
+const FILES_PER_CLOCK_CHECK = 1024;
 
 type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
 
@@ -58,16 +64,16 @@ class View {
 
   /** The counts of a scan's walk when the search ends at a file. */
   countsAt(place: number): Counts {
-    const ahead = place + WINDOW - 1;
+    const ahead = place + WALK_AHEAD_FILES - 1;
     if (ahead >= this.paths.length) return this.total;
     return { unreadable: this.#unreadable[ahead] as number, ignored: this.#ignored[ahead] as number };
   }
 }
 
-const kept = new WeakMap<object, Map<string, View>>();
+const viewsByOwner = new WeakMap<object, Map<string, View>>();
 
 /** The properties of a query that select its files. */
-function keyOf(root: string, query: SearchQuery, top: string | undefined, from: string): string {
+function viewKeyOf(root: string, query: SearchQuery, top: string | undefined, from: string): string {
   const { glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles } = query;
   return JSON.stringify([root, glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles, top, from]);
 }
@@ -84,14 +90,14 @@ export interface HeldSearch {
 
 /** Searches a tree; returns the counts of its walk, and whether the walk was cached. */
 export async function searchHeld(
-  search: Search,
+  search: GrepSearch,
   given: HeldSearch,
 ): Promise<Counts & { readonly kept: boolean }> {
   const { owner, held, root, query, top } = given;
   held.watch(query.ignoreFiles ?? IGNORE_FILES);
-  const key = keyOf(root, query, top, search.from.path);
-  const views = kept.get(owner) ?? new Map<string, View>();
-  kept.set(owner, views);
+  const key = viewKeyOf(root, query, top, search.from.path);
+  const views = viewsByOwner.get(owner) ?? new Map<string, View>();
+  viewsByOwner.set(owner, views);
   const known = views.get(key);
   if (known !== undefined) {
     views.delete(key);
@@ -104,7 +110,7 @@ export async function searchHeld(
   const fewer = known === undefined || known.paths.length <= MAX_REMEMBERED_PATHS;
   const view = new View(held, fewer ? known : undefined);
   const walk = given.walk(view.memo);
-  const whole = await first(search, held, view, walk, top);
+  const whole = await walkAndSearch(search, held, view, walk, top);
   view.memo.over(whole);
   if (whole && view.paths.length <= MAX_VIEW_FILES && held.shape() === shape) {
     view.shape = shape;
@@ -115,8 +121,8 @@ export async function searchHeld(
 }
 
 /** Walks and searches; false where the search ended before the walk. */
-async function first(
-  search: Search,
+async function walkAndSearch(
+  search: GrepSearch,
   held: ContentProvider,
   view: View,
   walk: SearchWalk,
@@ -126,10 +132,10 @@ async function first(
   let at = 0;
   for await (const run of walk.runs(top)) {
     for (const found of run) {
-      const unsigned = { content: undefined, code: NEVER, generation: -1 };
+      const unsigned = { content: undefined, code: NEVER_READ_CODE, generation: -1 };
       found.slot ??= { file: await fileOrError(held, found.entry.path), ...unsigned };
       view.add(found.path, found.slot as ViewFile, walk.counts);
-      if (view.paths.length - at < WINDOW) continue;
+      if (view.paths.length - at < WALK_AHEAD_FILES) continue;
       const goesOn = viewSearch.next(at++);
       if (goesOn !== true && !(await goesOn)) return false;
     }
@@ -140,7 +146,7 @@ async function first(
 }
 
 /** Searches the candidates of a cached walk. */
-async function searchCached(search: Search, held: ContentProvider, view: View): Promise<Counts> {
+async function searchCached(search: GrepSearch, held: ContentProvider, view: View): Promise<Counts> {
   held.signs.tidy(view.paths.length);
   const viewSearch = new ViewSearch(search, held, view);
   for (let at = 0; at < view.paths.length; at++) {
@@ -152,19 +158,19 @@ async function searchCached(search: Search, held: ContentProvider, view: View): 
 
 /** A search of the files of a view: it skips files that cannot match. */
 class ViewSearch {
-  readonly #search: Search;
+  readonly #search: GrepSearch;
   readonly #held: ContentProvider;
   readonly #view: View;
   readonly #generation: number;
   readonly #candidates: Candidates | undefined;
   #looked = 0;
 
-  constructor(search: Search, held: ContentProvider, view: View) {
+  constructor(search: GrepSearch, held: ContentProvider, view: View) {
     this.#search = search;
     this.#held = held;
     this.#view = view;
     this.#generation = held.signs.generation;
-    this.#candidates = orForget(held, () => held.signs.candidates(search.compiled));
+    this.#candidates = callOrForgetSigns(held, () => held.signs.candidates(search.compiled));
   }
 
   /** Takes a file; false where the search is at its end. At once where nothing has to be waited for. */
@@ -175,7 +181,7 @@ class ViewSearch {
     // Codes of a newer generation are no numbers of these candidates.
     const known = this.#generation === signs.generation;
     if (!known || !passesOver(this.#search, slot.file, code, this.#candidates)) return this.#read(at);
-    return ++this.#looked % STRIDE !== 0 || this.#inTime(at);
+    return ++this.#looked % FILES_PER_CLOCK_CHECK !== 0 || this.#inTime(at);
   }
 
   async #inTime(at: number): Promise<boolean> {
@@ -191,13 +197,13 @@ class ViewSearch {
 
 /** Counts a file that need not be read; false for one that has to be. */
 function passesOver(
-  search: Search,
+  search: GrepSearch,
   file: HeldFile | Error,
   code: number,
   candidates: Candidates | undefined,
 ): boolean {
   if (file instanceof Error || file.bytes.length > search.maxFileBytes) return false;
-  if (code === BINARY) {
+  if (code === BINARY_CODE) {
     search.binary++;
     return true;
   }
@@ -208,7 +214,7 @@ function passesOver(
 
 /** Returns true when a content with this code can match; a binary one cannot. */
 function canMatch(code: number, candidates: Candidates | undefined): boolean {
-  if (code === BINARY) return false;
+  if (code === BINARY_CODE) return false;
   if (candidates === undefined || code < 0 || code >= candidates.known) return true;
   return (((candidates.bits[code >> 3] as number) >> (code & 7)) & 1) === 1;
 }
@@ -216,7 +222,7 @@ function canMatch(code: number, candidates: Candidates | undefined): boolean {
 /** The code of the content that a file has now. */
 function codeOf({ signs }: ContentProvider, slot: ViewFile): number {
   const { file } = slot;
-  if (file instanceof Error) return NEVER;
+  if (file instanceof Error) return NEVER_READ_CODE;
   if (slot.content !== file.bytes || slot.generation !== signs.generation) {
     slot.content = file.bytes;
     slot.generation = signs.generation;
@@ -227,7 +233,7 @@ function codeOf({ signs }: ContentProvider, slot: ViewFile): number {
 
 /** Searches a file, and takes note that it was read. */
 async function readAt(
-  search: Search,
+  search: GrepSearch,
   held: ContentProvider,
   view: View,
   at: number,
@@ -244,14 +250,14 @@ async function readAt(
     search.large++;
     return;
   }
-  await search.file(view.paths[at] as string, bytes, () => following(search, held, view, at, candidates));
-  const code = orForget(held, () => held.signs.read(bytes)) ?? NEVER;
+  await search.file(view.paths[at] as string, bytes, () => contentsAfter(search, held, view, at, candidates));
+  const code = callOrForgetSigns(held, () => held.signs.read(bytes)) ?? NEVER_READ_CODE;
   if (slot.content === bytes && slot.generation === held.signs.generation) slot.code = code;
 }
 
 /** The contents that are likely to be read after a file. */
-function* following(
-  search: Search,
+function* contentsAfter(
+  search: GrepSearch,
   held: ContentProvider,
   view: View,
   at: number,
@@ -267,7 +273,7 @@ function* following(
 }
 
 /** An engine that broke down, or is another one by now, has no signatures: then everything is read. */
-function orForget<T>({ signs }: ContentProvider, call: () => T): T | undefined {
+function callOrForgetSigns<T>({ signs }: ContentProvider, call: () => T): T | undefined {
   try {
     return call();
   } catch {

@@ -9,7 +9,7 @@ import type { IgnoreFile, IgnoreRules } from "../../engine/search.ts";
 import type { FsEntry } from "../backend.ts";
 
 /** The handling of one entry: yield it, or enter it. */
-export interface Item {
+export interface CachedItem {
   readonly key: string;
   /** Relative to the start. */
   readonly path: string;
@@ -27,20 +27,20 @@ export interface IgnoreFiles {
 }
 
 /** The state of a directory, and the rules that were applied to it. */
-export interface Opened {
+export interface OpenedDirectory {
   readonly stamp: unknown;
   readonly outer: IgnoreRules;
   readonly ignored: boolean;
   readonly ignoreFiles: IgnoreFiles;
   readonly rules: IgnoreRules;
-  readonly items: readonly Item[];
+  readonly items: readonly CachedItem[];
   /** Entries, and those of them that are hidden and counted. */
   readonly seen: number;
   readonly hidden: number;
 }
 
 /** The rules of the directories above the start, and the start's path as they see it. */
-export interface Above {
+export interface DirectoriesAbove {
   readonly rules: IgnoreRules;
   readonly prefix: string;
 }
@@ -51,16 +51,16 @@ export type StampOf = (directory: string) => unknown;
 /** The directories of a walk. */
 export class WalkCache {
   readonly stampOf: StampOf;
-  #known = new Map<string, Opened>();
-  #next = new Map<string, Opened>();
-  #above: { readonly value: Above; readonly stamps: ReadonlyMap<string, unknown> } | undefined;
+  #known = new Map<string, OpenedDirectory>();
+  #next = new Map<string, OpenedDirectory>();
+  #above: { readonly value: DirectoriesAbove; readonly stamps: ReadonlyMap<string, unknown> } | undefined;
 
   constructor(stampOf: StampOf) {
     this.stampOf = stampOf;
   }
 
   /** The rules above the start, which are used while every directory is unchanged. */
-  get above(): Above | undefined {
+  get above(): DirectoriesAbove | undefined {
     if (this.#above === undefined) return undefined;
     const { stamps, value } = this.#above;
     for (const [directory, stamp] of stamps) if (this.stampOf(directory) !== stamp) return undefined;
@@ -76,18 +76,18 @@ export class WalkCache {
   }
 
   /** Keeps what is above, given the stamps from before it was looked at. */
-  keepAbove(value: Above, stamps: ReadonlyMap<string, unknown>): void {
+  keepAbove(value: DirectoriesAbove, stamps: ReadonlyMap<string, unknown>): void {
     for (const [directory, stamp] of stamps) if (this.stampOf(directory) !== stamp) return;
     this.#above = { value, stamps };
   }
 
   /** The state of a directory at the last walk. */
-  get(directory: string): Opened | undefined {
+  get(directory: string): OpenedDirectory | undefined {
     return this.#known.get(directory);
   }
 
   /** Keeps what a directory is, unless it changed while it was looked at. */
-  keep(directory: string, opened: Opened): void {
+  keep(directory: string, opened: OpenedDirectory): void {
     if (opened.stamp !== undefined && this.stampOf(directory) === opened.stamp) {
       this.#next.set(directory, opened);
     }

@@ -10,7 +10,13 @@ import type { IgnoreFile, IgnoreRules, PathGlobs, WalkQuery } from "../../engine
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints, isWithin, parentOf } from "../paths.ts";
-import { type Above, type IgnoreFiles, type Item, sameIgnoreFiles, type WalkCache } from "./search-memo.ts";
+import {
+  type DirectoriesAbove,
+  type IgnoreFiles,
+  type CachedItem,
+  sameIgnoreFiles,
+  type WalkCache,
+} from "./search-memo.ts";
 
 /** The names of ignore files, lowest precedence first. */
 export const IGNORE_FILES: readonly string[] = Object.freeze([".gitignore", ".ignore", ".agentignore"]);
@@ -49,14 +55,14 @@ export interface WalkCounts {
 }
 
 /** An entry that is wanted. */
-export type WalkEntry = Pick<Item, "path" | "entry" | "slot">;
+export type WalkEntry = Pick<CachedItem, "path" | "entry" | "slot">;
 
-interface Level {
+interface WalkLevel {
   /** The directory relative to the start, with a final slash; empty for the start. */
   readonly prefix: string;
   readonly rules: IgnoreRules;
   readonly ignored: boolean;
-  readonly items: readonly Item[];
+  readonly items: readonly CachedItem[];
   at: number;
 }
 
@@ -111,7 +117,7 @@ export class SearchWalk {
   }
 
   /** Lists a directory and decides about its entries. */
-  async #open(prefix: string, outer: IgnoreRules, above: string, ignored: boolean): Promise<Level> {
+  async #open(prefix: string, outer: IgnoreRules, above: string, ignored: boolean): Promise<WalkLevel> {
     const { query, globs, wants, countIgnored, from, memo } = this.#request;
     const directory = prefix === "" ? this.#root : childOf(this.#root, prefix.slice(0, -1));
     const stamp = memo?.stampOf(directory);
@@ -126,8 +132,8 @@ export class SearchWalk {
     const ignoreFiles = ignored ? NO_FILES : await this.#ignoreFiles(entries);
     // The rules of a directory whose ignore files are the same stay, and with them what is below it.
     const same = known !== undefined && sameIgnoreFiles(known.ignoreFiles, ignoreFiles);
-    const rules = same ? known.rules : entered(outer, ignoreFiles, above + prefix);
-    const items: Item[] = [];
+    const rules = same ? known.rules : rulesInDirectory(outer, ignoreFiles, above + prefix);
+    const items: CachedItem[] = [];
     let count = 0;
     for (const [at, entry] of entries.entries()) {
       if (at % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await this.#yielder.yieldIfDue();
@@ -188,7 +194,7 @@ export class SearchWalk {
   }
 
   /** The rules of the directories above the start, and the start's path as they see it. */
-  async #above(top: string | undefined): Promise<Above> {
+  async #above(top: string | undefined): Promise<DirectoriesAbove> {
     const { memo } = this.#request;
     const known = memo?.above;
     if (known !== undefined) return known;
@@ -198,7 +204,7 @@ export class SearchWalk {
     return found;
   }
 
-  async #readAbove(top: string | undefined, visit: (path: string) => void): Promise<Above> {
+  async #readAbove(top: string | undefined, visit: (path: string) => void): Promise<DirectoriesAbove> {
     const none = { rules: engine().ignoreRules(), prefix: "" };
     if (this.#names === null) return none;
     const above: { readonly path: string; readonly entries: readonly FsEntry[] }[] = [];
@@ -225,7 +231,7 @@ export class SearchWalk {
     for (const { path, entries } of above.reverse()) {
       // An ignored directory was named explicitly, so its entries are included.
       if (path !== base && rules.ignored(relative(path), true)) return { rules: none.rules, prefix };
-      rules = entered(rules, await this.#ignoreFiles(entries), relative(path));
+      rules = rulesInDirectory(rules, await this.#ignoreFiles(entries), relative(path));
     }
     if (rules.ignored(relative(this.#root), true)) return { rules: none.rules, prefix };
     return { rules, prefix };
@@ -235,6 +241,10 @@ export class SearchWalk {
 const NO_FILES: IgnoreFiles = Object.freeze({ files: [], border: false });
 
 /** The rules of a directory, given its path as rules see paths, maybe with a final slash. */
-function entered(outer: IgnoreRules, { files, border }: IgnoreFiles, directory: string): IgnoreRules {
+function rulesInDirectory(
+  outer: IgnoreRules,
+  { files, border }: IgnoreFiles,
+  directory: string,
+): IgnoreRules {
   return outer.enter(directory.replace(/\/$/, ""), files, border);
 }

@@ -6,10 +6,10 @@ import { engine } from "../../engine/current.ts";
 import { fileTypeGlobs } from "../../engine/file-types.ts";
 import type { Counting, SearchQuery, SearchResult } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import { contentsOf } from "./held.ts";
-import { globsOf, Search, type Signalled } from "./search-grep.ts";
-import { searchHeld, WINDOW } from "./search-held.ts";
+import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
+import { searchHeld, WALK_AHEAD_FILES } from "./search-held.ts";
 import type { WalkCache } from "./search-memo.ts";
 import { type SearchPlace, SearchWalk, type WalkEntry } from "./search-walk.ts";
 
@@ -28,15 +28,15 @@ export async function grepBackend(
   place: SearchPlace = {},
 ): Promise<SearchResult> {
   if (backend.grep !== undefined) return backend.grep(root, query);
-  const search = new Search(query);
+  const search = new GrepSearch(query);
   await search.compiles();
   const stat = await backend.stat(root);
-  if (stat.type === "other") throw failure("NOT_REGULAR_FILE", root);
+  if (stat.type === "other") throw backendError("NOT_REGULAR_FILE", root);
   if (!stat.isDir) {
     const limit = search.maxFileBytes;
     if (stat.size > limit) {
       const message = `the file has ${stat.size} bytes, more than ${limit} are not searched`;
-      throw failure("TOO_LARGE", root, message, { details: { size: stat.size, limit } });
+      throw backendError("TOO_LARGE", root, message, { details: { size: stat.size, limit } });
     }
     await search.file("", await backend.readBytes(root));
     return search.result();
@@ -68,7 +68,7 @@ interface PendingRead {
 
 /** Searches the files of a walk, reading some ahead. */
 async function searchTree(
-  search: Search,
+  search: GrepSearch,
   backend: FsBackend,
   walk: SearchWalk,
   top: string | undefined,
@@ -77,14 +77,14 @@ async function searchTree(
   for await (const file of walk.entries(top)) {
     const large = (file.entry.size ?? 0) > search.maxFileBytes;
     ahead.push({ file, content: large ? undefined : readOrError(backend, file.entry.path) });
-    const next = ahead.length >= WINDOW ? ahead.shift() : undefined;
+    const next = ahead.length >= WALK_AHEAD_FILES ? ahead.shift() : undefined;
     if (next !== undefined && !(await searchFile(search, next))) return;
   }
   for (const next of ahead) if (!(await searchFile(search, next))) return;
 }
 
 /** Searches one file; false when the search is at its end. */
-async function searchFile(search: Search, { file, content }: PendingRead): Promise<boolean> {
+async function searchFile(search: GrepSearch, { file, content }: PendingRead): Promise<boolean> {
   if (await search.isOver(file.path)) return false;
   const bytes = await content;
   if (bytes instanceof Error) search.failed(bytes);

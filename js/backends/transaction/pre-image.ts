@@ -7,7 +7,7 @@
  */
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
 import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import { engine } from "../../engine/current.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 
@@ -34,12 +34,12 @@ export interface PreImage {
 }
 
 /** The number of bytes of old content that may still be kept. */
-export interface Budget {
+export interface CaptureBudget {
   bytes: number;
 }
 
 /** Returns the state of an entry, without content. */
-export function imageOf(stat: FsStat): PreImage {
+export function preImageOf(stat: FsStat): PreImage {
   const { type, size, mode, target, version, fileId, mtime } = stat;
   const bits = type === "symlink" || mode === undefined ? {} : { mode };
   const id = fileId === undefined ? {} : { fileId };
@@ -58,40 +58,44 @@ export function imageOf(stat: FsStat): PreImage {
  * Returns the state of a path with its content. @throws LIMIT_EXCEEDED when the content exceeds
  * the budget
  */
-export async function capture(fs: FsBackend, path: string, budget: Budget): Promise<PreImage | null> {
+export async function capturePreImage(
+  fs: FsBackend,
+  path: string,
+  budget: CaptureBudget,
+): Promise<PreImage | null> {
   const stat = await lstatOrNull(fs, path);
   if (stat === null) return null;
-  if (stat.type !== "file") return imageOf(stat);
-  if (stat.size > budget.bytes) throw tooMuch(path);
+  if (stat.type !== "file") return preImageOf(stat);
+  if (stat.size > budget.bytes) throw tooMuchError(path);
   // The pre-image is for restoring only and never shown, so it includes secrets.
   const content = await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes: budget.bytes });
   const { bytes, version } = content as NonNullable<typeof content>;
   budget.bytes -= bytes.length;
-  return { ...imageOf(stat), version, size: bytes.length, bytes };
+  return { ...preImageOf(stat), version, size: bytes.length, bytes };
 }
 
 /**
  * Reads a file at a real path with its content, in one step; null for any other entry, for none,
- * and for too large a file: {@link capture} distinguishes them. Links are followed, so the caller
+ * and for too large a file: {@link capturePreImage} distinguishes them. Links are followed, so the caller
  * must pass a real path. The budget is not charged.
  */
 export async function captureFile(
   fs: FsBackend,
   path: string,
-  { bytes: maxBytes }: Budget,
+  { bytes: maxBytes }: CaptureBudget,
 ): Promise<PreImage | null> {
   try {
     const content = await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes });
     const { bytes, version, stat } = content as NonNullable<typeof content>;
-    return { ...imageOf(stat), version, size: bytes.length, bytes };
+    return { ...preImageOf(stat), version, size: bytes.length, bytes };
   } catch {
     return null;
   }
 }
 
 /** Creates the error for a change whose old content exceeds the journal's limits. */
-export function tooMuch(path: string): FilewrightError {
-  return failure("LIMIT_EXCEEDED", path, "this is more than can be kept to be taken back");
+export function tooMuchError(path: string): FilewrightError {
+  return backendError("LIMIT_EXCEEDED", path, "this is more than can be kept to be taken back");
 }
 
 /**
@@ -162,7 +166,8 @@ export async function restoreByContent(
   if (image === null) return;
   switch (image.type) {
     case "file":
-      if (image.bytes === undefined) throw failure("UNSUPPORTED_OPERATION", path, "its content was not kept");
+      if (image.bytes === undefined)
+        throw backendError("UNSUPPORTED_OPERATION", path, "its content was not kept");
       // A file that the change made read-only must still be restored.
       if (now?.mode !== undefined && (now.mode & 0o222) === 0 && fs.chmod !== undefined) {
         await chmodVia(fs, path, now.mode | 0o200);
@@ -181,7 +186,7 @@ export async function restoreByContent(
       await symlinkVia(fs, image.target ?? "", path);
       return;
     case "other":
-      throw failure("UNSUPPORTED_OPERATION", path, "a FIFO, socket or device cannot be made again");
+      throw backendError("UNSUPPORTED_OPERATION", path, "a FIFO, socket or device cannot be made again");
   }
 }
 

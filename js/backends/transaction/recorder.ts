@@ -18,7 +18,7 @@ import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
-import { captureFile, imageOf, type PreImage } from "./pre-image.ts";
+import { captureFile, preImageOf, type PreImage } from "./pre-image.ts";
 import { factsOf, givenOf } from "./rollback.ts";
 import { asideOf, hasCode, type Recording, StepMaker } from "./step-maker.ts";
 import { TreeRecorder } from "./tree-recorder.ts";
@@ -44,8 +44,8 @@ type ChangingMethods = Required<
 const MAX_COMPARED_ENTRIES = 5000;
 
 /** Wraps a backend so that its changes are recorded. */
-export function journaled(inner: FsBackend, recording: Recording): FsBackend {
-  const methods = boundOf(inner);
+export function recordingBackend(inner: FsBackend, recording: Recording): FsBackend {
+  const methods = boundMethodsOf(inner);
   const backend = Object.create(methods) as Record<string, unknown>;
   const recorder = new Recorder(inner, recording);
   for (const [name, method] of Object.entries(recorder.changing())) {
@@ -55,17 +55,17 @@ export function journaled(inner: FsBackend, recording: Recording): FsBackend {
 }
 
 /** The bound methods of each recorded backend: there are thirty, and calls are frequent. */
-const bound = new WeakMap<FsBackend, Readonly<Record<string, unknown>>>();
+const boundMethods = new WeakMap<FsBackend, Readonly<Record<string, unknown>>>();
 
-function boundOf(inner: FsBackend): Readonly<Record<string, unknown>> {
-  const known = bound.get(inner);
+function boundMethodsOf(inner: FsBackend): Readonly<Record<string, unknown>> {
+  const known = boundMethods.get(inner);
   if (known !== undefined) return known;
   const methods: Record<string, unknown> = {};
   for (const name of [...METHODS, ...CAPABILITIES]) {
     const own = inner[name] as ((...args: never[]) => unknown) | undefined;
     if (own !== undefined) methods[name] = own.bind(inner);
   }
-  bound.set(inner, methods);
+  boundMethods.set(inner, methods);
   return methods;
 }
 
@@ -118,7 +118,7 @@ class Recorder {
             const real = await realpathVia(this.#inner, path);
             const stat = await lstatOrNull(this.#inner, real);
             if (stat === null) return [];
-            const before = imageOf(stat);
+            const before = preImageOf(stat);
             return [await this.#steps.pathStep("chmod", real, before, { ...before, mode })];
           },
           async () => this.#inner.chmod?.(path, mode),
@@ -246,7 +246,7 @@ class Recorder {
               from: source,
               to: target,
               parents,
-              moved: imageOf(stat),
+              moved: preImageOf(stat),
               over,
               ...(below === undefined ? {} : { below }),
               ...(aside && over !== null ? { aside: this.#inner.asidePath?.(target) as string } : {}),

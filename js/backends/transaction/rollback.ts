@@ -125,7 +125,7 @@ class Rollback {
     const { path, before } = step;
     const fs = this.#fs;
     if (step.scratch === true) {
-      await discard(fs, path);
+      await discardAsides(fs, path);
       return true;
     }
     if ((await this.#place(path, step.parent)) === "other") return false;
@@ -218,7 +218,7 @@ class Rollback {
   /** Removes the second name of a file that was to be replaced, while the first exists. */
   async #dropLink(aside: string, path: string): Promise<void> {
     const [one, other] = [await lstatOrNull(this.#trusted, aside), await lstatOrNull(this.#fs, path)];
-    if (one !== null && other !== null && one.fileId === other.fileId) await discard(this.#fs, aside);
+    if (one !== null && other !== null && one.fileId === other.fileId) await discardAsides(this.#fs, aside);
     else if (one !== null && other === null) await this.#trusted.rename?.(aside, path, { overwrite: false });
   }
 
@@ -311,7 +311,7 @@ export function asidesOf(steps: readonly Step[]): readonly string[] {
 }
 
 /** Removes a set-aside entry, if it exists. */
-export async function discard(fs: FsBackend, path: string): Promise<void> {
+export async function discardAsides(fs: FsBackend, path: string): Promise<void> {
   const trusted = fs.trusted?.() ?? fs;
   const stat = await lstatOrNull(trusted, path);
   if (stat === null) return;

@@ -6,7 +6,7 @@ import type { FsBackend } from "../backend.ts";
 import { lstatOrNull, realpathVia } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type Budget, capture, imageOf, type PreImage } from "./pre-image.ts";
+import { type CaptureBudget, capturePreImage, preImageOf, type PreImage } from "./pre-image.ts";
 import { givenOf } from "./rollback.ts";
 import type { StepResult, NewStep, PathStepKind, Step } from "./step.ts";
 
@@ -19,7 +19,7 @@ export interface Recording {
   /** True when contents are kept even for set-aside entries: an undo needs them later. */
   readonly contents: boolean;
   /** The bytes of old content that all steps together may keep. */
-  readonly budget: Budget;
+  readonly budget: CaptureBudget;
   /** The maximum number of recorded entries of one tree. */
   readonly maxEntries: number;
   /** Called when state that an undo would need could not be kept. */
@@ -93,11 +93,11 @@ export class StepMaker {
   async keep(path: string, aside: boolean): Promise<PreImage | null> {
     const facts = async (): Promise<PreImage | null> => {
       const stat = await lstatOrNull(this.#inner, path);
-      return stat === null ? null : imageOf(stat);
+      return stat === null ? null : preImageOf(stat);
     };
     if (aside && !this.#recording.contents) return facts();
     try {
-      return await capture(this.#inner, path, this.#recording.budget);
+      return await capturePreImage(this.#inner, path, this.#recording.budget);
     } catch (error) {
       if (this.#recording.required || !hasCode(error, "LIMIT_EXCEEDED")) throw error;
       this.#recording.giveUp();

@@ -64,7 +64,7 @@ export interface StepResult {
 }
 
 /** Changes of steps since they were recorded. */
-export interface Notes {
+export interface StepNotes {
   readonly done: readonly (readonly [id: number, given: StepResult])[];
   /** Steps that never happened, or have been rolled back. */
   readonly dropped: readonly number[];
@@ -97,18 +97,23 @@ export type Finals = readonly (readonly [path: string, image: PreImage | null])[
  */
 export type Entry =
   | { readonly entry: "begin"; readonly header: Header }
-  | { readonly entry: "steps"; readonly steps: readonly Step[]; readonly notes?: Notes }
-  | { readonly entry: "commit"; readonly finals: Finals; readonly undoable: boolean; readonly notes?: Notes };
+  | { readonly entry: "steps"; readonly steps: readonly Step[]; readonly notes?: StepNotes }
+  | {
+      readonly entry: "commit";
+      readonly finals: Finals;
+      readonly undoable: boolean;
+      readonly notes?: StepNotes;
+    };
 
 /** An entry in the form that a store keeps. */
-export interface Frame {
+export interface EncodedEntry {
   readonly json: string;
   /** Contents, one after the other; the JSON has their offsets. */
   readonly blobs: readonly Uint8Array[];
 }
 
 /** Encodes an entry. */
-export function toFrame(entry: Entry): Frame {
+export function toFrame(entry: Entry): EncodedEntry {
   const blobs: Uint8Array[] = [];
   let at = 0;
   // Contents are removed first: a Buffer's own JSON form is a list of all its bytes.

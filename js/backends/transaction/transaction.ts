@@ -7,11 +7,11 @@
 import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import { tooMuch } from "./pre-image.ts";
-import { journaled } from "./recorder.ts";
+import { tooMuchError } from "./pre-image.ts";
+import { recordingBackend } from "./recorder.ts";
 import type { Recording } from "./step-maker.ts";
-import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";
-import type { StepResult, NewStep, Notes, Step } from "./step.ts";
+import { asidesOf, discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
+import type { StepResult, NewStep, StepNotes, Step } from "./step.ts";
 
 /** Options of a transaction. */
 export interface TransactionOptions {
@@ -27,7 +27,7 @@ export interface TransactionOptions {
    * Stores steps before they are made, and the results of earlier ones; an exception prevents the
    * step.
    */
-  readonly sink?: (steps: readonly Step[], notes: Notes) => MaybePromise<void>;
+  readonly sink?: (steps: readonly Step[], notes: StepNotes) => MaybePromise<void>;
 }
 
 /** Codes after which it is unknown whether the operation happened. */
@@ -66,7 +66,7 @@ export class Transaction {
       appear: (steps, act) => this.#appear(steps, act),
       nested: (run) => this.nested(run),
     };
-    this.backend = journaled(fs, recording);
+    this.backend = recordingBackend(fs, recording);
     transactions.set(this.backend, this);
   }
 
@@ -81,7 +81,7 @@ export class Transaction {
   }
 
   /** Returns the changes of steps that the sink does not have yet. */
-  takeNotes(): Notes {
+  takeNotes(): StepNotes {
     const notes = { done: this.#done, dropped: this.#dropped };
     this.#done = [];
     this.#dropped = [];
@@ -111,7 +111,7 @@ export class Transaction {
     const done = steps.filter(({ id }) => settled.has(id));
     const yielder = new Yielder({});
     for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...asidesOf(done)])) {
-      await remove(fs, path);
+      await removeAside(fs, path);
       await yielder.yieldIfDue();
     }
     this.#steps = this.#steps.filter(({ id }) => !settled.has(id));
@@ -123,7 +123,7 @@ export class Transaction {
   async finish(): Promise<void> {
     const yielder = new Yielder({});
     for (const path of asidesOf(this.#steps)) {
-      await remove(this.#fs, path);
+      await removeAside(this.#fs, path);
       await yielder.yieldIfDue();
     }
   }
@@ -181,7 +181,7 @@ export class Transaction {
 
   async #intend(planned: readonly NewStep[]): Promise<readonly Step[]> {
     if (planned.length === 0) return [];
-    if (this.#steps.length + planned.length > this.#options.maxSteps) throw tooMuch("/");
+    if (this.#steps.length + planned.length > this.#options.maxSteps) throw tooMuchError("/");
     const steps = planned.map((step) => ({ ...step, id: this.#nextId++ }) as Step);
     await this.#tell(steps);
     this.#steps.push(...steps);
@@ -214,8 +214,8 @@ export class Transaction {
 }
 
 /** Removes a set-aside entry. One that cannot be removed now is removed later by a sweep. */
-async function remove(fs: FsBackend, path: string): Promise<void> {
-  await discard(fs, path).catch(() => undefined);
+async function removeAside(fs: FsBackend, path: string): Promise<void> {
+  await discardAsides(fs, path).catch(() => undefined);
 }
 
 /** Returns true when an operation with this error never happened. */

@@ -4,7 +4,7 @@ import { entryPathVia, lstatOrNull, lstatVia } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { capture, imageOf, type PreImage, tooMuch } from "./pre-image.ts";
+import { capturePreImage, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
 import { givenOf } from "./rollback.ts";
 import type { StepResult, NewStep } from "./step.ts";
 import { asideOf, hasCode, type Recording, type StepMaker } from "./step-maker.ts";
@@ -37,7 +37,7 @@ export class TreeRecorder {
             const top = await lstatOrNull(this.#inner, real);
             if (top === null) return [];
             const alone = (): Promise<NewStep> =>
-              this.#steps.pathStep("delete", real, imageOf(top), null, aside);
+              this.#steps.pathStep("delete", real, preImageOf(top), null, aside);
             if (aside && !this.#recording.contents) return [await alone()];
             try {
               return await this.#deletions(real, aside, options?.signal);
@@ -69,12 +69,12 @@ export class TreeRecorder {
     const { budget, maxEntries } = this.#recording;
     const entries = await entriesOf(this.#inner, real, maxEntries, signal);
     // Checked before the first file is read: half of a tree is useless.
-    if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuch(real);
+    if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuchError(real);
     const steps: NewStep[] = [];
     const yielder = new Yielder({ signal });
     for (const { path } of entries) {
       await yielder.yieldIfDue();
-      const before = await capture(this.#inner, path, budget);
+      const before = await capturePreImage(this.#inner, path, budget);
       if (before !== null)
         steps.push(await this.#steps.pathStep("delete", path, before, null, aside && path === real));
     }
@@ -137,13 +137,13 @@ export class TreeRecorder {
         const stat = await lstatVia(inner, path);
         const at = real + path.slice(stage.length);
         const kind = stat.type === "dir" ? "mkdir" : stat.type === "symlink" ? "symlink" : "create";
-        made.push([{ kind, path: at, before: null, after: imageOf(stat) }, givenOf(stat)]);
+        made.push([{ kind, path: at, before: null, after: preImageOf(stat) }, givenOf(stat)]);
       }
       await this.#recording.appear(made, async () => {
         try {
           await inner.rename?.(stage, to, { overwrite: false });
         } catch (error) {
-          throw error instanceof FilewrightError ? atPath(error, to) : error;
+          throw error instanceof FilewrightError ? errorForPath(error, to) : error;
         }
       });
       return counts;
@@ -176,7 +176,10 @@ export class TreeRecorder {
   }
 }
 
-function atPath({ code, message, hint, details, cause }: FilewrightError, path: string): FilewrightError {
+function errorForPath(
+  { code, message, hint, details, cause }: FilewrightError,
+  path: string,
+): FilewrightError {
   return new FilewrightError(code, message, { path, hint, details, cause });
 }
 
@@ -196,7 +199,7 @@ async function entriesOf(
   let characters = 0;
   for await (const entry of walkTree(fs, path, signal)) {
     characters += entry.path.length;
-    if (found.length >= maxEntries || characters > MAX_NAME_CHARACTERS) throw tooMuch(path);
+    if (found.length >= maxEntries || characters > MAX_NAME_CHARACTERS) throw tooMuchError(path);
     found.push(entry);
   }
   return found;

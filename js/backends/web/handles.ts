@@ -16,14 +16,14 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { checkRange, checkSignal, failure, tooLarge } from "../failure.ts";
+import { checkRange, checkSignal, backendError, tooLargeError } from "../failure.ts";
 import { sortEntries } from "../fallback/fallback.ts";
 import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { directoryFacts, fileFacts, readAll, readSnapshot, versionByTime, versionOf } from "./content.ts";
 import { fromPlatform, fromHandleName, isTempName, toHandleName } from "./platform.ts";
-import { exclusively, holdName, withRetry } from "./locks.ts";
+import { withExclusiveLock, holdName, withRetry } from "./locks.ts";
 import { canMove, moveFile, writeContent, removeOrphan } from "./put.ts";
 import { HandleTree } from "./walk.ts";
 
@@ -120,7 +120,7 @@ export class HandleBackend implements FsBackend {
     const at = this.#tree.path(path);
     const handle = await this.#tree.file(at);
     const size = (wanted: number): void => {
-      if (wanted > maxBytes) throw tooLarge(path, wanted, maxBytes);
+      if (wanted > maxBytes) throw tooLargeError(path, wanted, maxBytes);
     };
     const moment = await translateErrors(path, () => readSnapshot(handle, path, { range, signal, size }));
     const { bytes, version, mtime } = moment;
@@ -138,17 +138,17 @@ export class HandleBackend implements FsBackend {
     const { ifVersion, ifAbsent, createDirs, signal } = options;
     checkSignal(signal, path);
     const at = this.#tree.path(path);
-    if (at === "/") throw failure("IS_DIRECTORY", path);
+    if (at === "/") throw backendError("IS_DIRECTORY", path);
     const bytes = new Uint8Array(content);
     const known = await versionOf(bytes);
     return this.#changing([at], path, signal, async () => {
       const there = await this.#tree.find(at);
-      if (ifAbsent === true && there !== null) throw failure("ALREADY_EXISTS", path);
-      if (there?.type === "dir") throw failure("IS_DIRECTORY", path);
+      if (ifAbsent === true && there !== null) throw backendError("ALREADY_EXISTS", path);
+      if (there?.type === "dir") throw backendError("IS_DIRECTORY", path);
       const check = async (): Promise<void> => {
         if (ifVersion === undefined) return;
         const now = there === null ? null : await readSnapshot(there.handle, path, { signal });
-        if (now?.version !== ifVersion) throw failure("CONFLICT", path);
+        if (now?.version !== ifVersion) throw backendError("CONFLICT", path);
       };
       await check();
       const made = createDirs === true ? await this.#tree.make(parentOf(at)) : [];
@@ -174,14 +174,14 @@ export class HandleBackend implements FsBackend {
       );
     } catch (error) {
       if (error instanceof FilewrightError && error.code === "NOT_FOUND")
-        throw failure("NOT_FOUND", how.path, "the parent directory does not exist");
+        throw backendError("NOT_FOUND", how.path, "the parent directory does not exist");
       throw error;
     }
   }
 
   async delete(path: string): Promise<void> {
     const at = this.#tree.path(path);
-    if (at === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    if (at === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
     await this.#changing([at], path, undefined, async () => {
       const { type } = await this.#tree.get(at);
       if (type === "dir") await this.sweep(at);
@@ -198,7 +198,7 @@ export class HandleBackend implements FsBackend {
       const there = await this.#tree.find(at);
       if (there !== null) {
         if (there.type === "dir" && existOk) return;
-        throw failure("ALREADY_EXISTS", path);
+        throw backendError("ALREADY_EXISTS", path);
       }
       if (!parents) await this.#tree.directory(parentOf(at));
       await this.#tree.make(at);
@@ -240,14 +240,14 @@ export class HandleBackend implements FsBackend {
   async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
     const [source, target] = [this.#tree.path(from), this.#tree.path(to)];
     if (!this.#place.moves || !canMove() || source === target)
-      throw failure("UNSUPPORTED_OPERATION", from, "the browser cannot move this in one step");
+      throw backendError("UNSUPPORTED_OPERATION", from, "the browser cannot move this in one step");
     await this.#changing([source, target], to, undefined, async () => {
       const found = await this.#tree.get(source);
       if (found.type === "dir")
-        throw failure("UNSUPPORTED_OPERATION", from, "a browser cannot move a directory in one step");
+        throw backendError("UNSUPPORTED_OPERATION", from, "a browser cannot move a directory in one step");
       const there = await this.#tree.find(target);
-      if (there !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
-      if (there?.type === "dir") throw failure("IS_DIRECTORY", to);
+      if (there !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
+      if (there?.type === "dir") throw backendError("IS_DIRECTORY", to);
       await this.#tree.using(parentOf(target), (parent) =>
         moveFile(found.handle, parent, toHandleName(nameOf(target), to), to),
       );
@@ -258,7 +258,7 @@ export class HandleBackend implements FsBackend {
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<TreeCounts> {
     const at = this.#tree.path(path);
-    if (at === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    if (at === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
     return this.#changing([at], path, options.signal, async () => {
       const counts = { files: 0, directories: 0, bytes: 0 };
       const add = async (entry: { readonly path: string; readonly isDir: boolean }): Promise<void> => {
@@ -300,7 +300,7 @@ export class HandleBackend implements FsBackend {
     run: () => Promise<T>,
   ): Promise<T> {
     const names = paths.map((at) => `${this.#place.scope}/write${at}`);
-    return translateErrors(path, () => exclusively(names, path, signal, run));
+    return translateErrors(path, () => withExclusiveLock(names, path, signal, run));
   }
 }
 

@@ -3,13 +3,13 @@
  * orders the calls of this one.
  */
 import type { LockHandle, LockOptions } from "../backend.ts";
-import { checkSignal, failure } from "../failure.ts";
+import { checkSignal, backendError } from "../failure.ts";
 import { nameOfError } from "./platform.ts";
 
 const queue = new Map<string, Promise<void>>();
 
 /** Runs an operation while holding the names; several are locked in one order, which avoids deadlocks. */
-export async function exclusively<T>(
+export async function withExclusiveLock<T>(
   names: readonly string[],
   path: string,
   signal: AbortSignal | undefined,
@@ -20,10 +20,10 @@ export async function exclusively<T>(
     checkSignal(signal, path);
     return run();
   }
-  return held(name, path, signal, () => exclusively(rest, path, signal, run));
+  return underLock(name, path, signal, () => withExclusiveLock(rest, path, signal, run));
 }
 
-async function held<T>(
+async function underLock<T>(
   name: string,
   path: string,
   signal: AbortSignal | undefined,
@@ -31,7 +31,7 @@ async function held<T>(
 ): Promise<T> {
   checkSignal(signal, path);
   const locks = webLocks();
-  if (locks === undefined) return queued(name, run);
+  if (locks === undefined) return inQueue(name, run);
   let started = false;
   const inside = (): Promise<T> => {
     started = true;
@@ -42,7 +42,7 @@ async function held<T>(
       ? locks.request(name, inside)
       : locks.request(name, { signal }, inside));
   } catch (error) {
-    if (!started && signal?.aborted === true) throw failure("CANCELLED", path);
+    if (!started && signal?.aborted === true) throw backendError("CANCELLED", path);
     throw error;
   }
 }
@@ -51,7 +51,7 @@ function webLocks(): LockManager | undefined {
   return typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).locks;
 }
 
-async function queued<T>(name: string, run: () => Promise<T>): Promise<T> {
+async function inQueue<T>(name: string, run: () => Promise<T>): Promise<T> {
   const before = queue.get(name);
   let release = (): void => {};
   const mine = new Promise<void>((resolve) => {
@@ -73,12 +73,12 @@ export function holdName(name: string, path: string, options: LockOptions): Prom
   const late = AbortSignal.timeout(timeoutMs);
   return new Promise((resolve, reject) => {
     const both = signal === undefined ? late : AbortSignal.any([late, signal]);
-    exclusively([name], path, both, () => {
+    withExclusiveLock([name], path, both, () => {
       return new Promise<void>((release) => resolve(Object.freeze({ release: () => release() })));
     }).catch((error: unknown) => {
       if (signal?.aborted === true || !late.aborted) return reject(error);
       reject(
-        failure("LOCK_TIMEOUT", path, "another page or worker holds the lock", {
+        backendError("LOCK_TIMEOUT", path, "another page or worker holds the lock", {
           hint: "try again when it has finished",
           details: { timeout_ms: timeoutMs },
         }),
@@ -92,7 +92,7 @@ export async function tryLock(name: string, run: () => Promise<void>): Promise<b
   const locks = webLocks();
   if (locks === undefined) {
     if (queue.has(name)) return false;
-    await queued(name, run);
+    await inQueue(name, run);
     return true;
   }
   return locks.request(name, { ifAvailable: true }, async (lock) => {

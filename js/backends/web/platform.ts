@@ -6,7 +6,7 @@
  * so the mapping is one to one.
  */
 import { FilewrightError } from "../../engine/errors.ts";
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 
 /** Returns the name of an exception, which identifies its kind, across realms too. */
 export function nameOfError(error: unknown): string {
@@ -19,36 +19,36 @@ export async function fromPlatform(error: unknown, path: string): Promise<unknow
   const init = { cause: error };
   switch (nameOfError(error)) {
     case "NotFoundError":
-      return failure("NOT_FOUND", path, undefined, init);
+      return backendError("NOT_FOUND", path, undefined, init);
     case "TypeMismatchError":
-      return failure("NOT_DIRECTORY", path, undefined, init);
+      return backendError("NOT_DIRECTORY", path, undefined, init);
     case "InvalidModificationError":
-      return failure("NOT_EMPTY", path, undefined, init);
+      return backendError("NOT_EMPTY", path, undefined, init);
     case "NotAllowedError":
     case "SecurityError":
-      return failure("PERMISSION_DENIED", path, "the user has not allowed this", {
+      return backendError("PERMISSION_DENIED", path, "the user has not allowed this", {
         ...init,
         hint: "the page has to ask for it again while a click is handled",
       });
     case "NoModificationAllowedError":
-      return failure("LOCK_TIMEOUT", path, "another page or worker holds the file open", {
+      return backendError("LOCK_TIMEOUT", path, "another page or worker holds the file open", {
         ...init,
         hint: "try again when it has finished",
       });
     case "QuotaExceededError":
-      return failure("NO_SPACE", path, "the browser gives this site no more space", {
+      return backendError("NO_SPACE", path, "the browser gives this site no more space", {
         ...init,
-        ...(await space()),
+        ...(await spaceError()),
       });
     case "TypeError":
-      return failure("INVALID_ARGUMENT", path, "the browser does not allow this name", init);
+      return backendError("INVALID_ARGUMENT", path, "the browser does not allow this name", init);
     default:
-      return failure("IO_ERROR", path, "the browser could not do it", init);
+      return backendError("IO_ERROR", path, "the browser could not do it", init);
   }
 }
 
 /** Returns the used and the available bytes, where the browser reports them. */
-async function space(): Promise<{ readonly details?: Readonly<Record<string, unknown>> }> {
+async function spaceError(): Promise<{ readonly details?: Readonly<Record<string, unknown>> }> {
   try {
     const { usage, quota } = await navigator.storage.estimate();
     return { details: { usage, quota } };
@@ -62,7 +62,8 @@ const TEMP_NAME = /^\.filewright-web-[0-9a-f]{16}$/;
 
 /** Returns the handle's name of an entry. @throws INVALID_ARGUMENT */
 export function toHandleName(name: string, path: string): string {
-  if (name.includes(BACKSLASH_SUBSTITUTE)) throw failure("INVALID_ARGUMENT", path, "the name holds U+F05C");
+  if (name.includes(BACKSLASH_SUBSTITUTE))
+    throw backendError("INVALID_ARGUMENT", path, "the name holds U+F05C");
   return name.includes("\\") ? name.replaceAll("\\", BACKSLASH_SUBSTITUTE) : name;
 }
 

@@ -6,7 +6,7 @@
  * replaces the old file when it is closed. With the second a new file exists empty for a moment.
  */
 import { checkSignal } from "../failure.ts";
-import { exclusively, tryLock, withRetry } from "./locks.ts";
+import { withExclusiveLock, tryLock, withRetry } from "./locks.ts";
 import { freshTempName } from "./platform.ts";
 
 /** A write: content, target and conditions. */
@@ -46,13 +46,13 @@ interface Handle extends FileSystemFileHandle {
 const CHUNK_BYTES = 256 << 10;
 
 /** Returns true when file handles have a method; synchronous ones exist only in dedicated workers. */
-function can(what: "move" | "createSyncAccessHandle"): boolean {
+function hasHandleMethod(what: "move" | "createSyncAccessHandle"): boolean {
   return typeof FileSystemFileHandle !== "undefined" && what in FileSystemFileHandle.prototype;
 }
 
 /** Returns true when the handle of a file can move it. */
 export function canMove(): boolean {
-  return can("move");
+  return hasHandleMethod("move");
 }
 
 /** Moves a file, replacing an existing one. */
@@ -71,14 +71,14 @@ const lockOf = (temp: string): string => `filewright/temp/${temp}`;
 /** Writes content to its target. */
 export async function writeContent(what: ContentWrite): Promise<void> {
   const { parent, name, moves, exists, path, signal } = what;
-  const sync = can("createSyncAccessHandle");
+  const sync = hasHandleMethod("createSyncAccessHandle");
   // For an existing target, the browser's swap does the same with one step less.
   if (moves && canMove() && (sync || !exists)) {
     const temp = freshTempName();
-    return exclusively([lockOf(temp)], path, signal, async () => {
+    return withExclusiveLock([lockOf(temp)], path, signal, async () => {
       const handle = await parent.getFileHandle(temp, { create: true });
       try {
-        await (sync ? writeSync(handle, what) : write(handle, what, async () => {}));
+        await (sync ? writeSync(handle, what) : writeStream(handle, what, async () => {}));
         await what.check();
         await moveFile(handle, parent, name, path);
       } catch (error) {
@@ -89,7 +89,7 @@ export async function writeContent(what: ContentWrite): Promise<void> {
   }
   const handle = await parent.getFileHandle(name, { create: !exists });
   try {
-    await write(handle, what, what.check);
+    await writeStream(handle, what, what.check);
   } catch (error) {
     // The empty file was created for this write.
     if (!exists) await parent.removeEntry(name).catch(() => undefined);
@@ -98,7 +98,7 @@ export async function writeContent(what: ContentWrite): Promise<void> {
 }
 
 /** Writes through a swap file. While it is open, no other writer of this package can open one. */
-async function write(
+async function writeStream(
   handle: FileSystemFileHandle,
   what: ContentWrite,
   check: () => Promise<void>,

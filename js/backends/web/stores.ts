@@ -10,7 +10,7 @@ import {
   builtIn,
   choice,
 } from "../../schema/option.ts";
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import { checkPath, normalise } from "../paths.ts";
 import { HandleBackend, type DirectoryHandle } from "./handles.ts";
 import { toHandleName } from "./platform.ts";
@@ -101,7 +101,7 @@ export class OpfsBackend extends HandleBackend {
         const storage =
           typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).storage;
         if (typeof storage?.getDirectory !== "function")
-          throw failure("UNSUPPORTED_PLATFORM", "/", "there are no private files of an origin here", {
+          throw backendError("UNSUPPORTED_PLATFORM", "/", "there are no private files of an origin here", {
             hint: "they need a browser and https, or localhost",
           });
         let handle = await storage.getDirectory();

@@ -2,7 +2,7 @@
  * Resolves paths to handles. Every name is a call to the browser, so directory handles are cached;
  * one that fails is dropped, and the path is resolved again from the top.
  */
-import { failure } from "../failure.ts";
+import { backendError } from "../failure.ts";
 import { checkPath, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
 import { fromPlatform, nameOfError, toHandleName } from "./platform.ts";
 
@@ -27,7 +27,7 @@ export class HandleTree {
   path(given: string): string {
     checkPath(given);
     const { path } = normalise(given);
-    for (const name of path.split("/")) if (isLongName(name)) throw failure("NAME_TOO_LONG", given);
+    for (const name of path.split("/")) if (isLongName(name)) throw backendError("NAME_TOO_LONG", given);
     return path;
   }
 
@@ -104,14 +104,14 @@ export class HandleTree {
   /** {@link find}, or the error. @throws NOT_FOUND, NOT_DIRECTORY */
   async get(path: string): Promise<HandleLookup> {
     const found = await this.find(path);
-    if (found === null) throw failure("NOT_FOUND", path);
+    if (found === null) throw backendError("NOT_FOUND", path);
     return found;
   }
 
   /** Returns the handle of a file. @throws NOT_FOUND, IS_DIRECTORY */
   async file(path: string): Promise<FileSystemFileHandle> {
     const found = await this.get(path);
-    if (found.type === "dir") throw failure("IS_DIRECTORY", path);
+    if (found.type === "dir") throw backendError("IS_DIRECTORY", path);
     return found.handle;
   }
 
