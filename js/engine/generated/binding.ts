@@ -1,41 +1,52 @@
 // What the native addon exports, as napi declares it; written by `npm run build`, not to be edited.
 
-/** Compiled rules. Paths are text here, because names are always valid UTF-8. */
+/**
+ * The compiled path rules of a policy. Paths are text, because in these backends names are always
+ * valid UTF-8.
+ */
 export declare class AccessRules {
   constructor(cwd: string, roots: Array<string>, deny: Array<string>, protect: boolean, secrets: boolean, places: Array<string>)
-  /** Returns the flags and rows of `PathRules::flags`. */
+  /** Returns which rules apply to a path: the bits of `PathRules::flags`. */
   judge(path: string): number
-  /** Returns 1 or 0 for each name in a directory: whether it is denied. The names are joined by `/`. */
+  /**
+   * Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
+   * in the directory is denied, otherwise 0.
+   */
   deniedNames(directory: string, names: string): Uint8Array
 }
 
+/** The flag by which JavaScript cancels a call, and the counts of a running search. */
 export declare class CancelToken {
   constructor()
   cancel(): void
   /**
-   * Returns the number of files and of matches in them that the search with this token has
-   * counted so far.
+   * Returns two numbers: the files that the search with this token has searched so far, and the
+   * matches found in them.
    */
   counted(): Array<number>
 }
 
-/** An index of contents that JavaScript holds. */
+/** An index of contents that JavaScript passes, each identified by a number. */
 export declare class HeldIndex {
   constructor()
-  /** The number of a content; -1 if it is binary, -2 if every query must read it. */
+  /**
+   * Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
+   * cannot be indexed, so that every query must read it.
+   */
   sign(content: Uint8Array): number
-  /** One bit for each number, in bytes; nothing if all can match. */
+  /** Returns one bit for each number, set if that content can have a match; null if all can. */
   candidates(query: SearchQuery): Uint8Array | null
-  /** The memory use in bytes. */
+  /** Returns the memory use in bytes. */
   bytes(): number
 }
 
-/** The ignore rules from the root of a walk down to one directory. */
+/** The ignore rules that apply in one directory: its own and those of the directories above it. */
 export declare class IgnoreStack {
   constructor()
   /**
-   * `places` and `files` are parallel: each file's index in the list of names of ignore files,
-   * and its bytes.
+   * Returns the rules for a directory below. `files` are the contents of its ignore files, and
+   * `places` the index of each in the list of names of ignore files. `border` says that the
+   * directory contains `.git`.
    */
   enter(directory: string, places: Array<number>, files: Array<Uint8Array>, border: boolean): IgnoreStack
   ignored(path: string, isDir: boolean): boolean
@@ -46,90 +57,110 @@ export declare class NativeLock {
   release(): void
 }
 
-/** A directory of lock files. */
+/** The locks in one directory of lock files. */
 export declare class NativeLocks {
   constructor(stateDir: string)
   /**
-   * The lock of a real path, or null while another holder has it. Never waits, because a waiting
-   * thread of the pool could be the one that the holder needs.
+   * Returns the lock of a real path, or null if another holder has it. Does not wait, because a
+   * waiting thread of the pool could be the one that the holder needs to release it.
    */
   tryLock(real: string): NativeLock | null
 }
 
-/** A set of roots. Other modules add their methods in their own files. */
+/** A set of roots, through which every access to the disk goes. Other modules add methods. */
 export declare class NativeRoots {
-  /** A page of a file: a `FilePage`. */
+  /** Resolves to a page of a file, a packed `FilePage`. */
   readPage(path: string, request: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   constructor(policy: string)
   /**
-   * Releases descriptors, watches, indexes and threads: running calls finish by themselves and
-   * the last one releases its resources; later calls are refused.
+   * Releases descriptors, watches, indexes and threads, as soon as the running calls have
+   * finished. Later calls fail with `UNSUPPORTED_OPERATION`.
    */
   close(): void
   /** Returns the resolver in use as JSON: `{ resolver, reason? }`. */
   capabilities(): string
   /**
-   * Returns the enforcement by the kernel: `enforced`, `partial` or `none`, then the version of
-   * Landlock, then the reason for less, one per line.
+   * Returns how far the kernel enforces the roots, in three lines: `enforced`, `partial` or
+   * `none`; the version of Landlock, 0 without it; the reason if it is less than requested,
+   * otherwise empty.
    */
   enforcement(): string
-  /** Allows the content of these secrets to be read, and revokes earlier grants. */
+  /** Allows the content of these secrets to be read. Replaces all earlier grants. */
   grantSecrets(paths: Array<string>): void
-  /** Returns the same roots and threads for reads of the host itself, without the secret filter. */
+  /**
+   * Returns the same roots and threads with secrets as ordinary files, for reads by the host
+   * itself.
+   */
   withoutSecretFilter(): NativeRoots
   exists(path: string): Promise<boolean>
   existsSync(path: string): boolean
   stat(path: string, follow: boolean): Promise<PackedResult>
   statSync(path: string, follow: boolean): PackedResult
-  /** The whole file. */
+  /** Resolves to the content of a file. */
   readBytes(path: string): Promise<Uint8Array>
   readBytesSync(path: string): Uint8Array
-  /** A range of a file with its metadata. Negative numbers mean "not given". */
+  /**
+   * Resolves to a range of a file with its metadata. A negative number means that the option is
+   * not given.
+   */
   read(path: string, start: number, end: number, maxBytes: number, ifNoneMatch?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<ReadResult>
-  /** `sha256:` and 64 digits, with the metadata of that content. */
+  /** Resolves to a packed `FileHash`: the SHA-256 of a file with its metadata. */
   hashFile(path: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /**
-   * One page of a directory; a negative limit means no limit. `after` is the name of the last
-   * entry of the previous page, and `after_dir` whether it was a directory.
+   * Resolves to a page of the entries of a directory. A negative limit means no limit. `after`
+   * is the name of the last entry of the previous page, and `after_dir` says whether it was a
+   * directory.
    */
   listDir(path: string, facts: boolean, limit: number, after: string | undefined | null, afterDir: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   listDirSync(path: string, facts: boolean): PackedResult
-  /** A page of the entries of a tree; the options as JSON. */
+  /**
+   * Resolves to a page of the entries of a tree. `options` is the JSON that
+   * `TreeOptions::from_json` parses.
+   */
   listTree(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   readLink(path: string): Promise<string>
   realpath(path: string): Promise<string>
   writeBytes(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   writeBytesSync(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number): PackedResult
-  /** Resolves to whether the directory was created, and did not exist already. */
+  /** Resolves to true if the directory was created, and to false if it existed already. */
   mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>
   mkdirSync(path: string, parents: boolean, existOk: boolean): boolean
   delete(path: string, ifVersion?: string | undefined | null, aside?: string | undefined | null): Promise<undefined>
   deleteSync(path: string): void
   removeTree(path: string, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
-  /** The version of the entry under its new name, if it is known. */
+  /**
+   * Resolves to the version of the entry under its new name; null after a move to another file
+   * system, or if another program has replaced the entry already.
+   */
   rename(from: string, to: string, flags: number, durability: number, ifVersion?: string | undefined | null, ifTarget?: string | undefined | null, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<string | null>
   copyFile(from: string, to: string, flags: number, durability: number, ifVersion?: string | undefined | null, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   copyTree(from: string, to: string, flags: number, durability: number, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   chmod(path: string, mode: number): Promise<undefined>
   sweep(path: string): Promise<undefined>
   symlink(target: string, path: string): Promise<undefined>
-  /** Searches contents below a path. */
+  /** Searches the contents of files below a path. Resolves to batches of packed results. */
   grep(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<Array<PackedBatch>>
   /** Finds entries below a directory by name. */
   find(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /** Finds files below a directory by a fuzzy match of their paths. */
   findFiles(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
-  /** Builds the index of a directory now. */
+  /** Builds an index of a directory, if there is none. Resolves to its packed status. */
   warm(path: string, respectIgnore: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
-  /** Sets the state directory for saved indexes. Must be called before threads are restricted. */
+  /**
+   * Sets the state directory in which indexes are saved. Must be called by a thread that
+   * Landlock does not restrict.
+   */
   keepIndexes(stateDir: string): void
-  /** Releases all indexes. */
+  /** Closes all indexes. Later searches may create new ones. */
   disposeIndexes(): void
-  /** The status of the index that contains a path; no numbers without an index. */
+  /**
+   * Resolves to the packed status of the index that contains a path, without any number if there
+   * is none.
+   */
   indexStatus(path: string): Promise<PackedResult>
 }
 
-/** A compiled list of globs. */
+/** A compiled list of globs that paths must match or must not match. */
 export declare class PathGlobs {
   constructor(options: string)
   matches(path: string, isDir: boolean): boolean
@@ -137,11 +168,11 @@ export declare class PathGlobs {
   mayContain(path: string): boolean
 }
 
-/** A compiled query. */
+/** A compiled query for searching contents. */
 export declare class SearchQuery {
   constructor(options: string)
   search(content: Uint8Array, limits: string): PackedResult
-  /** The same off the event loop, for long contents. */
+  /** Like `search`, on another thread, for long contents. */
   searchAsync(content: Uint8Array, limits: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
 }
 
@@ -149,17 +180,20 @@ export declare function applyPatch(names: Array<string>, contents: Array<Uint8Ar
 
 export declare function applyPatchAsync(names: Array<string>, contents: Array<Uint8Array | null>, text: string, call: string): Promise<PatchResult>
 
-/** A new name, in the same directory, for an entry that is moved aside. */
+/**
+ * Returns a new name to which an entry can be renamed in its directory, to be kept until a change
+ * is final.
+ */
 export declare function asideName(): string
 
-/** Returns `a` followed by `b`, in memory of the addon. */
+/** Returns `a` followed by `b`, in memory that the addon has allocated. */
 export declare function concat(a: Uint8Array, b: Uint8Array): Uint8Array
 
 export declare function decodeBytes(bytes: Uint8Array, label: string): PackedResult
 
 /**
- * Returns the text. The numbers go into memory that the caller reuses, because allocating objects
- * for them would cost a good part of a small diff.
+ * Returns the text of a line diff. Writes its numbers into `totals`, which the caller reuses,
+ * because allocating an object for them would take a good part of the time of a small diff.
  */
 export declare function diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, flags: number, context: number, nameBefore: string | undefined | null, nameAfter: string | undefined | null, lineLimit: number, byteLimit: number): string
 
@@ -169,7 +203,7 @@ export declare function diffParts(before: string, after: string, chars: boolean)
 
 export declare function encodeText(text: string, label: string, bom: boolean): Uint8Array
 
-/** Reports whether a file that begins with `head` holds a private key. */
+/** Reports whether a file whose first bytes are `head` contains a private key. */
 export declare function holdsSecretContent(head: Uint8Array): boolean
 
 export declare function inspect(bytes: Uint8Array, name: string, complete: boolean): PackedResult
@@ -179,15 +213,15 @@ export declare function lineAnchors(text: string): string
 export declare function merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: Array<string>): PlanResult
 
 /**
- * Like [`PackedResult`], but a long text crosses as bytes, so that it is only copied if JavaScript
- * reads it.
+ * Like [`PackedResult`], but a text of at least 64 KiB crosses as bytes, so that it is only
+ * decoded if JavaScript reads it.
  */
 export interface PackedBatch {
   nums: Float64Array | number[]
   text: string | Uint8Array
 }
 
-/** `Packed` as JavaScript sees it: `{ nums, text }`. */
+/** A `Packed` result as a JavaScript object: `{ nums, text }`. */
 export interface PackedResult {
   nums: Float64Array | number[]
   text: string
@@ -207,66 +241,78 @@ export declare function planEdits(text: Uint8Array, call: string): PlanResult
 
 export declare function planEditsAsync(text: Uint8Array, call: string): Promise<PlanResult>
 
-/** The same, and starts the hash of the result. */
+/** Like `plan_edits_async`, and hashes the part of the result that equals the old text meanwhile. */
 export declare function planEditsHashed(text: Uint8Array, call: string): Promise<PlanResult>
 
-/** A plan: the new bytes and the `Packed` facts. */
+/** The result of edits that are not written yet: the new content, and the packed facts about it. */
 export interface PlanResult {
   bytes: Uint8Array
   nums: Float64Array
   text: string
-  /** The hash state of a prefix of `bytes`, for `sha256_from`. */
+  /** The state of a hash of the first part of `bytes`, which `sha256_from` continues. */
   hashing?: object
 }
 
-/** The paths that best match a fuzzy query. Each path ends in a NUL. */
+/** Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL. */
 export declare function rankPaths(paths: string, options: string): PackedResult
 
 export declare function readPage(bytes: Uint8Array, name: string, request: string): PackedResult
 
 export declare function readPageAsync(bytes: Uint8Array, name: string, request: string): Promise<PackedResult>
 
-/** Content with its metadata; `bytes` is absent if the requested version is still current. */
+/**
+ * The content of a file with its packed `EntryStat`. `bytes` is absent if the version that the
+ * caller knows is still current.
+ */
 export interface ReadResult {
   bytes?: Uint8Array
   nums: Float64Array
   text: string
 }
 
-/** Attempts an operation under the restrictions: the name of the error, or nothing. */
+/**
+ * Attempts an operation under the restrictions of a command. Resolves to the name of its error, or
+ * to null if it succeeds.
+ */
 export declare function sandboxProbe(spec: string, kind: string, path?: string | undefined | null): Promise<string | null>
 
 /**
- * The text of a regular file of at most so many bytes; empty for any other entry, and nothing
- * without an entry.
+ * Resolves to the text of a regular file below a root. Empty if it is longer than `most` bytes,
+ * cannot be opened or is not a regular file; null if nothing exists. `path` is in hexadecimal.
  */
 export declare function sandboxRead(root: string, path: string, most: number): Promise<string | null>
 
-/** Removes an entry that a command created, below a root; `path` in hexadecimal. */
+/** Removes an entry that a command created below a root. `path` is in hexadecimal. */
 export declare function sandboxRemove(root: string, path: string): Promise<undefined>
 
-/** Replaces whatever entry exists by a file with this text. */
+/**
+ * Replaces the entry at a path below a root, whatever its type, by a file with this text. `path`
+ * is in hexadecimal.
+ */
 export declare function sandboxReplace(root: string, path: string, text: string): Promise<undefined>
 
-/** Runs a command. Resolves to a `SandboxedCommand`. */
+/** Runs a command to its end. Resolves to a packed `SandboxedCommand`. */
 export declare function sandboxRun(spec: string, command: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
 
-/** Finds the files that a command may not see or change: JSON. */
+/**
+ * Finds the files that a command may not see or change. Resolves to the JSON that `scan.rs` of the
+ * crate `filewright-sandbox` describes.
+ */
 export declare function sandboxScan(spec: string): Promise<string>
 
 /**
- * The restrictions that would apply to a command: whether files, network, signals and forks are
- * restricted, and the version of Landlock.
+ * Returns what the kernel would restrict for a command with these permissions: 1 or 0 for files,
+ * network, signals and forks, then the version of Landlock.
  */
 export declare function sandboxStatus(spec: string): Array<number>
 
-/** The names of the system calls that can be forbidden. */
+/** Returns the names of the system calls that can be forbidden. */
 export declare function sandboxSyscalls(): Array<string>
 
 export declare function sha256(bytes: Uint8Array): string
 
-/** For large contents: hashing a gigabyte takes a second. */
+/** Hashes a content on another thread, because a gigabyte takes about a second. */
 export declare function sha256Async(bytes: Uint8Array): Promise<string>
 
-/** The same, continuing a hash that a plan started. */
+/** Like `sha256_async`, continuing a hash that `plan_edits_hashed` started. */
 export declare function sha256From(bytes: Uint8Array, begun: object): Promise<string>
