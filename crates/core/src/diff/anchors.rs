@@ -24,7 +24,7 @@ enum Occurrence {
 
 impl Occurrence {
     /// Counts one more occurrence, on the line with this index.
-    fn after_one_on(self, line: usize) -> Self {
+    fn count_occurrence_on(self, line: usize) -> Self {
         match self {
             Self::Never => Self::Once(line as u32),
             _ => Self::Often,
@@ -77,11 +77,11 @@ fn unique_line_pairs(
     let mut new = vec![Occurrence::Never; tokens];
     for x in region.before.clone() {
         let seen = &mut old[before[x].0 as usize];
-        *seen = seen.after_one_on(x);
+        *seen = seen.count_occurrence_on(x);
     }
     for y in region.after.clone() {
         let seen = &mut new[after[y].0 as usize];
-        *seen = seen.after_one_on(y);
+        *seen = seen.count_occurrence_on(y);
     }
     let mut pairs = Vec::new();
     let mut next = 0;

@@ -22,12 +22,16 @@ pub(super) fn table_words(before: usize, after: usize) -> Option<usize> {
 /// Calls `pair` with the indexes of each pair of unchanged lines, the last pair first; no other
 /// alignment has more pairs. The caller must have checked the size of the lists with
 /// [`table_words`].
-pub(super) fn pairs(before: &[Token], after: &[Token], mut pair: impl FnMut(usize, usize)) {
+pub(super) fn for_each_unchanged_pair(
+    before: &[Token],
+    after: &[Token],
+    mut pair: impl FnMut(usize, usize),
+) {
     let width = after.len().div_ceil(64);
     if width == 0 {
         return;
     }
-    let masks = Masks::new(before, after, width);
+    let masks = PositionMasks::new(before, after, width);
     let mut rows = vec![u64::MAX; before.len() * width];
     for at in 0..before.len() {
         let (above, row) = rows.split_at_mut(at * width);
@@ -63,7 +67,7 @@ fn compute_row(above: &[u64], places: &[u64], row: &mut [u64]) {
 
 /// For each distinct line of the before side, a bit mask of the positions on the after side where
 /// it occurs.
-struct Masks {
+struct PositionMasks {
     /// The index of the mask for each line of the before side.
     which: Vec<u32>,
     /// The masks one after another, `width` words each.
@@ -73,7 +77,7 @@ struct Masks {
     initial_row: Vec<u64>,
 }
 
-impl Masks {
+impl PositionMasks {
     fn new(before: &[Token], after: &[Token], width: usize) -> Self {
         let most = before.iter().chain(after).map(|token| token.0).max().unwrap_or(0);
         // Holds the index of each line's mask plus one; 0 means "no mask yet". Lines that occur
@@ -109,7 +113,7 @@ mod tests {
     use imara_diff::Token;
     use proptest::prelude::*;
 
-    use super::{pairs, table_words};
+    use super::{for_each_unchanged_pair, table_words};
 
     fn longest(before: &[u32], after: &[u32]) -> usize {
         let mut row = vec![0usize; after.len() + 1];
@@ -128,7 +132,7 @@ mod tests {
         let tokens =
             |side: &[u32]| -> Vec<Token> { side.iter().map(|&kind| Token(kind)).collect() };
         let mut found = Vec::new();
-        pairs(&tokens(before), &tokens(after), |x, y| found.push((x, y)));
+        for_each_unchanged_pair(&tokens(before), &tokens(after), |x, y| found.push((x, y)));
         assert_eq!(found.len(), longest(before, after), "{before:?} {after:?}");
         assert!(found.iter().all(|&(x, y)| before[x] == after[y]));
         assert!(found.windows(2).all(|two| two[1].0 < two[0].0 && two[1].1 < two[0].1));

@@ -6,11 +6,11 @@
 
 use imara_diff::Token;
 
-use super::histogram::histogram;
+use super::histogram::mark_by_histogram;
 use super::intern::Tokens;
 use super::lines::{self, Margins, SharedMargins, Side};
 use super::marks::{Marks, Region};
-use super::myers::myers;
+use super::myers::mark_by_myers;
 use super::slide::{has_movable_block, slide};
 use super::{Algorithm, Change, Comparison, DiffOptions};
 
@@ -35,8 +35,8 @@ pub(super) fn compare<'a>(
     }
     let mut margin = MARGIN_LINES.max(context.saturating_add(1));
     loop {
-        let (old, new, twins, margins) = lines::sides(before, after, same, margin);
-        let changes = changes(&old, &new, &twins, margins, options);
+        let (old, new, twins, margins) = lines::split_sides(before, after, same, margin);
+        let changes = changes_between_sides(&old, &new, &twins, margins, options);
         // A change that slid to the end of the kept lines might slide further, so they are
         // extended.
         let reaches_end = changes.last().is_some_and(|last| {
@@ -52,12 +52,12 @@ pub(super) fn compare<'a>(
 /// Computes the smallest set of changes between two short lists of lines.
 pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
     let tokens = Tokens::new(before, after, []);
-    let marks = marks(&tokens, Algorithm::Minimal);
+    let marks = mark_changes(&tokens, Algorithm::Minimal);
     marks.changes()
 }
 
 /// Returns the changes between the kept lines of both texts, with line numbers in the whole texts.
-fn changes(
+fn changes_between_sides(
     old: &Side<'_>,
     new: &Side<'_>,
     twins: &[u32],
@@ -98,31 +98,31 @@ fn slid_marks(
     // no line has.
     let twins = twins.iter().skip(lead).map(|twin| twin.wrapping_sub(lead as u32));
     let mut tokens = Tokens::new(&before[near(before)], &after[near(after)], twins);
-    let mut marks = marks(&tokens, algorithm);
+    let mut marks = mark_changes(&tokens, algorithm);
     if has_movable_block(&tokens, &marks) {
-        tokens.widen(&before[..lead], &before[before.len() - trail..]);
-        marks.widen(lead, trail);
+        tokens.add_common_lines(&before[..lead], &before[before.len() - trail..]);
+        marks.add_unmarked(lead, trail);
         slide(&tokens, &mut marks);
     } else {
-        marks.widen(lead, trail);
+        marks.add_unmarked(lead, trail);
     }
     marks
 }
 
 /// Runs the algorithm: histogram, then Myers for what histogram leaves, or Myers alone.
-fn marks(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
+fn mark_changes(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
     let (before, after): (&[Token], &[Token]) = (&tokens.before, &tokens.after);
     let distinct = tokens.distinct();
     let mut marks = Marks::new(before.len(), after.len());
     let mut whole = Region { before: 0..before.len(), after: 0..after.len() };
     whole.strip_common_ends(before, after);
     let open = match algorithm {
-        Algorithm::Histogram => histogram(before, after, distinct, whole, &mut marks),
+        Algorithm::Histogram => mark_by_histogram(before, after, distinct, whole, &mut marks),
         Algorithm::Myers | Algorithm::Minimal => vec![whole],
     };
     let minimal = algorithm == Algorithm::Minimal;
     if !open.is_empty() {
-        myers(before, after, distinct, open, minimal, &mut marks);
+        mark_by_myers(before, after, distinct, open, minimal, &mut marks);
     }
     marks
 }

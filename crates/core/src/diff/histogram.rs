@@ -23,7 +23,7 @@ const MAX_HISTOGRAM_STEPS: usize = 8_000_000;
 
 /// Marks the changed lines of a region. Returns the parts that it could not align, because their
 /// common lines are all frequent or the budget is spent; they are left to Myers' algorithm.
-pub(super) fn histogram(
+pub(super) fn mark_by_histogram(
     before: &[Token],
     after: &[Token],
     tokens: usize,
@@ -36,7 +36,7 @@ pub(super) fn histogram(
     let mut refused = Vec::new();
     while let Some(region) = open.pop() {
         if region.before.is_empty() || region.after.is_empty() {
-            marks.replace(&region);
+            marks.mark_region(&region);
             continue;
         }
         if left == 0 {
@@ -44,7 +44,7 @@ pub(super) fn histogram(
             continue;
         }
         match index.best_run(before, after, &region, &mut left) {
-            BestRun::Nothing => marks.replace(&region),
+            BestRun::Nothing => marks.mark_region(&region),
             BestRun::Frequent => refused.push(region),
             BestRun::EqualRun { x, y, len } => {
                 open.push(Region {
@@ -96,13 +96,14 @@ impl TokenIndex {
         Self { entries: vec![void; tokens], next: vec![NO_LINE; lines], round: 0 }
     }
 
-    fn count(&self, token: Token) -> u32 {
+    /// Returns the number of occurrences of a line in the region.
+    fn occurrences_of(&self, token: Token) -> u32 {
         let entry = &self.entries[token.0 as usize];
         if entry.round == self.round { entry.count } else { 0 }
     }
 
     /// Records the occurrences of the lines of a region.
-    fn fill(&mut self, before: &[Token], region: &Region) {
+    fn index_region(&mut self, before: &[Token], region: &Region) {
         self.round += 1;
         for at in region.before.clone() {
             self.next[at] = NO_LINE;
@@ -127,14 +128,14 @@ impl TokenIndex {
         region: &Region,
         left: &mut usize,
     ) -> BestRun {
-        self.fill(before, region);
+        self.index_region(before, region);
         let mut best = (0, 0, 0);
         let mut rarest = MAX_OCCURRENCES + 1;
         let mut shared = false;
         let mut steps = region.len();
         let mut y = region.after.start;
         while y < region.after.end {
-            let count = self.count(after[y]);
+            let count = self.occurrences_of(after[y]);
             shared |= count > 0;
             if count == 0 || count > rarest {
                 y += 1;
@@ -143,7 +144,7 @@ impl TokenIndex {
             let mut reached = y + 1;
             let mut x = self.entries[after[y].0 as usize].first;
             while x != NO_LINE {
-                let stretch = self.extend(before, after, region, (x as usize, y));
+                let stretch = self.extend_to_run(before, after, region, (x as usize, y));
                 steps += stretch.len;
                 reached = reached.max(stretch.y + stretch.len);
                 if stretch.len > best.2 || stretch.rarest < rarest {
@@ -166,7 +167,7 @@ impl TokenIndex {
     }
 
     /// Extends a pair of equal lines to the whole run of equal lines around it.
-    fn extend(
+    fn extend_to_run(
         &self,
         before: &[Token],
         after: &[Token],
@@ -174,16 +175,16 @@ impl TokenIndex {
         (x, y): (usize, usize),
     ) -> EqualRun {
         let (mut from, mut to) = ((x, y), (x + 1, y + 1));
-        let mut rarest = self.count(before[x]);
+        let mut rarest = self.occurrences_of(before[x]);
         while from.0 > region.before.start
             && from.1 > region.after.start
             && before[from.0 - 1] == after[from.1 - 1]
         {
             from = (from.0 - 1, from.1 - 1);
-            rarest = rarest.min(self.count(before[from.0]));
+            rarest = rarest.min(self.occurrences_of(before[from.0]));
         }
         while to.0 < region.before.end && to.1 < region.after.end && before[to.0] == after[to.1] {
-            rarest = rarest.min(self.count(before[to.0]));
+            rarest = rarest.min(self.occurrences_of(before[to.0]));
             to = (to.0 + 1, to.1 + 1);
         }
         EqualRun { x: from.0, y: from.1, len: to.0 - from.0, rarest }

@@ -31,7 +31,7 @@ impl<'a> Tokens<'a> {
         twins: impl IntoIterator<Item = u32>,
     ) -> Self {
         let mut table = TokenTable::new(before.len(), after.len());
-        let old: Vec<Token> = before.iter().map(|line| table.token(line)).collect();
+        let old: Vec<Token> = before.iter().map(|line| table.token_of(line)).collect();
         // The first position of each token in the old text, from which matching continues.
         let known = table.lines.len();
         let mut place = vec![0u32; known];
@@ -51,7 +51,7 @@ impl<'a> Tokens<'a> {
                     next += 1;
                     return old[next - 1];
                 }
-                let token = table.token(line);
+                let token = table.token_of(line);
                 if let Some(&at) = place.get(token.0 as usize) {
                     next = at as usize + 1;
                 }
@@ -72,9 +72,9 @@ impl<'a> Tokens<'a> {
     }
 
     /// Adds lines that both texts share: `lead` before the lines so far, `trail` after them.
-    pub(super) fn widen(&mut self, lead: &[&'a [u8]], trail: &[&'a [u8]]) {
+    pub(super) fn add_common_lines(&mut self, lead: &[&'a [u8]], trail: &[&'a [u8]]) {
         let mut numbers = |lines: &[&'a [u8]]| -> Vec<Token> {
-            lines.iter().map(|line| self.table.token(line)).collect()
+            lines.iter().map(|line| self.table.token_of(line)).collect()
         };
         let (lead, trail) = (numbers(lead), numbers(trail));
         for side in [&mut self.before, &mut self.after] {
@@ -117,12 +117,12 @@ impl<'a> TokenTable<'a> {
     }
 
     /// Returns the token of a line, a new one at its first occurrence.
-    fn token(&mut self, line: &'a [u8]) -> Token {
+    fn token_of(&mut self, line: &'a [u8]) -> Token {
         if self.keyed.is_some() || self.probes_left == 0 {
             return self.keyed_token(line);
         }
         if self.lines.len() * 2 > self.slots.len() {
-            self.grow();
+            self.double_slots();
         }
         let hash = hash(line);
         let mask = self.slots.len() - 1;
@@ -148,7 +148,7 @@ impl<'a> TokenTable<'a> {
     }
 
     /// Doubles the number of slots and inserts all tokens again.
-    fn grow(&mut self) {
+    fn double_slots(&mut self) {
         let size = self.slots.len() * 2;
         self.slots.clear();
         self.slots.resize(size, EMPTY_SLOT);
@@ -249,9 +249,12 @@ mod tests {
     #[test]
     fn keyed_table_replaces_the_first_one_midway() {
         let mut table = TokenTable::new(2, 2);
-        let first = table.token(b"a");
+        let first = table.token_of(b"a");
         table.probes_left = 0;
-        assert_eq!((table.token(b"a"), table.token(b"b").0, table.token(b"b").0), (first, 1, 1));
+        assert_eq!(
+            (table.token_of(b"a"), table.token_of(b"b").0, table.token_of(b"b").0),
+            (first, 1, 1)
+        );
     }
 
     #[test]

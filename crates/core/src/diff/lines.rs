@@ -62,7 +62,7 @@ pub(super) struct Margins {
 
 /// Splits both texts into lines and leaves out the common lines at both ends, except for `margin`
 /// lines next to the difference.
-pub(super) fn sides<'a>(
+pub(super) fn split_sides<'a>(
     before: &'a [u8],
     after: &'a [u8],
     same: SharedMargins,

@@ -19,7 +19,7 @@ impl Marks {
     }
 
     /// Adds unchanged lines to both texts: `lead` at the beginning, `trail` at the end.
-    pub(super) fn widen(&mut self, lead: usize, trail: usize) {
+    pub(super) fn add_unmarked(&mut self, lead: usize, trail: usize) {
         for side in [&mut self.removed, &mut self.added] {
             side.splice(..0, std::iter::repeat_n(false, lead));
             side.resize(side.len() + trail, false);
@@ -27,7 +27,7 @@ impl Marks {
     }
 
     /// Marks all lines of a region as changed.
-    pub(super) fn replace(&mut self, region: &Region) {
+    pub(super) fn mark_region(&mut self, region: &Region) {
         self.removed[region.before.clone()].fill(true);
         self.added[region.after.clone()].fill(true);
     }

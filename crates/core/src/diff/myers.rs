@@ -26,7 +26,7 @@ const MIN_STEPS_BEFORE_TABLE: u64 = 16_384;
 
 /// Marks the changed lines of regions. With `minimal`, a region is split only at points of a
 /// shortest path until the budget is spent.
-pub(super) fn myers(
+pub(super) fn mark_by_myers(
     before: &[Token],
     after: &[Token],
     tokens: usize,
@@ -38,13 +38,13 @@ pub(super) fn myers(
     for mut region in regions {
         region.strip_common_ends(before, after);
         if region.before.is_empty() || region.after.is_empty() {
-            marks.replace(&region);
+            marks.mark_region(&region);
             continue;
         }
         // A line that the other side lacks cannot pair up, so it is left out.
         let shared = SharedLines::new(before, after, tokens, &region);
         let pairs = search.unchanged_pairs(&shared.before, &shared.after);
-        marks.replace(&region);
+        marks.mark_region(&region);
         for (x, y) in pairs {
             marks.removed[shared.before_at[x]] = false;
             marks.added[shared.after_at[y]] = false;
@@ -124,16 +124,18 @@ impl PathSearch {
             if old.is_empty() || new.is_empty() {
                 continue;
             }
-            match self.split(before, after, &region) {
+            match self.find_split(before, after, &region) {
                 Some(RegionSplit::At(x, y)) => {
                     open.push(Region { before: x..old.end, after: y..new.end });
                     open.push(Region { before: old.start..x, after: new.start..y });
                 }
-                Some(RegionSplit::Table) => {
-                    bits::pairs(&before[old.clone()], &after[new.clone()], |x, y| {
+                Some(RegionSplit::Table) => bits::for_each_unchanged_pair(
+                    &before[old.clone()],
+                    &after[new.clone()],
+                    |x, y| {
                         pairs.push((old.start + x, new.start + y));
-                    })
-                }
+                    },
+                ),
                 None => {}
             }
         }
@@ -156,7 +158,12 @@ impl PathSearch {
 
     /// Finds where to split a region whose first and last lines differ. Returns `None` once the
     /// budget is spent.
-    fn split(&mut self, before: &[Token], after: &[Token], region: &Region) -> Option<RegionSplit> {
+    fn find_split(
+        &mut self,
+        before: &[Token],
+        after: &[Token],
+        region: &Region,
+    ) -> Option<RegionSplit> {
         let (x0, x1) = (region.before.start as i32, region.before.end as i32);
         let (y0, y1) = (region.after.start as i32, region.after.end as i32);
         // The slot of diagonal x - y, offset so that the lowest possible one is 0.
@@ -173,7 +180,7 @@ impl PathSearch {
         let mut spent = 0;
 
         for round in 1.. {
-            ahead = widened(&ahead, limits);
+            ahead = widened_diagonals(&ahead, limits);
             self.forward[slot(ahead.start() - 1)] = UNREACHED_FORWARD;
             self.forward[slot(ahead.end() + 1)] = UNREACHED_FORWARD;
             let mut steps = 0;
@@ -208,7 +215,7 @@ impl PathSearch {
                 steps += 1;
             }
 
-            behind = widened(&behind, limits);
+            behind = widened_diagonals(&behind, limits);
             self.backward[slot(behind.start() - 1)] = UNREACHED_BACKWARD;
             self.backward[slot(behind.end() + 1)] = UNREACHED_BACKWARD;
             for diagonal in behind.clone().rev().step_by(2) {
@@ -270,7 +277,7 @@ impl PathSearch {
 
 /// Widens the range of diagonals by one on each side. Beyond the limits of the region it shrinks by
 /// one instead, so that every second diagonal stays the right one.
-fn widened(range: &RangeInclusive<i32>, limits: (i32, i32)) -> RangeInclusive<i32> {
+fn widened_diagonals(range: &RangeInclusive<i32>, limits: (i32, i32)) -> RangeInclusive<i32> {
     let (low, high) = (*range.start(), *range.end());
     let low = if low > limits.0 { low - 1 } else { low + 1 };
     let high = if high < limits.1 { high + 1 } else { high - 1 };

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 /// Returns `prefix/name`, quoted with C escapes if the name contains a control character, `"`, `\`,
 /// a bidirectional control or bytes that are not UTF-8. Other non-ASCII characters stay readable,
 /// as with git's `core.quotePath=false`.
-pub(super) fn with_prefix(prefix: &str, name: &[u8]) -> String {
+pub(super) fn prefixed_name(prefix: &str, name: &[u8]) -> String {
     let slash = if name.first() == Some(&b'/') { "" } else { "/" };
-    match quote(name) {
+    match escape_name(name) {
         // GNU patch strips a trailing blank of an unquoted name.
         Cow::Borrowed(name) if name.ends_with(' ') => format!("\"{prefix}{slash}{name}\""),
         Cow::Borrowed(name) => {
@@ -20,7 +20,7 @@ pub(super) fn with_prefix(prefix: &str, name: &[u8]) -> String {
 }
 
 /// Returns the name with C escapes, without the quotes around; borrowed if nothing needs an escape.
-fn quote(name: &[u8]) -> Cow<'_, str> {
+fn escape_name(name: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(name)
         && !text.chars().any(needs_escape)
     {
@@ -65,7 +65,7 @@ fn needs_escape(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::with_prefix;
+    use super::prefixed_name;
 
     #[test]
     fn names_are_quoted_as_git_does() {
@@ -81,7 +81,7 @@ mod tests {
             (b"\x1b[31m", "\"a/\\033[31m\""),
             ("\u{202e}".as_bytes(), "\"a/\\342\\200\\256\""),
         ] {
-            assert_eq!(with_prefix("a", name), shown);
+            assert_eq!(prefixed_name("a", name), shown);
         }
     }
 }

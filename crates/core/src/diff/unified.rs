@@ -190,7 +190,7 @@ impl Printer<'_, '_> {
 
     fn print_header(&mut self, header: &DiffHeader<'_>) {
         for (marker, prefix, name) in [("---", "a", header.before), ("+++", "b", header.after)] {
-            let name = name.map_or("/dev/null".into(), |name| name::with_prefix(prefix, name));
+            let name = name.map_or("/dev/null".into(), |name| name::prefixed_name(prefix, name));
             self.out.text.extend([marker, " ", &name, "\n"]);
         }
     }

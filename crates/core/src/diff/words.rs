@@ -55,7 +55,7 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'
     let mut out = PartList { parts: Vec::new() };
     out.push(ChangeKind::Same, &after[..head], count_tokens(&after[..head], unit));
     let (olds, news): (Vec<&str>, Vec<&str>) =
-        (tokens(old, unit).collect(), tokens(new, unit).collect());
+        (split_tokens(old, unit).collect(), split_tokens(new, unit).collect());
     let bytes = |tokens: &[&'t str]| tokens.iter().map(|token| token.as_bytes()).collect();
     let (old_bytes, new_bytes): (Vec<&[u8]>, Vec<&[u8]>) = (bytes(&olds), bytes(&news));
     let (mut from, mut at) = (0, 0);
@@ -139,7 +139,7 @@ fn is_token_boundary(before: char, after: char, unit: TokenUnit) -> bool {
     unit == TokenUnit::Chars || class_before == CharClass::Mark || class_before != char_class(after)
 }
 
-fn tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
+fn split_tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let mut chars = rest.char_indices().peekable();
@@ -160,7 +160,7 @@ fn tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
 }
 
 fn count_tokens(text: &str, unit: TokenUnit) -> usize {
-    tokens(text, unit).count()
+    split_tokens(text, unit).count()
 }
 
 /// Returns the length in bytes of the whole tokens that both texts begin with.

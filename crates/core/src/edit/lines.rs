@@ -30,7 +30,7 @@ impl<'a> FileLines<'a> {
     }
 
     /// Creates the lines from the offsets that [`line_starts`] returned.
-    pub(super) fn of(text: &'a [u8], starts: &'a [u32]) -> Self {
+    pub(super) fn with_starts(text: &'a [u8], starts: &'a [u32]) -> Self {
         Self { text, starts: Cow::Borrowed(starts) }
     }
 
@@ -46,13 +46,13 @@ impl<'a> FileLines<'a> {
     }
 
     /// Returns line `at` (0-based) without its ending, and the ending.
-    pub(super) fn split(&self, at: usize) -> (&'a [u8], &'a [u8]) {
+    pub(super) fn split_line(&self, at: usize) -> (&'a [u8], &'a [u8]) {
         text::split_end(&self.text[self.start(at)..self.start(at + 1)])
     }
 
     /// Returns line `at` (0-based) without its ending.
     pub(super) fn text(&self, at: usize) -> &'a [u8] {
-        self.split(at).0
+        self.split_line(at).0
     }
 
     /// Returns [`neighbourhood_hash`] of line `at` (0-based).
@@ -73,7 +73,7 @@ impl<'a> FileLines<'a> {
 
     /// Returns the line (0-based) that contains the byte at an offset; the last line for an offset
     /// beyond it.
-    pub(super) fn at(&self, offset: usize) -> usize {
+    pub(super) fn line_at_offset(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start as usize <= offset).saturating_sub(1)
     }
 }

@@ -91,10 +91,10 @@ fn plan_within(
     work: &WorkBudget,
 ) -> Result<Plan> {
     let mut content = EditContent::new(bytes, options.encoding);
-    let original = content.snapshot();
+    let original = content.text_snapshot();
     let mut applied = Vec::with_capacity(edits.len());
     let mut replacements = 0;
-    let mut shifts = LineOffsets::of(edits);
+    let mut shifts = LineOffsets::for_edits(edits);
     let mut same = SharedMargins::default();
     let mut head = usize::MAX;
     for (index, edit) in edits.iter().enumerate() {
@@ -130,7 +130,7 @@ fn plan_within(
         let refusal = Refusal::Unchanged;
         return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));
     }
-    let head = content.shared(head);
+    let head = content.unchanged_file_bytes(head);
     Ok(Plan { bytes: content.into_bytes(), head, replacements, edits: applied, diff })
 }
 
@@ -153,13 +153,18 @@ fn apply(
     work: &WorkBudget,
 ) -> Result<AppliedEdit> {
     let text = content.text();
-    let paid = work.try_spend(content.cost());
+    let paid = work.try_spend(content.work_units());
     let found = match &edit.anchors {
         _ if !paid => Err(Refusal::TooMuch.into_error(text, edit, options, index, total))?,
-        Some(anchors) => {
-            line_anchors::find(original, text, anchors, &edit.new, shifts, &options.label)
-                .map_err(|error| error.detail("edit_index", index))?
-        }
+        Some(anchors) => line_anchors::find_by_anchors(
+            original,
+            text,
+            anchors,
+            &edit.new,
+            shifts,
+            &options.label,
+        )
+        .map_err(|error| error.detail("edit_index", index))?,
         None => find(text, edit, options, work)
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
     };
@@ -189,7 +194,7 @@ fn find(
         return Err(Refusal::SameText);
     }
     let strictness = options.strictness;
-    let exact = exact::find(text, edit, options.on_multiple, work)?;
+    let exact = exact::find_exact(text, edit, options.on_multiple, work)?;
     if let Some(found) = &exact
         && strictness > Strictness::Exact
         && let Some(doubt) = sanity::suspected_mistake(text, edit, found)
@@ -200,7 +205,7 @@ fn find(
                 return Ok(found);
             }
             Suspicion::SplitsLine(needs) if strictness >= needs => {
-                if let Ok(loose) = fuzzy::find(text, edit, options.on_multiple, work)
+                if let Ok(loose) = fuzzy::find_fuzzy(text, edit, options.on_multiple, work)
                     && loose.tier.is_allowed_by(strictness)
                 {
                     return Ok(loose);
@@ -212,7 +217,7 @@ fn find(
     if let Some(found) = exact {
         return Ok(found);
     }
-    let loose = fuzzy::find(text, edit, options.on_multiple, work)
+    let loose = fuzzy::find_fuzzy(text, edit, options.on_multiple, work)
         .map_err(|refusal| refusal.limited_to(strictness))?;
     if !loose.tier.is_allowed_by(strictness) {
         return Err(Refusal::TooLoose(loose));

@@ -79,12 +79,12 @@ impl CharCounts {
         }
         let mut reading = Self::default();
         for &unit in units[..made].iter().filter(|&&unit| unit >= 0x80) {
-            reading.count(unit);
+            reading.count_char(unit);
         }
         Some(reading)
     }
 
-    fn count(&mut self, unit: u16) {
+    fn count_char(&mut self, unit: u16) {
         self.all += 1;
         let c = u32::from(unit);
         match c {

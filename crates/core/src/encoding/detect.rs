@@ -174,7 +174,7 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
     let (mut good, mut rare, mut bad, mut breaks) = (0u32, 0u32, 0u32, 0u32);
     let mut high = false;
     let units = (sample.len() / 2) as u32;
-    for unit in utf16::units(sample, endian) {
+    for unit in utf16::utf16_units(sample, endian) {
         let paired = high && (0xdc00..=0xdfff).contains(&unit);
         if high && !paired {
             return None;

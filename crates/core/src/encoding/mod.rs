@@ -414,7 +414,7 @@ fn legacy_for_label(label: &str, plain: &str) -> Option<Encoding> {
         "iso2022jp" => "iso-2022-jp",
         _ => label,
     };
-    tables::find(alias).or_else(|| tables::find(&alias.replace('_', "-")))
+    tables::find_by_label(alias).or_else(|| tables::find_by_label(&alias.replace('_', "-")))
 }
 
 #[cfg(test)]

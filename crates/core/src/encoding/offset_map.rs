@@ -29,7 +29,7 @@ impl Encoding {
                 map_by_spans(spans, cuts)
             }
             EncodingKind::Utf16(endian) => {
-                let units = utf16::units(bytes, endian);
+                let units = utf16::utf16_units(bytes, endian);
                 let spans = char::decode_utf16(units)
                     .map(|c| c.map_or((2, 3), |c| (2 * c.len_utf16(), c.len_utf8())));
                 map_by_spans(spans.chain((bytes.len() % 2 == 1).then_some((1, 3))), cuts)

@@ -83,7 +83,7 @@ const FIRST_SINGLE_BYTE_INDEX: u8 = 7;
 pub(super) struct LegacyTable(u8);
 
 /// Returns the encoding for a WHATWG label.
-pub(super) fn find(label: &str) -> Option<Encoding> {
+pub(super) fn find_by_label(label: &str) -> Option<Encoding> {
     encoding_by_name(&(PLATFORM.get()?.find)(label)?)
 }
 

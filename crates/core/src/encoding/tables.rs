@@ -12,7 +12,7 @@ use super::Encoding;
 pub(super) struct LegacyTable(&'static encoding_rs::Encoding);
 
 /// Returns the encoding for a WHATWG label.
-pub(super) fn find(label: &str) -> Option<Encoding> {
+pub(super) fn find_by_label(label: &str) -> Option<Encoding> {
     encoding_rs::Encoding::for_label_no_replacement(label.as_bytes()).map(from_table)
 }
 

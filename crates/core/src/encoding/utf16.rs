@@ -32,14 +32,14 @@ impl Endian {
 }
 
 /// Returns the UTF-16 units of the bytes; ignores an odd byte at the end.
-pub(super) fn units(bytes: &[u8], endian: Endian) -> impl Iterator<Item = u16> {
+pub(super) fn utf16_units(bytes: &[u8], endian: Endian) -> impl Iterator<Item = u16> {
     bytes.chunks_exact(2).map(move |pair| endian.unit([pair[0], pair[1]]))
 }
 
 pub(super) fn decode(bytes: &[u8], endian: Endian) -> Decoded<'static> {
     let mut text = String::with_capacity(bytes.len() / 2 + bytes.len() / 8);
     let mut lossy = false;
-    for c in char::decode_utf16(units(bytes, endian)) {
+    for c in char::decode_utf16(utf16_units(bytes, endian)) {
         lossy |= c.is_err();
         text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
@@ -58,11 +58,11 @@ pub(super) fn encode(text: &str, endian: Endian) -> Vec<u8> {
 
 pub(super) fn prefix_len(bytes: &[u8], endian: Endian, chars: usize) -> usize {
     let mut at = 0;
-    for c in char::decode_utf16(units(bytes, endian)).take(chars) {
+    for c in char::decode_utf16(utf16_units(bytes, endian)).take(chars) {
         at += c.map_or(2, |c| 2 * c.len_utf16());
     }
     // An odd byte at the end counts as one more character.
-    if at + 1 == bytes.len() && char::decode_utf16(units(bytes, endian)).count() < chars {
+    if at + 1 == bytes.len() && char::decode_utf16(utf16_units(bytes, endian)).count() < chars {
         at += 1;
     }
     at

@@ -24,7 +24,7 @@ pub const MAX_QUERY_BYTES: usize = 256;
 const MIN_TYPO_QUERY_CHARS: usize = 5;
 
 /// The maximum of `limit`; a larger one counts as this many.
-const MAX_RANKED: u64 = 10_000;
+const MAX_RANKED_PATHS: u64 = 10_000;
 
 /// The options of a fuzzy search.
 #[derive(Clone, Debug)]
@@ -53,7 +53,9 @@ impl RankOptions {
         }
         Ok(Self {
             query,
-            limit: options.number("limit")?.map_or(20, |limit| limit.min(MAX_RANKED) as usize),
+            limit: options
+                .number("limit")?
+                .map_or(20, |limit| limit.min(MAX_RANKED_PATHS) as usize),
             typos: options.number("typos")?.map(|typos| typos.min(8) as u16),
         })
     }

@@ -122,8 +122,8 @@ impl PathTable {
             let places = self.with_letters(&query, range.clone(), typos);
             let mut best = Best::new(limit);
             let score = |places: &[u32]| score::best_of(self, places, &query, typos, limit);
-            share(&places, &score).into_iter().for_each(|share| best.join(share));
-            best.finish()
+            share(&places, &score).into_iter().for_each(|share| best.merge_best(share));
+            best.into_results()
         };
         // Paths that match only with a typo are searched for only if none matches without.
         let (mut ranked, mut fitting) = scored(0);

@@ -12,7 +12,7 @@ use super::path_table::PathTable;
 use super::quarter_masks::SubsequenceFilter;
 
 /// The minimum score of a matching letter in `neo_frizbee`.
-const MATCH_SCORE: u32 = 12;
+const MIN_MATCH_SCORE: u32 = 12;
 /// Added to the score if the query is the complete file name.
 const WHOLE_NAME_BONUS: u32 = 64;
 /// Added to the score if the query is a part of the file name.
@@ -49,7 +49,7 @@ impl Best {
     }
 
     /// Adds a result if it is among the best.
-    fn keep(&mut self, order: Order) {
+    fn keep_if_best(&mut self, order: Order) {
         if self.kept.len() < self.limit {
             self.kept.push(order);
         } else if let Some(mut worst) = self.kept.peek_mut()
@@ -60,13 +60,13 @@ impl Best {
     }
 
     /// Adds the best results of another part of the paths.
-    pub(super) fn join(&mut self, other: Self) {
+    pub(super) fn merge_best(&mut self, other: Self) {
         self.fitting += other.fitting;
-        other.kept.into_iter().for_each(|order| self.keep(order));
+        other.kept.into_iter().for_each(|order| self.keep_if_best(order));
     }
 
     /// Returns the results, best first, and the number of all paths that match.
-    pub(super) fn finish(self) -> (Vec<Order>, usize) {
+    pub(super) fn into_results(self) -> (Vec<Order>, usize) {
         (self.kept.into_sorted_vec(), self.fitting)
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn best_of(
                 continue;
             }
             let score = score + naming.bonus(path, score);
-            best.keep((u32::MAX - score, path.len() as u32, from[found.index as usize]));
+            best.keep_if_best((u32::MAX - score, path.len() as u32, from[found.index as usize]));
         }
     }
 }
@@ -148,7 +148,7 @@ impl<'q> NameBonus<'q> {
             return unicode_name_bonus(self.query, path);
         };
         // A path whose name contains the query has at least the score of all its letters.
-        if score < MATCH_SCORE * self.letters && path.len() <= LONG_PATH_BYTES {
+        if score < MIN_MATCH_SCORE * self.letters && path.len() <= LONG_PATH_BYTES {
             return 0;
         }
         let path = path.as_bytes();

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::diff::{self, Change, DiffOptions, split};
 use output::{Output, converted_end};
-use regions::{Region, Track, next_region};
+use regions::{ChangeTrack, ChangedRegion, next_region};
 
 pub use packed::{MergeCall, merge3_packed};
 
@@ -66,25 +66,25 @@ pub struct Merged {
 /// Merges two texts that were both made from `base`.
 pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> Merged {
     let sides = Sides { base: split(base), ours: split(ours), theirs: split(theirs) };
-    let own = changes(&sides.base, &sides.ours);
-    let other = changes(&sides.base, &sides.theirs);
+    let own = changes_ignoring_line_ends(&sides.base, &sides.ours);
+    let other = changes_ignoring_line_ends(&sides.base, &sides.theirs);
     let converted_end = converted_end(&sides);
     let merged = Merged::default();
     let mut out = Output { sides: &sides, options, converted_end, merged, lines: 0 };
-    let (mut own, mut other) = (Track::new(&own), Track::new(&other));
+    let (mut own, mut other) = (ChangeTrack::new(&own), ChangeTrack::new(&other));
     let mut next = 0;
     while let Some(region) = next_region(&mut own, &mut other, options.adjacent) {
         out.write_common(next..region.base.start, &region);
         out.write_region(&region);
         next = region.base.end;
     }
-    let rest = Region::after(&own, &other, sides.base.len() as u32);
+    let rest = ChangedRegion::after(&own, &other, sides.base.len() as u32);
     out.write_common(next..sides.base.len() as u32, &rest);
     out.merged
 }
 
 /// Returns the changes from one list of lines to another, ignoring line endings.
-fn changes(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
+fn changes_ignoring_line_ends(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
     let plain = |lines: &[&[u8]]| -> Vec<u8> {
         lines.iter().flat_map(|line| [without_end(line), b"\n"].concat()).collect()
     };

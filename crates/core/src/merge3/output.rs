@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::regions::Region;
+use super::regions::ChangedRegion;
 use super::{Conflict, MergeOptions, Merged, Sides, Style, without_end};
 
 /// Returns the line ending of ours if it converted all line endings of the base from LF to CRLF or
@@ -42,7 +42,7 @@ impl Output<'_> {
 
     /// Writes the lines `base` that neither side changed before the region `next`, with the line
     /// endings of the side that converted them.
-    pub(super) fn write_common(&mut self, base: Range<u32>, next: &Region) {
+    pub(super) fn write_common(&mut self, base: Range<u32>, next: &ChangedRegion) {
         let length = base.end - base.start;
         let (ours, theirs) = (next.ours.start - length, next.theirs.start - length);
         for at in 0..length {
@@ -57,7 +57,7 @@ impl Output<'_> {
     }
 
     /// Writes a changed region: the lines of the side that changed it, or a conflict.
-    pub(super) fn write_region(&mut self, region: &Region) {
+    pub(super) fn write_region(&mut self, region: &ChangedRegion) {
         let text = |lines: &[&[u8]], range: &Range<u32>| {
             lines[range.start as usize..range.end as usize]
                 .iter()
@@ -95,7 +95,7 @@ impl Output<'_> {
         }
     }
 
-    fn write_conflict(&mut self, region: &Region, ours: &[Vec<u8>], theirs: &[Vec<u8>]) {
+    fn write_conflict(&mut self, region: &ChangedRegion, ours: &[Vec<u8>], theirs: &[Vec<u8>]) {
         let (mut head, mut tail) = (0, 0);
         if self.options.style != Style::Diff3 {
             head = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count() as u32;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::diff::Change;
 
 /// The changes of one side in order, with the position of the next one.
-pub(super) struct Track<'c> {
+pub(super) struct ChangeTrack<'c> {
     pub changes: &'c [Change],
     /// The index of the next change.
     pub at: usize,
@@ -14,7 +14,7 @@ pub(super) struct Track<'c> {
     pub shift: i64,
 }
 
-impl<'c> Track<'c> {
+impl<'c> ChangeTrack<'c> {
     pub(super) const fn new(changes: &'c [Change]) -> Self {
         Self { changes, at: 0, shift: 0 }
     }
@@ -34,7 +34,7 @@ impl<'c> Track<'c> {
 
 /// Lines of the base that one or both sides changed, and the lines of each side in their place.
 /// Ranges are lines, counted from 0.
-pub(super) struct Region {
+pub(super) struct ChangedRegion {
     pub base: Range<u32>,
     pub ours: Range<u32>,
     pub theirs: Range<u32>,
@@ -44,9 +44,9 @@ pub(super) struct Region {
     pub by_them: bool,
 }
 
-impl Region {
+impl ChangedRegion {
     /// Returns an empty region at the end of the base, `end`, after the last change.
-    pub(super) fn after(own: &Track<'_>, other: &Track<'_>, end: u32) -> Self {
+    pub(super) fn after(own: &ChangeTrack<'_>, other: &ChangeTrack<'_>, end: u32) -> Self {
         let at = |shift: i64| {
             let line = (i64::from(end) + shift) as u32;
             line..line
@@ -64,10 +64,10 @@ impl Region {
 /// Returns the next changed region, which contains all changes that overlap each other. Unless
 /// `adjacent`, changes that touch each other are in one region too.
 pub(super) fn next_region<'c>(
-    own: &mut Track<'c>,
-    other: &mut Track<'c>,
+    own: &mut ChangeTrack<'c>,
+    other: &mut ChangeTrack<'c>,
     adjacent: bool,
-) -> Option<Region> {
+) -> Option<ChangedRegion> {
     let first = [own.next(), other.next()].into_iter().flatten().map(|change| change.before.start);
     let start = first.min()?;
     let mut end = start;
@@ -92,7 +92,7 @@ pub(super) fn next_region<'c>(
     let side = |before: i64, after: i64| {
         (i64::from(start) + before) as u32..(i64::from(end) + after) as u32
     };
-    Some(Region {
+    Some(ChangedRegion {
         base: start..end,
         ours: side(before.0, own.shift),
         theirs: side(before.1, other.shift),

@@ -26,7 +26,7 @@ use crate::text::Eol;
 
 /// The maximum number of bytes that are counted at once to number a page from the end of a file;
 /// this takes about 10 ms.
-const QUICK_SCAN_BYTES: u64 = 64 << 20;
+const MAX_QUICK_SCAN_BYTES: u64 = 64 << 20;
 
 /// The number of bytes before a page from which on the rest of the file is counted too, to get the
 /// total number of lines.
@@ -207,8 +207,10 @@ pub fn page_of(
 ) -> Result<Page> {
     let start = locate_page(source, index, facts, request)?;
     let mut window = match start {
-        Start::At { offset, line } => window::read_window(source, facts, request, offset, line)?,
-        Start::Past { line } => window::Window::empty(source.size(), line),
+        PageStart::At { offset, line } => {
+            window::read_window(source, facts, request, offset, line)?
+        }
+        PageStart::Past { line } => window::Window::empty(source.size(), line),
     };
     let previous = match u64::try_from(window.start_line) {
         Ok(line) if request.anchors && line > 1 => index.locate(source, line - 1)?.map(Some),
@@ -268,7 +270,7 @@ pub fn page_of(
 }
 
 /// Where a page begins.
-enum Start {
+enum PageStart {
     At {
         offset: u64,
         line: i64,
@@ -285,39 +287,39 @@ fn locate_page(
     index: &mut LineIndex,
     facts: &Facts,
     request: &PageRequest,
-) -> Result<Start> {
+) -> Result<PageStart> {
     let origin = facts.bom as u64;
     let size = source.size();
     if let Some(byte) = request.start_byte {
         let offset = character_start(source, facts.encoding, origin, byte.max(origin))?;
         let line = index.line_at(source, offset)?.cast_signed();
         if offset >= size {
-            return Ok(Start::Past { line });
+            return Ok(PageStart::Past { line });
         }
-        return Ok(Start::At { offset, line });
+        return Ok(PageStart::At { offset, line });
     }
     if let Ok(line) = u64::try_from(request.start_line) {
         return Ok(match index.locate(source, line)? {
-            Some(offset) => Start::At { offset, line: request.start_line },
-            None => Start::Past { line: request.start_line },
+            Some(offset) => PageStart::At { offset, line: request.start_line },
+            None => PageStart::Past { line: request.start_line },
         });
     }
     let back = request.start_line.unsigned_abs();
-    if size.saturating_sub(index.scanned()) <= QUICK_SCAN_BYTES {
+    if size.saturating_sub(index.scanned()) <= MAX_QUICK_SCAN_BYTES {
         index.extend_to_end(source)?;
     }
     if let Some(total) = index.total(size) {
         let line = (total + 1).saturating_sub(back).max(1);
         return Ok(match index.locate(source, line)? {
-            Some(offset) => Start::At { offset, line: line.cast_signed() },
-            None => Start::Past { line: line.cast_signed() },
+            Some(offset) => PageStart::At { offset, line: line.cast_signed() },
+            None => PageStart::Past { line: line.cast_signed() },
         });
     }
     // The file is too big to count at once, so the page is located and its lines are numbered from
     // the end.
     Ok(match index::last_lines(source, facts.encoding.unit(), origin, back)? {
-        (offset, found) if found < back => Start::At { offset, line: 1 },
-        (offset, _) => Start::At { offset, line: request.start_line },
+        (offset, found) if found < back => PageStart::At { offset, line: 1 },
+        (offset, _) => PageStart::At { offset, line: request.start_line },
     })
 }
 

@@ -71,7 +71,7 @@ pub(super) fn read_window(
 ) -> Result<Window> {
     let encoding = facts.encoding;
     let shift = shift_state(source, encoding, offset)?;
-    let builder = || Builder {
+    let builder = || WindowBuilder {
         encoding,
         request,
         cap: request.content_bytes.max(4),
@@ -174,7 +174,7 @@ struct LongLineScan {
 }
 
 /// Adds lines to a window until a limit of the request is reached.
-struct Builder<'a> {
+struct WindowBuilder<'a> {
     encoding: Encoding,
     request: &'a PageRequest,
     cap: usize,
@@ -183,7 +183,7 @@ struct Builder<'a> {
     window: Window,
 }
 
-impl Builder<'_> {
+impl WindowBuilder<'_> {
     /// Adds all lines of `bytes` without cutting any. Returns false if they do not fit.
     fn push_all(&mut self, bytes: &[u8]) -> bool {
         let unit = self.encoding.unit();
@@ -197,7 +197,7 @@ impl Builder<'_> {
             }
             let (line, end) = split_end(&bytes[from..to], unit);
             let raw = RawLine::whole(start + from as u64, line, end);
-            match self.push(&raw, false) {
+            match self.push_line(&raw, false) {
                 PushResult::Added => from = to,
                 PushResult::End => return true,
                 PushResult::Full => return false,
@@ -214,14 +214,14 @@ impl Builder<'_> {
         while self.window.lines_read < wanted {
             let pushed;
             (at, pushed) = match line_length(source, unit, at)? {
-                Length::None => return Ok(at),
-                Length::Chunk(length) => {
+                LineLength::None => return Ok(at),
+                LineLength::Chunk(length) => {
                     let chunk = source.chunk(at, length)?;
                     let (line, end) = split_end(&chunk[..length.min(chunk.len())], unit);
                     let raw = RawLine::whole(at, line, end);
-                    (at + length as u64, self.push(&raw, true))
+                    (at + length as u64, self.push_line(&raw, true))
                 }
-                Length::Beyond => {
+                LineLength::Beyond => {
                     let LongLineScan { prefix, line_end, end, given_up } =
                         self.scan_long_line(source, at)?;
                     let length = line_end - at - (end.len() * unit.len()) as u64;
@@ -232,7 +232,7 @@ impl Builder<'_> {
                         whole: length == prefix.len() as u64,
                         length: (!given_up).then_some(length),
                     };
-                    let mut pushed = self.push(&raw, true);
+                    let mut pushed = self.push_line(&raw, true);
                     if given_up && matches!(pushed, PushResult::Added) {
                         // Where the next line begins, and whether there is one, is unknown, so the
                         // page ends here.
@@ -301,7 +301,7 @@ impl Builder<'_> {
     }
 
     /// Adds one line if it fits; with `cut`, a long line is cut.
-    fn push(&mut self, raw: &RawLine<'_>, cut: bool) -> PushResult {
+    fn push_line(&mut self, raw: &RawLine<'_>, cut: bool) -> PushResult {
         let line = self.window.end_line() + 1;
         let limit = self.max_shown_chars();
         let (text, lossy) = self.decode(raw);
@@ -402,7 +402,7 @@ impl Builder<'_> {
 }
 
 /// The length of a line in bytes, with its line ending.
-enum Length {
+enum LineLength {
     /// The source ends before the line.
     None,
     /// The length of a line that lies in one chunk of the source.
@@ -412,21 +412,21 @@ enum Length {
 }
 
 /// Returns the length of the line that begins at byte `at`.
-fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<Length> {
+fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<LineLength> {
     for want in [1, CHUNK_BYTES] {
         let chunk = source.chunk(at, want)?;
         let length = chunk.len();
         if length == 0 {
-            return Ok(Length::None);
+            return Ok(LineLength::None);
         }
         if let Some(end) = line_ends(chunk, unit).next() {
-            return Ok(Length::Chunk(end));
+            return Ok(LineLength::Chunk(end));
         }
         if at + length as u64 >= source.size() {
-            return Ok(Length::Chunk(length));
+            return Ok(LineLength::Chunk(length));
         }
     }
-    Ok(Length::Beyond)
+    Ok(LineLength::Beyond)
 }
 
 /// Returns a line without its line ending, and the line ending in UTF-8 (LF, CRLF or empty).

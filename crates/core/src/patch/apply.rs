@@ -7,7 +7,7 @@
 //! in the original file; if that fails, each is located in the result of the previous ones.
 
 use super::file::TargetFile;
-use super::locate::{HunkLocation, place};
+use super::locate::{HunkLocation, place_hunk};
 use super::mismatch::{HunkMismatch, hunks_error};
 use super::{FilePatch, Hunk, Mark};
 use crate::edit::{self, Splice, WorkBudget};
@@ -82,7 +82,7 @@ pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<Patc
     let mut placed = Vec::new();
     let mut from = 0;
     for hunk in &file.hunks {
-        match place(&TargetFile::new(&running, &file.hunks), hunk, from, 0, options, &work) {
+        match place_hunk(&TargetFile::new(&running, &file.hunks), hunk, from, 0, options, &work) {
             Ok((splice, at)) => {
                 // The next hunk may begin with the context lines that end this one.
                 let shared = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Context);
@@ -121,7 +121,7 @@ fn locate_all(
     hunks
         .iter()
         .map(|hunk| {
-            let made = place(&file, hunk, from, shift, options, work);
+            let made = place_hunk(&file, hunk, from, shift, options, work);
             if let Ok((_, at)) = &made {
                 from = at.end;
                 shift = at.placed.offset;

@@ -164,7 +164,7 @@ impl<'a> TargetFile<'a> {
     }
 
     /// Returns the first line that differs at the position where most lines of the hunk agree.
-    pub(super) fn difference(
+    pub(super) fn first_difference(
         &self,
         old: &[&[u8]],
         expected: Option<usize>,

@@ -27,7 +27,7 @@ impl HunkLocation {
 
 /// Finds the position of a hunk at or after line `from` (0-based) and builds its splice. `shift` is
 /// the difference between the numbers of the previous hunk and its position.
-pub(super) fn place(
+pub(super) fn place_hunk(
     file: &TargetFile<'_>,
     hunk: &Hunk,
     from: usize,
@@ -81,7 +81,7 @@ pub(super) fn place(
         return attempt;
     }
     place_with_fuzz(file, hunk, expected, from, options.fuzz)
-        .unwrap_or_else(|| Err(file.difference(&old, expected, from)))
+        .unwrap_or_else(|| Err(file.first_difference(&old, expected, from)))
 }
 
 /// Returns the line (0-based) after the last of the hunk's anchors, which must follow each other.

@@ -14,8 +14,8 @@ use crate::error::{Code, Error, Result};
 /// `PATCH_FAILED` if the text contains no patch, or if a line within one is neither context nor
 /// change; `details.line` is its line (1-based).
 pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
-    let lines = split(text);
-    let envelope = lines.iter().position(|line| v4a::begins(line));
+    let lines = split_lines(text);
+    let envelope = lines.iter().position(|line| v4a::begins_envelope(line));
     let mut reader = PatchReader { lines, at: 0, strip, patch: Patch::default() };
     // If a diff precedes the line `*** Begin Patch`, that line is part of the text that the diff
     // changes.
@@ -37,7 +37,7 @@ pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
 
 /// Splits a text into lines without LF. Keeps each CR unless every line has one: then they are not
 /// part of the patch but were added on its way.
-fn split(text: &str) -> Vec<&str> {
+fn split_lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last() == Some(&"") {
         lines.pop();

@@ -6,7 +6,7 @@ use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine};
 use crate::error::Result;
 
 /// Returns true for the first line of such a patch.
-pub(super) fn begins(line: &str) -> bool {
+pub(super) fn begins_envelope(line: &str) -> bool {
     matches!(line.trim(), "*** Begin Patch")
 }
 

@@ -79,14 +79,17 @@ impl GramQuery {
             .parse(pattern);
         let Ok(hir) = parsed else { return (GramQuery::Any, None) };
         let mut builder = QueryBuilder { line_ends: options.multiline, left_out: Vec::new() };
-        let plan = builder.required(&hir);
+        let plan = builder.required_grams(&hir);
         let left_out = builder.left_out.into_iter().map(|gram| GramQuery::Grams(vec![gram]));
-        (one(std::iter::once(plan).chain(left_out).collect()), hir.properties().maximum_len())
+        (
+            one_of_queries(std::iter::once(plan).chain(left_out).collect()),
+            hir.properties().maximum_len(),
+        )
     }
 
     /// Returns the condition for matching one of several queries.
     pub fn one_of(plans: impl IntoIterator<Item = GramQuery>) -> Self {
-        one(plans.into_iter().collect())
+        one_of_queries(plans.into_iter().collect())
     }
 
     /// Returns the number of grams.
@@ -102,7 +105,7 @@ impl GramQuery {
 }
 
 /// Returns the condition that one of the queries holds.
-fn one(mut plans: Vec<GramQuery>) -> GramQuery {
+fn one_of_queries(mut plans: Vec<GramQuery>) -> GramQuery {
     if plans.is_empty() || plans.contains(&GramQuery::Any) {
         return GramQuery::Any;
     }
@@ -113,7 +116,7 @@ fn one(mut plans: Vec<GramQuery>) -> GramQuery {
 }
 
 /// Returns the condition that all queries hold.
-fn all(mut plans: Vec<GramQuery>) -> GramQuery {
+fn all_of_queries(mut plans: Vec<GramQuery>) -> GramQuery {
     plans.retain(|plan| *plan != GramQuery::Any);
     match plans.len() {
         0 => GramQuery::Any,
@@ -136,11 +139,11 @@ struct QueryBuilder {
 
 impl QueryBuilder {
     /// Returns the condition for an expression on its own.
-    fn required(&mut self, hir: &Hir) -> GramQuery {
+    fn required_grams(&mut self, hir: &Hir) -> GramQuery {
         let mut run = StringRun::default();
         self.extend_run(hir, &mut run);
         run.record_grams();
-        all(run.plans)
+        all_of_queries(run.plans)
     }
 
     /// Continues a run with an expression that follows.
@@ -153,8 +156,8 @@ impl QueryBuilder {
             HirKind::Capture(capture) => self.extend_run(&capture.sub, run),
             HirKind::Concat(parts) => parts.iter().for_each(|part| self.extend_run(part, run)),
             HirKind::Alternation(parts) => {
-                let plans = parts.iter().map(|part| self.required(part)).collect();
-                run.interrupt(one(plans));
+                let plans = parts.iter().map(|part| self.required_grams(part)).collect();
+                run.interrupt(one_of_queries(plans));
             }
             HirKind::Repetition(repetition) => self.extend_by_repetition(repetition, run),
             _ => run.interrupt(GramQuery::Any),
@@ -167,7 +170,7 @@ impl QueryBuilder {
             return run.interrupt(GramQuery::Any);
         }
         let Some(strings) = self.all_strings(&repetition.sub) else {
-            let plan = self.required(&repetition.sub);
+            let plan = self.required_grams(&repetition.sub);
             return run.interrupt(plan);
         };
         let spelt_out = repetition.min.min(MAX_REPETITIONS);
@@ -326,21 +329,23 @@ impl StringRun {
     /// Records the grams of the strings as a condition.
     fn record_grams(&mut self) {
         let plans = self.strings.iter().map(|string| grams_of_string(string));
-        self.plans.push(one(plans.collect()));
+        self.plans.push(one_of_queries(plans.collect()));
     }
 }
 
 /// Returns the grams of a string, each line separately, because lines are in different blocks. The
 /// parts of a long line may be in different chunks.
 fn grams_of_string(string: &[u8]) -> GramQuery {
-    all(string
-        .split(|&byte| byte == b'\n')
-        .flat_map(overlapping_parts)
-        .map(|piece| match grams_of(piece) {
-            grams if grams.is_empty() => GramQuery::Any,
-            grams => GramQuery::Grams(grams),
-        })
-        .collect())
+    all_of_queries(
+        string
+            .split(|&byte| byte == b'\n')
+            .flat_map(overlapping_parts)
+            .map(|piece| match grams_of(piece) {
+                grams if grams.is_empty() => GramQuery::Any,
+                grams => GramQuery::Grams(grams),
+            })
+            .collect(),
+    )
 }
 
 /// Splits a line into overlapping parts that together contain all its grams.

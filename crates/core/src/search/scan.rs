@@ -35,7 +35,7 @@ pub(super) struct Scan<'a> {
 }
 
 /// Consecutive matches that share lines and form one hit.
-struct Group {
+struct MatchGroup {
     /// The line in which the first match begins.
     line: Range<usize>,
     /// The bytes from the start of the first match to the end of the last.
@@ -172,7 +172,7 @@ impl<'a> Scan<'a> {
         let matcher = &self.query.matcher;
         let text = self.text;
         let mut at = 0;
-        let mut group: Option<Group> = None;
+        let mut group: Option<MatchGroup> = None;
         while at <= text.len() {
             if (self.interrupted)() {
                 self.outcome.stopped = true;
@@ -187,7 +187,7 @@ impl<'a> Scan<'a> {
                     break;
                 }
                 let lines_end = line.end;
-                let next = Group { line, place: found.clone(), lines_end };
+                let next = MatchGroup { line, place: found.clone(), lines_end };
                 let ended = group.replace(next);
                 if let Some(ended) = ended.filter(|_| self.limits.want == OutputMode::Lines) {
                     self.report_hit(ended.line, ended.place)?;

@@ -74,11 +74,11 @@ const SIGNATURES: &[(&[u8], FileKind, &str)] = &[
 ];
 
 /// Returns the kind and MIME type whose signature the bytes have, if any.
-pub(super) fn find(bytes: &[u8]) -> Option<Signature> {
+pub(super) fn find_signature(bytes: &[u8]) -> Option<Signature> {
     let found = SIGNATURES.iter().find(|(signature, ..)| bytes.starts_with(signature));
     if let Some(&(_, kind, mime)) = found {
         return match mime {
-            "audio/ogg" => Some(ogg(bytes)),
+            "audio/ogg" => Some(detect_ogg(bytes)),
             // Two bytes do not suffice to exclude a text that begins with `ÿ` LF.
             "image/jxl" if bytes[0] == 0xff && !has_nul(bytes) => None,
             "application/x-compress" if !has_nul(bytes) && bytes.len() > 512 => None,
@@ -87,30 +87,32 @@ pub(super) fn find(bytes: &[u8]) -> Option<Signature> {
         };
     }
     match bytes.first()? {
-        b'P' => zip(bytes),
-        b'R' | b'F' => riff(bytes),
-        b'B' => bmp(bytes).or_else(|| bzip2(bytes)),
-        b'M' => pe(bytes),
-        b'G' => mpeg_ts(bytes),
-        0x00 => ico(bytes).or_else(|| iso_media(bytes)).or_else(|| mpeg_ts(bytes)),
-        0x1a => matroska(bytes),
-        0xca => java_or_mach(bytes),
-        0xff => mpeg_audio(bytes),
+        b'P' => detect_zip(bytes),
+        b'R' | b'F' => detect_riff(bytes),
+        b'B' => detect_bmp(bytes).or_else(|| detect_bzip2(bytes)),
+        b'M' => detect_pe(bytes),
+        b'G' => detect_mpeg_ts(bytes),
+        0x00 => {
+            detect_ico(bytes).or_else(|| detect_iso_media(bytes)).or_else(|| detect_mpeg_ts(bytes))
+        }
+        0x1a => detect_matroska(bytes),
+        0xca => detect_java_or_mach(bytes),
+        0xff => detect_mpeg_audio(bytes),
         _ => None,
     }
-    .or_else(|| tar(bytes))
-    .or_else(|| pdf_after_junk(bytes))
+    .or_else(|| detect_tar(bytes))
+    .or_else(|| detect_pdf_after_junk(bytes))
 }
 
 fn has_nul(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(super::SAMPLE)]).is_some()
 }
 
-fn be32(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_be32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
 }
 
-fn le32(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_le32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
@@ -119,7 +121,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 }
 
 /// Distinguishes formats that are zip archives by the names of the first entries.
-fn zip(bytes: &[u8]) -> Option<Signature> {
+fn detect_zip(bytes: &[u8]) -> Option<Signature> {
     if !matches!(bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..]) {
         return None;
     }
@@ -155,7 +157,7 @@ fn zip(bytes: &[u8]) -> Option<Signature> {
     })
 }
 
-fn riff(bytes: &[u8]) -> Option<Signature> {
+fn detect_riff(bytes: &[u8]) -> Option<Signature> {
     match (bytes.get(..4)?, bytes.get(8..12)?) {
         (b"RIFF", b"WEBP") => Some((Image, "image/webp")),
         (b"RIFF", b"WAVE") => Some((Audio, "audio/wav")),
@@ -166,26 +168,26 @@ fn riff(bytes: &[u8]) -> Option<Signature> {
 }
 
 /// Recognises a bitmap. Many texts begin with `BM`, so the rest of the header must be plausible.
-fn bmp(bytes: &[u8]) -> Option<Signature> {
+fn detect_bmp(bytes: &[u8]) -> Option<Signature> {
     let plausible = bytes.starts_with(b"BM")
-        && matches!(le32(bytes, 14)?, 12 | 40 | 52 | 56 | 64 | 108 | 124)
-        && le32(bytes, 6)? == 0;
+        && matches!(read_le32(bytes, 14)?, 12 | 40 | 52 | 56 | 64 | 108 | 124)
+        && read_le32(bytes, 6)? == 0;
     plausible.then_some((Image, "image/bmp"))
 }
 
-fn bzip2(bytes: &[u8]) -> Option<Signature> {
+fn detect_bzip2(bytes: &[u8]) -> Option<Signature> {
     let plausible = matches!(bytes, [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..]
         if rest.starts_with(b"1AY&SY") || rest.starts_with(b"\x17\x72\x45\x38\x50\x90"));
     plausible.then_some((Archive, "application/x-bzip2"))
 }
 
 /// Recognises a Windows program: `MZ`, and NULs, which text does not contain.
-fn pe(bytes: &[u8]) -> Option<Signature> {
+fn detect_pe(bytes: &[u8]) -> Option<Signature> {
     (bytes.starts_with(b"MZ") && has_nul(bytes))
         .then_some((Binary, "application/vnd.microsoft.portable-executable"))
 }
 
-fn ico(bytes: &[u8]) -> Option<Signature> {
+fn detect_ico(bytes: &[u8]) -> Option<Signature> {
     let mime = match bytes {
         [0, 0, 1, 0, ..] => "image/x-icon",
         [0, 0, 2, 0, ..] => "image/x-win-bitmap",
@@ -197,7 +199,7 @@ fn ico(bytes: &[u8]) -> Option<Signature> {
 }
 
 /// Recognises the MPEG-4 family, whose brand distinguishes images, audio and video.
-fn iso_media(bytes: &[u8]) -> Option<Signature> {
+fn detect_iso_media(bytes: &[u8]) -> Option<Signature> {
     match bytes.get(4..8)? {
         b"ftyp" => {}
         b"moov" | b"mdat" | b"wide" => return Some((Video, "video/quicktime")),
@@ -214,7 +216,7 @@ fn iso_media(bytes: &[u8]) -> Option<Signature> {
     })
 }
 
-fn matroska(bytes: &[u8]) -> Option<Signature> {
+fn detect_matroska(bytes: &[u8]) -> Option<Signature> {
     if !bytes.starts_with(b"\x1a\x45\xdf\xa3") {
         return None;
     }
@@ -222,25 +224,25 @@ fn matroska(bytes: &[u8]) -> Option<Signature> {
     Some((Video, if contains(head, b"webm") { "video/webm" } else { "video/matroska" }))
 }
 
-fn ogg(bytes: &[u8]) -> Signature {
+fn detect_ogg(bytes: &[u8]) -> Signature {
     let head = &bytes[..bytes.len().min(128)];
     if contains(head, b"theora") { (Video, "video/ogg") } else { (Audio, "audio/ogg") }
 }
 
 /// Distinguishes Java classes and fat Mach-O files, which share a signature. A fat file has the
 /// number of architectures, a few, where a class has its version, 45 or more.
-fn java_or_mach(bytes: &[u8]) -> Option<Signature> {
+fn detect_java_or_mach(bytes: &[u8]) -> Option<Signature> {
     if !bytes.starts_with(b"\xca\xfe\xba\xbe") {
         return None;
     }
-    Some(match be32(bytes, 4)? {
+    Some(match read_be32(bytes, 4)? {
         0..=30 => (Binary, "application/x-mach-binary"),
         _ => (Binary, "application/java-vm"),
     })
 }
 
 /// Recognises an MPEG transport stream: a sync byte every 188 bytes (192 with time stamps).
-fn mpeg_ts(bytes: &[u8]) -> Option<Signature> {
+fn detect_mpeg_ts(bytes: &[u8]) -> Option<Signature> {
     let packets = |first: usize, length: usize| {
         let mut syncs = bytes.iter().skip(first).step_by(length).take(5);
         bytes.len() > first + 2 * length && syncs.all(|&byte| byte == 0x47)
@@ -250,7 +252,7 @@ fn mpeg_ts(bytes: &[u8]) -> Option<Signature> {
 
 /// Recognises MP3 or AAC without a tag: a frame header, and another one where the first frame ends,
 /// because two bytes alone would match text in many encodings.
-fn mpeg_audio(bytes: &[u8]) -> Option<Signature> {
+fn detect_mpeg_audio(bytes: &[u8]) -> Option<Signature> {
     let [0xff, second, third, ..] = *bytes else { return None };
     if second & 0xf6 == 0xf0 {
         // AAC in ADTS: the header contains the length of the frame.
@@ -276,13 +278,13 @@ fn mpeg_audio(bytes: &[u8]) -> Option<Signature> {
     (next[0] == 0xff && next[1] & 0xfe == second & 0xfe).then_some((Audio, "audio/mpeg"))
 }
 
-fn tar(bytes: &[u8]) -> Option<Signature> {
+fn detect_tar(bytes: &[u8]) -> Option<Signature> {
     (bytes.get(257..262) == Some(b"ustar")).then_some((Archive, "application/x-tar"))
 }
 
 /// Recognises a PDF with a few bytes before its header, which some programs write and readers
 /// accept.
-fn pdf_after_junk(bytes: &[u8]) -> Option<Signature> {
+fn detect_pdf_after_junk(bytes: &[u8]) -> Option<Signature> {
     let head = bytes.get(..bytes.len().min(1024))?;
     let at = memchr::memmem::find(head, b"%PDF-1.")?;
     // A text about PDF is not a PDF.

@@ -93,7 +93,7 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
         return Sniffed { kind: FileKind::Empty, mime };
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
-    if let Some((kind, mime)) = magic::find(bytes) {
+    if let Some((kind, mime)) = magic::find_signature(bytes) {
         return Sniffed { kind, mime };
     }
     if !text_heuristic::is_text(sample, complete && sample.len() == bytes.len()) {

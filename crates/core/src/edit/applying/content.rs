@@ -42,7 +42,7 @@ impl<'a> EditContent<'a> {
 
     /// Returns what reading the text and writing it with a change costs, in units of
     /// [`WorkBudget`](crate::edit::budget::WorkBudget).
-    pub(in crate::edit) fn cost(&self) -> usize {
+    pub(in crate::edit) fn work_units(&self) -> usize {
         match self.encoded {
             None => self.text.len() / 8,
             Some(_) => self.text.len().saturating_mul(8),
@@ -50,13 +50,13 @@ impl<'a> EditContent<'a> {
     }
 
     /// Returns a copy of the current text. Copying is free for a UTF-8 file without edits.
-    pub(in crate::edit) fn snapshot(&self) -> Cow<'a, [u8]> {
+    pub(in crate::edit) fn text_snapshot(&self) -> Cow<'a, [u8]> {
         self.text.clone()
     }
 
     /// Returns how many bytes at the beginning or end of the file are unchanged if `text` bytes
     /// there are unchanged in the text; 0 if the file is not in UTF-8, where that is unknown.
-    pub(in crate::edit) fn shared(&self, text: usize) -> usize {
+    pub(in crate::edit) fn unchanged_file_bytes(&self, text: usize) -> usize {
         if self.encoded.is_none() { text } else { 0 }
     }
 

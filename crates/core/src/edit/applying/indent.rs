@@ -25,7 +25,7 @@ pub(in crate::edit) struct IndentMap {
 impl IndentMap {
     /// Records that a line indented as `sent` is indented as `file` in the file. The first record
     /// for an indentation wins.
-    pub(in crate::edit) fn learn(&mut self, sent: &[u8], file: &[u8]) {
+    pub(in crate::edit) fn learn_pair(&mut self, sent: &[u8], file: &[u8]) {
         if trim(sent).is_empty() || trim(file).is_empty() {
             return;
         }
@@ -36,7 +36,7 @@ impl IndentMap {
     }
 
     /// Adds the pairs of another map unless one of them contradicts a pair of this one.
-    pub(in crate::edit) fn complete(&mut self, other: &IndentMap) {
+    pub(in crate::edit) fn add_missing_pairs(&mut self, other: &IndentMap) {
         let agrees = |(sent, file): &(Vec<u8>, Vec<u8>)| {
             other.get(sent).is_none_or(|known| known == file.as_slice())
         };
@@ -53,7 +53,7 @@ impl IndentMap {
     /// compares the file's indentation style, tabs or spaces, with that of the new text.
     pub(in crate::edit) fn learn_style(&mut self, text: &[u8], new: &[&[u8]]) {
         let lines = new.iter().filter(|line| !trim(line).is_empty());
-        let widths: Vec<usize> = lines.map(|line| width(indent(line))).collect();
+        let widths: Vec<usize> = lines.map(|line| indent_width(indent(line))).collect();
         let least = widths.iter().copied().min().unwrap_or(0);
         self.step_columns = widths.iter().copied().fold(0, greatest_common_divisor);
         self.relative_step_columns =
@@ -94,7 +94,7 @@ impl IndentMap {
     }
 
     /// Returns a line of the new text with its indentation translated to that of the file.
-    pub(in crate::edit) fn apply(&self, line: &[u8]) -> Vec<u8> {
+    pub(in crate::edit) fn translate_line(&self, line: &[u8]) -> Vec<u8> {
         let sent = indent(line);
         let body = &line[sent.len()..];
         if let Some((unit, file)) = &self.style {
@@ -109,30 +109,33 @@ impl IndentMap {
             if !translates {
                 return line.to_vec();
             }
-            let placed = self.get(sent).map_or_else(|| self.extrapolate(sent), <[u8]>::to_vec);
+            let placed =
+                self.get(sent).map_or_else(|| self.extrapolate_indent(sent), <[u8]>::to_vec);
             return [&placed, body].concat();
         }
         let mut placed = match self.get(sent) {
             Some(file) => file.to_vec(),
-            None => self.extrapolate(sent),
+            None => self.extrapolate_indent(sent),
         };
         placed.extend_from_slice(body);
         placed
     }
 
     /// Translates an indentation that no known line has, from the nearest known one.
-    fn extrapolate(&self, sent: &[u8]) -> Vec<u8> {
+    fn extrapolate_indent(&self, sent: &[u8]) -> Vec<u8> {
         if let Some(placed) = self.with_own_tabs(sent) {
             return placed;
         }
-        let depth = width(sent);
-        let Some((from, to)) =
-            self.pairs.iter().min_by_key(|(known, _)| (width(known).abs_diff(depth), width(known)))
+        let depth = indent_width(sent);
+        let Some((from, to)) = self
+            .pairs
+            .iter()
+            .min_by_key(|(known, _)| (indent_width(known).abs_diff(depth), indent_width(known)))
         else {
             return sent.to_vec();
         };
         let tabs = self.pairs.iter().any(|(_, file)| file.contains(&b'\t'));
-        let deeper = depth as f64 - width(from) as f64;
+        let deeper = depth as f64 - indent_width(from) as f64;
         let steps = (deeper / self.sent_columns_per_file_unit(sent, tabs)).round() as i64;
         let unit = if tabs { b'\t' } else { b' ' };
         let mut placed = to.clone();
@@ -158,15 +161,16 @@ impl IndentMap {
     /// Returns how many columns of indentation in the sent text correspond to one tab of the file
     /// (`tabs`) or to one column of it. A model may indent by another width than the file.
     fn sent_columns_per_file_unit(&self, sent: &[u8], tabs: bool) -> f64 {
-        let size = |file: &[u8]| if tabs { file.len() } else { width(file) };
+        let size = |file: &[u8]| if tabs { file.len() } else { indent_width(file) };
         for (a, (sent_a, file_a)) in self.pairs.iter().enumerate() {
             for (sent_b, file_b) in &self.pairs[a + 1..] {
-                let (deep, shallow, file_deep, file_shallow) = if width(sent_a) > width(sent_b) {
-                    (sent_a, sent_b, file_a, file_b)
-                } else {
-                    (sent_b, sent_a, file_b, file_a)
-                };
-                let columns = width(deep) - width(shallow);
+                let (deep, shallow, file_deep, file_shallow) =
+                    if indent_width(sent_a) > indent_width(sent_b) {
+                        (sent_a, sent_b, file_a, file_b)
+                    } else {
+                        (sent_b, sent_a, file_b, file_a)
+                    };
+                let columns = indent_width(deep) - indent_width(shallow);
                 let units = size(file_deep).saturating_sub(size(file_shallow));
                 if columns > 0 && units > 0 {
                     return columns as f64 / units as f64;
@@ -187,11 +191,11 @@ impl IndentMap {
         if let Some(unit) = self.tab_columns_without_shift(sent) {
             return unit as f64;
         }
-        let least = all().map(width).min().unwrap_or(0);
+        let least = all().map(indent_width).min().unwrap_or(0);
         let fit = |base: usize| {
             [8, 4, 2]
                 .into_iter()
-                .find(|unit| all().all(|known| (width(known) - base).is_multiple_of(*unit)))
+                .find(|unit| all().all(|known| (indent_width(known) - base).is_multiple_of(*unit)))
         };
         // Even if the whole text is shifted by a few spaces, the steps between its depths show the
         // width of a tab.
@@ -206,9 +210,9 @@ impl IndentMap {
     /// other new lines must agree, because the whole text may be shifted.
     fn tab_columns_without_shift(&self, sent: &[u8]) -> Option<usize> {
         let [(known, file)] = self.pairs.as_slice() else { return None };
-        let (columns, tabs) = (width(known), file.len());
+        let (columns, tabs) = (indent_width(known), file.len());
         let unit = columns.checked_div(tabs).filter(|unit| matches!(unit, 2 | 4 | 8))?;
-        let other = width(sent);
+        let other = indent_width(sent);
         let fits = other < columns || self.step_columns == unit;
         (unit * tabs == columns && fits && other.is_multiple_of(unit)).then_some(unit)
     }
@@ -216,7 +220,7 @@ impl IndentMap {
     /// Returns the file's indentation step in spaces: 4 if all known depths are multiples of 4,
     /// else 2.
     fn file_step_spaces(&self) -> usize {
-        let mut widths = self.pairs.iter().map(|(_, file)| width(file)).filter(|&w| w > 0);
+        let mut widths = self.pairs.iter().map(|(_, file)| indent_width(file)).filter(|&w| w > 0);
         if widths.clone().count() > 0 && widths.all(|w| w % 4 == 0) { 4 } else { 2 }
     }
 }
@@ -230,7 +234,7 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 const TAB_COLUMNS: usize = 4;
 
 /// Returns the width of an indentation in columns, with [`TAB_COLUMNS`] for each tab.
-fn width(indent: &[u8]) -> usize {
+fn indent_width(indent: &[u8]) -> usize {
     indent.iter().map(|&byte| if byte == b'\t' { TAB_COLUMNS } else { 1 }).sum()
 }
 
@@ -260,9 +264,9 @@ mod tests {
         for (name, known, sent, placed) in cases {
             let mut map = IndentMap::default();
             for (sent, file) in *known {
-                map.learn(sent.as_bytes(), file.as_bytes());
+                map.learn_pair(sent.as_bytes(), file.as_bytes());
             }
-            let got = map.apply(sent.as_bytes());
+            let got = map.translate_line(sent.as_bytes());
             assert_eq!(String::from_utf8_lossy(&got), *placed, "{name}");
         }
     }

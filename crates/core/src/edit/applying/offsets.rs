@@ -21,7 +21,7 @@ pub(in crate::edit) struct LineOffsets {
 
 impl LineOffsets {
     /// Prepares the offsets for a list of edits.
-    pub(in crate::edit) fn of(edits: &[Edit]) -> Self {
+    pub(in crate::edit) fn for_edits(edits: &[Edit]) -> Self {
         Self { is_needed: edits.iter().any(|edit| edit.anchors.is_some()), ..Self::default() }
     }
 
@@ -51,7 +51,7 @@ impl LineOffsets {
     }
 
     /// Returns true if no edit was applied yet, so that all lines are where they were read.
-    pub(in crate::edit) fn is_empty(&self) -> bool {
+    pub(in crate::edit) fn has_no_edits(&self) -> bool {
         !self.has_applied
     }
 

@@ -11,7 +11,7 @@ pub(in crate::edit) struct QuoteMap {
 
 impl QuoteMap {
     /// Learns from a line as sent and the same line in the file.
-    pub(in crate::edit) fn learn(&mut self, sent: &[u8], file: &[u8]) {
+    pub(in crate::edit) fn learn_pairs(&mut self, sent: &[u8], file: &[u8]) {
         if sent == file || (sent.is_ascii() && file.is_ascii()) {
             return;
         }
@@ -46,7 +46,7 @@ impl QuoteMap {
     }
 
     /// Adds the pairs of another map.
-    pub(in crate::edit) fn complete(&mut self, other: &Self) {
+    pub(in crate::edit) fn add_missing_pairs(&mut self, other: &Self) {
         for pair in &other.pairs {
             if !self.pairs.contains(pair) {
                 self.pairs.push(*pair);
@@ -84,7 +84,7 @@ impl QuoteMap {
     }
 
     /// Returns the line with its quotes, dashes and minus signs translated to those of the file.
-    pub(in crate::edit) fn apply(&self, line: Vec<u8>) -> Vec<u8> {
+    pub(in crate::edit) fn translate_line(&self, line: Vec<u8>) -> Vec<u8> {
         if self.pairs.is_empty() {
             return line;
         }
@@ -164,8 +164,8 @@ mod tests {
             ("f(\u{2014}a)", "f(--a)", "f(\u{2014}b)", "f(--b)"),
         ] {
             let mut map = QuoteMap::default();
-            map.learn(sent.as_bytes(), file.as_bytes());
-            assert_eq!(String::from_utf8_lossy(&map.apply(new.into())), placed, "{sent}");
+            map.learn_pairs(sent.as_bytes(), file.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&map.translate_line(new.into())), placed, "{sent}");
         }
     }
 }

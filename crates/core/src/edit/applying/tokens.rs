@@ -11,11 +11,11 @@ use crate::diff::{Change, changes_between};
 
 /// Applies the change from `base`, the old line, to `theirs`, the new one, to `ours`, the file's
 /// line. Where both changed the same words, the edit's words win.
-pub(in crate::edit) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
+pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     if base == ours {
         return theirs.to_vec();
     }
-    let (base, ours, theirs) = (tokens(base), tokens(ours), tokens(theirs));
+    let (base, ours, theirs) = (split_tokens(base), split_tokens(ours), split_tokens(theirs));
     let file = split_by_token(changes_between(&base, &ours));
     let edit = split_by_token(changes_between(&base, &theirs));
     let (mut file, mut edit) = (file.iter().peekable(), edit.iter().peekable());
@@ -31,7 +31,7 @@ pub(in crate::edit) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8>
                 if same {
                     edit.next();
                     true
-                } else if do_overlap(&mine.before, &other.before)
+                } else if ranges_overlap(&mine.before, &other.before)
                     || (is_whitespace_change(&base, &ours, mine)
                         && supersedes_whitespace(tokens_in(&theirs, &other.after), mine, other))
                 {
@@ -72,7 +72,7 @@ fn joined_tokens(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
 }
 
 /// Returns true if two changed ranges share a token, or an empty one lies inside the other.
-fn do_overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
+fn ranges_overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
@@ -104,7 +104,7 @@ fn is_whitespace_change(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool
 }
 
 /// Splits a line into words, runs of white space, and single other characters.
-fn tokens(line: &[u8]) -> Vec<&[u8]> {
+fn split_tokens(line: &[u8]) -> Vec<&[u8]> {
     let class = |byte: u8| match byte {
         b' ' | b'\t' => 1,
         b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => 2,
@@ -126,7 +126,7 @@ fn tokens(line: &[u8]) -> Vec<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{merge, tokens};
+    use super::{merge_words, split_tokens};
     use proptest::prelude::*;
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
             ("a", "b", "c", "c"),
             ("x = 1", "x  =  1", "y = 1", "y  =  1"),
         ] {
-            let got = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+            let got = merge_words(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
             assert_eq!(String::from_utf8_lossy(&got), merged, "{base}");
         }
     }
@@ -158,10 +158,10 @@ mod tests {
             base in "[ab (é]{0,12}", ours in "[ab (é]{0,12}", theirs in "[ab (é]{0,12}",
         ) {
             let (base, ours, theirs) = (base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
-            prop_assert_eq!(tokens(base).concat(), base);
-            prop_assert_eq!(merge(base, base, theirs), theirs);
-            prop_assert_eq!(merge(base, ours, base), ours);
-            prop_assert_eq!(merge(base, ours, ours), ours);
+            prop_assert_eq!(split_tokens(base).concat(), base);
+            prop_assert_eq!(merge_words(base, base, theirs), theirs);
+            prop_assert_eq!(merge_words(base, ours, base), ours);
+            prop_assert_eq!(merge_words(base, ours, ours), ours);
         }
     }
 }

@@ -29,7 +29,7 @@ pub(in crate::edit) fn covered_lines(
 }
 
 /// Returns the text without one LF at its end.
-pub(in crate::edit) fn trim_newlines(text: &[u8]) -> &[u8] {
+pub(in crate::edit) fn without_last_lf(text: &[u8]) -> &[u8] {
     text.strip_suffix(b"\n").unwrap_or(text)
 }
 
@@ -40,20 +40,20 @@ pub(in crate::edit) fn first_detailed(lines: &[u64]) -> Vec<u64> {
 
 /// Returns true if a line of the file equals this text, ignoring white space around both. False for
 /// a blank text.
-pub(in crate::edit) fn is_a_line(file: &FileLines<'_>, text: &str) -> bool {
+pub(in crate::edit) fn has_line(file: &FileLines<'_>, text: &str) -> bool {
     let text = trim(text.as_bytes());
     !text.is_empty() && file.texts().any(|line| trim(line) == text)
 }
 
 /// Joins both parts of a message as `head: tail` if that is at most [`MAX_FIRST_LINE_CHARS`] long,
 /// otherwise puts `tail` on a line of its own.
-pub(in crate::edit) fn join(head: String, tail: &str) -> String {
+pub(in crate::edit) fn join_message(head: String, tail: &str) -> String {
     let short = count_chars(&head) + count_chars(tail) + 2 <= MAX_FIRST_LINE_CHARS;
     format!("{head}{}{tail}", if short { ": " } else { "\n" })
 }
 
 /// Lists line numbers for a message, at most [`MAX_LISTED_LINES`].
-pub(in crate::edit) fn list(lines: &[u64]) -> String {
+pub(in crate::edit) fn list_line_numbers(lines: &[u64]) -> String {
     let shown: Vec<String> = lines.iter().take(MAX_LISTED_LINES).map(u64::to_string).collect();
     let more = lines.len().saturating_sub(MAX_LISTED_LINES);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -61,21 +61,25 @@ pub(in crate::edit) fn list(lines: &[u64]) -> String {
 }
 
 /// Returns a line for display: cut at [`MAX_QUOTED_CHARS`], with control characters escaped.
-pub(in crate::edit) fn show(line: &[u8]) -> String {
+pub(in crate::edit) fn displayed_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(MAX_QUOTED_CHARS * 4)]);
     escape_controls(cut_chars(&text, MAX_QUOTED_CHARS)).into_owned()
 }
 
 /// Returns two lines for a message: the line of the file (`line` is 0-based) and below it the line
 /// that was sent.
-pub(in crate::edit) fn quote(file: &FileLines<'_>, line: usize, sent: &[u8]) -> String {
+pub(in crate::edit) fn quote_lines(file: &FileLines<'_>, line: usize, sent: &[u8]) -> String {
     let number = (line + 1).to_string();
     let blank = " ".repeat(number.len());
-    format!("\n  file {number}: {}\n  sent {blank}: {}", show(file.text(line)), show(sent))
+    format!(
+        "\n  file {number}: {}\n  sent {blank}: {}",
+        displayed_line(file.text(line)),
+        displayed_line(sent)
+    )
 }
 
 /// Says in which way two lines that differ only in white space differ, for a message.
-pub(in crate::edit) fn difference(sent: &[u8], file: &[u8]) -> &'static str {
+pub(in crate::edit) fn whitespace_difference(sent: &[u8], file: &[u8]) -> &'static str {
     let sent = sent.strip_suffix(b"\r").unwrap_or(sent);
     if indent(sent) == indent(file) {
         "whitespace"

@@ -38,7 +38,7 @@ pub(in crate::edit) struct Nearest {
 
 /// Finds a file line that contains one of the first lines of the old text or, if there is none, the
 /// one most similar to the longest of them. Returns `None` if no line is similar enough.
-pub(in crate::edit) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
+pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
     let old = to_lf_without_bom(old.as_bytes());
     let old = edit_lines(&old);
     if let Some(found) = nearest_containing(file, &old) {

@@ -107,7 +107,7 @@ impl Refusal {
         };
         let path = escape_controls(&options.label);
         RefusalReport { text, edit, what: &what, path: &path }
-            .error(self)
+            .error_for(self)
             .detail("edit_index", index)
     }
 }

@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use super::excerpt::{
-    covered_lines, difference, first_detailed, is_a_line, join, list, quote, show, trim_newlines,
+    covered_lines, displayed_line, first_detailed, has_line, join_message, list_line_numbers,
+    quote_lines, whitespace_difference, without_last_lf,
 };
-use super::nearest::nearest;
+use super::nearest::nearest_line;
 use super::refusal::Refusal;
 use super::suggestions::candidates;
 use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
@@ -22,7 +23,7 @@ const SHORT_TEXT_BYTES: usize = 32;
 /// The maximum number of consecutive file lines that an old text is assumed to have left out.
 const MAX_LEFT_OUT_LINES: usize = 200;
 /// The maximum number of positions at which an old text that left out lines is assumed to begin.
-const MAX_STARTS: usize = 16;
+const MAX_LEFT_OUT_STARTS: usize = 16;
 
 /// Splits an LF text into lines, without an empty last one.
 fn split_lf(text: &[u8]) -> Vec<Vec<u8>> {
@@ -42,7 +43,7 @@ pub(in crate::edit) struct RefusalReport<'r> {
 
 impl RefusalReport<'_> {
     /// Returns the error for a refusal.
-    pub(in crate::edit) fn error(&self, refusal: Refusal) -> Error {
+    pub(in crate::edit) fn error_for(&self, refusal: Refusal) -> Error {
         let Self { what, path, .. } = self;
         match refusal {
             Refusal::EmptyOld => Error::new(Code::InvalidArgument, format!("{what} is empty"))
@@ -59,12 +60,12 @@ impl RefusalReport<'_> {
             Refusal::NotUnique { lines, alike } => self.not_unique_error(&lines, alike),
             Refusal::WrongCount { expected, lines } => Error::new(
                 Code::MatchCountMismatch,
-                join(
+                join_message(
                     format!(
                         "Expected {expected} occurrences of {what} in {path}, found {}",
                         lines.len()
                     ),
-                    &format!("lines {}", list(&lines)),
+                    &format!("lines {}", list_line_numbers(&lines)),
                 ),
             )
             .detail("expected", expected)
@@ -75,12 +76,15 @@ impl RefusalReport<'_> {
                     "nothing is left to do; if this is meant to be added again, use match: exact",
                 )
             }
-            Refusal::Different { .. } if self.has_new_text() => self.error(Refusal::AlreadyApplied),
+            Refusal::Different { .. } if self.has_new_text() => {
+                self.error_for(Refusal::AlreadyApplied)
+            }
             Refusal::Different { file, sent, there } => self.different_error(&file, &sent, there),
             Refusal::Unmentioned { line } => {
                 let lines = FileLines::new(self.text);
                 let at = usize::try_from(line - 1).unwrap_or(usize::MAX);
-                let shown = if at < lines.len() { show(lines.text(at)) } else { String::new() };
+                let shown =
+                    if at < lines.len() { displayed_line(lines.text(at)) } else { String::new() };
                 self.not_found_error(
                     "unmentioned_line",
                     &format!(
@@ -120,7 +124,7 @@ impl RefusalReport<'_> {
     /// `more` after it.
     fn not_found_error(&self, reason: &str, because: &str, more: &str) -> Error {
         let head = format!("{} not found in {}", self.what, self.path);
-        let message = join(head, because) + more;
+        let message = join_message(head, because) + more;
         Error::new(Code::MatchNotFound, message).detail("reason", reason)
     }
 
@@ -128,11 +132,11 @@ impl RefusalReport<'_> {
     /// similar to `sent`, if any.
     fn not_found_near_error(&self, reason: &str, because: &str, sent: &str) -> Error {
         let lines = FileLines::new(self.text);
-        let Some(near) = nearest(&lines, sent) else {
+        let Some(near) = nearest_line(&lines, sent) else {
             return self.not_found_error(reason, because, "");
         };
         let line = near.line + 1;
-        let more = format!("\n  file {line}: {}", show(lines.text(near.line)));
+        let more = format!("\n  file {line}: {}", displayed_line(lines.text(near.line)));
         self.not_found_error(reason, &format!("{because}; nearest is line {line}"), &more)
             .detail("nearest_line", line)
     }
@@ -143,7 +147,7 @@ impl RefusalReport<'_> {
         let head = format!("{} {verb} {times} places in {}", self.what, self.path);
         let head = if alike { head } else { head.replace(" places in ", " times in ") };
         let file = FileLines::new(self.text);
-        let span = to_lf_without_bom(trim_newlines(self.edit.old.as_bytes()))
+        let span = to_lf_without_bom(without_last_lf(self.edit.old.as_bytes()))
             .split(|&b| b == b'\n')
             .count();
         let ranges: Vec<Range<usize>> = lines
@@ -151,22 +155,21 @@ impl RefusalReport<'_> {
             .filter_map(|&line| usize::try_from(line).ok()?.checked_sub(1))
             .map(|at| at..(at + span).min(file.len()))
             .collect();
-        Error::new(Code::MatchNotUnique, join(head, &format!("lines {}", list(lines))))
-            .hint(if alike {
-                "copy the lines that are meant from the file exactly, or add lines around them"
-            } else {
-                "add surrounding lines to old_text, or set replace_all or near_line"
-            })
-            .detail("found", times)
-            .detail("lines", first_detailed(lines))
-            .detail(
-                "candidates",
-                if alike {
-                    self.candidates(&file, &ranges)
-                } else {
-                    candidates(&file, &ranges, None)
-                },
-            )
+        Error::new(
+            Code::MatchNotUnique,
+            join_message(head, &format!("lines {}", list_line_numbers(lines))),
+        )
+        .hint(if alike {
+            "copy the lines that are meant from the file exactly, or add lines around them"
+        } else {
+            "add surrounding lines to old_text, or set replace_all or near_line"
+        })
+        .detail("found", times)
+        .detail("lines", first_detailed(lines))
+        .detail(
+            "candidates",
+            if alike { self.candidates(&file, &ranges) } else { candidates(&file, &ranges, None) },
+        )
     }
 
     /// Returns the positions (0-based lines) as candidates, each with its difference from the text
@@ -214,7 +217,7 @@ impl RefusalReport<'_> {
         let first = sent.first().filter(|line| !trim(line).is_empty())?;
         (0..lines.len())
             .filter(|&from| same(from, first))
-            .take(MAX_STARTS)
+            .take(MAX_LEFT_OUT_STARTS)
             .find_map(|from| self.left_out_error_at(lines, from, &sent))
     }
 
@@ -247,7 +250,7 @@ impl RefusalReport<'_> {
             self.not_found_error(
                 "not_found",
                 &so,
-                &format!("\n  file {}: {}", gap + 1, show(lines.text(gap))),
+                &format!("\n  file {}: {}", gap + 1, displayed_line(lines.text(gap))),
             )
             .hint("send all lines from the first to the last, or make an edit for each part")
             .detail("nearest_line", from + 1)
@@ -267,7 +270,7 @@ impl RefusalReport<'_> {
                 .not_found_error(
                     "line_missing",
                     &format!("lines {from}-{to} are like it, but have no such line"),
-                    &format!("\n  sent: {}", show(sent)),
+                    &format!("\n  sent: {}", displayed_line(sent)),
                 )
                 .hint("read the lines again and copy them exactly")
                 .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)));
@@ -276,7 +279,7 @@ impl RefusalReport<'_> {
         self.not_found_error(
             "line_differs",
             &format!("nearest is line {line}, which reads differently"),
-            &quote(&lines, there, sent),
+            &quote_lines(&lines, there, sent),
         )
         .hint("read the lines again and copy them exactly")
         .detail("nearest_line", line)
@@ -289,7 +292,7 @@ impl RefusalReport<'_> {
         let range = match (found.splices.first(), found.splices.last()) {
             (Some(first), Some(last)) => {
                 let end = last.range.end.saturating_sub(1).max(first.range.start);
-                lines.at(first.range.start)..lines.at(end) + 1
+                lines.line_at_offset(first.range.start)..lines.line_at_offset(end) + 1
             }
             _ => 0..0,
         };
@@ -315,14 +318,14 @@ impl RefusalReport<'_> {
                 format!("old_text has {}; without them it is at line {line}", repair.as_str()),
             ),
             (Tier::Exact | Tier::Whitespace, None) => {
-                let kind = difference(sent, lines.text(there));
+                let kind = whitespace_difference(sent, lines.text(there));
                 ("whitespace", format!("nearest is line {line}, which differs only in {kind}"))
             }
             (Tier::Fuzzy, None) => {
                 ("inexact", format!("nearest is line {line}, which reads a little differently"))
             }
         };
-        self.not_found_error(reason, &because, &quote(&lines, there, sent))
+        self.not_found_error(reason, &because, &quote_lines(&lines, there, sent))
             .hint("send the old_text of the first candidate, or allow a looser match")
             .detail("nearest_line", line)
             .detail("tier", found.tier.as_str())
@@ -347,7 +350,7 @@ impl RefusalReport<'_> {
                 .hint("include a line with text");
         }
         if self.has_new_text() && !self.may_be_chance() {
-            return self.error(Refusal::AlreadyApplied);
+            return self.error_for(Refusal::AlreadyApplied);
         }
         if let Some(plain) = crate::edit::matching::repair::without_line_numbers(&self.edit.old) {
             return self
@@ -362,9 +365,9 @@ impl RefusalReport<'_> {
         if let Some(error) = self.left_out_error(&lines) {
             return error;
         }
-        let Some(near) = nearest(&lines, &self.edit.old) else {
+        let Some(near) = nearest_line(&lines, &self.edit.old) else {
             // A short text is not searched for by similarity, so it is looked for as a whole line.
-            if is_a_line(&lines, &self.edit.new) {
+            if has_line(&lines, &self.edit.new) {
                 return self
                     .not_found_error(
                         "not_found",
@@ -386,14 +389,14 @@ impl RefusalReport<'_> {
         let there = lines.text(near.line);
         let so = match near.whitespace_only {
             true if sent == there => ", but not what is around it".to_owned(),
-            true => format!(", which differs only in {}", difference(&sent, there)),
+            true => format!(", which differs only in {}", whitespace_difference(&sent, there)),
             false => String::new(),
         };
         let line = near.line + 1;
         self.not_found_error(
             "not_found",
             &format!("nearest is line {line}{so}"),
-            &quote(&lines, near.line, &sent),
+            &quote_lines(&lines, near.line, &sent),
         )
         .hint("read the file again and copy the text exactly")
         .detail("nearest_line", line)

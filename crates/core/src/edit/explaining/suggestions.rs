@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::excerpt::show;
+use super::excerpt::displayed_line;
 use crate::anchor::RepeatedLines;
 use crate::diff::changes_between;
 use crate::edit::lines::FileLines;
@@ -80,7 +80,9 @@ fn differing_lines(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String>
     }
     for change in changes_between(sent, lines) {
         let there = change.after.clone().map(|at| at as usize);
-        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), MAX_DIFFERENCE_CHARS);
+        let line = |mark: String, text: &[u8]| {
+            mark + cut_chars(&displayed_line(text), MAX_DIFFERENCE_CHARS)
+        };
         told.extend(change.before.map(|at| line("- ".to_owned(), sent[at as usize])));
         told.extend(there.map(|at| line(format!("+ {}: ", first + at + 1), lines[at])));
         if told.len() > MAX_DIFFERING_LINES {

@@ -10,7 +10,7 @@ use super::alignment::{Alignment, AlignmentStep, Cut, cut_after, cut_before};
 use super::haystack::Haystack;
 use super::levenshtein::BitPattern;
 use super::needle::{LINE_COST, LineKind, Needle};
-use super::pairs::{AlignStep, Pairs};
+use super::pairs::{AlignStep, LinePairs};
 use super::window::Window;
 
 /// The maximum half-width of the band in lines: an alignment may be this far from the diagonal.
@@ -113,7 +113,7 @@ fn align_within(
         return None;
     }
     let window = Window::new(hay, needle, low..high)?;
-    let mut pairs = Pairs::new(hay, needle, &window, pattern);
+    let mut pairs = LinePairs::new(hay, needle, &window, pattern);
     let mut band = Band::new(n + 1, diagonal - low as isize, pad, high - low + 1);
     for column in band.columns(0) {
         band.record_step(0, column, 0, AlignStep::None);
@@ -174,7 +174,7 @@ fn old_only_cost(needle: &Needle<'_>, old: usize) -> i32 {
 
 /// Returns the steps that led to a cell, in the order of the lines.
 fn trace_back(
-    pairs: &mut Pairs<'_, '_>,
+    pairs: &mut LinePairs<'_, '_>,
     band: &Band,
     (mut i, mut j): (usize, usize),
     low: usize,

@@ -76,7 +76,7 @@ impl Candidates {
 
     /// Removes positions that overlap an earlier one. Only positions at which every line is equal
     /// can be so many; others are left as they are.
-    pub(in crate::edit) fn without_overlaps(&mut self) {
+    pub(in crate::edit) fn remove_overlaps(&mut self) {
         if let Self::Whole { firsts, lines, .. } = self {
             let mut free = 0;
             firsts.retain(|&first| {

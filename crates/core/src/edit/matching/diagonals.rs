@@ -171,7 +171,7 @@ fn diagonals_of_longest_line(
         crowded = kept.iter().all(|(missing, _)| *missing == left_out.0);
         estimates.truncate(MAX_COMPARED_WITH_LONGEST);
     }
-    pattern.set(&line.key);
+    pattern.set_pattern(&line.key);
     let mut alike: Vec<(f64, usize)> = Vec::new();
     for (_, at) in estimates {
         let at = at as usize;

@@ -12,7 +12,7 @@ use super::haystack::Haystack;
 use super::locate::locate;
 use super::needle::Needle;
 use super::normalize::match_key;
-use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any_line, merge_with};
+use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any_line, merge_with_style};
 use crate::edit::lines::trim;
 use crate::edit::{Match, Refusal, Tier};
 
@@ -27,19 +27,19 @@ pub(in crate::edit) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
     let unknown = |line: &&[u8]| {
         !hay.work.try_spend(hay.len()) || !hay.hashes.contains(&crate::diff::hash(&match_key(line)))
     };
-    old.iter().filter(|line| is_elision(line)).any(unknown) && pieces(old).len() > 1
+    old.iter().filter(|line| is_elision(line)).any(unknown) && split_at_elisions(old).len() > 1
 }
 
 /// Finds an old text with elisions and returns the cost of the match with it.
 ///
 /// # Errors
 /// Refuses if a part that the edit changes has no unique position.
-pub(in crate::edit) fn find(
+pub(in crate::edit) fn find_elided(
     hay: &Haystack<'_>,
     old: &[&[u8]],
     new: &[&[u8]],
 ) -> Result<(i32, Match), Refusal> {
-    let (olds, news) = (pieces(old), pieces(new));
+    let (olds, news) = (split_at_elisions(old), split_at_elisions(new));
     let blank = |piece: &EditLines<'_, '_>| piece.iter().all(|line| trim(line).is_empty());
     if olds.len() < 2 || olds.len() != news.len() || olds.iter().any(blank) {
         return Err(Refusal::Elided);
@@ -74,7 +74,14 @@ pub(in crate::edit) fn find(
         let place = places.get(0);
         cost += place.alignment.cost;
         score = score.min(place.score);
-        splices.push(merge_with(hay, &place.alignment, old, new, BlankEdges::default(), &taught)?);
+        splices.push(merge_with_style(
+            hay,
+            &place.alignment,
+            old,
+            new,
+            BlankEdges::default(),
+            &taught,
+        )?);
     }
     if splices.is_empty() {
         return Err(Refusal::NotFound);
@@ -106,7 +113,7 @@ fn keep_ordered(places: &mut [Candidates]) {
 }
 
 /// Returns the parts of a text between its elisions; an elision at either end separates nothing.
-fn pieces<'l, 'e>(lines: EditLines<'l, 'e>) -> Vec<EditLines<'l, 'e>> {
+fn split_at_elisions<'l, 'e>(lines: EditLines<'l, 'e>) -> Vec<EditLines<'l, 'e>> {
     let mut pieces: Vec<EditLines<'l, 'e>> = lines.split(|line| is_elision(line)).collect();
     if pieces.len() > 1 && pieces.first().is_some_and(|piece| piece.is_empty()) {
         pieces.remove(0);

@@ -26,7 +26,7 @@ const MAX_WRITTEN_BYTES: usize = 1 << 26;
 ///
 /// # Errors
 /// Refuses if it occurs more than once and the edit does not say which to take.
-pub(in crate::edit) fn find(
+pub(in crate::edit) fn find_exact(
     text: &[u8],
     edit: &Edit,
     on_multiple: OnMultiple,
@@ -61,7 +61,7 @@ pub(in crate::edit) fn find(
     let mut with: Option<Vec<u8>> = None;
     let splices = ranges.map(|range| {
         if eol == Eol::Mixed || with.is_none() {
-            with = Some(dress(text, &range, eol, &old, edit.new.as_bytes()));
+            with = Some(with_file_line_ends(text, &range, eol, &old, edit.new.as_bytes()));
         }
         Splice { range, with: with.clone().unwrap_or_default() }
     });
@@ -158,7 +158,13 @@ impl<'a> EolView<'a> {
 
 /// Returns the new text with the line endings of the file: those of all its lines, or in a file
 /// with both kinds those of the lines at `range`.
-fn dress(text: &[u8], range: &Range<usize>, eol: Eol, old: &[u8], new: &[u8]) -> Vec<u8> {
+fn with_file_line_ends(
+    text: &[u8],
+    range: &Range<usize>,
+    eol: Eol,
+    old: &[u8],
+    new: &[u8],
+) -> Vec<u8> {
     match eol {
         Eol::None => new.to_vec(),
         Eol::Lf => to_lf_without_bom(new).into_owned(),

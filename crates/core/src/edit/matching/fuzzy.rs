@@ -18,7 +18,7 @@ use super::needle::{LineKind, Needle};
 use super::normalize::{match_key, without_whitespace};
 use super::repair::{Hypothesis, hypotheses};
 use super::sanity::{self, Suspicion};
-use crate::edit::applying::merge::{BlankEdges, merge};
+use crate::edit::applying::merge::{BlankEdges, merge_edit};
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
 use crate::edit::lines::{edit_lines, has_countable_lines, indent, to_lf_without_bom, trim};
@@ -35,7 +35,7 @@ const MIN_HYPOTHESIS_MARGIN: i32 = 200;
 ///
 /// # Errors
 /// Refuses if no position, or several positions, match, or if the best one differs too much.
-pub(in crate::edit) fn find(
+pub(in crate::edit) fn find_fuzzy(
     text: &[u8],
     edit: &Edit,
     on_multiple: OnMultiple,
@@ -85,7 +85,7 @@ fn find_hypothesis(
             return Err(Refusal::NotFound);
         }
         let plain = Edit { old, new, ..edit.clone() };
-        if let Some(found) = exact::find(hay.text, &plain, on_multiple, hay.work)? {
+        if let Some(found) = exact::find_exact(hay.text, &plain, on_multiple, hay.work)? {
             match sanity::suspected_mistake(hay.text, &plain, &found) {
                 Some(Suspicion::AlreadyApplied) => return Err(Refusal::AlreadyApplied),
                 Some(Suspicion::DuplicatesLines(found)) => return Ok((0, found)),
@@ -103,14 +103,14 @@ fn find_hypothesis(
     let indented = indented.as_ref().map(|line| [line.as_slice()]);
     let new = indented.as_ref().map_or(new, |line| line.as_slice());
     if elision::is_elided(hay, old) {
-        return elision::find(hay, old, new);
+        return elision::find_elided(hay, old, new);
     }
     let found = find_and_merge(hay, (old, new, edges), repaired, edit, on_multiple);
     // The file has lines that look like elisions; those of the old text may be elisions
     // nevertheless.
     found.or_else(|refusal| match refusal {
         Refusal::TooLarge => Err(refusal),
-        refusal => elision::find(hay, old, new).map_err(|_| refusal),
+        refusal => elision::find_elided(hay, old, new).map_err(|_| refusal),
     })
 }
 
@@ -133,7 +133,7 @@ fn find_and_merge(
 ) -> Result<(i32, Match), Refusal> {
     let (old, needle, mut places) = locate_old_lines(hay, old, new)?;
     if edit.replace_all || edit.expected.is_some() {
-        places.without_overlaps();
+        places.remove_overlaps();
     }
     let chosen = choose_positions(&places.first_lines(), edit, on_multiple)?;
     let mut splices: Vec<Splice> = Vec::new();
@@ -149,7 +149,7 @@ fn find_and_merge(
         if is_new_text_at(hay, &needle, &place.alignment.file, new) {
             return Err(Refusal::AlreadyApplied);
         }
-        let splice = merge(hay, &place.alignment, old, new, edges)?;
+        let splice = merge_edit(hay, &place.alignment, old, new, edges)?;
         let splice = make_disjoint(hay.text, &mut splices, splice)?;
         splices.push(splice);
     }
@@ -266,7 +266,8 @@ pub(crate) fn place_lines(
     (0..places.len())
         .map(|at| {
             let place = places.get(at);
-            let splice = merge(&hay, &place.alignment, old, new, BlankEdges::default()).ok()?;
+            let splice =
+                merge_edit(&hay, &place.alignment, old, new, BlankEdges::default()).ok()?;
             Some(LinePlace { lines: place.alignment.file.clone(), splice })
         })
         .collect()

@@ -31,7 +31,7 @@ impl LineKeys {
             starts: Vec::new(),
         };
         let mut buffer = Vec::new();
-        for line in FileLines::of(text, &starts).texts() {
+        for line in FileLines::with_starts(text, &starts).texts() {
             buffer.clear();
             push_key(line, &mut buffer);
             index.hashes.push(crate::diff::hash(&buffer));
@@ -59,7 +59,7 @@ pub(in crate::edit) struct Haystack<'a> {
 impl<'a> Haystack<'a> {
     /// Combines a file with its index.
     pub(in crate::edit) fn new(text: &'a [u8], index: &'a LineKeys, work: &'a WorkBudget) -> Self {
-        let file = FileLines::of(text, &index.starts);
+        let file = FileLines::with_starts(text, &index.starts);
         Self { text, file, hashes: &index.hashes, lens: &index.lens, work }
     }
 

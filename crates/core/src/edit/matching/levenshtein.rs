@@ -34,7 +34,7 @@ pub(in crate::edit) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
 /// Returns the edit distance of two texts in bytes, or `None` above `most`.
 fn distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
     let mut whole = BitPattern::default();
-    whole.set(pattern);
+    whole.set_pattern(pattern);
     whole.distance(text, most)
 }
 
@@ -44,7 +44,7 @@ pub(in crate::edit) struct BitPattern {
     bytes: Vec<u8>,
     /// For each block of 64 bytes of the text, a mask of the positions of each byte value.
     places: Vec<[u64; 256]>,
-    columns: Vec<Column>,
+    columns: Vec<DistanceColumn>,
 }
 
 impl BitPattern {
@@ -53,7 +53,7 @@ impl BitPattern {
     const MAX_WHOLE_BYTES: usize = 128;
 
     /// Replaces the pattern.
-    pub(in crate::edit) fn set(&mut self, bytes: &[u8]) {
+    pub(in crate::edit) fn set_pattern(&mut self, bytes: &[u8]) {
         for (at, &byte) in self.bytes.iter().enumerate() {
             self.places[at / 64][usize::from(byte)] = 0;
         }
@@ -92,7 +92,7 @@ impl BitPattern {
         };
         let blocks = last / 64 + 1;
         self.columns.clear();
-        self.columns.resize(blocks, Column { up: !0, down: 0 });
+        self.columns.resize(blocks, DistanceColumn { up: !0, down: 0 });
         let last = 1u64 << (last % 64);
         let mut score = self.bytes.len();
         for (at, &byte) in text.iter().enumerate() {
@@ -115,12 +115,12 @@ impl BitPattern {
 /// The differences between adjacent rows of one column in a block of 64: bits for rows where the
 /// distance increases (`up`) and where it decreases (`down`).
 #[derive(Clone, Copy)]
-struct Column {
+struct DistanceColumn {
     up: u64,
     down: u64,
 }
 
-impl Column {
+impl DistanceColumn {
     /// Processes the next byte of the text, whose positions in the block are `matches`. `carry` is
     /// the change of distance along the row above the block; returns the change along the row of
     /// the bit `high`.
@@ -171,7 +171,7 @@ mod tests {
         ) {
             let mut pattern = BitPattern::default();
             for pair in texts.windows(2) {
-                pattern.set(pair[0].as_bytes());
+                pattern.set_pattern(pair[0].as_bytes());
                 for text in &texts {
                     let expected = similarity(pair[0].as_bytes(), text.as_bytes(), floor);
                     prop_assert_eq!(pattern.similarity(text.as_bytes(), floor), expected);

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::anchor::{ANCHOR_LENGTH, AnchorKind, anchor_digits, neighbourhood_hashes};
 use crate::edit::applying::offsets::LineOffsets;
-use crate::edit::explaining::excerpt::list;
+use crate::edit::explaining::excerpt::list_line_numbers;
 use crate::edit::explaining::suggestions::candidates;
 use crate::edit::lines::{FileLines, edit_lines, has_countable_lines, to_lf_without_bom};
 use crate::edit::{Match, Splice, Tier};
@@ -100,7 +100,7 @@ impl Anchor {
 /// may have changed, `INVALID_ARGUMENT` if the anchors are in the wrong order.
 ///
 /// `original` is the text before the first edit of the call, `text` the text before this edit.
-pub(in crate::edit) fn find(
+pub(in crate::edit) fn find_by_anchors(
     original: &[u8],
     text: &[u8],
     anchors: &Anchors,
@@ -114,7 +114,7 @@ pub(in crate::edit) fn find(
             .detail("reason", "too_large"));
     }
     let file = FileLines::new(text);
-    let (read, lines) = if shifts.is_empty() {
+    let (read, lines) = if shifts.has_no_edits() {
         let lines = locate_lines(&file, anchors, label)?;
         (lines.clone(), lines)
     } else {
@@ -181,7 +181,7 @@ fn locate_lines(
             } else {
                 format!(
                     "{named} is one of several equal places in {path}, which may have changed since it was read: lines {}",
-                    list(&numbers)
+                    list_line_numbers(&numbers)
                 )
             };
             Err(Error::new(Code::MatchNotUnique, message)

@@ -35,7 +35,7 @@ impl AlignStep {
 }
 
 /// Computes the similarity of pairs of an old line and a file line.
-pub(in crate::edit) struct Pairs<'p, 'n> {
+pub(in crate::edit) struct LinePairs<'p, 'n> {
     pub hay: &'p Haystack<'p>,
     pub needle: &'p Needle<'n>,
     window: &'p Window,
@@ -44,7 +44,7 @@ pub(in crate::edit) struct Pairs<'p, 'n> {
     pattern_line: Option<usize>,
 }
 
-impl<'p, 'n> Pairs<'p, 'n> {
+impl<'p, 'n> LinePairs<'p, 'n> {
     pub(in crate::edit) fn new(
         hay: &'p Haystack<'p>,
         needle: &'p Needle<'n>,
@@ -69,7 +69,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
             return 0.0;
         }
         if self.pattern_line.replace(old) != Some(old) {
-            self.pattern.set(&line.key);
+            self.pattern.set_pattern(&line.key);
         }
         self.pattern.similarity(self.window.key(file), MIN_PAIR_SIMILARITY)
     }
@@ -116,7 +116,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
             if let Some(count) = count_joined(own, lens) {
                 let mut rest = line.key.as_slice();
                 let fits = (0..count).all(|at| {
-                    let key = self.window.get(file + at).unwrap_or_default();
+                    let key = self.window.key_if_inside(file + at).unwrap_or_default();
                     rest.strip_prefix(key).map(|left| rest = left).is_some()
                 });
                 if fits && rest.is_empty() {

@@ -137,7 +137,7 @@ fn equally_similar_neighbours(
     }
     let there = trim(hay.line(file.start));
     let mut pattern = BitPattern::default();
-    pattern.set(trim(sent.text));
+    pattern.set_pattern(trim(sent.text));
     let likeness = pattern.similarity(there, 0.0);
     let is_near = |at: usize| at.abs_diff(file.start) == 1;
     (file.start.saturating_sub(1)..hay.len().min(file.start + 2))

@@ -17,7 +17,7 @@ pub(in crate::edit) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -
     let dashed = [&b"\xe2\x80\x93"[..], b"\xe2\x80\x94"]
         .iter()
         .any(|dash| memchr::memmem::find(sent, dash).is_some());
-    let (mut sent, mut file) = (words(sent), words(file));
+    let (mut sent, mut file) = (split_words(sent), split_words(file));
     if dashed {
         for side in [&mut sent, &mut file] {
             side.dedup_by(|a, b| a == b && *a == b"-");
@@ -102,7 +102,7 @@ fn edit_distance(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// Splits a line into words and single other visible characters, with plain quotes and dashes.
-fn words(line: &[u8]) -> Vec<Vec<u8>> {
+fn split_words(line: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let mut open = false;
     for c in String::from_utf8_lossy(line).chars() {

@@ -67,7 +67,7 @@ impl Window {
     }
 
     /// Returns the match key of a file line, or `None` after the end of the window.
-    pub(in crate::edit) fn get(&self, line: usize) -> Option<&[u8]> {
+    pub(in crate::edit) fn key_if_inside(&self, line: usize) -> Option<&[u8]> {
         (line < self.first + self.ends.len()).then(|| self.key(line))
     }
 

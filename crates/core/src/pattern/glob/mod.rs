@@ -51,7 +51,7 @@ pub struct Globs {
 }
 
 /// Returns the pattern after a leading `!`, or `None` without one.
-fn negated(pattern: &str) -> Result<Option<&str>> {
+fn strip_negation(pattern: &str) -> Result<Option<&str>> {
     match pattern.strip_prefix('!') {
         Some(rest) if rest.starts_with('(') => Err(Pattern::parse(pattern)
             .err()
@@ -88,14 +88,14 @@ impl Globs {
         let mut excluded = Vec::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
-            match negated(pattern)? {
+            match strip_negation(pattern)? {
                 Some(rest) => excluded.push(Pattern::parse(rest)?),
                 None => include.push(Pattern::parse(pattern)?),
             }
         }
         for pattern in exclude {
             let pattern = pattern.as_ref();
-            excluded.push(Pattern::parse(negated(pattern)?.unwrap_or(pattern))?);
+            excluded.push(Pattern::parse(strip_negation(pattern)?.unwrap_or(pattern))?);
         }
         let reach = match case {
             // Prefixes are compared byte by byte, so they are not used if case is ignored.
@@ -307,7 +307,7 @@ impl MatcherBuilder {
             // A pattern that parsed as a glob fails to compile only because of its size.
             let longest = patterns.iter().max_by_key(|pattern| pattern.body.len());
             Some(regex.map_err(|_| match longest {
-                Some(pattern) => pattern.too_large(),
+                Some(pattern) => pattern.too_large_error(),
                 None => Error::new(Code::LimitExceeded, "the globs are too large to compile"),
             })?)
         };

@@ -104,14 +104,19 @@ impl<'a> Pattern<'a> {
         let directory = trimmed.len() < body.len();
         body = trimmed;
         if body.is_empty() || body == "." || body.contains('\0') {
-            return Err(invalid(written, "it names nothing").hint("use **/* for every file"));
+            return Err(
+                invalid_glob_error(written, "it names nothing").hint("use **/* for every file")
+            );
         }
         if body.split('/').any(|name| name == "..") {
-            return Err(invalid(written, "it climbs out of the directory that is searched")
-                .hint("name that directory in path and keep the pattern below it"));
+            return Err(invalid_glob_error(
+                written,
+                "it climbs out of the directory that is searched",
+            )
+            .hint("name that directory in path and keep the pattern below it"));
         }
         if let Some(UnsupportedSyntax { reason, remedy }) = find_unsupported_syntax(body) {
-            return Err(invalid(written, reason).hint(*remedy));
+            return Err(invalid_glob_error(written, reason).hint(*remedy));
         }
         // A pattern after `**/` matches at any depth, like one without a slash.
         let mut floating = false;
@@ -153,12 +158,13 @@ impl<'a> Pattern<'a> {
                 regex.push('$');
                 regex
             })
-            .map_err(|reason| invalid(self.written, reason))
+            .map_err(|reason| invalid_glob_error(self.written, reason))
     }
 
     /// Returns the error for a pattern that parses but does not compile.
-    pub fn too_large(&self) -> Error {
-        let mut error = invalid(self.written, "it is too large to compile").hint("shorten it");
+    pub fn too_large_error(&self) -> Error {
+        let mut error =
+            invalid_glob_error(self.written, "it is too large to compile").hint("shorten it");
         error.code = Code::LimitExceeded;
         error
     }
@@ -215,7 +221,7 @@ fn is_sequence(inner: &str) -> bool {
     is_number(first) && is_number(last) || is_letter(first) && is_letter(last)
 }
 
-fn invalid(pattern: &str, reason: &str) -> Error {
+fn invalid_glob_error(pattern: &str, reason: &str) -> Error {
     let mut shown: String = pattern.chars().take(100).collect();
     if shown.len() < pattern.len() {
         shown.push('…');

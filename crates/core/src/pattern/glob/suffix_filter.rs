@@ -73,21 +73,21 @@ fn literal_chars(body: &str) -> String {
 
 /// Returns the text after the last special character of a glob.
 fn literal_suffix(body: &str) -> &str {
-    body.rfind(SPECIAL).map_or(body, |at| &body[at + 1..])
+    body.rfind(SPECIAL_CHARS).map_or(body, |at| &body[at + 1..])
 }
 
 /// Splits a body that ends in braces of literal alternatives into the part before them and the
 /// alternatives.
 fn split_final_braces(body: &str) -> Option<(&str, &str)> {
     let (before, alternatives) = body.strip_suffix('}')?.rsplit_once('{')?;
-    let plain = !alternatives.contains(|c| c != ',' && SPECIAL.contains(&c));
+    let plain = !alternatives.contains(|c| c != ',' && SPECIAL_CHARS.contains(&c));
     // Braces without a comma may be literal, and so is a brace after a backslash.
     (plain && alternatives.contains(',') && !before.ends_with('\\'))
         .then_some((before, alternatives))
 }
 
 /// The characters with a special meaning in globs; each is one byte.
-const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
+const SPECIAL_CHARS: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
 
 #[cfg(test)]
 mod tests {

@@ -30,7 +30,7 @@ struct RowPattern {
 
 /// A row whose pattern ends at a name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Matched {
+pub(super) struct MatchedRow {
     pub row: u16,
     /// The number of names in the pattern, from which the caller knows where the match began.
     pub names: u32,
@@ -72,17 +72,17 @@ impl Patterns {
             return Err(Error::new(Code::LimitExceeded, "a place is longer than 4096 bytes"));
         }
         let mut all = Vec::new();
-        expand(pattern, &mut all)?;
+        expand_braces(pattern, &mut all)?;
         for text in all {
             let (text, below) = text.strip_suffix("/**").map_or((&text[..], false), |t| (t, true));
             let (text, anchored) = text.strip_prefix('/').map_or((text, false), |t| (t, true));
             let names: Vec<&str> = text.split('/').collect();
             if let Some(problem) = names.iter().find_map(|name| name_objection(name)) {
-                return Err(invalid(pattern, problem));
+                return Err(invalid_place_error(pattern, problem));
             }
             let names = names.iter().map(|name| folded(name.as_bytes()).into_owned().into());
             self.add_names(row, names.collect(), anchored, below, decision)
-                .map_err(|problem| invalid(pattern, problem))?;
+                .map_err(|problem| invalid_place_error(pattern, problem))?;
         }
         Ok(())
     }
@@ -152,11 +152,11 @@ impl Patterns {
     }
 
     /// Calls `found` for each row whose pattern ends at this folded name in the directory `dir`.
-    pub fn find(&self, dir: &[u8], name: &str, mut found: impl FnMut(Matched)) {
+    pub fn find(&self, dir: &[u8], name: &str, mut found: impl FnMut(MatchedRow)) {
         let mut check = |ending: &RowPattern| {
             if ending.is_met(dir) {
                 let names = ending.above.len() as u32 + 1;
-                found(Matched { row: ending.row, names, below: ending.below });
+                found(MatchedRow { row: ending.row, names, below: ending.below });
             }
         };
         let bytes = name.as_bytes();
@@ -248,27 +248,27 @@ fn is_match(pattern: &str, name: &str) -> bool {
 }
 
 /// Expands the braces: one pattern for each combination of alternatives.
-pub(super) fn expand(pattern: &str, into: &mut Vec<String>) -> Result<()> {
+pub(super) fn expand_braces(pattern: &str, into: &mut Vec<String>) -> Result<()> {
     let mut todo = vec![pattern.to_owned()];
     while let Some(text) = todo.pop() {
         let Some(open) = text.find('{') else {
             if text.contains('}') {
-                return Err(invalid(pattern, "has a } without a {"));
+                return Err(invalid_place_error(pattern, "has a } without a {"));
             }
             into.push(text);
             continue;
         };
         let Some(length) = text[open..].find('}') else {
-            return Err(invalid(pattern, "has a { without a }"));
+            return Err(invalid_place_error(pattern, "has a { without a }"));
         };
         for choice in text[open + 1..open + length].split(',') {
             if choice.contains('{') {
-                return Err(invalid(pattern, "has alternatives in alternatives"));
+                return Err(invalid_place_error(pattern, "has alternatives in alternatives"));
             }
             todo.push([&text[..open], choice, &text[open + length + 1..]].concat());
         }
         if todo.len() + into.len() > MAX_ALTERNATIVES {
-            return Err(invalid(pattern, "has more than 256 alternatives"));
+            return Err(invalid_place_error(pattern, "has more than 256 alternatives"));
         }
     }
     Ok(())
@@ -287,7 +287,7 @@ fn name_objection(name: &str) -> Option<&'static str> {
     }
 }
 
-fn invalid(pattern: &str, problem: &str) -> Error {
+fn invalid_place_error(pattern: &str, problem: &str) -> Error {
     let message = format!("the place '{pattern}' {problem}");
     Error::new(Code::InvalidArgument, message).detail("place", pattern)
 }

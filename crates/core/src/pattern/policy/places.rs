@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::fold::folded;
-use super::pattern::{Patterns, expand, is_unusual};
+use super::pattern::{Patterns, expand_braces, is_unusual};
 use super::table::ROWS;
 use crate::error::{Code, Error, Result};
 
@@ -155,7 +155,7 @@ fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
         _ => return Ok(()),
     };
     let mut all = Vec::new();
-    expand(pattern, &mut all)?;
+    expand_braces(pattern, &mut all)?;
     for text in &all {
         let text = text.strip_suffix("/**").map_or_else(|| text.clone(), |dir| format!("{dir}/x"));
         let matched_rules = MatchedRules::of(&PlaceRules::table(), text.as_bytes(), 0);
@@ -326,7 +326,7 @@ mod tests {
         let mut seen = std::collections::HashMap::new();
         for row in ROWS {
             let mut all = Vec::new();
-            expand(row.pattern, &mut all).unwrap();
+            expand_braces(row.pattern, &mut all).unwrap();
             for text in all {
                 let before = seen.insert((row.decision.word(), text.clone()), row.pattern);
                 assert_eq!(before, None, "{text} of {}", row.pattern);

@@ -37,7 +37,7 @@ pub struct RepositoryMarks(u8);
 impl RepositoryMarks {
     /// Adds an entry of the directory by its name as it is on the disk.
     pub fn add(&mut self, name: &[u8]) {
-        self.0 |= Self::bit(name);
+        self.0 |= Self::mark_bit(name);
     }
 
     /// Returns the union of both sets.
@@ -53,11 +53,11 @@ impl RepositoryMarks {
 
     /// Returns true if a name is one of [`REPOSITORY_MARKS`].
     pub fn is_mark(name: &[u8]) -> bool {
-        Self::bit(name) != 0
+        Self::mark_bit(name) != 0
     }
 
     /// Returns the bit of a name, or 0.
-    fn bit(name: &[u8]) -> u8 {
+    fn mark_bit(name: &[u8]) -> u8 {
         let name = folded(name);
         let at = REPOSITORY_MARKS.iter().position(|mark| name.eq_ignore_ascii_case(mark));
         at.map_or(0, |at| 1 << at)

@@ -23,7 +23,7 @@ use crate::edit::matching::alignment::{Alignment, AlignmentStep, Cut};
 use crate::edit::matching::haystack::Haystack;
 use crate::edit::matching::normalize::match_key;
 use reindent::reindent;
-use write::{drop_existing_insertions, write};
+use write::{drop_existing_insertions, splice_lines};
 
 /// The reason why the edit cannot be applied at its position.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,14 +59,14 @@ enum OutputLine {
 }
 
 /// Returns the splice that applies the edit at the position of `alignment`.
-pub(in crate::edit) fn merge(
+pub(in crate::edit) fn merge_edit(
     hay: &Haystack<'_>,
     alignment: &Alignment,
     old: &[&[u8]],
     new: &[&[u8]],
     edges: BlankEdges,
 ) -> Result<Splice, Conflict> {
-    merge_with(hay, alignment, old, new, edges, &LearnedStyle::default())
+    merge_with_style(hay, alignment, old, new, edges, &LearnedStyle::default())
 }
 
 /// At which ends old and new text, as sent, both had blank lines. These lines are removed before
@@ -96,13 +96,13 @@ impl LearnedStyle {
     ) {
         let mut merge = Merge::new(hay, alignment, old, new);
         merge.learn(&Self::default());
-        self.indents.complete(&merge.indents);
-        self.quotes.complete(&merge.quotes);
+        self.indents.add_missing_pairs(&merge.indents);
+        self.quotes.add_missing_pairs(&merge.quotes);
     }
 }
 
-/// Does the same as [`merge`], with what was learned at other positions of the same edit.
-pub(in crate::edit) fn merge_with(
+/// Does the same as [`merge_edit`], with what was learned at other positions of the same edit.
+pub(in crate::edit) fn merge_with_style(
     hay: &Haystack<'_>,
     alignment: &Alignment,
     old: &[&[u8]],
@@ -131,7 +131,7 @@ pub(in crate::edit) fn merge_with(
     if let Some(line) = merge.duplicated_line(&out) {
         return Err(Conflict::Unmentioned(line));
     }
-    Ok(write(hay, lines, &out))
+    Ok(splice_lines(hay, lines, &out))
 }
 
 /// Removes from alignment and new text the blank lines that the file lacks and that both old and
@@ -262,33 +262,33 @@ impl<'m, 'e> Merge<'m, 'e> {
             }
             if unit.file.len() == 1 && unit.old.len() == 1 {
                 let covered = &file[unit.cut.head..file.len() - unit.cut.tail];
-                self.quotes.learn(self.old[*old], covered);
+                self.quotes.learn_pairs(self.old[*old], covered);
             } else {
                 let there: Vec<&[u8]> = unit.file.clone().map(|line| self.hay.line(line)).collect();
-                self.quotes.learn(&self.old[unit.old.clone()].concat(), &there.concat());
+                self.quotes.learn_pairs(&self.old[unit.old.clone()].concat(), &there.concat());
             }
             if unit.cut.head > 0 {
                 continue;
             }
             if !identity {
-                from_old.learn(self.old[*old], file);
+                from_old.learn_pair(self.old[*old], file);
             }
             if let Some(new) = kept {
-                self.indents.learn(self.new[*new], file);
+                self.indents.learn_pair(self.new[*new], file);
             }
         }
-        self.indents.complete(&from_old);
+        self.indents.add_missing_pairs(&from_old);
         if !identity {
-            self.indents.complete(&elsewhere.indents);
+            self.indents.add_missing_pairs(&elsewhere.indents);
         }
         // The new text may contain a line that the old text forgot, with another indentation.
         for (base, kept) in self.base.iter().zip(&self.kept) {
             if let (BaseLine::FileOnly(line), Some(new)) = (base, kept) {
-                self.indents.learn(self.new[*new], self.hay.line(*line));
+                self.indents.learn_pair(self.new[*new], self.hay.line(*line));
             }
         }
         self.indents.learn_style(self.hay.text, self.new);
-        self.quotes.complete(&elsewhere.quotes);
+        self.quotes.add_missing_pairs(&elsewhere.quotes);
         self.quotes.keep_file_style(self.hay.text);
     }
 

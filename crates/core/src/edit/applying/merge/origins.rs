@@ -77,7 +77,7 @@ impl Merge<'_, '_> {
 
     /// Returns a line of the new text with indentation and quotes translated to those of the file.
     pub(super) fn in_file_style(&self, line: usize) -> Vec<u8> {
-        self.quotes.apply(self.indents.apply(self.new[line]))
+        self.quotes.translate_line(self.indents.translate_line(self.new[line]))
     }
 
     /// Returns the file's line with the change that the edit makes to its old line, so that the
@@ -98,9 +98,9 @@ impl Merge<'_, '_> {
         {
             return in_file_style;
         }
-        let merged = tokens::merge(base, ours, theirs);
+        let merged = tokens::merge_words(base, ours, theirs);
         let trailing = &in_file_style[trim_end(&in_file_style).len()..];
-        self.quotes.apply([indent(&in_file_style), &merged, trailing].concat())
+        self.quotes.translate_line([indent(&in_file_style), &merged, trailing].concat())
     }
 
     /// Returns true if the file already has the new line, because the edit only corrects a mistake

@@ -107,10 +107,10 @@ fn equals_file_lines(hay: &Haystack<'_>, items: &[OutputLine], from: usize) -> b
 
 /// Returns the splice that writes `out` in place of the file's lines `range`. A line without a line
 /// ending of its own takes that of the previous line.
-pub(super) fn write(hay: &Haystack<'_>, range: Range<usize>, out: &[OutputLine]) -> Splice {
+pub(super) fn splice_lines(hay: &Haystack<'_>, range: Range<usize>, out: &[OutputLine]) -> Splice {
     let lines = hay.len();
     let end_of =
-        |at: usize| (at < lines).then(|| hay.file.split(at).1).filter(|end| !end.is_empty());
+        |at: usize| (at < lines).then(|| hay.file.split_line(at).1).filter(|end| !end.is_empty());
     let usual = || (0..lines).find_map(end_of);
     let before = range.start.checked_sub(1).and_then(end_of);
     let mut end = end_of(range.start).or(before).or_else(usual).unwrap_or(b"\n");
