@@ -56,14 +56,11 @@ export interface WriteOptions {
 export interface WriteResult {
   /** The version of the file that was written, copied or moved. */
   readonly version?: string;
-  /** Its {@link FsStat.fileId}. */
+  /** The {@link FsStat.fileId} of that file. */
   readonly fileId?: string;
-  /** The file was overwritten in place, because no new file could take its place: the write was not atomic. */
+  /** True when the file was overwritten in place, because no new file could replace it: the write was not atomic. */
   readonly inPlace?: boolean;
-  /**
-   * The number of other names (hard links) of the replaced file, which keep the old content.
-   * Absent where there are none.
-   */
+  /** The number of other hard links of the replaced file, which keep the old content. Absent when there are none. */
   readonly otherNames?: number;
 }
 
@@ -107,7 +104,7 @@ export interface ByteRange {
 
 /** The part of a file to read, and the precondition. */
 export interface ReadOptions {
-  /** Clipped to the file. */
+  /** The part to read, clipped to the file. Default: the whole file. */
   readonly range?: ByteRange | undefined;
   /** Return null when the file still has this version. */
   readonly ifNoneMatch?: string | undefined;
@@ -129,12 +126,12 @@ export interface VersionedBytes {
 
 /** How to wait for a lock. */
 export interface LockOptions {
-  /** Milliseconds to wait for another holder. */
+  /** How long to wait for another holder, in milliseconds. Then the call fails with LOCK_TIMEOUT. */
   readonly timeoutMs: number;
   /** Ends the wait, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The path has no links left to follow: the caller resolved it, or wants to lock the link
+   * True when no link in the path needs to be followed: the caller has resolved it, or wants to lock the link
    * itself. Default false.
    */
   readonly resolved?: boolean | undefined;
@@ -174,15 +171,15 @@ export interface GlobRoot {
   readonly root?: string;
 }
 
-/** The eleven methods. Everything beyond them is optional. */
+/** The methods of a backend: eleven that every backend has, and optional ones. */
 export interface FsBackend {
   /** Returns true when the path exists, links followed. Never throws for an absent path. */
   exists(path: string): MaybePromise<boolean>;
-  /** Facts, links followed. @throws NOT_FOUND */
+  /** Returns the facts about a path, with links followed. @throws NOT_FOUND */
   stat(path: string): MaybePromise<FsStat>;
-  /** The whole file as text. @throws ENCODING_ERROR where the bytes do not fit */
+  /** Returns the whole file as text. @throws ENCODING_ERROR when the bytes do not fit the encoding */
   readText(path: string, options?: TextOptions): MaybePromise<string>;
-  /** The whole file. @throws NOT_FOUND, IS_DIRECTORY, NOT_REGULAR_FILE */
+  /** Returns the whole file. @throws NOT_FOUND, IS_DIRECTORY, NOT_REGULAR_FILE */
   readBytes(path: string): MaybePromise<Uint8Array>;
   /** Creates or replaces a file atomically. */
   writeText(path: string, content: string, options?: WriteOptions & TextOptions): MaybePromise<WriteResult>;
@@ -190,19 +187,19 @@ export interface FsBackend {
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult>;
   /** Removes a file, a link (never its target) or an empty directory. @throws NOT_EMPTY */
   delete(path: string, options?: DeleteOptions): MaybePromise<void>;
-  /** Makes a directory. Both options default to true. */
+  /** Creates a directory. `parents` and `existOk` default to true. */
   mkdir(path: string, options?: MkdirOptions): MaybePromise<void>;
   /**
-   * The entries of a directory, directories first, then by code point. Links are not followed.
-   * With `facts: false` (default true) sizes and times may be omitted where they cost extra calls.
+   * Returns the entries of a directory: directories first, then by code point. Links are not followed. With
+   * `facts: false` (default true), sizes and times may be missing where they cost extra calls.
    */
   listDir(path: string, options?: ListOptions): MaybePromise<readonly FsEntry[]>;
-  /** Every file below a directory, lazily, in path order. Links are not followed. */
+  /** Yields the path of every file below a directory, in path order. Links are not followed. */
   iterFiles(root: string): AsyncIterable<string> | Iterable<string>;
-  /** Files matching a glob below `root`, sorted by code point, as absolute paths. */
+  /** Returns the absolute paths of the files below `root` that match a glob, sorted by code point. */
   glob(pattern: string, options?: GlobRoot): MaybePromise<readonly string[]>;
 
-  /** Content and version in one step; `ifNoneMatch` returns null when the version is unchanged. */
+  /** Returns content and version in one step; null when the file still has the version `ifNoneMatch`. */
   read?(path: string, options?: ReadOptions): MaybePromise<VersionedBytes | null>;
   /**
    * A page of a text file of any size.
@@ -245,17 +242,17 @@ export interface FsBackend {
     path: string,
     options: { readonly cursor?: string; readonly limit: number },
   ): MaybePromise<{ readonly entries: readonly FsEntry[]; readonly next?: string }>;
-  /** Moves within the backend, replacing nothing unless `overwrite`. */
+  /** Moves an entry within the backend. It replaces nothing unless `overwrite` is true. */
   rename?(from: string, to: string, options?: MoveOptions): MaybePromise<WriteResult> | MaybePromise<void>;
-  /** Copies one regular file with its mode. */
+  /** Copies one regular file with its permission bits. */
   copyFile?(from: string, to: string, options?: MoveOptions): MaybePromise<WriteResult> | MaybePromise<void>;
-  /** Facts about the path itself: a link is not followed. */
+  /** Returns the facts about the entry itself: a link is not followed. */
   lstat?(path: string): MaybePromise<FsStat>;
-  /** The target of a symbolic link, as written. */
+  /** Returns the target of a symbolic link, as written. */
   readLink?(path: string): MaybePromise<string>;
   /** Makes a symbolic link. */
   symlink?(target: string, path: string): MaybePromise<void>;
-  /** The path with every link resolved; missing last components are kept as they are. */
+  /** Returns the path with every link resolved. Names at its end that do not exist are kept. */
   realpath?(path: string): MaybePromise<string>;
   /** Sets the permission bits. */
   chmod?(path: string, mode: number): MaybePromise<void>;
@@ -267,30 +264,27 @@ export interface FsBackend {
   /** Copies a tree, links as links. With `overwrite` directories merge and files are replaced. */
   copyTree?(from: string, to: string, options?: CopyTreeOptions): MaybePromise<TreeCounts>;
   /**
-   * A new path in the directory of `path` that no listing shows. A change renames the entry it
-   * replaces or deletes to this path, so that it can be renamed back. UNSUPPORTED_OPERATION with
+   * Returns a new path in the directory of `path` that no listing shows. A change renames the entry that it
+   * replaces or deletes to this path, so that a rollback can rename it back. UNSUPPORTED_OPERATION with
    * `details.reason` `aside` means that an entry cannot be set aside.
    */
   asidePath?(path: string): string;
   /** Removes the temporary files that dead processes left in a directory. A missing directory is fine. */
   sweep?(path: string): MaybePromise<void>;
-  /** A copy of the backend that enforces the policy itself, without a gap between check and use. */
+  /** Returns a copy of the backend that enforces the policy itself, without a gap between check and use. */
   confine?(policy: SandboxPolicy): FsBackend;
   /**
-   * Under a policy that hides secrets: allows reading the content of exactly these. Replaces the
-   * previous list. Real paths.
+   * Under a policy that hides secrets, allows reading the content of exactly these, by their real paths. Replaces
+   * the previous list.
    */
   grantSecrets?(paths: readonly string[]): void;
-  /**
-   * Under such a policy: a copy of the backend for the host's own reads, which treats secrets as
-   * ordinary files.
-   */
+  /** Returns a copy of the backend for the own reads of the host, which treats secrets as ordinary files. */
   trusted?(): FsBackend;
-  /** Frees caches: memory and watches. Later calls build them again. */
+  /** Frees caches and their watches. Later calls build them again. */
   dispose?(): void;
   /** Releases all resources. Running calls finish; later ones fail with UNSUPPORTED_OPERATION. */
   close?(): MaybePromise<void>;
-  /** Takes a lock that excludes other processes. @throws LOCK_TIMEOUT */
+  /** Takes the lock of a path, which excludes other processes. @throws LOCK_TIMEOUT */
   lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
 

@@ -9,7 +9,7 @@ export interface FsStat {
   readonly path: string;
   /** The kind of entry. */
   readonly type: Kind;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
   /** True for a directory. */
   readonly isDir: boolean;

@@ -2,6 +2,7 @@
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ByteRange, FsStat } from "./backend.ts";
 
+/** The message of an error for each code, without the path, unless another one is given. */
 const DEFAULT_MESSAGES: Partial<Record<Code, string>> = {
   NOT_FOUND: "no such file or directory",
   ALREADY_EXISTS: "something is already there",
@@ -18,7 +19,7 @@ const DEFAULT_MESSAGES: Partial<Record<Code, string>> = {
   CANCELLED: "the call was cancelled",
 };
 
-/** Creates an error for a path, with the code's default message unless another one is given. */
+/** Creates the error of a backend for a path. Default: the message of the code. */
 export function backendError(
   code: Code,
   path: string,

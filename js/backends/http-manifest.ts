@@ -1,4 +1,7 @@
-/** The manifest of an HTTP server and the directory tree built from it, since HTTP lists nothing. */
+/**
+ * The manifest of an HTTP server, which names its files because HTTP cannot list them, and the directory tree that
+ * is built from it.
+ */
 import type { FsEntry } from "./backend.ts";
 import { backendError } from "./failure.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "./paths.ts";
@@ -6,29 +9,29 @@ import { sortEntries } from "./fallback/fallback.ts";
 
 /** A file of the manifest. */
 export interface HttpFile {
-  /** Relative, with `/`. */
+  /** The path relative to the base address, with `/`. */
   readonly path: string;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size?: number | undefined;
-  /** Milliseconds since 1970. */
+  /** The time of the last change, in milliseconds since 1970. */
   readonly mtime?: number | undefined;
 }
 
 /** The files and directories of a server. */
 export interface HttpManifest {
   readonly files: readonly (string | HttpFile)[];
-  /** Directories that exist although they are empty. */
+  /** Directories that exist although they contain no file. */
   readonly directories?: readonly string[] | undefined;
 }
 
-/** The manifest by absolute path. */
+/** The files and directories of a manifest by absolute path. */
 export interface ManifestIndex {
   readonly files: ReadonlyMap<string, HttpFile>;
   /** The entries of each directory, in the order of a listing. */
   readonly directories: ReadonlyMap<string, readonly FsEntry[]>;
 }
 
-/** Reads a manifest. @throws IO_ERROR for a path that does not lie below the manifest's own directory */
+/** Builds the tree of a manifest. @throws IO_ERROR for a path outside the base address */
 export function indexManifest(manifest: HttpManifest): ManifestIndex {
   const files = new Map<string, HttpFile>();
   const tree = new Map<string, Map<string, FsEntry>>([["/", new Map()]]);
@@ -60,7 +63,10 @@ export function indexManifest(manifest: HttpManifest): ManifestIndex {
   return { files, directories };
 }
 
-/** Checks a path of the manifest, which may come from an untrusted server. */
+/**
+ * Returns a path of the manifest as an absolute path, after checking it: the manifest may come from an untrusted
+ * server.
+ */
 function checkedAbsolutePath(path: unknown): string {
   if (typeof path !== "string") throw invalidManifestError("/", "has a file without a path");
   const whole = childOf("/", path.replace(/\/$/, ""));

@@ -23,13 +23,13 @@ import { type HttpFile, type HttpManifest, indexManifest, type ManifestIndex } f
 import { checkPath, normalise, sortCodePoints } from "./paths.ts";
 import { decodeText } from "./text.ts";
 
-/** The address of the files, and how to request them. */
+/** The options of {@link HttpBackend}. */
 export interface HttpOptions {
-  /** The base address of every path. */
+  /** The address to which every path is relative. */
   readonly url: string | URL;
   /** The list of files, or its address relative to `url`. Default `filewright.json`. */
   readonly manifest?: HttpManifest | string | URL | undefined;
-  /** Sends the requests; default the global `fetch`. Add credentials and time limits here. */
+  /** Sends the requests. Default: the global `fetch`. A function of the host can add credentials and time limits. */
   readonly fetch?: ((url: URL, init: RequestInit) => Promise<Response>) | undefined;
 }
 
@@ -298,7 +298,7 @@ function readOnlyError(path: string): FilewrightError {
   return backendError("READ_ONLY", path, "files over HTTP are read-only");
 }
 
-/** Reads at most `maxBytes` of the body, because the length that a server states may be wrong. */
+/** Returns the body of a response. Reads at most `maxBytes`, because the length that a server states may be wrong. */
 async function readBody(
   { response, path }: FileResponse,
   maxBytes: number,
@@ -334,7 +334,7 @@ async function readBody(
   return whole;
 }
 
-/** Returns the entity tag, or else time and length where the server states both. */
+/** Returns the entity tag; else time and length, if the server states both; else undefined. */
 function versionOf({ headers }: Response): string | undefined {
   const tag = headers.get("etag");
   if (tag !== null) return tag;

@@ -1,7 +1,4 @@
-/**
- * A secret key in a file of its own: created once, by the first process, and readable by its owner
- * alone.
- */
+/** A secret key in its own file, which the first process creates and only the owner can read. */
 import { randomBytes } from "node:crypto";
 import {
   closeSync,

@@ -1,9 +1,9 @@
 /**
- * One tree of several backends, each mounted at a directory. A move between mounts copies; a mount
- * point cannot be moved or removed, nor can a directory that contains one.
+ * Combines several backends into one tree. Each is mounted at a directory. A move between mounts copies. A mount
+ * point, or a directory that contains one, cannot be moved or removed.
  *
- * A backend is confined to its own directory: a link in it cannot leave it, and an absolute link
- * target is shown as its path in the tree.
+ * A backend is confined to its own directory: a link in it cannot lead out, and the target of an absolute link is
+ * shown as its path in the tree.
  */
 import {
   either,
@@ -85,7 +85,7 @@ interface MountedPath extends MountPoint {
   readonly path: string;
 }
 
-/** The facts of directories above every mount, which contain nothing else. */
+/** The facts about a directory above the mount points, which exists only in the tree. */
 const VIRTUAL_DIRECTORY: FsStat = Object.freeze({
   path: "/",
   type: "dir",
@@ -298,7 +298,7 @@ export class MountBackend implements FsBackend {
     if (place === null) throw backendError("PROTECTED_PATH", path, "holds a mount");
     return place;
   }
-  /** Returns true when a mount is below the path. */
+  /** Returns true when a mount point is below the path. */
   #holds(path: string): boolean {
     return this.#mounts.some(({ at }) => at !== path && isWithin(at, path));
   }
@@ -307,7 +307,7 @@ export class MountBackend implements FsBackend {
     if (this.#holds(at) || this.#mounts.some((mount) => mount.at === at))
       throw backendError("PROTECTED_PATH", path, "is a mount, or holds one");
   }
-  /** Runs an operation on the backend at the path; errors name the path of the tree. */
+  /** Runs an operation on the backend at a path. Its errors name the path in the tree. */
   async #in<T>(path: string, run: (place: MountedPath) => MaybePromise<T>): Promise<T> {
     const place = this.#need(path);
     try {
@@ -352,7 +352,7 @@ function mountPointOf(given: string, { backend, root = "/", readOnly = false }: 
   return Object.freeze({ at, root: top, backend: confined });
 }
 
-/** Converts a backend's path to the tree's path; relative ones are unchanged. */
+/** Returns the path in the tree for a path of a backend. A relative path is returned unchanged. */
 function toMountPath(path: string, { at, root }: MountPoint): string {
   if (!path.startsWith("/")) return path;
   const rest = relativeTo(normalise(path).path, root);
@@ -361,8 +361,8 @@ function toMountPath(path: string, { at, root }: MountPoint): string {
 }
 
 /**
- * Converts a link target to the backend's path. @throws UNSUPPORTED_OPERATION where it leads to
- * another backend
+ * Returns the target of a link as a path of the backend. @throws UNSUPPORTED_OPERATION if it leads to another
+ * backend
  */
 function toBackendTarget(target: string, { at, root, path }: MountedPath, asked: string): string {
   const absolute = target.startsWith("/");

@@ -15,7 +15,7 @@ import { type FsBackend, isFsBackend } from "./backend.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { COMMAND_LIMITS, type CommandLimits } from "./sandbox/sandbox.ts";
 
-/** A backend: anything with the methods. */
+/** The description of a backend: any object with the methods of {@link FsBackend}. */
 export const BACKEND_OPTIONS: Options<FsBackend> = instance<FsBackend>(
   "FsBackend",
   "a backend",
@@ -23,7 +23,7 @@ export const BACKEND_OPTIONS: Options<FsBackend> = instance<FsBackend>(
   { test: (value) => (isFsBackend(value) ? undefined : "lacks methods of FsBackend") },
 );
 
-/** A policy as a backend enforces it: made by a factory of `SandboxPolicy`, or with the same members. */
+/** The description of a policy: from a factory of `SandboxPolicy`, or an object with the same members. */
 export const POLICY_OPTION: Options<SandboxPolicy> = options("SandboxPolicy", {
   cwd: required(text()),
   read: required(nullable(list(text()))),
@@ -61,7 +61,7 @@ export interface CommandOptions {
    * the policy. The status reports it. Default `refuse`.
    */
   readonly degrade?: "refuse" | "allow" | undefined;
-  /** The bubblewrap program. Default `bwrap`. */
+  /** The name or path of the program bubblewrap. Default `bwrap`. */
   readonly bubblewrap?: string | undefined;
 }
 

@@ -6,7 +6,7 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 
-/** The maximum length of a path, in UTF-8 bytes. */
+/** The maximum length of a path, in UTF-8 bytes. A longer one is NAME_TOO_LONG. */
 const MAX_PATH_BYTES = 65_536;
 
 /** The maximum length of one entry's name, in UTF-8 bytes. */
@@ -46,11 +46,13 @@ export function checkPath(path: string): void {
   }
 }
 
-/** The longest target of a symbolic link, in UTF-8 bytes, as on Linux. */
+/**
+ * The maximum length of the target of a symbolic link, in UTF-8 bytes, as on Linux. A longer one is NAME_TOO_LONG.
+ */
 const MAX_TARGET_BYTES = 4095;
 
 /**
- * Refuses what no symbolic link at `path` can hold.
+ * Refuses a target that no symbolic link can have. `path` is that of the link.
  * @throws INVALID_ARGUMENT for an empty target, a NUL or an unpaired surrogate; NAME_TOO_LONG
  */
 export function checkTarget(target: string, path: string): void {
@@ -75,8 +77,8 @@ export function joinPath(base: string, path: string): string {
 const NORMALISED_PATH = /^(?:\/(?!\.{0,2}(?:\/|$))[^/]+)+$/;
 
 /**
- * Removes `.`, `..` and doubled slashes from an absolute path, lexically. `..` at the top stays at
- * the top.
+ * Returns an absolute path without `.`, `..` and doubled slashes, without looking at links. `..` at the top stays
+ * at the top.
  */
 export function normalise(absolute: string): NormalPath {
   if (absolute.length < 4096 && NORMALISED_PATH.test(absolute)) return { path: absolute, directory: false };
@@ -139,13 +141,13 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Orders surrogates after U+E000, as code points are; UTF-16 puts them before. */
+/** Returns the rank of a UTF-16 unit in code-point order, in which surrogates come after U+FFFF. */
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** Sorts in place by code point. */
+/** Sorts an array in place by code point and returns it. */
 export function sortCodePoints(names: string[]): string[] {
   // Without surrogates the native order is the same and much faster.
   return names.some((name) => /[\ud800-\udfff]/.test(name)) ? names.sort(compareCodePoints) : names.sort();
@@ -155,8 +157,8 @@ export function sortCodePoints(names: string[]): string[] {
 export type RootAlias = readonly [named: string, real: string];
 
 /**
- * Maps a path below a named root onto the root's real path. Where several names, configured or
- * real, contain the path, the deepest one counts, as in the native resolver.
+ * Replaces the name of a root at the beginning of a path by its real path. If several names contain the path, the
+ * longest counts, as in the native resolver.
  */
 export function resolveAlias(path: string, roots: readonly string[], aliases: readonly RootAlias[]): string {
   let [name, place] = ["", ""];

@@ -41,20 +41,17 @@ export interface SandboxPolicy {
 /** The kind of access a call needs to a path. */
 export type Intent = "read" | "write";
 
-/** The bound on the text of an answer, by backend. */
+/** The maximum size of the text of an answer in UTF-8 bytes, for each backend whose policy limits it. */
 const outputBounds = new WeakMap<object, number>();
 
-/** Sets a backend's bound from its policy; a lower bound of the `inner` backend wins. */
+/** Sets the limit of a backend from its policy. If the `inner` backend has a lower limit, that one applies. */
 export function boundOutput(backend: object, policy: SandboxPolicy | undefined, inner?: object): void {
   const own = [policy?.maxOutputBytes, inner === undefined ? undefined : outputBounds.get(inner)];
   const known = own.filter((bound) => bound !== undefined);
   if (known.length > 0) outputBounds.set(backend, Math.min(...known));
 }
 
-/**
- * Returns the maximum bytes of text in an answer over this backend, or undefined where no policy
- * limits it.
- */
+/** Returns the maximum size of the text of an answer over this backend, in UTF-8 bytes; undefined without a limit. */
 export function outputBoundOf(backend: object): number | undefined {
   return outputBounds.get(backend);
 }

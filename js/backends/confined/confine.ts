@@ -64,7 +64,10 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
   let twin: FsBackend | undefined;
   const kept: IsHiddenSecret = (real, resolver) =>
     resolver.rules.check(real).secret && !granted.some((one) => isWithin(real, one));
-  /** `head` returns the beginning of the file, from the result or by another read. */
+  /**
+   * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the file,
+   * from the result or by another read.
+   */
   const content = <T>(
     path: string,
     use: (real: string) => MaybePromise<T>,
@@ -234,7 +237,8 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     backend.readLink = (path) => at(path, "read", "keep", (real) => readLinkVia(inner, real));
   }
   if (inner.symlink !== undefined) {
-    // A link that leads out is refused when it is created, not when it is followed.
+    // Refuses to create a link whose target is outside, unless `followSymlinks` is "any". Such links that exist already
+    // are refused when a path is resolved.
     backend.symlink = (target, path) => makeLink(target, path, policy.followSymlinks === "any");
   }
   const held = contentsOf(inner);
@@ -255,7 +259,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
   return Object.freeze(backend);
 }
 
-/** Returns the beginning of a file of which a range was read. */
+/** Returns the beginning of a file, of which the caller has read a range. */
 async function readHead(
   inner: FsBackend,
   real: string,
@@ -272,7 +276,7 @@ async function readHead(
   return head?.bytes ?? (await inner.readBytes(real));
 }
 
-/** Returns the entries of a directory without the denied ones, under the path the caller gave. */
+/** Returns the entries of a directory that are not denied, with the path that the caller gave. */
 async function visibleEntries(
   inner: FsBackend,
   real: string,
@@ -321,13 +325,13 @@ async function renameChecked(
   await withErrorPath(to, () => renameVia(inner, source, target, options));
 }
 
-/** Returns the facts under the path the caller gave. */
+/** Returns facts with the path that the caller gave. */
 function statWithPath(stat: FsStat, path: string): FsStat {
   const asked = normalise(path).path;
   return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
 
-/** Runs an operation of the inner backend; its errors name the path the caller gave. */
+/** Runs an operation of the inner backend. Its errors name the path that the caller gave. */
 async function withErrorPath<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
   try {
     return await run();
@@ -343,6 +347,7 @@ function ignoreCodes(...codes: readonly Code[]): (error: unknown) => void {
   };
 }
 
+/** Returns an error with the path that the caller gave. */
 function errorWithPath(error: unknown, path: string): unknown {
   if (!(error instanceof FilewrightError) || error.path === path) return error;
   const { code, message, hint, details, cause } = error;

@@ -4,7 +4,7 @@
  * file system monitors, includes.
  */
 
-/** Sections without a subsection, and their keys. */
+/** The allowed keys of each section without a subsection. */
 const KEYS_OF_SECTION: Readonly<Record<string, readonly string[]>> = {
   core: [
     "repositoryformatversion",
@@ -17,21 +17,21 @@ const KEYS_OF_SECTION: Readonly<Record<string, readonly string[]>> = {
   ],
   extensions: ["objectformat", "refstorage", "partialclone"],
 };
-/** Sections with a subsection, and their keys. */
+/** The allowed keys of each section with a subsection. */
 const KEYS_OF_SUBSECTION: Readonly<Record<string, readonly string[]>> = {
   remote: ["url", "fetch", "pushurl"],
   branch: ["remote", "merge", "rebase", "pushremote"],
   submodule: ["url", "active"],
 };
-/** Keys whose value is an address, or may be one. */
+/** The keys whose value is the address of a repository, or may be one. */
 const ADDRESS_KEYS = ["url", "pushurl", "remote", "pushremote"];
 
 const SECTION_HEADER = /^\[\s*([\w.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]\s*(?:[#;].*)?$/u;
 const VARIABLE_LINE = /^([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/u;
 
 /**
- * Returns the config with only git's own keys. Any line that is not clearly one of them is
- * removed, as is one that continues on the next line.
+ * Returns a configuration with only the keys that git itself writes. Any other line is removed, and so is a line
+ * that continues on the next one.
  */
 export function reduceGitConfig(text: string): string {
   const lines: string[] = [];
@@ -70,17 +70,14 @@ export function reduceGitConfig(text: string): string {
 }
 
 /**
- * Returns true for a value without quotes, escapes and comments, which git's own values need only
- * for unusual names.
+ * Returns true for a value without quotes, escapes and comments. Values that git itself writes need these only for
+ * unusual names.
  */
 function isPlainValue(value: string): boolean {
   return /^[^"\\#;\p{Cc}]*$/u.test(value);
 }
 
-/**
- * Returns true for an address that is neither a transport naming a program (`ext::`) nor an option
- * of one.
- */
+/** Returns true for an address that names no program (`ext::`) and cannot be taken for an option. */
 function isSafeAddress(value: string): boolean {
   return !value.includes("::") && !value.startsWith("-");
 }

@@ -30,7 +30,7 @@ const READS_OF_ENTRY = ["lstat", "readLink"] as const;
 const WRITES_FOLLOWING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] as const;
 const WRITES_OF_ENTRY = ["delete"] as const;
 
-/** Hides entries of a backend. */
+/** Returns a backend without the hidden entries of `inner`. */
 export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
   const formsOf = async (path: string, entry: boolean): Promise<readonly string[]> => {
     const named = normalise(path).path;
@@ -42,7 +42,7 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
       throw error;
     }
   };
-  /** Returns the visible entries of a directory, under the path the caller gave. */
+  /** Returns the visible entries of a directory, with the path that the caller gave. */
   const list = async (path: string, options?: ListOptions): Promise<readonly FsEntry[]> => {
     const forms = await formsOf(path, false);
     const entries = await inner.listDir(path, options);
@@ -73,7 +73,7 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
     if (intent === "write" ? hidden.hides(await formsOf(path, entry)) : await isHidden(path, entry))
       throw outside(path, intent);
   };
-  /** Refuses an operation on a whole tree that contains, or would come to contain, a hidden entry. */
+  /** Refuses an operation on a tree that contains a hidden entry, or would have one at its destination. */
   const checkTree = async (from: string, to: string): Promise<void> => {
     const [source, target] = [await entryPathVia(inner, from), await entryPathVia(inner, to)];
     if ((await lstatOrNull(inner, source))?.type !== "dir") return;

@@ -1,12 +1,12 @@
-/** Errors of a policy, in texts that do not depend on what exists. */
+/** The errors of a policy. Their texts do not depend on what exists. */
 import { type FilewrightError, makeError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { PlaceRow } from "./places.ts";
 import type { Intent } from "../policy.ts";
 
 /**
- * The longest path shown in full; longer ones are shortened in the middle, so that the sentence
- * stays one line.
+ * The maximum length of a path in a message, in code points. The middle of a longer one is left out, so that the
+ * sentence stays on one line.
  */
 const MAX_SHOWN_CHARS = 120;
 
@@ -20,20 +20,20 @@ export function shownPath(path: string): string {
   return `${chars.slice(0, half).join("")}…${chars.slice(-half).join("")}`;
 }
 
-/** The refusal of a path outside the roots, or of a denied one. */
+/** Returns the error for a path that is outside the roots or denied. */
 export function outside(path: string, intent: Intent): FilewrightError {
   const place = intent === "write" ? "write directories" : "directories";
   return makeError("OUTSIDE_ALLOWED", `path '${shownPath(path)}' is outside the allowed ${place}`, { path });
 }
 
-/** The refusal of a write to a protected path. */
+/** Returns the error for a write to a protected path. */
 export function protectedPath(path: string, message = "is protected from changes"): FilewrightError {
   return makeError("PROTECTED_PATH", `path '${shownPath(path)}' ${message}`, { path });
 }
 
 /**
- * The refusal of a write to a protected place of the table; the row names the program that runs or
- * reads it.
+ * Returns the error for a write to a protected place of the table. It names the program that runs or reads the
+ * place.
  */
 export function protectedPlace(path: string, { pattern, reason }: PlaceRow): FilewrightError {
   return makeError("PROTECTED_PATH", `path '${shownPath(path)}' is protected from changes`, {
@@ -42,18 +42,18 @@ export function protectedPlace(path: string, { pattern, reason }: PlaceRow): Fil
   });
 }
 
-/** The refusal to make or change a directory that git takes for a repository. */
+/** Returns the error for a change in a directory that git takes for a repository, or that would become one. */
 export function repositoryPath(path: string): FilewrightError {
   const message = `path '${shownPath(path)}' is part of a directory that git takes for a repository`;
   return makeError("PROTECTED_PATH", message, { path, details: { reason: "repository" } });
 }
 
-/** The refusal of any write under a read-only policy. */
+/** Returns the error for a write under a read-only policy. */
 export function readOnly(path: string): FilewrightError {
   return makeError("READ_ONLY", `cannot write '${shownPath(path)}': the workspace is read-only`, { path });
 }
 
-/** The refusal to read a file that holds a private key. */
+/** Returns the error for reading a file that contains a private key. */
 export function secretContent(path: string): FilewrightError {
   return makeError("GRANT_DENIED", `'${shownPath(path)}' holds a private key, and nobody has granted it`, {
     path,
@@ -61,7 +61,7 @@ export function secretContent(path: string): FilewrightError {
   });
 }
 
-/** The refusal to read a secret, or to move it to a path where it could be read. */
+/** Returns the error for reading a secret, or for moving it to a path where it could be read. */
 export function secret(path: string): FilewrightError {
   return makeError(
     "GRANT_DENIED",

@@ -16,19 +16,22 @@ import type { Intent, SandboxPolicy } from "../policy.ts";
 import { isRepositoryPart } from "./repository.ts";
 import { compilePathRules, type BackendPathRules } from "./rules.ts";
 
-/** How a path is resolved whose last name is a link. */
+/** What is done with a link that is the last name of a path: `follow` it, or `keep` it as the entry that is meant. */
 export type FinalSymlink = "follow" | "keep";
 
 /** Resolves paths for one inner backend and one policy. */
 export interface PathResolver {
   readonly rules: BackendPathRules;
-  /** Returns the real path of an allowed one. @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
+  /** Returns the real path of an allowed path. @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
   resolve(path: string, intent: Intent, last: FinalSymlink): Promise<string>;
-  /** {@link PathResolver.resolve} for an operation that removes the whole entry: a root is refused too. */
+  /** Returns {@link PathResolver.resolve} for an operation that removes the whole entry, which must not be a root. */
   resolveForRemoval(path: string): Promise<string>;
   /** Returns a path as the rules see its names: beneath the real path of its root, with its links. */
   nameOf(path: string): string;
-  /** Refuses a link at a real path whose target, as written, lies outside. @throws OUTSIDE_ALLOWED */
+  /**
+   * Refuses a link whose target, as written, is outside the roots. `link` is its real path. @throws
+   * OUTSIDE_ALLOWED
+   */
   checkLinkTarget(link: string, target: string): void;
 }
 
@@ -102,7 +105,7 @@ interface FollowOptions {
   refuse(): FilewrightError;
 }
 
-/** Follows the links of a path without leaving the roots. */
+/** Returns the path with its links followed, or refuses it when one leads out of the roots. */
 async function followLinks(inner: FsBackend, path: string, how: FollowOptions): Promise<string> {
   const within = (at: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(at, root));
   if (!within(normalise(path).path, how.roots)) throw how.refuse();
@@ -133,12 +136,11 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
   return real;
 }
 
-/** The answer for an entry that is not looked at. */
+/** The type that is assumed of an entry which need not be looked up. */
 const ASSUMED_DIRECTORY: FoundEntry = { type: "dir" };
 
 /**
- * Returns true when the inner backend finds no link in the path: one call instead of one for each
- * name.
+ * Returns true when the inner backend finds no link in the path. This takes one call instead of one for each name.
  */
 async function isRealPath(inner: FsBackend, path: string, last: FinalSymlink): Promise<boolean> {
   const upTo = last === "keep" ? parentOf(path) : path;

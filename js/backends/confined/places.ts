@@ -9,7 +9,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { list, type Options, options, text } from "../../schema/option.ts";
 
-/** The rule of a row for the places it names. */
+/** What a row of the table decides about the places that it names. */
 export type PlaceDecision =
   /** Tools never write it: a program runs or obeys it without a further action of the user. */
   | "refuse"
@@ -66,12 +66,11 @@ export const PLACES_OPTIONS: Options<PlacesOptions> = options("PlacesOptions", {
   readable: list(text()),
 });
 
-/** Names of the lists of {@link PlacesOptions}, in the order in which they are compiled. */
+/** The names of the lists of {@link PlacesOptions}, in the order in which they are encoded. */
 const PLACE_LISTS: readonly PlaceDecision[] = ["allow", "ask", "refuse", "secret", "readable"];
 
 /**
- * Encodes the lists of places as a policy carries them: a word of the table, a space and a pattern
- * each.
+ * Returns the lists of places in the form of a policy: for each place a word of the table, a space and a pattern.
  *
  * @throws FilewrightError INVALID_ARGUMENT for an unknown list or invalid place, LIMIT_EXCEEDED
  */
@@ -102,7 +101,7 @@ export function encodePlaces(given: PlacesOptions | undefined): readonly string[
   return Object.freeze(places);
 }
 
-/** Adds the nearest row of the table to the error about an unknown place. */
+/** Returns the error about an unknown place with the nearest row of the table added. */
 function withNearestRow(error: unknown): unknown {
   if (!(error instanceof FilewrightError)) return error;
   const place = error.details?.["place"];
@@ -117,7 +116,7 @@ function withNearestRow(error: unknown): unknown {
   });
 }
 
-/** Expands the alternatives of a pattern. */
+/** Returns the patterns for which the braces of a pattern stand. */
 function expandAlternatives(pattern: string): readonly string[] {
   const group = /^([^{]*)\{([^}]*)\}(.*)$/s.exec(pattern);
   if (group === null) return [pattern];
@@ -125,10 +124,10 @@ function expandAlternatives(pattern: string): readonly string[] {
   return choices.split(",").flatMap((choice) => expandAlternatives(before + choice + after));
 }
 
-/** Marks a place that is one absolute path, in which every character is literal. */
+/** The word before a place that is one absolute path, in which every character stands for itself. */
 const LITERAL_PATH_WORD = "path";
 
-/** Returns the place of one absolute path that tools never write. */
+/** Returns the place for one absolute path that tools never write. */
 export function pathPlace(path: string): string {
   return `${LITERAL_PATH_WORD} ${path}`;
 }
@@ -155,7 +154,7 @@ export function placeRows(): readonly PlaceRow[] {
   return tableRows;
 }
 
-/** Returns the row with a number: of the table, or after it of the host's places. */
+/** Returns the row with an index. Indexes after the table are those of the places of the host. */
 export function placeRow(index: number, places: readonly string[]): PlaceRow {
   const own = placeRows()[index];
   if (own !== undefined) return own;

@@ -9,10 +9,10 @@ import type { FsBackend } from "../backend.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
 import { childOf, isWithin } from "../paths.ts";
 
-/** The names that make a directory a repository. */
+/** The names of entries by which git recognises a repository. */
 const REPOSITORY_MARKS: readonly string[] = ["HEAD", "objects", "refs", "commondir"];
 
-/** Returns true for a name that makes a directory a repository. */
+/** Returns true for the name of an entry by which git recognises a repository, in any letter case. */
 export function isRepositoryMark(name: string): boolean {
   return REPOSITORY_MARKS.some((mark) => mark.toLowerCase() === name.toLowerCase());
 }
@@ -34,10 +34,7 @@ export async function repositoryMarksIn(inner: FsBackend, directory: string): Pr
   return found;
 }
 
-/**
- * Returns true when a change at a real path would complete a repository, or lies in one, below
- * these roots.
- */
+/** Returns true when a change at a real path would complete a repository below these roots, or is in one. */
 export async function isRepositoryPart(
   inner: FsBackend,
   path: string,
@@ -52,7 +49,7 @@ export async function isRepositoryPart(
   return false;
 }
 
-/** Returns the directories on a real path that, if they are repositories, contain the path as a part. */
+/** Returns the directories on a real path that would contain the path as a part, if they are repositories. */
 export function possibleRepositoriesOn(path: string): readonly string[] {
   const names = path.split("/").slice(1);
   return names.flatMap((name, index) =>

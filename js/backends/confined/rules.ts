@@ -9,13 +9,13 @@ import type { SandboxPolicy } from "../policy.ts";
 
 /** The rules of one policy. All paths are real and absolute. */
 export interface BackendPathRules {
-  /** True when any rule exists, so that a whole tree must be checked entry by entry. */
+  /** True when there is any rule, so that the entries of a tree must be checked one by one. */
   readonly any: boolean;
-  /** True when the places of the table are protected. */
+  /** True when the places of the table may not be changed. */
   readonly protects: boolean;
   /** Returns the rules that apply to a path. */
   check(path: string): PathVerdict;
-  /** Returns the entries of a directory that is itself not denied, without the denied ones. */
+  /** Returns the entries of a directory that are not denied. The directory itself is not. */
   visible(directory: string, entries: readonly FsEntry[]): readonly FsEntry[];
 }
 
@@ -65,12 +65,12 @@ export function compilePathRules(policy: SandboxPolicy): BackendPathRules {
 export const SECRET_HEAD_BYTES: number = 64 << 10;
 
 /**
- * The first bytes of such files, after whitespace: `{`, `-`, `#`, `B`, `P`, `A`, and byte order
+ * The bytes with which a secret can begin, after whitespace: `{`, `-`, `#`, `B`, `P`, `A`, and the byte order
  * marks of UTF-16.
  */
 const SECRET_FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
 
-/** Answers about contents that do not change in place. */
+/** The answers about contents that are never changed in place. */
 const cachedAnswers = new WeakMap<Uint8Array, boolean>();
 
 /** Returns true when a file that begins with these bytes could be a secret by content. */
@@ -89,8 +89,8 @@ export function holdsSecret(head: Uint8Array): boolean {
 }
 
 /**
- * {@link holdsSecret} for a content that is never changed in place; caches the answer, as searches
- * ask repeatedly.
+ * Does the same as {@link holdsSecret} for a content that is never changed in place. The answer is cached, because
+ * each search asks again.
  */
 export function heldHoldsSecret(content: Uint8Array): boolean {
   if (!mayHoldSecret(content)) return false;

@@ -14,10 +14,13 @@ import type { BackendPathRules } from "./rules.ts";
 /** Returns true when the content at a real path is a secret without a grant. */
 export type IsHiddenSecret = (real: string, resolver: PathResolver) => boolean;
 
-/** Directories that contain refused places among many ordinary files: no link may replace them. */
+/**
+ * Directories that contain protected places among many ordinary files. They are not protected themselves, but no
+ * link may replace one.
+ */
 const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
 
-/** Refuses a link that would replace a directory containing protected places. */
+/** Refuses a link in the place of a directory that contains protected places. */
 export function checkLinkName(real: string, path: string, resolver: PathResolver): void {
   const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && resolver.rules.protects;
   if (shared || resolver.rules.check(real).guarded) throw protectedPath(path);
@@ -84,7 +87,10 @@ export async function checkCopy(
   }
 }
 
-/** Walks a tree as `listed` shows it; without rules, or where no directory is, there is nothing to check. */
+/**
+ * Walks a tree as `listed` shows it. Empty without rules, or if `real` is no directory: then there is nothing to
+ * check.
+ */
 async function walkIfRules(
   inner: FsBackend,
   listed: Pick<FsBackend, "listDir">,

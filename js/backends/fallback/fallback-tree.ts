@@ -26,16 +26,15 @@ import {
 import { childOf, isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "./walk-tree.ts";
 
-/** How an operation on two paths treats an existing destination. */
+/** Options of a move or copy. */
 export interface TransferOptions extends CopyTreeOptions {
   /** Fail with CONFLICT unless the file or link that is moved or copied is still this version. */
   readonly ifVersion?: string | undefined;
 }
 
 /**
- * Removes a file, a link or an empty directory under the preconditions of `options`, on any
- * backend. For a backend that ignores preconditions they are compared here first, so the caller
- * holds the lock of the path.
+ * Removes a file, a link or an empty directory, if the preconditions of `options` hold. For a backend that does
+ * not check them they are checked here first, so the caller must hold the lock of the path.
  */
 export async function deleteVia(
   backend: FsBackend,
@@ -134,7 +133,7 @@ export async function copyTreeVia(
   return copyTree(backend, from, to, options);
 }
 
-/** {@link copyTreeVia} entry by entry, even where the backend has a `copyTree` of its own. */
+/** Does the same as {@link copyTreeVia}, but entry by entry, even if the backend has its own `copyTree`. */
 export async function copyTree(
   backend: FsBackend,
   from: string,
@@ -172,7 +171,7 @@ export async function copyTree(
   });
 }
 
-/** Refuses to merge a tree where an existing entry is in the way. */
+/** Refuses to merge a tree into another if an existing entry is in the way. */
 async function assertMergeable(
   backend: FsBackend,
   from: string,
@@ -253,7 +252,7 @@ async function copyLink(backend: FsBackend, from: string, to: string): Promise<b
   }
 }
 
-/** Moves a file or a tree; copies and removes it where the backend cannot rename. */
+/** Moves a file or a tree. Where the backend cannot rename it, it is copied and then removed. */
 export async function renameVia(
   backend: FsBackend,
   from: string,

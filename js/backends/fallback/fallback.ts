@@ -21,8 +21,8 @@ import { checkRange, checkSignal, backendError, tooLargeError } from "../failure
 import { childOf, compareCodePoints, nameOf, parentOf } from "../paths.ts";
 
 /**
- * Reads content with its version. Where the backend has no version, the hash of the whole content
- * is one. Returns null when `ifNoneMatch` is still the version.
+ * Returns content with its version: that of the backend, or else the hash of the whole content. Null when the
+ * version is still `ifNoneMatch`.
  */
 export async function readVersioned(
   backend: FsBackend,
@@ -46,7 +46,7 @@ export async function readVersioned(
   return Object.freeze({ bytes, version, stat });
 }
 
-/** Checks the size limit. Before the read, only a size that no range reduces can be checked. */
+/** Refuses a content of more than `maxBytes`. Before the read, a size is refused only if no range reduces it. */
 function assertSize(size: number, request: ReadOptions, path: string, cut = false): void {
   const { maxBytes, range } = request;
   if (maxBytes === undefined || size <= maxBytes || (range !== undefined && !cut)) return;
@@ -85,9 +85,9 @@ export async function writeVia(
   return Object.freeze({ version });
 }
 
-/** Creates or checks the parent of a new path; returns the directories it created, innermost first. */
+/** Creates or checks the parent of a new path. Returns the directories that it created, innermost first. */
 async function ensureParent(backend: FsBackend, path: string, create: boolean): Promise<readonly string[]> {
-  // A link to what is not there yet is made good.
+  // If the path is a link to a missing file, the directories above that file are created.
   const missing = await missingParents(backend, await realpathVia(backend, path));
   const at = parentOf(missing.at(-1) ?? path);
   if (at !== "/" && !(await backend.stat(at)).isDir) throw backendError("NOT_DIRECTORY", path);
@@ -97,12 +97,12 @@ async function ensureParent(backend: FsBackend, path: string, create: boolean): 
   return missing;
 }
 
-/** Returns `lstat`, or `stat` for a backend without links. */
+/** Returns the facts about the entry itself; those of its target on a backend without links. */
 export async function lstatVia(backend: FsBackend, path: string): Promise<FsStat> {
   return backend.lstat !== undefined ? backend.lstat(path) : backend.stat(path);
 }
 
-/** {@link lstatVia}, or null where nothing exists. */
+/** Does the same as {@link lstatVia}; null when nothing exists. */
 export async function lstatOrNull(backend: FsBackend, path: string): Promise<FsStat | null> {
   try {
     return await lstatVia(backend, path);
@@ -124,7 +124,7 @@ export async function entryPathVia(backend: FsBackend, path: string): Promise<st
   return path === "/" ? path : childOf(await realpathVia(backend, parentOf(path)), nameOf(path));
 }
 
-/** The parents of a path that do not exist, innermost first. */
+/** Returns the parents of a path that do not exist, innermost first. */
 export async function missingParents(backend: FsBackend, path: string): Promise<readonly string[]> {
   const missing: string[] = [];
   for (let at = parentOf(path); at !== "/" && !(await backend.exists(at)); at = parentOf(at))

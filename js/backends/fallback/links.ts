@@ -11,7 +11,7 @@
 import { backendError } from "../failure.ts";
 import { childOf, isLongName, normalise } from "../paths.ts";
 
-/** The maximum number of links that one resolution follows, as on Linux. One more is LOOP. */
+/** The maximum number of links that one resolution follows, as on Linux. More fail with LOOP. */
 const MAX_LINKS = 40;
 
 /** An entry that was looked up: a link with its target, or any other type. */
@@ -30,7 +30,7 @@ export type FoundEntry =
 export class LinkWalk {
   /** The names resolved so far; at the end also the last entry, or the first missing name. */
   readonly names: string[] = [];
-  /** The names after the missing one, in order; undefined while nothing is missing. */
+  /** The names after the first missing one, in order; undefined while nothing is missing. */
   beyond: readonly string[] | undefined;
   /** The name that {@link next} returned last. */
   #name = "";
@@ -41,7 +41,7 @@ export class LinkWalk {
   readonly #pending: string[];
 
   /**
-   * `follow`: a link in the last place is followed. A final slash or `.` after it follows it in any
+   * @param follow true to follow a link that is the last name. A final slash or `.` after it follows it in any
    * case.
    */
   constructor(path: string, follow: boolean) {
@@ -74,15 +74,15 @@ export class LinkWalk {
   }
 
   /**
-   * Continues with the entry that has the name; null where nothing has it. @throws FilewrightError
-   * LOOP, NOT_DIRECTORY, NAME_TOO_LONG
+   * Continues with the entry of the last returned name; null when it does not exist.
+   * @throws FilewrightError LOOP, NOT_DIRECTORY, NAME_TOO_LONG
    */
   found(entry: FoundEntry | null): void {
     if (isLongName(this.#name)) throw backendError("NAME_TOO_LONG", this.#path);
     if (entry === null) {
       this.names.push(this.#name);
       this.beyond = remainingNames(this.#pending);
-      // With `..` after it the path is NOT_FOUND, which `resolved` throws.
+      // With `..` after it the path is NOT_FOUND, which {@link LinkWalk.resolved} throws.
       if (!this.beyond.includes("..") && this.beyond.some(isLongName))
         throw backendError("NAME_TOO_LONG", this.#path);
     } else if (entry.type === "symlink" && (!this.isLast || this.#follow)) {
@@ -112,8 +112,8 @@ export class LinkWalk {
 }
 
 /**
- * The pending names in order. The `.` at the end of a link's target can have the final slashes of
- * other targets after it; these are left out, because `.` demands more than they do.
+ * Returns the pending names in order. After a `.` from the target of a link, final slashes of other targets can
+ * follow; they are left out, because `.` requires a directory already.
  */
 function remainingNames(pending: readonly string[]): readonly string[] {
   const names = pending.toReversed();
@@ -121,7 +121,7 @@ function remainingNames(pending: readonly string[]): readonly string[] {
   return names[last] === "." ? names.slice(0, last + 1) : names;
 }
 
-/** How a path is resolved. */
+/** How a path is resolved, and how entries are looked up. */
 export interface LinkResolution {
   /** True when a link in the last place is followed. */
   readonly follow: boolean;
@@ -153,7 +153,7 @@ export async function resolveLinks(path: string, resolution: LinkResolution): Pr
 }
 
 /**
- * The names of a path, the last one first. A final `.` stays, and a final `/` as an empty name;
+ * Returns the names of a path, the last one first. A final `.` is kept, and a final `/` as an empty name, because
  * both require a directory before them.
  */
 function reversedNamesOf(path: string): string[] {

@@ -43,7 +43,7 @@ export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: str
   for await (const entry of walkTree(backend, root)) if (entry.type === "file") yield entry.path;
 }
 
-/** Returns the entries of a directory that was just listed; none when it has vanished meanwhile. */
+/** Returns the entries of a directory; empty if it was removed after it was listed. */
 async function listUnlessGone(
   backend: Pick<FsBackend, "listDir">,
   entry: FsEntry,
@@ -57,7 +57,7 @@ async function listUnlessGone(
   }
 }
 
-/** Sorts entries so that the full paths of all descendants come out sorted. */
+/** Sorts entries so that the full paths of everything below them are in order. */
 async function sortByFullPath(entries: readonly FsEntry[], yielder: Yielder): Promise<readonly FsEntry[]> {
   const keyed = entries.map((entry) => ({ entry, key: entry.isDir ? `${entry.name}/` : entry.name }));
   const sorted = await sortYielding(keyed, (a, b) => compareCodePoints(a.key, b.key), yielder);
@@ -79,10 +79,7 @@ export function compileGlobs(patterns: readonly string[]): GlobMatcher {
   return engine().glob(patterns);
 }
 
-/**
- * Returns the files below `root` whose relative path matches a glob, in their order. @throws
- * INVALID_GLOB
- */
+/** Returns those of the files whose path relative to `root` matches a glob, in their order. @throws INVALID_GLOB */
 export async function globFiles(
   files: AsyncIterable<string> | Iterable<string>,
   root: string,

@@ -23,13 +23,13 @@ export function isPath(path: string): boolean {
   }
 }
 
-/** Converts an engine's error to one with the path the caller gave. */
+/** Returns an error of the engine with the path that the caller gave. */
 function errorAt(path: string, thrown: unknown): FilewrightError {
   const { code, message, hint, details, cause } = fromEngine(thrown);
   return makeError(code, message, { path, hint, details, cause });
 }
 
-/** Runs a native call; its error names the path. */
+/** Runs a native call. Its error names the path that the caller gave. */
 export function withPathInError<T>(path: string, run: () => T): T {
   try {
     return run();
@@ -38,17 +38,17 @@ export function withPathInError<T>(path: string, run: () => T): T {
   }
 }
 
-/** Awaits a native call; its error names the path. */
+/** Awaits a native call. Its error names the path that the caller gave. */
 export function withPathInRejection<T>(path: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
     throw errorAt(path, error);
   });
 }
 
-/** Codes of a move or copy that concern its target. */
+/** Error codes of a move or copy that are about the target. */
 const TARGET_ERRORS: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
 
-/** Awaits a move or copy; its error names the target where the target is the cause. */
+/** Awaits a move or copy. If the target is the cause of an error, the error names it. */
 export function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
     throw error instanceof FilewrightError && TARGET_ERRORS.has(error.code) ? errorAt(to, error) : error;
@@ -67,7 +67,7 @@ export function decodeWriteResult(packed: Packed): WriteResult {
   });
 }
 
-/** Creates the result of a write, copy or move from the version of the file. */
+/** Returns the result of a write, copy or move for the version of its file. */
 export function resultOf(version: string): WriteResult {
   return Object.freeze({ version, fileId: fileIdOf(version) });
 }
@@ -86,7 +86,7 @@ export function decodeTreeResult(packed: Packed): TreeCounts {
   return Object.freeze(decodeTreeCounts(unpack(packed)));
 }
 
-/** Returns the native number of a durability. */
+/** Returns the durability of a call as the number that the addon takes. */
 export function nativeDurability(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
   return DURABILITY_WORDS.indexOf(call.durability ?? backend.durability ?? "atomic");
 }

@@ -5,7 +5,7 @@ import type { Durability, MoveOptions, WriteOptions } from "../backend.ts";
 import type { IndexUse } from "../../engine/search-types.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
-/** How a local backend is made. */
+/** The options of {@link LocalBackend}. */
 export interface LocalOptions {
   /** The paths that may be read and changed; default: all. Enforced natively. */
   readonly policy?: SandboxPolicy | undefined;
@@ -65,12 +65,12 @@ export interface KernelEnforcement {
   readonly reason?: string;
 }
 
-/** Work that can be cancelled. */
+/** The signal that cancels a call. */
 export interface Signalled {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How something is moved or copied. */
+/** Options of a move or copy. */
 export interface LocalTransferOptions extends Signalled, MoveOptions {
   /** Make missing parent directories of the destination; removed again if the call fails. */
   readonly createDirs?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** Turns what crosses from the set of roots into the facts of the contract. */
+/** Decodes the packed results of the addon to the facts and entries of the backend contract. */
 import { type Packed, type Unpacker, unpack } from "../../engine/wire/unpack.ts";
 import {
   decodeDirectoryHead,
@@ -12,7 +12,7 @@ import { childOf, normalise } from "../paths.ts";
 import type { TreePage } from "../entry.ts";
 import { ENTRIES_PER_CHECK, type Yielder } from "../../engine/yielder.ts";
 
-/** Makes the facts about a path, frozen. */
+/** Returns the facts about a path, frozen. */
 export function toFsStat(found: EntryStat, path: string, target: string | null = null): FsStat {
   const { kind: type, size, mtime, ctime, atime, birthtime, mode, nlink, version } = found;
   return Object.freeze({
@@ -33,18 +33,18 @@ export function toFsStat(found: EntryStat, path: string, target: string | null =
   });
 }
 
-/** Decodes the facts about a path; with the target of a link when it was not followed. */
+/** Decodes the facts about a path. If it was not followed, they include the target of a link. */
 export function decodePathFacts(packed: Packed, path: string, followed: boolean): FsStat {
   const found = decodePathStat(unpack(packed));
   return toFsStat(found, path, followed ? null : found.target);
 }
 
-/** Returns device and inode: the first two fields of a version. */
+/** Returns the device and inode of a file, which are the first two fields of its version. */
 export function fileIdOf(version: string): string {
   return version.slice(0, version.indexOf(".", version.indexOf(".") + 1));
 }
 
-/** One page of the entries of a directory, frozen, with the total count. */
+/** One page of the entries of a directory, frozen. `total` counts all entries. */
 export interface DirectoryPage {
   readonly entries: readonly FsEntry[];
   readonly total: number;
@@ -58,7 +58,10 @@ export function decodeListing(packed: Packed, path: string): DirectoryPage {
   return { entries: Object.freeze(entries), ...rest };
 }
 
-/** The same as {@link decodeListing}; a large directory is decoded in slices. @throws CANCELLED */
+/**
+ * Does the same as {@link decodeListing}, but yields to the event loop between the parts of a large directory.
+ * @throws CANCELLED
+ */
 export async function decodeListingYielding(
   packed: Packed,
   path: string,
@@ -72,7 +75,7 @@ export async function decodeListingYielding(
   return { entries: Object.freeze(entries), ...rest };
 }
 
-/** Decodes what comes before the entries of a directory, and makes room for them. */
+/** Decodes the part before the entries of a directory, and returns an array of the right length for them. */
 function decodeListingHead(
   packed: Packed,
 ): Omit<DirectoryPage, "entries"> & { readonly reader: Unpacker; readonly entries: FsEntry[] } {

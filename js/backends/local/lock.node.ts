@@ -1,6 +1,6 @@
 /**
- * Locks between processes. Waits on the event loop: a waiting thread of the pool could be the one
- * that the lock's holder needs to finish.
+ * Locks between processes. They wait on the event loop and not in a thread of the pool, because the holder of the
+ * lock could need that thread to finish.
  */
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -10,7 +10,7 @@ import type { LockHandle } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
 import { withPathInError } from "./local-calls.ts";
 
-/** The longest pause between two tries, in milliseconds. */
+/** The longest pause between two attempts to take a lock, in milliseconds. */
 const MAX_PAUSE_MS = 20;
 
 const locksByStateDir = new Map<string, NativeLocks>();
@@ -53,7 +53,7 @@ export async function lockPath(
   }
 }
 
-/** Takes a lock by name in a state directory, or returns null while another process holds it. */
+/** Takes a lock by name in a state directory. Returns null when another process holds it. */
 export function tryLock(stateDir: string, name: string): LockHandle | null {
   const loaded = loadNative();
   if (!("binding" in loaded)) throw backendError("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);

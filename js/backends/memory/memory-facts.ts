@@ -53,7 +53,7 @@ function sizeOf(node: MemoryNode): number {
   return node.type === "symlink" ? byteLength(node.target) : 0;
 }
 
-/** Counts the entries of a tree, itself included. */
+/** Returns the numbers of entries and bytes in a tree, its root included. */
 export function countTree(node: MemoryNode): TreeCounts {
   const counts = { files: 0, directories: 0, bytes: 0 };
   const add = (one: MemoryNode): void => {
@@ -70,8 +70,8 @@ export function countTree(node: MemoryNode): TreeCounts {
 }
 
 /**
- * Returns a copy of `source` merged over a copy of `target`; directories merge, every other entry
- * is replaced.
+ * Returns a copy of `source` merged over `target`: directories are merged, every other entry replaces the existing
+ * one.
  */
 export function mergedCopy(
   target: MemoryNode | undefined,

@@ -1,7 +1,6 @@
 /**
- * The operations of a memory backend on its tree, synchronous.
- *
- * POSIX semantics on every host. `memory.ts` adds promises, text and globs.
+ * The synchronous operations of a memory backend on its tree. They behave as POSIX defines, on every platform.
+ * `memory.ts` adds promises, text and globs.
  */
 import type {
   ByteRange,
@@ -47,17 +46,17 @@ const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
 const LINK_MODE = 0o777;
 const PERMISSION_BITS = 0o777;
-/** The number of directories whose place is remembered. */
+/** The maximum number of cached paths to directories. */
 const MAX_KNOWN_DIRECTORIES = 64;
-/** Directories with fewer entries are listed in one go. */
+/** The number of entries from which a directory is listed in parts, so that the event loop can run. */
 const LARGE_DIRECTORY_ENTRIES = 1024;
 
 /** A tree in memory and the operations on it. */
 export class MemoryStore {
   #root: DirNode;
   /**
-   * Incremented whenever an entry is added, removed or moved, or the content of a file with a
-   * watched name changes.
+   * A number that grows when an entry is added, removed or moved, or when the content of a file with a watched
+   * name changes.
    */
   shape = 0;
   readonly #watched = new Set<string>();
@@ -84,7 +83,7 @@ export class MemoryStore {
     this.#directories.clear();
   }
 
-  /** Adds names of files whose content counts as part of the shape. */
+  /** Adds file names whose content counts as part of {@link MemoryStore.shape}. */
   watch(names: readonly string[]): void {
     for (const name of names) {
       if (this.#watched.has(name)) continue;
@@ -106,7 +105,7 @@ export class MemoryStore {
     unlinkEntry(dir, name, now);
   }
 
-  /** Returns the time and versions for copies. */
+  /** Returns the time and the versions that copies get. */
   fresh(): CopyAttributes {
     return { now: this.#now(), version: () => ++this.#versions };
   }
@@ -129,10 +128,7 @@ export class MemoryStore {
     return toFsStat(at, this.#existing(path, false).node);
   }
 
-  /**
-   * Returns a number that no other state of the directory ever had, or undefined where no
-   * directory exists.
-   */
+  /** Returns a number that no other state of the directory ever had; undefined when it does not exist. */
   stamp(path: string): number | undefined {
     try {
       const { node } = this.#find(path, true);
@@ -142,7 +138,7 @@ export class MemoryStore {
     }
   }
 
-  /** Returns the file with its internal bytes, which callers must copy. */
+  /** Returns a file with its own bytes, which the caller must not change. */
   file(path: string): FileNode {
     const { node } = this.#existing(path, true);
     if (node.type !== "file") throw backendError("IS_DIRECTORY", path);
@@ -425,7 +421,7 @@ export class MemoryStore {
     }
   }
 
-  /** Returns the directory of a new name, which must exist. */
+  /** Returns the directory of a new name. @throws NOT_FOUND when it does not exist */
   #present(found: WalkResult, path: string): DirNode {
     if (found.beyond.length > 0) {
       throw backendError("NOT_FOUND", path, "the parent directory does not exist");
@@ -433,7 +429,10 @@ export class MemoryStore {
     return parentDirectory(found);
   }
 
-  /** Creates the missing directories above a new name, including the target of a dangling link. */
+  /**
+   * Creates the missing directories above a new name and returns the innermost. If a link in the path leads to a
+   * missing directory, that directory is created too.
+   */
   #makeDirs(found: WalkResult, path: string): DirNode {
     if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw backendError("NOT_FOUND", path);
     const names = [found.name, ...found.beyond].filter((name) => name !== "." && name !== "").slice(0, -1);
@@ -463,7 +462,7 @@ function normalisedPath(path: string): NormalPath {
   return normalise(path);
 }
 
-/** Returns true for a name that an entry could have, so that none with it means that it is missing. */
+/** Returns true for a name that an entry can have. For any other name, no entry can be missing. */
 function isPossibleName(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !isLongName(name);
 }

@@ -17,11 +17,11 @@ export function newId(): number {
 interface NodeFacts {
   /** Permission bits. */
   mode: number;
-  /** Milliseconds since 1970, as the other times. */
+  /** The time of the last change of the content, in milliseconds since 1970, like the other times. */
   mtime: number;
   ctime: number;
   readonly birthtime: number;
-  /** Of the entry itself. A file that is written gets a new one, as a replaced file on a disk does. */
+  /** The id of the entry. A file that is written gets a new one, like a replaced file on a disk. */
   id: number;
 }
 
@@ -37,7 +37,7 @@ export interface FileNode extends NodeFacts {
 export interface DirNode extends NodeFacts {
   readonly type: "dir";
   readonly children: Map<string, MemoryNode>;
-  /** The names in both sort orders; null after a name changes. */
+  /** The names in both sort orders; null after a change of the names. */
   orders: NameOrders | null;
   /**
    * A number that no other state of a directory ever had. It changes when an entry, or an ignore
@@ -58,7 +58,7 @@ export type MemoryNode = FileNode | DirNode | LinkNode;
 interface NameOrders {
   /** Directories first, then by code point. */
   readonly listing: readonly string[];
-  /** Sorted so that the full paths of all descendants come out by code point. */
+  /** Sorted so that the full paths of everything below the directory are in code-point order. */
   readonly walk: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export interface WalkResult {
   readonly name: string;
   /** The node; undefined when a name is missing. */
   readonly node: MemoryNode | undefined;
-  /** The names after a missing one: empty when only the last name is missing. */
+  /** The names after the first missing one; empty if only the last name is missing. */
   readonly beyond: readonly string[];
 }
 
@@ -191,7 +191,7 @@ export async function ordersYielding(dir: DirNode, yielder: Yielder): Promise<Na
   return keepOrders(dir, stamp, { listing, walk: (await sorted(keys)).map(nameOfKey) });
 }
 
-/** Keeps the orders unless the directory has changed since `stamp`. */
+/** Stores the sort orders in the directory, unless it has changed since `stamp`, and returns them. */
 function keepOrders(dir: DirNode, stamp: DirNode["stamp"], orders: NameOrders): NameOrders {
   if (dir.stamp === stamp) dir.orders = orders;
   return orders;

@@ -48,16 +48,16 @@ export interface BubblewrapOptions {
    * to read.
    */
   readonly readRoots: readonly string[] | null | "policy";
-  /** Further directories, with `policy`; null for everything. */
+  /** Further directories that commands may read, if `readRoots` is `policy`; null for everything. */
   readonly extraRead?: readonly string[] | null | undefined;
-  /** Read-only, although they are inside a writable root. */
+  /** Paths inside a writable root that commands must not change. */
   readonly readOnlyPaths: readonly string[];
   readonly network: boolean;
   /** Names of further system calls that are refused. */
   readonly forbiddenSyscalls?: readonly string[] | undefined;
   readonly limits: CommandLimits | undefined;
   readonly degrade: "refuse" | "allow" | undefined;
-  /** The program. */
+  /** The name or path of the program bubblewrap. Default `bwrap`. */
   readonly bubblewrap: string | undefined;
   /** The policy of a workspace, which applies in addition. */
   readonly policy?: CommandPolicy | undefined;
@@ -68,15 +68,18 @@ interface ResolvedOptions extends Omit<BubblewrapOptions, "readRoots"> {
   readonly readRoots: readonly string[] | null;
 }
 
-/** The maximum number of covers. Each is a mount, and bubblewrap makes them one by one. */
+/**
+ * The maximum number of mounts that cover entries, because bubblewrap makes them one by one. A command with more
+ * is refused.
+ */
 const MAX_COVER_MOUNTS = 4_096;
 /** The descriptor through which the addon passes the system-call filter. */
 const SECCOMP_FILTER_FD = "9";
 /** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
 const HOME_SECRETS_DEPTH = 2;
-/** Files in memory count for no process, so the size of their file system bounds them. */
+/** The size of each temporary file system, in bytes. No limit of a process counts the files in it. */
 const TMPFS_BYTES = String(256 * 1024 * 1024);
-/** The environment of a command that does not see the home directory: a temporary file system instead. */
+/** The environment of a command that does not see the home directory: both variables name a temporary file system. */
 const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
 const EMPTY_SCAN: ScanResult = Object.freeze({
   hidden: [],
@@ -156,7 +159,7 @@ function bubblewrapProvider(given: BubblewrapOptions, program: string): SandboxP
   });
 }
 
-/** Runs a command with the entries of a scan covered. */
+/** Runs a command while the hidden entries of a scan are covered by mounts. */
 async function runCovered(
   native: NativeBinding,
   program: string,
@@ -188,7 +191,10 @@ async function runCovered(
   }
 }
 
-/** Returns the mounts a command starts with, before covers. Later mounts lie over earlier ones. */
+/**
+ * Returns the arguments for the mounts of every command. Later mounts lie over earlier ones; covers come after all
+ * of these.
+ */
 function mountArguments({ readRoots, writableRoots, network }: ResolvedOptions): readonly string[] {
   const bound = (path: string): readonly string[] => {
     const target = linkTarget(path);
@@ -286,7 +292,7 @@ function coverArguments(
 
 const sortedByPath = (paths: readonly string[]): readonly string[] => [...paths].sort();
 
-/** Throws bubblewrap's own errors, which would look like the command's. */
+/** Throws an error of bubblewrap itself, which otherwise would look like an error of the command. */
 function assertStarted(exitCode: number | null, stderr: string, program: string): void {
   if (exitCode !== 1 || !stderr.startsWith("bwrap: ")) return;
   const line = stderr.split("\n", 1)[0] ?? "";

@@ -49,7 +49,7 @@ export interface SandboxOptions {
   readonly writableRoots: readonly string[];
   /** Paths that they may read and run; null, the default, for everything but processes of others and devices. */
   readonly readRoots?: readonly string[] | null | undefined;
-  /** Below a writable root, and not to be changed. Only `strict` and `seatbelt` can. */
+  /** Paths below a writable root that commands must not change. Only `strict` and `seatbelt` can enforce this. */
   readonly readOnlyPaths?: readonly string[] | undefined;
   /** Let them use the network. Default false. */
   readonly network?: boolean | undefined;
@@ -95,7 +95,7 @@ export const SANDBOX_OPTIONS: Options<SandboxOptions> = described(
 const checkOptions = optionChecker("sandboxFor", SANDBOX_OPTIONS);
 
 /**
- * The sandbox for commands on this machine.
+ * Creates the sandbox for commands on this machine.
  *
  * @example
  * const ws = await openWorkspace({ root, commands: sandboxFor({ writableRoots: [root] }) });
@@ -141,7 +141,7 @@ function chooseTier(options: SandboxOptions): SandboxProvider {
   return fastSandbox({ writableRoots, readRoots, network, forbiddenSyscalls, limits, degrade });
 }
 
-/** Returns the next weaker sandbox where the requested one is missing and the host allows it. */
+/** Returns the next weaker sandbox. Called when the requested one is missing and the host allows a weaker one. */
 function degradedSandbox(options: SandboxOptions): SandboxProvider {
   const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
   if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
@@ -152,7 +152,7 @@ function degradedSandbox(options: SandboxOptions): SandboxProvider {
   return unconfinedProvider();
 }
 
-/** Returns a provider without any sandbox. */
+/** Returns a provider that runs commands without any restriction. */
 function unconfinedProvider(): SandboxProvider {
   const status: SandboxStatus = Object.freeze({ tier: "none", files: "none", network: "none" });
   return Object.freeze<SandboxProvider>({

@@ -20,7 +20,7 @@ import {
   type ScanResult,
 } from "./sandbox-native.node.ts";
 
-/** The changes made after a command. Absolute paths. */
+/** What was removed or changed after a command. Absolute paths. */
 export interface Cleanup {
   readonly removed: readonly string[];
   readonly repositories: readonly string[];
@@ -36,7 +36,10 @@ export interface WritableTree {
   replace(path: string, text: string): Promise<void>;
 }
 
-/** The maximum size of a config. A larger one is not git's own, and is emptied. */
+/**
+ * The maximum size of a git config, in bytes. Git does not write a larger one, but a command can; it reads as
+ * empty, so the cleanup replaces it by an empty file.
+ */
 const MAX_GIT_CONFIG_BYTES = 1024 * 1024;
 
 /** Returns access to the entries below these roots. */
@@ -66,7 +69,7 @@ export async function cleanUp(
 ): Promise<Cleanup> {
   const removed = new Set<string>();
   const failures: unknown[] = [];
-  /** Collects errors, so that one entry that cannot be removed does not save the others. */
+  /** Runs a step and collects its error, so that the cleanup goes on with the other entries. */
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => failures.push(error));
   };
@@ -121,13 +124,13 @@ export function existingIn(before: ScanResult): ExistingEntries {
   };
 }
 
-/** Returns the repository that reads a place, where one does. */
+/** Returns the directory of the repository to which a place would belong. */
 function ownerOf(path: string): string {
   const directory = dirname(path);
   return /\/info\/attributes$/iu.test(path) ? dirname(directory) : directory;
 }
 
-/** Removes or reduces one entry of a repository that git would run or follow. */
+/** Removes an entry of a repository that git would run or follow, or reduces it to what git itself writes. */
 async function cleanRepositoryEntry(
   place: ProtectedEntry,
   { path, kind }: RepositoryEntry,

@@ -19,7 +19,7 @@ export interface NativeSpec {
   /** Null for everything except `/proc` of other processes, and devices. */
   readonly read: readonly string[] | null;
   readonly write: readonly string[];
-  /** Unreadable, outside `write`. */
+  /** Paths outside `write` that commands must not read. */
   readonly exclude?: readonly string[];
   readonly network: boolean;
   readonly degrade?: boolean;
@@ -53,7 +53,7 @@ export interface ProtectedEntry extends ScannedEntry {
   readonly parent: string;
 }
 
-/** A repository. `file`: a `.git` file that names the directory of one. */
+/** A repository that a scan found. The kind `file` is a `.git` file that names the directory of a repository. */
 export interface RepositoryEntry extends ScannedEntry {
   readonly kind: "git" | "bare" | "module" | "worktree" | "file";
 }
@@ -65,7 +65,7 @@ export interface ScanResult {
   readonly repositories: readonly RepositoryEntry[];
   /** Directories that cannot be listed. */
   readonly closed: readonly ScannedEntry[];
-  /** Directories that must keep their names, since rules about what is in them name them. */
+  /** Directories that must keep their names, because rules about their content depend on the names. */
   readonly pinned: readonly string[];
 }
 

@@ -22,7 +22,7 @@ const SYSTEM_DIRECTORIES = [
   "/usr",
 ];
 
-/** The files of `/etc` that contain credentials. Root can read them without any capability. */
+/** The files of `/etc` that contain credentials. Root can read them even without capabilities. */
 const PRIVATE_SYSTEM_FILES = [
   "/etc/shadow",
   "/etc/shadow-",
@@ -106,7 +106,7 @@ export function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Returns whether a path is a directory, a file or missing. Follows no link. */
+/** Returns what exists at a path. A link is not followed and counts as a file, as every entry but a directory. */
 export function entryKind(path: string): "directory" | "file" | "missing" {
   try {
     return lstatSync(path).isDirectory() ? "directory" : "file";
@@ -124,7 +124,7 @@ export function realOrNone(path: string): string | undefined {
   }
 }
 
-/** Returns the paths that are in both lists or below an entry of the other. */
+/** Returns the paths that are in one list and in, or below an entry of, the other. */
 export function commonDirectories(a: readonly string[], b: readonly string[]): readonly string[] {
   const common = a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
   return [...new Set(common)];

@@ -1,6 +1,6 @@
 /**
- * Runs a command from its start to the end of its whole process group, for sandboxes that are
- * programs run before it. Those programs confine it.
+ * Runs the program of a sandbox, such as bubblewrap, which confines a command and then runs it. Waits until its
+ * whole process group has ended.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -12,8 +12,8 @@ import type { SandboxCommand, SandboxOutcome } from "./sandbox.ts";
 /** The variables of the host's environment that commands inherit. */
 const INHERITED_VARIABLES = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "SHELL"];
 /**
- * How long to wait for output after the command has ended: a process that left its group may hold
- * the pipe.
+ * How long to wait for more output after the command has ended, in milliseconds: a process that left its group may
+ * hold the pipe open.
  */
 const DRAIN_MS = 500;
 
@@ -57,7 +57,7 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
       child.once("error", (error: NodeJS.ErrnoException) => reject(startError(program, error)));
       child.once("exit", (exit, by) => resolve([exit, by]));
     });
-    // Processes that it left running end with it.
+    // Kills the process group, because the command may have left background processes running.
     killGroup(child);
     await Promise.race([
       Promise.all([out.ended, err.ended]),
@@ -93,7 +93,7 @@ interface CappedOutput {
   text(): string;
 }
 
-/** Collects the beginning of a stream and discards the rest. */
+/** Keeps the first `most` bytes of a stream and discards the rest. */
 function captureOutput(stream: NodeJS.ReadableStream, most: number): CappedOutput {
   const chunks: Buffer[] = [];
   let [size, more] = [0, false];

@@ -1,6 +1,7 @@
 /**
- * Commands that run at the same time in one tree. Entries that one of them made do not count as
- * existing before another; otherwise one command could make a protected place for another to keep.
+ * Keeps track of commands that run at the same time in one tree. An entry that one of them makes does not count as
+ * existing before the others began. Otherwise one command could make a protected place, and the cleanup of another
+ * would keep it.
  */
 import type { NativeBinding } from "../../engine/load.node.ts";
 import { isWithin } from "../paths.ts";
@@ -16,9 +17,9 @@ import type { CommandPolicy, SandboxOutcome } from "./sandbox.ts";
 
 interface RunningCommand {
   readonly roots: readonly string[];
-  /** The commands that ran at any time since this one began its first scan. */
+  /** The other commands that ran at any time since the first scan of this one. */
   readonly others: Set<RunningCommand>;
-  /** The entries that existed before; undefined while the first scan runs, before the command starts. */
+  /** The entries that existed before the command; undefined during the first scan. */
   known?: ExistingEntries;
 }
 
@@ -59,7 +60,7 @@ export async function runCleaned(
   }
 }
 
-/** Returns the result of a scan without the entries that concurrent commands may have made. */
+/** Returns the result of a scan without the entries that commands at the same time may have made. */
 function withoutMadeBy(others: ReadonlySet<RunningCommand>, found: ScanResult): ScanResult {
   const wasThere =
     <E extends ScannedEntry>(isKnown: (other: ExistingEntries, entry: E) => boolean) =>

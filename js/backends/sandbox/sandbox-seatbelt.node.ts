@@ -1,6 +1,6 @@
 /**
- * The sandbox of macOS: `sandbox-exec` with a profile that confines a command to its roots. The
- * profile's text alone can be tested anywhere.
+ * The sandbox of macOS: `sandbox-exec` with a profile that confines a command to its roots. Only the text of the
+ * profile can be tested on other systems.
  */
 import { spawnSync } from "node:child_process";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -11,13 +11,13 @@ import type { CommandPolicy, SandboxProvider, SandboxStatus } from "./sandbox.ts
 /** What a command is confined to. Paths are absolute and real. */
 export interface SeatbeltOptions extends Pick<SandboxProvider, "degrade"> {
   readonly writableRoots: readonly string[];
-  /** Null, the default, for everything. */
+  /** Paths that commands may read; null, the default, for everything. */
   readonly readRoots?: readonly string[] | null | undefined;
-  /** Default false. */
+  /** Let commands use the network. Default false. */
   readonly network?: boolean | undefined;
-  /** Below a writable root, and not to be changed. */
+  /** Paths below a writable root that commands must not change. */
   readonly readOnlyPaths?: readonly string[] | undefined;
-  /** Neither readable nor writable. */
+  /** Paths that commands can neither read nor change. */
   readonly hidden?: readonly string[] | undefined;
 }
 

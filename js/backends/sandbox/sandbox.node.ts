@@ -206,11 +206,12 @@ function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
   return deny.length > 0 || protect || secrets;
 }
 
+/** Returns the paths that commands may read; null for everything. */
 function readsOf({ readRoots = null, policy, extraRead }: FastOptions): readonly string[] | null {
   return readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots;
 }
 
-/** The access of commands. */
+/** What commands may do, as flags in the form of other systems. */
 export interface SandboxFlags {
   /** Let them use the network. Default false. */
   readonly fullNetworkAccess?: boolean | undefined;

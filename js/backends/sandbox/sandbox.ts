@@ -28,9 +28,9 @@ export interface SandboxStatus {
    * out is treated as `none`.
    */
   readonly policy?: "enforced" | "partial" | "none" | undefined;
-  /** The end of every process that a command started when the command ends. Default `none`. */
+  /** Whether every process that a command started is ended when the command ends. Default `none`. */
   readonly processes?: "enforced" | "partial" | "none" | undefined;
-  /** The limits of a command. Default `none`. */
+  /** Whether the resource limits of commands hold. Default `none`. */
   readonly limits?: "enforced" | "partial" | "none" | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface CommandPolicy {
   readonly secrets: boolean;
   /** Changes to the table of protected and secret places, as `SandboxPolicy.places`. */
   readonly places?: readonly string[] | undefined;
-  /** Unreadable: it contains the keys of the journal. */
+  /** The state directory, which commands cannot read because it contains the keys of the journal. */
   readonly stateDir: string | undefined;
 }
 
@@ -76,27 +76,27 @@ export interface SandboxCommand {
   readonly argv: readonly string[];
   /** The directory it runs in: absolute. */
   readonly cwd: string;
-  /** Added to the environment the provider gives every command. */
+  /** Variables that are added to the environment which the provider gives every command. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** The time limit in milliseconds; then it is killed, with all its processes. */
+  /** The time limit in milliseconds. Then the command is killed with all its processes. */
   readonly timeoutMs: number;
-  /** The maximum bytes kept of stdout and of stderr, each. */
+  /** The maximum number of bytes that are kept of stdout, and of stderr. The rest is discarded. */
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of a command. */
 export interface SandboxOutcome {
-  /** Null where a signal ended it. */
+  /** The exit code; null when a signal ended the command. */
   readonly exitCode: number | null;
-  /** The number of the signal that ended it. */
+  /** The number of the signal that ended the command; null when it exited. */
   readonly signal: number | null;
   readonly timedOut: boolean;
-  /** True when more was written than was kept. */
+  /** True when the command wrote more than was kept. */
   readonly truncated: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** The limit that it exceeded. */
+  /** The resource limit that the command exceeded, if any. */
   readonly exceeded?: "processes" | "memory" | undefined;
   /** Protected places that the command made and that were removed afterwards: absolute paths. */
   readonly removed?: readonly string[] | undefined;
