@@ -1,20 +1,20 @@
-//! Counts of characters in UTF-8.
+//! Counts characters of texts in UTF-8.
 
-/// Counts the Unicode code points in UTF-8 text.
+/// Returns the number of Unicode code points in a text.
 pub fn count_chars(text: &str) -> usize {
     // Counts the bytes that are not continuation bytes.
     count_bytes(text.as_bytes(), |byte| byte as i8 >= -0x40)
 }
 
-/// Counts the bytes that satisfy `is`. Adds up groups whose count fits into one byte, because the
-/// processor adds many bytes in one instruction.
+/// Returns the number of bytes that satisfy `is`. Adds up groups whose count fits into one byte,
+/// because the processor adds many bytes in one instruction.
 fn count_bytes(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     const BYTES_PER_GROUP: usize = 192;
     let of_some = |some: &[u8]| some.iter().map(|&byte| u8::from(is(byte))).sum::<u8>();
     bytes.chunks(BYTES_PER_GROUP).map(|some| usize::from(of_some(some))).sum()
 }
 
-/// Returns the length of `text` in UTF-16 units.
+/// Returns the length of a text in UTF-16 units, as JavaScript counts it.
 pub fn utf16_len(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();

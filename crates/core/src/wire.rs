@@ -169,7 +169,7 @@ macro_rules! wire {
         }
 
         impl $name {
-            /// All values by their index.
+            /// All values, in the order of their indexes.
             #[allow(dead_code)] // only some enums are read back from an index
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 

@@ -53,9 +53,9 @@ export interface Applied {
   readonly matches: number;
   /** How loosely the old text matched. */
   readonly tier: Tier;
-  /** The first replaced line. */
+  /** The number of the first replaced line. */
   readonly startLine: number;
-  /** The last replaced line. */
+  /** The number of the last replaced line. */
   readonly endLine: number;
   /** The fraction of the old text that was found, 0 to 1. */
   readonly score: number;
@@ -226,7 +226,7 @@ export const PATH_FLAGS = {
    * deleted.
    */
   holds: 16,
-  /** A write requires an approval. */
+  /** Writing the path requires an approval. */
   asks: 32,
   /**
    * The path is part of a git repository if a directory above it has the other entries that

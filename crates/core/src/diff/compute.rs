@@ -21,7 +21,8 @@ const MARGIN_LINES: u32 = 128;
 /// replaced without a comparison.
 const MAX_DIFF_LINES: usize = 1 << 30;
 
-/// Like [`super::compare`], for texts whose ends are known to be equal over `same`.
+/// Does the same as [`super::compare`] for texts that are known to share a prefix and a suffix of
+/// the lengths in `same`.
 pub(super) fn compare<'a>(
     before: &'a [u8],
     after: &'a [u8],

@@ -77,6 +77,7 @@ struct TokenIndex {
     round: u32,
 }
 
+/// How often a line occurs in the region, and the indexes of its first and last occurrence.
 #[derive(Clone, Copy)]
 struct TokenCount {
     /// The value of [`TokenIndex::round`] when this entry was written. Entries of earlier rounds

@@ -162,6 +162,7 @@ impl<'a> TokenTable<'a> {
         }
     }
 
+    /// Returns the token of a line from the table with the keyed hash.
     fn keyed_token(&mut self, line: &'a [u8]) -> Token {
         let lines = &mut self.lines;
         let keyed = self.keyed.get_or_insert_with(|| {

@@ -54,12 +54,12 @@ impl Marks {
     }
 }
 
-/// Counts the marked lines before the first unmarked one.
+/// Returns the number of marked lines before the first unmarked one.
 pub(super) fn count_leading_marked(marks: &[bool]) -> usize {
     marks.iter().take_while(|&&mark| mark).count()
 }
 
-/// Counts the unmarked lines before the first marked one.
+/// Returns the number of unmarked lines before the first marked one.
 pub(super) fn count_leading_unmarked(marks: &[bool]) -> usize {
     const LINES_PER_BLOCK: usize = 32;
     let blocks = marks.chunks_exact(LINES_PER_BLOCK);

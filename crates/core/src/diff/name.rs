@@ -57,6 +57,7 @@ fn push_octal(quoted: &mut String, bytes: &[u8]) {
     }
 }
 
+/// Returns true for a character that is escaped in a quoted name.
 fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(c, '"' | '\\' | '\u{2028}' | '\u{2029}')

@@ -34,6 +34,7 @@ pub(super) fn newline_mask(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     newline_mask_portable(block)
 }
 
+/// Computes the mask of [`newline_mask`] with SSE2, 16 bytes at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse2")]
 fn newline_mask_sse2(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
@@ -51,6 +52,7 @@ fn newline_mask_sse2(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     test,
     not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))
 ))]
+/// Computes the mask of [`newline_mask`] without special instructions, 8 bytes at a time.
 fn newline_mask_portable(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;

@@ -46,7 +46,7 @@ pub struct DisplayLimits {
     pub bytes: usize,
 }
 
-/// The format of a printed diff.
+/// How a diff is printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Format<'a> {
     /// The file names.
@@ -62,7 +62,7 @@ pub struct Format<'a> {
 /// A printed diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unified {
-    /// True if the texts are equal.
+    /// Whether the texts are equal.
     pub identical: bool,
     /// The diff; empty if the texts are equal.
     pub text: String,
@@ -70,7 +70,7 @@ pub struct Unified {
     pub added: u64,
     /// Lines that only the old text has.
     pub removed: u64,
-    /// True if [`DisplayLimits`] truncated `text`.
+    /// Whether [`DisplayLimits`] cut a line or the whole diff.
     pub truncated: bool,
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn diff_between(
 
 /// Returns true if CRLF can be printed as LF without hiding a difference.
 fn can_hide_cr(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
-    // Only shown lines matter, and most lines of a large text are not shown.
+    // Only printed lines matter, and most lines of a large text are not printed.
     let shows = |side: &Side<'_>| side.lines.iter().any(|line| line.ends_with(b"\r\n"));
     if !shows(&comparison.before) && !shows(&comparison.after) {
         return true;
@@ -188,6 +188,7 @@ impl Printer<'_, '_> {
         self.out
     }
 
+    /// Prints the lines `---` and `+++`.
     fn print_header(&mut self, header: &DiffHeader<'_>) {
         for (marker, prefix, name) in [("---", "a", header.before), ("+++", "b", header.after)] {
             let name = name.map_or("/dev/null".into(), |name| name::prefixed_name(prefix, name));
@@ -195,6 +196,7 @@ impl Printer<'_, '_> {
         }
     }
 
+    /// Returns true if no further line may be printed.
     fn is_full(&self) -> bool {
         self.limits.bytes != 0 && self.out.text.len() >= self.limits.bytes
     }
@@ -236,6 +238,7 @@ impl Printer<'_, '_> {
         shown
     }
 
+    /// Prints the unchanged lines with these numbers (0-based) of the old text.
     fn print_context(&mut self, from: u32, to: u32) {
         for number in from..to {
             let line = self.comparison.before.line(number).unwrap_or_default();
@@ -335,7 +338,7 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// Counts the code points; bytes that are not UTF-8 may count as none.
+/// Returns the number of code points; bytes that are not UTF-8 may count as none.
 fn count_code_points(text: &[u8]) -> usize {
     text.iter().filter(|byte| !is_continuation(**byte)).count()
 }

@@ -124,6 +124,7 @@ enum CharClass {
     Mark,
 }
 
+/// Returns the class of a character.
 fn char_class(c: char) -> CharClass {
     match c {
         '_' => CharClass::Word,
@@ -139,6 +140,7 @@ fn is_token_boundary(before: char, after: char, unit: TokenUnit) -> bool {
     unit == TokenUnit::Chars || class_before == CharClass::Mark || class_before != char_class(after)
 }
 
+/// Splits a text into tokens.
 fn split_tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -159,6 +161,7 @@ fn split_tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the number of tokens in a text.
 fn count_tokens(text: &str, unit: TokenUnit) -> usize {
     split_tokens(text, unit).count()
 }

@@ -1,5 +1,5 @@
-//! Limits the work of a call, so that a misspelt text in a hostile file ends in an error and not in
-//! a hung process.
+//! Limits the work of a call, so that a search for a misspelt text in a hostile file ends in an
+//! error and does not run for minutes.
 //!
 //! Work is counted, not timed, so that the same call always gives the same result. A unit is
 //! roughly a visited byte, or a nanosecond of a release build. Every stage is charged in advance,

@@ -64,7 +64,7 @@ pub(crate) struct Splice {
 #[derive(Clone, Debug, PartialEq)]
 struct Match {
     splices: Vec<Splice>,
-    /// The number of positions where the old text was found, whether chosen or not.
+    /// The number of positions where the old text was found, including those that are not replaced.
     places: usize,
     tier: Tier,
     /// The repairs that were needed to find the edit.

@@ -27,10 +27,10 @@ pub struct Edit {
 pub enum Strictness {
     /// Equal bytes, ignoring only the kind of line endings.
     Exact,
-    /// Also differences in white space.
+    /// White space may differ too.
     #[default]
     Whitespace,
-    /// Also small differences in wording.
+    /// Words may differ a little too, as by a typo.
     Fuzzy,
 }
 
@@ -104,9 +104,9 @@ crate::wire! {
         pub matches: u64,
         /// How loosely the old text matched.
         pub tier: Tier,
-        /// The first replaced line.
+        /// The number of the first replaced line.
         pub start_line: u64,
-        /// The last replaced line.
+        /// The number of the last replaced line.
         pub end_line: u64,
         /// The fraction of the old text that was found, 0 to 1.
         pub score: f64,

@@ -47,7 +47,7 @@ impl PathTable {
         }
     }
 
-    /// Releases unused capacity.
+    /// Releases memory that is reserved but not used.
     pub fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -66,7 +66,7 @@ impl PathTable {
         self.ends.is_empty()
     }
 
-    /// Returns the path at an index.
+    /// Returns the path at an index, or `None` beyond the last one.
     pub fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)? as usize;
         let begin = if index == 0 { 0 } else { self.ends[index - 1] as usize };

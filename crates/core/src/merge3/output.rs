@@ -73,6 +73,8 @@ impl Output<'_> {
         }
     }
 
+    /// Writes lines of one side. Those of theirs get the line endings of ours if ours converted all
+    /// of them.
     fn copy_lines(&mut self, side: MergeSide, range: Range<u32>) {
         let lines = match side {
             MergeSide::Ours => &self.sides.ours,
@@ -95,6 +97,7 @@ impl Output<'_> {
         }
     }
 
+    /// Writes the lines of both sides between conflict markers, and records the conflict.
     fn write_conflict(&mut self, region: &ChangedRegion, ours: &[Vec<u8>], theirs: &[Vec<u8>]) {
         let (mut head, mut tail) = (0, 0);
         if self.options.style != Style::Diff3 {
@@ -159,6 +162,7 @@ impl Output<'_> {
     }
 }
 
+/// One of the three texts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MergeSide {
     Ours,

@@ -1,4 +1,4 @@
-//! The request for a page.
+//! Parses and checks the request for a page.
 
 use crate::anchor::ANCHOR_LENGTH;
 use crate::error::{Code, Error, Result};

@@ -48,14 +48,18 @@ pub(super) struct Window {
 }
 
 impl Window {
+    /// Returns a window without lines.
     pub fn empty(start_byte: u64, start_line: i64) -> Self {
         Self { start_byte, start_line, ..Self::default() }
     }
 
+    /// Returns the number of the last line; one less than `start_line` for an empty window.
     pub const fn end_line(&self) -> i64 {
         self.start_line.saturating_add_unsigned(self.lines_read).saturating_sub(1)
     }
 
+    /// Returns the number of the line with which the next page begins; `None` if this one ends the
+    /// file or ends inside a line.
     pub fn next_start_line(&self) -> Option<i64> {
         (self.truncated && self.next_start_byte.is_none()).then(|| self.end_line() + 1)
     }

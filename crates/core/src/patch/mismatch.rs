@@ -61,6 +61,7 @@ pub(super) fn hunks_error(file: &FilePatch, attempts: &[Attempt]) -> Error {
 }
 
 impl HunkMismatch {
+    /// Returns the code of the reason for programs.
     const fn reason(&self) -> &'static str {
         match self {
             Self::Already(_) => "already_applied",
@@ -72,6 +73,7 @@ impl HunkMismatch {
         }
     }
 
+    /// Returns the reason as a clause.
     fn message(&self) -> String {
         let show = |line: &str| escape_controls(cut_chars(line, 80)).into_owned();
         match self {
@@ -92,6 +94,7 @@ impl HunkMismatch {
         }
     }
 
+    /// Returns what the author of the patch can do.
     const fn hint(&self) -> &'static str {
         match self {
             Self::Already(_) => "leave this hunk out",
@@ -103,6 +106,7 @@ impl HunkMismatch {
         }
     }
 
+    /// Adds the data of the reason to an error.
     fn details(&self, error: Error) -> Error {
         match self {
             Self::Already(line) => error.detail("line", *line),

@@ -96,6 +96,7 @@ fn parse_with_options(text: &str, call: &str) -> Result<(Patch, SetOptions)> {
     Ok((patch, SetOptions { hunks: HunkOptions { fuzz }, path }))
 }
 
+/// Returns the part of a parsed patch for one file as JSON.
 fn file_json(file: &FilePatch) -> Value {
     let count = |mark| {
         file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.mark == mark).count()
@@ -113,6 +114,7 @@ fn file_json(file: &FilePatch) -> Value {
     })
 }
 
+/// Returns a parsed hunk as JSON.
 fn hunk_json(hunk: &Hunk) -> Value {
     let mut lines = Vec::with_capacity(hunk.lines.len());
     for line in &hunk.lines {
@@ -133,6 +135,7 @@ fn hunk_json(hunk: &Hunk) -> Value {
     })
 }
 
+/// Returns the facts about a changed file as JSON, without its content.
 fn change_json(change: &FileChange) -> Value {
     let hunk = |placed: &AppliedHunk| {
         let how = match placed.how {

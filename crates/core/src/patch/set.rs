@@ -195,6 +195,7 @@ impl PatchedSet<'_> {
         Ok(file)
     }
 
+    /// Creates a file; refused if it exists with other content.
     fn create(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.new.clone().unwrap_or_default();
         let made = apply(b"", file, self.options.hunks)?;
@@ -205,6 +206,7 @@ impl PatchedSet<'_> {
         Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
+    /// Deletes a file; refused if its content is not that of the patch.
     fn delete(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.old.clone().unwrap_or_default();
         let existing = self.existing_content(file, &path)?;
@@ -223,12 +225,14 @@ impl PatchedSet<'_> {
         Ok(file_change(file, path, None, None, made.added, made.removed, made.hunks))
     }
 
+    /// Changes an existing file.
     fn update(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.new.clone().unwrap_or_default();
         let made = apply(self.existing_content(file, &path)?, file, self.options.hunks)?;
         Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
+    /// Renames or copies a file, and changes the result.
     fn move_to(&self, file: &FilePatch) -> Result<FileChange> {
         let from = file.old.clone().unwrap_or_default();
         let path = file.new.clone().unwrap_or_default();

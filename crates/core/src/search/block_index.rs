@@ -82,7 +82,7 @@ impl BlockIndex {
         self.whole.bytes() + self.chunks.bytes() + self.long.capacity() * size_of::<Block>()
     }
 
-    /// Releases unused capacity.
+    /// Releases memory that is reserved but not used.
     pub fn shrink(&mut self) {
         self.whole.shrink();
         self.chunks.shrink();

@@ -31,13 +31,13 @@ const MAX_QUERY_GRAMS: usize = 20_000;
 /// A condition on the grams of a block which every block with a match satisfies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GramQuery {
-    /// Always true: nothing is known.
+    /// Every block satisfies it: nothing is known.
     Any,
-    /// True if the block has all of these grams.
+    /// The block has all of these grams.
     Grams(Vec<u32>),
-    /// True if all of these hold.
+    /// The block satisfies all of these.
     All(Vec<GramQuery>),
-    /// True if one of these holds.
+    /// The block satisfies one of these.
     One(Vec<GramQuery>),
 }
 

@@ -96,6 +96,7 @@ impl<'a> Scan<'a> {
         self.outcome
     }
 
+    /// Scans for [`Strategy::Buffer`].
     fn scan_within_lines(&mut self) -> ControlFlow<()> {
         let text = self.text;
         let mut at = 0;
@@ -150,6 +151,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Scans for [`Strategy::EachLine`].
     fn scan_each_line(&mut self) -> ControlFlow<()> {
         let (text, matcher) = (self.text, &self.query.matcher);
         let mut at = 0;
@@ -166,7 +168,7 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Finds matches that may cross lines. Matches that share a line form one hit with all their
+    /// Scans for [`Strategy::AcrossLines`]. Matches that share a line form one hit with all their
     /// lines, as ripgrep prints them; a count counts every match.
     fn scan_across_lines(&mut self) -> ControlFlow<()> {
         let matcher = &self.query.matcher;
@@ -319,7 +321,7 @@ impl<'a> Scan<'a> {
         flow
     }
 
-    /// Determines which of several patterns match a line or, across lines, a match.
+    /// Sets `patterns` to the indexes of the patterns that match a line or, across lines, a match.
     fn find_matching_patterns(&mut self, line: &Range<usize>, place: &Range<usize>) {
         let text = match self.query.way {
             Strategy::Buffer | Strategy::EachLine => &self.text[line.start..self.content_end(line)],

@@ -101,7 +101,7 @@ impl Shards {
         self.shards().map(of).sum()
     }
 
-    /// Releases unused capacity.
+    /// Releases memory that is reserved but not used.
     pub fn shrink(&mut self) {
         for shard in self.open.values_mut() {
             shard.resize(shard.blocks.len() / 64);

@@ -36,6 +36,7 @@ fn read_le32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
+/// Returns the size of a PNG from its header.
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let side = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
     // Apple's variant has an extra chunk before the header.
@@ -62,6 +63,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
+/// Returns the size of a WebP from the header of its first chunk.
 fn webp_size(bytes: &[u8]) -> Option<(u32, u32)> {
     match bytes.get(12..16)? {
         b"VP8 " => Some((read_le16(bytes, 26)? & 0x3fff, read_le16(bytes, 28)? & 0x3fff)),
@@ -74,6 +76,7 @@ fn webp_size(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
+/// Returns the size of a bitmap from its header.
 fn bmp_size(bytes: &[u8]) -> Option<(u32, u32)> {
     match read_le32(bytes, 14)? {
         12 => Some((read_le16(bytes, 18)?, read_le16(bytes, 20)?)),

@@ -104,6 +104,7 @@ pub(super) fn find_signature(bytes: &[u8]) -> Option<Signature> {
     .or_else(|| detect_pdf_after_junk(bytes))
 }
 
+/// Returns true if the first [`super::SAMPLE`] bytes contain a NUL.
 fn has_nul(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(super::SAMPLE)]).is_some()
 }
@@ -287,7 +288,7 @@ fn detect_tar(bytes: &[u8]) -> Option<Signature> {
 fn detect_pdf_after_junk(bytes: &[u8]) -> Option<Signature> {
     let head = bytes.get(..bytes.len().min(1024))?;
     let at = memchr::memmem::find(head, b"%PDF-1.")?;
-    // A text about PDF is not a PDF.
+    // A text that quotes the header of a PDF has no NUL.
     has_nul(bytes).then_some(())?;
     (at < 1024).then_some((Pdf, "application/pdf"))
 }

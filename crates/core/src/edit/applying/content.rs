@@ -24,7 +24,7 @@ struct EncodedFile<'a> {
 }
 
 impl<'a> EditContent<'a> {
-    /// Decodes a file.
+    /// Decodes a file; for one in UTF-8, the text is its bytes.
     pub(in crate::edit) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
         if encoding == Encoding::UTF_8 {
             return Self { text: Cow::Borrowed(bytes), encoded: None };
@@ -49,7 +49,7 @@ impl<'a> EditContent<'a> {
         }
     }
 
-    /// Returns a copy of the current text. Copying is free for a UTF-8 file without edits.
+    /// Returns a copy of the text as it is now. Copying is free for a UTF-8 file without edits.
     pub(in crate::edit) fn text_snapshot(&self) -> Cow<'a, [u8]> {
         self.text.clone()
     }

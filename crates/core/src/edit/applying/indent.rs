@@ -23,8 +23,8 @@ pub(in crate::edit) struct IndentMap {
 }
 
 impl IndentMap {
-    /// Records that a line indented as `sent` is indented as `file` in the file. The first record
-    /// for an indentation wins.
+    /// Records that the line `sent` of the edit is the line `file` of the file. The first record
+    /// for an indentation wins; blank lines are ignored.
     pub(in crate::edit) fn learn_pair(&mut self, sent: &[u8], file: &[u8]) {
         if trim(sent).is_empty() || trim(file).is_empty() {
             return;

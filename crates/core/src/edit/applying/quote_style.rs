@@ -10,7 +10,8 @@ pub(in crate::edit) struct QuoteMap {
 }
 
 impl QuoteMap {
-    /// Learns from a line as sent and the same line in the file.
+    /// Records the quotes, dashes and minus signs in which a line as sent differs from the same
+    /// line in the file.
     pub(in crate::edit) fn learn_pairs(&mut self, sent: &[u8], file: &[u8]) {
         if sent == file || (sent.is_ascii() && file.is_ascii()) {
             return;
@@ -45,7 +46,7 @@ impl QuoteMap {
         }
     }
 
-    /// Adds the pairs of another map.
+    /// Adds the pairs of another map that this one does not have.
     pub(in crate::edit) fn add_missing_pairs(&mut self, other: &Self) {
         for pair in &other.pairs {
             if !self.pairs.contains(pair) {
@@ -126,6 +127,7 @@ impl QuoteMap {
 const CURLY_AND_PLAIN_QUOTES: [(char, &str); 4] =
     [('\u{2018}', "'"), ('\u{2019}', "'"), ('\u{201c}', "\""), ('\u{201d}', "\"")];
 
+/// Returns true for an ASCII quote.
 fn is_plain_quote(text: &str) -> bool {
     matches!(text, "'" | "\"")
 }

@@ -32,7 +32,7 @@ pub(in crate::edit) struct Nearest {
     pub line: usize,
     /// The similar line (0-based) of the old text.
     pub old: usize,
-    /// True if the two differ in white space only.
+    /// Whether the two lines differ in white space only.
     pub whitespace_only: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Reports the outcome of each edit in a list that contains a refused one.
+//! Reports the outcome of each edit of a call in which one was refused.
 //!
 //! All edits are applied or none. To save the caller one attempt per mistake, the edits after the
 //! refused one are tried as well, as if the refused one did not exist.

@@ -32,13 +32,13 @@ pub(in crate::edit) enum Refusal {
     /// The old text matches the lines `file` except for its line `sent`. `there` is the file's line
     /// in that place, if there is one.
     Different { file: Range<usize>, sent: Vec<u8>, there: Option<usize> },
-    /// This line of the file is between replaced lines, and the old text does not have it.
+    /// The file's line `line` is between replaced lines, and the old text does not have it.
     Unmentioned { line: u64 },
-    /// The old text leaves lines out with `...` where the new text does not.
+    /// The old text leaves lines out with `...` and the new text does not leave out the same ones.
     Elided,
-    /// The search would exceed the budget.
+    /// A search for similar lines would exceed the budget of the call.
     TooLarge,
-    /// The call has too many edits or would write too much.
+    /// The call exceeds its budget with exact matches alone, or would write too much.
     TooMuch,
     /// The old text matches only in a tier that the edit's strictness excludes.
     TooLoose(Match),

@@ -15,7 +15,7 @@ pub(in crate::edit) enum AlignmentStep {
         file: Range<usize>,
         /// The similarity of the lines, from 0 to 1 for equal ones.
         likeness: f64,
-        /// The part of the file line that the old text does not cover.
+        /// The parts of the file line that the old text does not cover.
         cut: Cut,
     },
     /// This line (0-based) of the old text is not in the file.
@@ -28,9 +28,9 @@ pub(in crate::edit) enum AlignmentStep {
 /// the line. Bytes of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::edit) struct Cut {
-    /// Bytes before the old text.
+    /// The number of bytes of the line before the old text.
     pub head: usize,
-    /// Bytes after it.
+    /// The number of bytes of the line after the old text.
     pub tail: usize,
 }
 

@@ -7,7 +7,7 @@
 pub(in crate::edit) struct Bigrams {
     /// One bit for each of the 65,536 pairs.
     pairs: Vec<u64>,
-    /// The number of distinct pairs.
+    /// The number of distinct pairs in the set.
     pub len: usize,
 }
 

@@ -109,6 +109,6 @@ pub(in crate::edit) enum NoMatch {
     Different { place: Candidate, line: usize },
     /// Several positions match equally well.
     Several(Vec<Candidate>),
-    /// The search would exceed the budget.
+    /// The search would exceed the budget of the call.
     TooLarge,
 }

@@ -52,7 +52,7 @@ impl BitPattern {
     /// prefix and suffix are removed first.
     const MAX_WHOLE_BYTES: usize = 128;
 
-    /// Replaces the pattern.
+    /// Replaces the text that is compared with others.
     pub(in crate::edit) fn set_pattern(&mut self, bytes: &[u8]) {
         for (at, &byte) in self.bytes.iter().enumerate() {
             self.places[at / 64][usize::from(byte)] = 0;

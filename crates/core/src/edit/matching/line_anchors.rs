@@ -38,7 +38,7 @@ pub enum Insert {
     After,
 }
 
-/// The lines that an edit names.
+/// The lines that an edit names by their anchors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchors {
     /// The first line.

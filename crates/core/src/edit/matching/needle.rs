@@ -20,6 +20,7 @@ pub(in crate::edit) enum LineKind {
 }
 
 impl LineKind {
+    /// Returns the kind of a line.
     pub(in crate::edit) fn of(line: &[u8]) -> Self {
         let text = trim(line);
         let marks: [&[u8]; 4] = [b"//", b"/*", b"*/", b"<!--"];
@@ -47,7 +48,7 @@ pub(in crate::edit) fn line_weight(key: &[u8]) -> i32 {
     }
 }
 
-/// One line of the old text.
+/// One line of the old text: its text, its match key and the key's hash, its weight and its kind.
 pub(in crate::edit) struct NeedleLine<'e> {
     pub text: &'e [u8],
     pub key: Vec<u8>,

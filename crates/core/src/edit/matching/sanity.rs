@@ -183,8 +183,8 @@ fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
     Some(Splice { range: splice.range.start - at..splice.range.end, with: new.to_vec() })
 }
 
-/// Counts the bytes of the lines that contain a letter, digit or underscore. Lines such as a lone
-/// brace prove nothing and do not count.
+/// Returns the number of bytes of the lines that contain a letter, digit or underscore. Lines such
+/// as a lone brace prove nothing and do not count.
 fn significant_bytes(text: &[u8]) -> usize {
     text.split(|&byte| byte == b'\n').map(trim).filter(|line| has_word(line)).map(<[u8]>::len).sum()
 }

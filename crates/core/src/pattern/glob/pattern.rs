@@ -67,7 +67,7 @@ const BRACE_SEQUENCE: UnsupportedSyntax = UnsupportedSyntax {
     remedy: "write {1,2,3} or [1-3]",
 };
 
-/// A glob with its slashes parsed.
+/// A glob whose leading and trailing slashes are parsed.
 pub(super) struct Pattern<'a> {
     /// The glob as the caller wrote it, for errors.
     written: &'a str,
@@ -90,6 +90,7 @@ pub(super) enum NameTest<'a> {
 }
 
 impl<'a> Pattern<'a> {
+    /// Parses a glob up to its body, which [`Self::regex`] translates.
     pub fn parse(written: &'a str) -> Result<Self> {
         if written.len() > MAX_PATTERN_BYTES {
             return Err(Error::new(Code::LimitExceeded, "a glob is longer than 16384 bytes"));
@@ -221,6 +222,7 @@ fn is_sequence(inner: &str) -> bool {
     is_number(first) && is_number(last) || is_letter(first) && is_letter(last)
 }
 
+/// The error for a glob that is not valid.
 fn invalid_glob_error(pattern: &str, reason: &str) -> Error {
     let mut shown: String = pattern.chars().take(100).collect();
     if shown.len() < pattern.len() {

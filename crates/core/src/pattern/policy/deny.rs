@@ -31,6 +31,7 @@ pub(super) enum Ancestors {
 }
 
 impl DenyGlobs {
+    /// Compiles the deny globs of a policy.
     pub(super) fn new(config: &RulesConfig<'_>) -> Result<Self> {
         if config.deny.len() > MAX_GLOBS {
             return Err(Error::new(Code::LimitExceeded, "more than 4096 deny globs"));
@@ -55,6 +56,7 @@ impl DenyGlobs {
         })
     }
 
+    /// Returns true if a deny glob matches the path or, as `reach` says, a directory above it.
     pub(super) fn matches(&self, path: &[u8], reach: Ancestors) -> bool {
         if !self.absolute.is_empty()
             && let Some(rest) = path.strip_prefix(b"/")

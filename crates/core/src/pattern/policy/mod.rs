@@ -63,7 +63,7 @@ pub struct RulesConfig<'a> {
     pub cwd: &'a [u8],
     /// The absolute, resolved roots. A glob without a slash matches below each of them.
     pub roots: &'a [&'a [u8]],
-    /// Denied globs.
+    /// The deny globs.
     pub deny: &'a [String],
     /// Whether the protected paths of the table must not be changed.
     pub protect: bool,
@@ -103,7 +103,7 @@ crate::wire! {
         /// The path is an entry of git, such as `.git`: no directory above it may be moved or
         /// deleted.
         HOLDS = 16,
-        /// A write requires an approval.
+        /// Writing the path requires an approval.
         ASKS = 32,
         /// The path is part of a git repository if a directory above it has the other entries that
         /// make it one.

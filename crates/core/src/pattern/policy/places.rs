@@ -1,4 +1,4 @@
-//! Decides on a path by the table and by the rules that the host adds to it.
+//! Finds the rows that apply to a path: those of the table, and the rules that the host adds to it.
 
 use std::sync::{Arc, LazyLock};
 

@@ -40,7 +40,7 @@ impl RepositoryMarks {
         self.0 |= Self::mark_bit(name);
     }
 
-    /// Returns the union of both sets.
+    /// Returns the marks that are in either set.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

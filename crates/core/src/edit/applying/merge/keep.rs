@@ -1,4 +1,4 @@
-//! Decides which lines of the file an edit keeps.
+//! Decides which lines of the file stay unchanged by an edit.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const MIN_SIGNIFICANT_PUNCTUATION_BYTES: usize = 8;
 enum OldLineMistake {
     /// The line has other quotes or white space than the file, or a typo.
     Punctuation,
-    /// The file has this line joined to the previous one.
+    /// The file has the line joined to the previous one.
     LineBreak,
 }
 

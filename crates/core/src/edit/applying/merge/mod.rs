@@ -28,8 +28,8 @@ use write::{drop_existing_insertions, splice_lines};
 /// The reason why the edit cannot be applied at its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::edit) enum Conflict {
-    /// This line of the file (0-based) is between replaced lines, and the old text does not have
-    /// it.
+    /// The file's line with this index (0-based) is between replaced lines, and the old text does
+    /// not have it.
     Unmentioned(usize),
 }
 
@@ -49,7 +49,7 @@ enum BaseLine {
     FileOnly(usize),
 }
 
-/// One line of the result.
+/// One line of the text that replaces the file's lines.
 #[derive(Debug)]
 enum OutputLine {
     /// The line of the file with this index, unchanged.
