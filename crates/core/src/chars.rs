@@ -2,7 +2,7 @@
 
 /// Returns the number of Unicode code points in a text.
 pub fn count_chars(text: &str) -> usize {
-    // Counts the bytes that are not continuation bytes.
+    // Every code point has exactly one byte that is not a continuation byte (80 to BF).
     count_bytes(text.as_bytes(), |byte| byte as i8 >= -0x40)
 }
 
@@ -19,7 +19,7 @@ pub fn utf16_len(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    // Every scalar value is one unit, except those of four bytes, which are two.
+    // Each code point is one UTF-16 unit, except those of four bytes, which are two.
     count_chars(text) + count_bytes(text.as_bytes(), |byte| byte >= 0xf0)
 }
 

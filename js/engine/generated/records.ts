@@ -118,7 +118,7 @@ export interface Page {
   readonly totalLines: number | null;
   /** A lower bound of the number of lines of the file. */
   readonly atLeastLines: number;
-  /** The size of the file. */
+  /** The size of the file in bytes. */
   readonly size: number;
   /** The offset of the first byte of the page. */
   readonly startByte: number;

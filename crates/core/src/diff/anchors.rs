@@ -51,7 +51,7 @@ pub(super) fn split_at_unique_lines(
     let (mut x, mut y) = (region.before.start, region.after.start);
     let end = (region.before.end, region.after.end);
     for (to_x, to_y) in anchors.into_iter().chain([end]) {
-        // Most anchors are adjacent and leave an empty region between them.
+        // Most unique lines are adjacent, so that no region is left between them.
         if (x, y) != (to_x, to_y) {
             let mut part = Region { before: x..to_x, after: y..to_y };
             part.strip_common_ends(before, after);

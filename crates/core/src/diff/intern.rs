@@ -201,7 +201,8 @@ fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
         rest = more;
     }
     let (x, y) = match line.last_chunk::<16>() {
-        // Reads the last eight bytes again instead of copying the remainder.
+        // Reads the last 16 bytes, of which some were hashed already, instead of copying the
+        // remainder.
         Some(block) => pair(block),
         None => {
             let mut block = [0; 16];

@@ -70,11 +70,11 @@ pub(super) fn split_sides<'a>(
 ) -> (Side<'a>, Side<'a>, Twins, Margins) {
     let shared = same.head + common_prefix(&before[same.head..], &after[same.head..]);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
-    // The common prefix may overlap the known common suffix.
+    // The prefix may reach into the known common suffix; bytes that both cover count once.
     let known = same.tail.min(before.len() - start).min(after.len() - start);
     let ends = |text: &'a [u8]| &text[start..text.len() - known];
     let tail = known + common_suffix(ends(before), ends(after));
-    // The common suffix must begin at a line start on both sides.
+    // Shortens the common suffix to whole lines.
     let tail = memchr(b'\n', &before[before.len() - tail..]).map_or(0, |at| tail - at - 1);
 
     let (from, lead) = step_back(before, start, margin);

@@ -41,7 +41,8 @@ pub(super) fn mark_by_myers(
             marks.mark_region(&region);
             continue;
         }
-        // A line that the other side lacks cannot pair up, so it is left out.
+        // A line that does not occur on the other side stays marked as changed, so it is left out
+        // of the search.
         let shared = SharedLines::new(before, after, tokens, &region);
         let pairs = search.unchanged_pairs(&shared.before, &shared.after);
         marks.mark_region(&region);
@@ -166,7 +167,8 @@ impl PathSearch {
     ) -> Option<RegionSplit> {
         let (x0, x1) = (region.before.start as i32, region.before.end as i32);
         let (y0, y1) = (region.after.start as i32, region.after.end as i32);
-        // The slot of diagonal x - y, offset so that the lowest possible one is 0.
+        // Returns the index of diagonal x - y in `forward` and `backward`, so that the lowest
+        // possible diagonal has index 0.
         let slot = |diagonal: i32| (diagonal + after.len() as i32 + 1) as usize;
         let limits = (x0 - y1, x1 - y0);
         let (start, goal) = (x0 - y0, x1 - y1);

@@ -134,7 +134,7 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
         self.own[start - 1] = true;
         self.own[end - 1] = false;
         block.own = run_start(self.own, start - 1)..end - 1;
-        // The other side's block moves over one unchanged line as well.
+        // The block of the other text moves over one unchanged line as well.
         let other_end = block.other.start - 1;
         block.other = run_start(self.other, other_end)..other_end;
         true

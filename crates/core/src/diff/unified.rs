@@ -209,7 +209,8 @@ impl Printer<'_, '_> {
         let trail = context.min(old.end() - last.before.end);
         let lines = |from: u32, to: u32| (if from == to { from } else { from + 1 }, to - from);
         let (old_start, old_lines) = lines(first.before.start - lead, last.before.end + trail);
-        // With `ignore_whitespace`, unchanged lines still pair up one to one.
+        // With `ignore_whitespace` too, each unchanged line of one text is paired with one of the
+        // other.
         let after_end = (last.after.end + trail).min(new.end());
         let (new_start, new_lines) = lines(first.after.start - lead, after_end);
         for (marker, start, count) in [("@@ -", old_start, old_lines), (" +", new_start, new_lines)]

@@ -172,7 +172,8 @@ fn common_head(a: &str, b: &str, unit: TokenUnit) -> usize {
     if same == a.len() && same == b.len() {
         return same;
     }
-    // The last common character may continue differently, so the last token may not be common.
+    // After the last common character the texts may go on with the same token or not, so the token
+    // that contains it is not counted as common.
     let whole = (0..=same).rev().find(|&at| a.is_char_boundary(at)).unwrap_or(0);
     let mut chars = a[..whole].char_indices().rev();
     let mut after = chars.next();

@@ -231,8 +231,8 @@ fn letter_score(c: char, letters: &Letters) -> f64 {
         Letters::Asian(_) => return 0.0,
     };
     if let Some(rank) = known.chars().position(|letter| letter == c) {
-        // In a separate alphabet, a wrong decoding has all the letters too, but in other
-        // proportions.
+        // Decoded in a wrong encoding of the same alphabet, a text has all the letters too, but in
+        // other proportions.
         let count = known.chars().count();
         return if own { most - 0.8 * rank as f64 / count as f64 } else { most };
     }

@@ -154,7 +154,7 @@ impl Encoding {
     pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
         match self.0 {
             EncodingKind::Utf8 => match String::from_utf8_lossy(bytes) {
-                // A borrowed result means valid input: nothing was replaced.
+                // The result is borrowed only if all bytes are valid.
                 text @ Cow::Borrowed(_) => Decoded { text, lossy: false },
                 text => Decoded { text, lossy: true },
             },
@@ -353,7 +353,7 @@ pub(crate) fn encoding_by_label(bytes: &[u8], label: &str) -> Result<(Encoding, 
     let named = Encoding::for_label(label)?;
     let marked = bom(bytes);
     let encoding = match marked {
-        // The label "utf-16" leaves the byte order to the mark.
+        // For the label "utf-16", the mark decides the byte order.
         Some(marked) if label.eq_ignore_ascii_case("utf-16") => marked,
         _ => named,
     };

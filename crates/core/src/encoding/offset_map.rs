@@ -20,7 +20,7 @@ impl Encoding {
         match self.0 {
             EncodingKind::Utf8 if text.as_bytes() == bytes => Some(cuts.to_vec()),
             EncodingKind::Utf8 => {
-                // A run of invalid bytes became one U+FFFD.
+                // Decoding replaced each invalid sequence by one U+FFFD, which has three bytes.
                 let spans = bytes.utf8_chunks().flat_map(|chunk| {
                     let bad = chunk.invalid().len();
                     let valid = chunk.valid().chars().map(|c| (c.len_utf8(), c.len_utf8()));

@@ -48,7 +48,7 @@ pub(super) fn guess(sample: &[u8]) -> Encoding {
         detector.feed(&sample[fed..end], false);
         let found = detector.guess(None, chardetng::Utf8Detection::Deny);
         if end == sample.len() || before == Some(found) {
-            // GB18030 is a superset of GBK.
+            // GB18030 contains all of GBK, so it decodes the text too.
             return from_table(if found == encoding_rs::GBK {
                 encoding_rs::GB18030
             } else {

@@ -144,8 +144,8 @@ impl PathTable {
         let mut places = vec![0; range.len()];
         let mut count = 0;
         for (place, letters) in range.clone().zip(&self.letters[range]) {
-            // Avoids an unpredictable branch: the index is always written, and overwritten if it
-            // does not match.
+            // Without a branch, which the processor could not predict: the index is always written,
+            // and overwritten if the path does not match.
             places[count] = place as u32;
             let mut missing = wanted & !letters;
             for _ in 0..typos {

@@ -104,7 +104,7 @@ impl LineIndex {
                 return Ok(None);
             }
         }
-        // The block that contains line ending number `before`.
+        // The index of the block that contains line ending number `before`.
         let block = self.ends.partition_point(|&ends| ends < before) - 1;
         let mut left = before - self.ends[block];
         let mut offset = block as u64 * BYTES_PER_ENTRY;

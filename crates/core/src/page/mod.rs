@@ -55,7 +55,7 @@ crate::wire! {
         pub total_lines: Option<u64>,
         /// A lower bound of the number of lines of the file.
         pub at_least_lines: u64,
-        /// The size of the file.
+        /// The size of the file in bytes.
         pub size: u64,
         /// The offset of the first byte of the page.
         pub start_byte: u64,

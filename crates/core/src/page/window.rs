@@ -112,7 +112,7 @@ fn requested_length(
     let cap = request.content_bytes.saturating_mul(per_byte) as u64;
     let wanted = request.max_lines.unwrap_or(u64::MAX);
     let (mut length, mut lines) = (0, 0);
-    // A few lines do not need a whole chunk.
+    // For a few lines, less than a whole chunk is read first.
     let mut want = usize::try_from(wanted.saturating_mul(USUAL_LINE_BYTES))
         .unwrap_or(CHUNK_BYTES)
         .min(CHUNK_BYTES);

@@ -126,7 +126,8 @@ impl<'a> TargetFile<'a> {
         if lines.end == self.lines.len() && self.is_open_after(hunk, &part) && with.ends_with(b"\n")
         {
             with.pop();
-            // A CR is removed with its LF, unless it is from the patch or ended no line.
+            // The CR of a removed CRLF goes too, unless the patch wrote it literally or it belongs
+            // to a last line without LF.
             let last =
                 hunk.lines[part.clone()].iter().rev().find(|line| line.mark != Mark::Removed);
             let is_line_end = match last.map(|line| line.mark) {

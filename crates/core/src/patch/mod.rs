@@ -83,7 +83,7 @@ pub struct FilePatch {
     pub binary: bool,
     /// Whether the patch deletes the file without its content, so that the content need not match.
     pub unchecked: bool,
-    /// The changes.
+    /// The hunks, in the order of the patch.
     pub hunks: Vec<Hunk>,
     /// The line of the patch (1-based) at which this file begins.
     pub line: usize,

@@ -42,7 +42,7 @@ pub fn classify(content: &[u8]) -> (ContentClass, &[u8]) {
         None => (ContentClass::Text, content),
         // The bytes that decide whether content is binary begin after the byte order mark.
         Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(marked) => (ContentClass::Binary, &[]),
-        // Searches read the content up to the NUL.
+        // A search stops at the NUL too.
         Some(nul) => (ContentClass::Whole, &content[..nul]),
     }
 }

@@ -127,7 +127,7 @@ pub(super) enum Strategy {
 
 impl std::fmt::Debug for Query {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The automata would print as megabytes.
+        // The automata are left out, because they would print as megabytes.
         f.debug_struct("Query").field("way", &self.way).finish_non_exhaustive()
     }
 }
@@ -173,7 +173,7 @@ impl Query {
             .nest_limit(MAX_NESTING)
             .size_limit(MAX_AUTOMATON_BYTES)
             .dfa_size_limit(MAX_STATES_BYTES)
-            // `$` must hold before CRLF. Elsewhere the CRLF mode would only cost speed.
+            // In this mode `$` matches before CRLF. Without `$` the mode would only cost speed.
             .crlf(traits.line_end && !traits.names_cr);
         if options.multiline {
             let matcher = builder.line_terminator(None).build(pattern).map_err(build_error)?;

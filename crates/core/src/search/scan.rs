@@ -24,8 +24,9 @@ pub(super) struct Scan<'a> {
     nul: Option<usize>,
     /// Whether matches are searched for directly, and not lines that may match.
     direct: bool,
-    /// The byte offset up to which lines are counted; there are `lines` of them.
+    /// The byte offset up to which lines are counted.
     counted: usize,
+    /// The number of the line at `counted`.
     lines: u64,
     before: Vec<Line<'a>>,
     /// The lines of a match after its first.
@@ -87,7 +88,7 @@ impl<'a> Scan<'a> {
 
     /// Runs the search and returns its outcome.
     pub fn run(mut self) -> SearchOutcome {
-        // The receiver and the limits end the scan early.
+        // A break only says that the receiver, a limit or the interrupt ended the scan early.
         let _ = match self.query.way {
             Strategy::Buffer => self.scan_within_lines(),
             Strategy::EachLine => self.scan_each_line(),
@@ -116,7 +117,8 @@ impl<'a> Scan<'a> {
                     LineMatch::Match(place) => {
                         let place = from + place.start..from + place.end;
                         if place.end > self.content_end(&line) {
-                            // The match includes the CR; without it the line may not match.
+                            // The match includes the CR of the line ending, and without it the line
+                            // may not match.
                             self.report_line_if_match(line)?;
                         } else {
                             self.report_hit(line, place)?;

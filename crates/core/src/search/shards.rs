@@ -153,7 +153,7 @@ impl Shards {
             shard.words_with_all(first, &mut left);
         }
         for &gram in rest {
-            // A separate loop, so that no access waits for the result of another.
+            // A loop of its own, so that no memory access waits for the result of another.
             for left in &mut left {
                 left.columns &= left.shard.word(gram, left.at);
             }

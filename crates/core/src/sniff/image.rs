@@ -39,7 +39,7 @@ fn read_le32(bytes: &[u8], at: usize) -> Option<u32> {
 /// Returns the size of a PNG from its header.
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let side = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
-    // Apple's variant has an extra chunk before the header.
+    // Apple's variant of PNG has the chunk `CgBI` before the header.
     let header = if bytes.get(12..16)? == b"CgBI" { 32 } else { 16 };
     Some((side(header)?, side(header + 4)?))
 }
@@ -53,7 +53,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
             at += 1;
         }
         match bytes.get(at + 1)? {
-            // Frame headers: all of C0–CF except the tables among them.
+            // The frame headers are C0 to CF without C4, C8 and CC, which mark other segments.
             0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf => {
                 return Some((read_be16(bytes, at + 7)?, read_be16(bytes, at + 5)?));
             }

@@ -79,7 +79,8 @@ pub(super) fn find_signature(bytes: &[u8]) -> Option<Signature> {
     if let Some(&(_, kind, mime)) = found {
         return match mime {
             "audio/ogg" => Some(detect_ogg(bytes)),
-            // Two bytes do not suffice to exclude a text that begins with `ÿ` LF.
+            // The two bytes of this signature may also be a text that begins with `ÿ` and LF, so a
+            // NUL is required.
             "image/jxl" if bytes[0] == 0xff && !has_nul(bytes) => None,
             "application/x-compress" if !has_nul(bytes) && bytes.len() > 512 => None,
             "application/vnd.apache.parquet" | "application/x-gguf" if !has_nul(bytes) => None,

@@ -55,7 +55,8 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     }
     let high = sum(0x80, 0xff);
     let blanks = counts[0x20] + counts[0x0a] + counts[0x09] + counts[0x0d];
-    // Mostly ASCII words with some letters of another encoding; a single word may have many.
+    // Text in an alphabet is mostly ASCII words with some other letters; a single word may have
+    // many.
     if high * 10 <= total * 3
         || (odd == 0 && high * 2 <= total)
         || (blanks * 40 >= total && sum(0x20, 0x7e) * 12 >= total)
@@ -72,7 +73,7 @@ fn is_thai(sample: &[u8]) -> bool {
     let (mut before, mut marks) = (b' ', 0u32);
     for &byte in sample {
         let mark = matches!(byte, 0xd1 | 0xd4..=0xda | 0xe7..=0xee);
-        // The few signs of windows-874: euro, dots, quotes, dashes, no-break space.
+        // The signs of windows-874 besides the letters: euro, dots, quotes, dashes, no-break space.
         let known = matches!(byte, 0..=0x80 | 0x85 | 0x91..=0x97 | 0xa0..=0xda | 0xdf..=0xfb);
         if !known || (mark && before < 0xa1) {
             return false;
@@ -87,7 +88,7 @@ fn is_thai(sample: &[u8]) -> bool {
 /// Returns true if nearly all non-ASCII bytes form pairs of one East Asian encoding, most of them
 /// frequent characters.
 fn is_east_asian(sample: &[u8]) -> bool {
-    // Shift-JIS: kana, punctuation, level 1 of the ideographs.
+    // Shift-JIS, whose common characters are kana, punctuation and level 1 of the ideographs.
     has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
@@ -95,7 +96,7 @@ fn is_east_asian(sample: &[u8]) -> bool {
         |lead, _| matches!(lead, 0x81..=0x83 | 0x88..=0x97),
         |single| matches!(single, 0xa1..=0xdf),
     )
-    // EUC-JP and EUC-KR: kana or hangul, punctuation, level 1.
+    // EUC-JP and EUC-KR, whose common characters are kana or hangul, punctuation and level 1.
     || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x8e | 0xa1..=0xfe),
@@ -103,7 +104,7 @@ fn is_east_asian(sample: &[u8]) -> bool {
         |lead, _| matches!(lead, 0xa1 | 0xa3..=0xa5 | 0xb0..=0xcf),
         |_| false,
     )
-    // GBK and GB18030: punctuation, level 1.
+    // GBK and GB18030, whose common characters are punctuation and level 1.
     || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0xfe),
@@ -111,7 +112,7 @@ fn is_east_asian(sample: &[u8]) -> bool {
         |lead, trail| trail >= 0xa1 && matches!(lead, 0xa1 | 0xa3 | 0xb0..=0xd7),
         |single| single == 0x80,
     )
-    // Big5: punctuation, level 1.
+    // Big5, whose common characters are punctuation and level 1.
     || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0xfe),

@@ -72,7 +72,7 @@ fn is_device(name: &str) -> bool {
         return false;
     };
     let mut digits = port.chars();
-    // Windows accepts superscripts as digits.
+    // Windows accepts superscript digits in the names of ports.
     matches!(digits.next(), Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'))
         && digits.next().is_none()
 }

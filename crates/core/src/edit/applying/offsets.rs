@@ -46,7 +46,7 @@ impl LineOffsets {
                 shifts.push((line - u64::from(inserted), lines));
             }
         }
-        // Line numbers refer to the text before the edit, so the last one comes first.
+        // All lines are those before the edit, so the last shift is applied first.
         self.shifts.extend(shifts.into_iter().rev());
     }
 

@@ -31,7 +31,7 @@ impl QuoteMap {
                 file.next();
             }
             if fold_char(a) != fold_char(b) {
-                // The lines differ in other characters too, so the rest does not pair up.
+                // From here on the lines differ in other characters, so the rest cannot be paired.
                 break;
             }
             let typographic = fold_char(a) != a || fold_char(b) != b;
@@ -108,7 +108,8 @@ impl QuoteMap {
         let mut targets = self.pairs.iter().filter(|(sent, _)| *sent == c).map(|(_, file)| *file);
         match (targets.next(), targets.next(), targets.next()) {
             (Some(only), None, None) => Some(only),
-            // One plain quote stands for both an opening and a closing one.
+            // The plain quote of the edit stands for both an opening and a closing quote of the
+            // file.
             (Some(a), Some(b), None) => {
                 let opens = before.is_whitespace() || "([{<-\u{2013}\u{2014}".contains(before);
                 let opening = |text: &str| matches!(text, "\u{2018}" | "\u{201c}");

@@ -60,7 +60,8 @@ pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<N
         if candidate.is_empty() || total == 0 {
             continue;
         }
-        // A candidate of a very different length cannot share enough.
+        // A line of a very different length cannot share enough pairs to be better than the best so
+        // far.
         let most = 2 * pairs.len.min(candidate.len());
         if best.is_some_and(|(score, _)| most as f64 / total as f64 <= score) {
             continue;

@@ -92,7 +92,7 @@ pub(in crate::edit) fn find_elided(
 /// Removes the positions of each part after which no position of the next part follows within
 /// [`MAX_ELIDED_LINES`], and those that no position of the previous part precedes.
 fn keep_ordered(places: &mut [Candidates]) {
-    // The lines of the positions of a part are in ascending order.
+    // The positions of each part are in ascending order.
     let ranges = |places: &Candidates| -> Vec<Range<usize>> {
         (0..places.len()).map(|at| places.lines_of(at)).collect()
     };
@@ -138,7 +138,7 @@ pub(in crate::edit) fn is_elision(line: &[u8]) -> bool {
     }
     let rest = text.trim_start_matches(['.', '\u{2026}']);
     let words = rest.trim_end_matches(['.', '\u{2026}']);
-    // `...props` spreads a value; `... props` leaves lines out.
+    // `...props` is code that spreads a value; `... props` stands for left-out lines.
     let is_marker = rest.is_empty() || rest.starts_with(' ') || whole.len() > text.len();
     let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '\'' | '(' | ')');
     is_marker && words.len() <= 48 && words.chars().all(plain)

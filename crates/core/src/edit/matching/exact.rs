@@ -201,7 +201,8 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
         .collect();
     let before = memrchr(b'\n', &text[..range.start]).map(|lf| &text[end_at(lf)]);
     let after = memchr(b'\n', &text[range.end..]).map(|lf| &text[end_at(range.end + lf)]);
-    // For a text within one line, that line's own ending comes first.
+    // A replaced text within one line contains no line ending, so that of its line, which follows,
+    // comes first.
     let mut last = region.first().copied().or(after).or(before).unwrap_or(b"\n");
 
     let (old, new) = (crate::diff::split(old), crate::diff::split(new));

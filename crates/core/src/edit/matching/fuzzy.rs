@@ -173,15 +173,15 @@ fn is_new_text_at(
     if !new.iter().any(|hash| needle.new_only_hashes.contains(hash)) {
         return false;
     }
-    // Blank lines do not count, so the window has room for as many again.
+    // Blank lines are skipped, so twice as many lines as the new text has are inspected.
     let reach = 2 * new.len();
     let around = file.start.saturating_sub(reach)..(file.end + reach).min(hay.len());
     let lines: Vec<usize> = around.filter(|&line| hay.lens[line] > 0).collect();
     let hashes: Vec<u64> = lines.iter().map(|&line| hay.hashes[line]).collect();
     kmp::find_all(&hashes, &new).into_iter().any(|at| {
         let (first, last) = (lines[at], lines[at + new.len() - 1]);
-        // If the old text has lines around those of the new text and none is added, the edit
-        // removes lines.
+        // If the old text has further lines around those of the new text and none is added, the
+        // edit removes lines and is not applied yet.
         let shorter =
             lines.iter().any(|line| file.contains(line) && !(first..=last).contains(line));
         let within = first >= file.start && last < file.end;

@@ -11,7 +11,7 @@ pub(in crate::edit) const LINE_COST: i32 = 10_000;
 /// The kind of a line, which determines how the matcher may treat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::edit) enum LineKind {
-    /// White space only.
+    /// A line of white space only.
     Blank,
     /// A comment, which models tend to leave out.
     Comment,
@@ -57,7 +57,7 @@ pub(in crate::edit) struct NeedleLine<'e> {
     pub kind: LineKind,
 }
 
-/// The old text to search for.
+/// The old text of an edit as lines to search for.
 pub(in crate::edit) struct Needle<'e> {
     pub lines: Vec<NeedleLine<'e>>,
     /// The sum of the weights of all lines.

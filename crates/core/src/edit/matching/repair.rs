@@ -166,7 +166,8 @@ fn remove_line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     if numbers.is_empty() || !ascending {
         return None;
     }
-    // `9| a` is `a` after a blank, or ` a` without one; the new text decides.
+    // `9| a` stands for `a` in a listing with a blank after the bar, or for ` a` in one without;
+    // the new text decides.
     let wider: Option<Vec<&str>> = plain
         .iter()
         .map(|line| if line.is_empty() { Some(*line) } else { line.strip_prefix(' ') })

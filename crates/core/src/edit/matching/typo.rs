@@ -13,7 +13,7 @@ const MAX_TYPOS: usize = 2;
 /// Returns true if `sent` differs from `file` only by at most [`MAX_TYPOS`] typos, white space and
 /// the kind of quotes. `known` returns true for a word that the file contains.
 pub(in crate::edit) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -> bool {
-    // A long dash may stand for one hyphen or for two.
+    // An en or em dash may stand for one hyphen or for two.
     let dashed = [&b"\xe2\x80\x93"[..], b"\xe2\x80\x94"]
         .iter()
         .any(|dash| memchr::memmem::find(sent, dash).is_some());

@@ -333,7 +333,7 @@ struct Matcher {
 
 impl Matcher {
     fn matches(&self, path: &[u8]) -> bool {
-        // No suffix contains a slash, so the end of the path is the end of the name.
+        // Suffixes contain no slash, so they are compared with the end of the whole path.
         self.suffixes.iter().any(|suffix| ends_with(path, suffix))
             || !(self.names.is_empty() && self.affixes.is_empty()) && self.matches_name(path)
             || self.regex.as_ref().is_some_and(|regex| regex.is_match(path))

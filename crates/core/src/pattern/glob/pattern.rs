@@ -119,7 +119,7 @@ impl<'a> Pattern<'a> {
         if let Some(UnsupportedSyntax { reason, remedy }) = find_unsupported_syntax(body) {
             return Err(invalid_glob_error(written, reason).hint(*remedy));
         }
-        // A pattern after `**/` matches at any depth, like one without a slash.
+        // A pattern that begins with `**/` matches at any depth, like one without a slash.
         let mut floating = false;
         while let Some(rest) = body.strip_prefix("**/") {
             body = rest.trim_start_matches('/');
@@ -186,7 +186,7 @@ fn find_unsupported_syntax(body: &str) -> Option<&'static UnsupportedSyntax> {
             }
             '[' => {
                 let inner = rest.trim_start_matches(['!', '^']);
-                // `]` as the first character of a class is literal.
+                // A `]` that comes first in a class is a literal character.
                 let inner = inner.strip_prefix(|_: char| true).unwrap_or_default();
                 rest = inner.split_once(']').map_or(rest, |(_, after)| after);
             }

@@ -260,7 +260,8 @@ impl Stack {
                 break;
             }
             for (kind, rules) in &here.lists {
-                // The user's excludes apply in every repository, relative to its top.
+                // The user's excludes (`core.excludesFile`) apply in every repository, relative to
+                // its top.
                 let base = match repository {
                     Some(top) if *kind == IgnoreKind::GLOBAL => top,
                     Some(_) if kind.is_git() => continue,

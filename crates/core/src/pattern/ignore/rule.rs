@@ -51,7 +51,7 @@ pub(super) enum Token {
     Star,
     /// `[...]`, as a set of bytes.
     Class(Box<[bool; 256]>),
-    /// `/`, only while a pattern is parsed.
+    /// `/`; occurs only while a pattern is parsed, not in a rule.
     Slash,
 }
 

@@ -74,7 +74,7 @@ pub struct RepositoryParts<'p> {
 }
 
 impl<'p> RepositoryParts<'p> {
-    /// Starts at the beginning of an absolute path.
+    /// Creates the iterator for an absolute path.
     pub fn new(path: &'p [u8]) -> Self {
         Self { path, at: 0 }
     }
@@ -105,8 +105,8 @@ fn is_git_directory(dir: &[u8]) -> bool {
 }
 
 fn is_repository_entry(name: &[u8]) -> bool {
-    // This runs for every path, so names are folded only if they contain characters that volumes
-    // ignore.
+    // For speed, because every path is checked, names are folded only if they contain characters
+    // that volumes ignore.
     if is_unusual(name) {
         return REPOSITORY_ENTRIES.contains(&&*folded(name));
     }

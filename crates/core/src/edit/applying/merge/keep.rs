@@ -45,7 +45,8 @@ impl Merge<'_, '_> {
                     return [indent(text), trim(text)].concat();
                 };
                 let blanks = indent(self.hay.line(unit.file.start));
-                // The rest of a line that was broken is indented like its first part.
+                // A line of the file that the old text broke in several: the later parts are
+                // indented like the first.
                 let deeper = indent(text).strip_prefix(indent(self.old[unit.old.start]));
                 [blanks, deeper.unwrap_or_default(), trim(text)].concat()
             });
@@ -60,8 +61,8 @@ impl Merge<'_, '_> {
         self.slide_blank_lines();
     }
 
-    /// Moves kept blank lines: one before a forgotten line is paired with the first possible blank
-    /// line of the new text, so that insertions come after both.
+    /// Changes which blank lines are paired: a kept blank line before a forgotten line is paired
+    /// with the first possible blank line of the new text, so that insertions come after both.
     pub(super) fn slide_blank_lines(&mut self) {
         let blank = |line: &[u8]| trim(line).is_empty();
         let mut first = 0;
@@ -238,7 +239,8 @@ impl Merge<'_, '_> {
                         None => seen,
                     }
                 }
-                // A line that the old text forgot but the new text has.
+                // A line of the file that the old text forgot, paired with an equal line of the new
+                // text if there is one.
                 BaseLine::FileOnly(line) => {
                     let key = match_key(self.hay.line(*line));
                     let is_significant = has_word(&key)

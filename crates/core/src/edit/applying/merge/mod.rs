@@ -222,8 +222,8 @@ impl<'m, 'e> Merge<'m, 'e> {
                     base.extend(old.clone().map(BaseLine::Old));
                     units.push(LineGroup { old: old.clone(), file: file.clone(), cut: *cut });
                 }
-                // Only blank lines can be missing from the file. If the new text changes one, the
-                // file has nothing to change.
+                // The alignment lets only blank lines be missing from the file. If the new text
+                // changes one, there is nothing in the file to change.
                 AlignmentStep::OldOnly(line) => {
                     lost.push(base.len());
                     base.push(BaseLine::Old(*line));

@@ -92,7 +92,7 @@ impl Merge<'_, '_> {
             return in_file_style;
         }
         let theirs = trim(self.new[new]);
-        // In a line that changed much, the file's white space fits no longer.
+        // If the edit changes much of the line, the file's white space within it fits no longer.
         if without_whitespace(base) == without_whitespace(ours)
             && similarity(base, theirs, MIN_RETAINED_SIMILARITY) == 0.0
         {
