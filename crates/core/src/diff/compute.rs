@@ -11,7 +11,7 @@ use super::intern::Tokens;
 use super::lines::{self, Margins, SharedMargins, Side};
 use super::marks::{Marks, Region};
 use super::myers::mark_by_myers;
-use super::slide::{has_movable_block, slide};
+use super::slide::{has_movable_block, slide_changes};
 use super::{Algorithm, Change, Comparison, DiffOptions};
 
 /// The number of common lines that are kept before and after the differing part. Sliding a change
@@ -103,7 +103,7 @@ fn slid_marks(
     if has_movable_block(&tokens, &marks) {
         tokens.add_common_lines(&before[..lead], &before[before.len() - trail..]);
         marks.add_unmarked(lead, trail);
-        slide(&tokens, &mut marks);
+        slide_changes(&tokens, &mut marks);
     } else {
         marks.add_unmarked(lead, trail);
     }

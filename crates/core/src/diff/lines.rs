@@ -83,7 +83,7 @@ pub(super) fn split_sides<'a>(
     let keep_tail = to - (before.len() - tail);
     let end = |text: &[u8]| text.len() - tail + keep_tail;
     let (old, new) = (&before[from..end(before)], &after[from..end(after)]);
-    let lines = split(old);
+    let lines = split_lines(old);
     let (twin_lines, twins) = split_beside_old(new, old, &lines);
     let old = Side { lines, skipped, cut: end(before) < before.len() };
     let new = Side { lines: twin_lines, skipped, cut: end(after) < after.len() };
@@ -91,7 +91,7 @@ pub(super) fn split_sides<'a>(
 }
 
 /// Splits a text into lines, each with its LF; the last line may lack it.
-pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
+pub(crate) fn split_lines(text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::with_capacity(text.len() / 24 + 4);
     let mut from = 0;
     let (blocks, rest) = text.as_chunks::<SIMD_BLOCK_BYTES>();
@@ -209,14 +209,14 @@ pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::split_lines;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn lines_end_with_lf_and_nowhere_else(text in "[a\n\u{8a}\u{10a}]{0,200}") {
             let expected: Vec<&[u8]> = text.as_bytes().split_inclusive(|&byte| byte == b'\n').collect();
-            prop_assert_eq!(split(text.as_bytes()), expected);
+            prop_assert_eq!(split_lines(text.as_bytes()), expected);
         }
     }
 }

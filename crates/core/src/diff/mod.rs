@@ -33,7 +33,7 @@ pub(crate) use compute::changes_between;
 pub(crate) use intern::hash;
 pub(crate) use lines::SharedMargins;
 pub use lines::Side;
-pub(crate) use lines::split;
+pub(crate) use lines::split_lines;
 pub(crate) use pack::append;
 pub use pack::{DiffCall, diff_called, diff_packed};
 pub use unified::{DiffHeader, DisplayLimits, Unified};

@@ -19,7 +19,7 @@ const MAX_MYERS_STEPS: u64 = 60_000_000;
 /// The number of rounds after which the search may stop before it finds a minimal result, or the
 /// square root of the region's lines if that is larger. A round extends the paths by one changed
 /// line from both ends.
-const MIN_ROUNDS: usize = 256;
+const MIN_SEARCH_ROUNDS: usize = 256;
 /// The number of search steps before a table is considered, so that small regions are split as git
 /// splits them. A step takes as long as four words of a table.
 const MIN_STEPS_BEFORE_TABLE: u64 = 16_384;
@@ -176,7 +176,7 @@ impl PathSearch {
         let (mut ahead, mut behind) = (start..=start, goal..=goal);
         self.forward[slot(start)] = x0;
         self.backward[slot(goal)] = x1;
-        let patience = MIN_ROUNDS.max(region.len().isqrt());
+        let patience = MIN_SEARCH_ROUNDS.max(region.len().isqrt());
         let table =
             bits::table_words(region.before.len(), region.after.len()).map(|words| words as u64);
         let mut spent = 0;

@@ -14,7 +14,7 @@ use super::intern::Tokens;
 use super::marks::{Marks, count_leading_marked, count_leading_unmarked};
 
 /// Slides the changes of both sides to their best positions.
-pub(super) fn slide(tokens: &Tokens<'_>, marks: &mut Marks) {
+pub(super) fn slide_changes(tokens: &Tokens<'_>, marks: &mut Marks) {
     let level = |token: Token| IndentLevel::for_ascii_line(tokens.line(token).iter().copied(), 8);
     let Marks { removed, added } = marks;
     Slider { lines: &tokens.before, own: removed, other: added, indent_of: level }.slide_all();

@@ -154,8 +154,8 @@ fn pathological_texts_are_bounded() {
 
 /// Applies the changes to the old text and returns the result.
 fn rebuilt(before: &str, after: &str, changes: &[Change]) -> String {
-    let old = super::lines::split(before.as_bytes());
-    let new = super::lines::split(after.as_bytes());
+    let old = super::lines::split_lines(before.as_bytes());
+    let new = super::lines::split_lines(after.as_bytes());
     let mut bytes: Vec<&[u8]> = Vec::new();
     let mut next = 0;
     for change in changes {

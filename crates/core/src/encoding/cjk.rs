@@ -7,7 +7,7 @@
 
 use encoding_rs::{BIG5, DecoderResult, EUC_JP, EUC_KR, Encoding, GB18030, SHIFT_JIS};
 
-use super::ideographs::{HANZI, STOPS, is_ideograph};
+use super::ideographs::{CJK_PUNCTUATION, FREQUENT_HANZI, is_ideograph};
 
 /// The number of bytes that are inspected, from the first non-ASCII byte on.
 const MAX_SAMPLED_BYTES: usize = 160;
@@ -35,7 +35,7 @@ pub(super) fn detect_certain(bytes: &[u8]) -> Option<&'static Encoding> {
 struct CharCounts {
     /// All non-ASCII characters.
     all: usize,
-    /// Punctuation of CJK texts ([`STOPS`]).
+    /// Punctuation of CJK texts ([`CJK_PUNCTUATION`]).
     stops: usize,
     hiragana: usize,
     katakana: usize,
@@ -96,10 +96,10 @@ impl CharCounts {
             }
             _ if is_ideograph(c) => {
                 self.ideographs += 1;
-                self.frequent_hanzi += usize::from(HANZI.has(c));
+                self.frequent_hanzi += usize::from(FREQUENT_HANZI.has(c));
             }
             _ => {
-                let stop = char::from_u32(c).is_some_and(|c| STOPS.contains(c));
+                let stop = char::from_u32(c).is_some_and(|c| CJK_PUNCTUATION.contains(c));
                 self.stops += usize::from(stop);
             }
         }

@@ -4,7 +4,7 @@
 //! Words of one script with usual capitalisation and frequent letters raise a candidate's score;
 //! symbols inside words and rare characters lower it.
 
-use super::ideographs::{HANZI, KANJI, STOPS, is_ideograph};
+use super::ideographs::{CJK_PUNCTUATION, FREQUENT_HANZI, FREQUENT_KANJI, is_ideograph};
 use super::platform::Platform;
 
 /// The encoding that is assumed if no candidate scores more than [`MIN_SCORE`].
@@ -17,7 +17,7 @@ pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
     let mut best = (FALLBACK_ENCODING, MIN_SCORE);
     // Languages of one encoding are adjacent in the list, so its characters are fetched once.
     let mut code_page: Option<(&str, Option<CodePage>)> = None;
-    for (names, letters) in CANDIDATES {
+    for (names, letters) in ENCODING_CANDIDATES {
         for &name in *names {
             let points = match letters {
                 Letters::Asian(script) => score_cjk(platform, name, *script, sample),
@@ -26,7 +26,7 @@ pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
                         code_page = Some((name, CodePage::of(platform, name)));
                     }
                     let known = code_page.as_ref().and_then(|(_, code_page)| code_page.as_ref());
-                    known.and_then(|code_page| code_page.score(letters, sample))
+                    known.and_then(|code_page| code_page.score_language(letters, sample))
                 }
             };
             if let Some(points) = points
@@ -60,24 +60,24 @@ enum Script {
 }
 
 /// The letters of Russian, Ukrainian and Belarusian, frequent ones first.
-const CYRILLIC: &str = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґ";
+const CYRILLIC_LETTERS: &str = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґ";
 /// The letters of Serbian and Macedonian, frequent ones first.
-const SERBIAN: &str = "аоеинрсјтвукдмлпгзбшчжцхњћљђфџќѓѕ";
-const GREEK: &str = "αοιετσνηυρπκμλςδγάίόχήέύφωθβώξζψϊϋΐΰ";
-const HEBREW: &str = "יוהלאמתרבשנדעחקפםטצגכסןזךףץ";
-const ARABIC: &str = "الينمترودبسعفهكحقجةىصشطأخضثإءذغظؤئآ";
-const THAI: &str = "านรอกเงมยลวดทสตะปบคหแจพชขใไโผซถธศณฉภษฐฟญฮฝ่้็ัิีืุู์ำ";
+const SERBIAN_LETTERS: &str = "аоеинрсјтвукдмлпгзбшчжцхњћљђфџќѓѕ";
+const GREEK_LETTERS: &str = "αοιετσνηυρπκμλςδγάίόχήέύφωθβώξζψϊϋΐΰ";
+const HEBREW_LETTERS: &str = "יוהלאמתרבשנדעחקפםטצגכסןזךףץ";
+const ARABIC_LETTERS: &str = "الينمترودبسعفهكحقجةىصشطأخضثإءذغظؤئآ";
+const THAI_LETTERS: &str = "านรอกเงมยลวดทสตะปบคหแจพชขใไโผซถธศณฉภษฐฟญฮฝ่้็ัิีืุู์ำ";
 
 /// Encodings, by their names, and the letters of a language written in them.
 type EncodingCandidate = (&'static [&'static str], Letters);
 
-const CANDIDATES: &[EncodingCandidate] = &[
+const ENCODING_CANDIDATES: &[EncodingCandidate] = &[
     (&["windows-1252"], Letters::Latin("éèêëàâäáãåçùûüúôöóõòîïíìñßøæœ", 0.7)),
     (&["shift_jis", "euc-jp"], Letters::Asian(Script::Japanese)),
     (&["gb18030", "big5"], Letters::Asian(Script::Chinese)),
     (&["euc-kr"], Letters::Asian(Script::Korean)),
-    (&["windows-1251", "koi8-u", "ibm866", "iso-8859-5"], Letters::NonLatin(CYRILLIC)),
-    (&["windows-1251", "iso-8859-5"], Letters::NonLatin(SERBIAN)),
+    (&["windows-1251", "koi8-u", "ibm866", "iso-8859-5"], Letters::NonLatin(CYRILLIC_LETTERS)),
+    (&["windows-1251", "iso-8859-5"], Letters::NonLatin(SERBIAN_LETTERS)),
     (&["windows-1252"], Letters::Latin("éàèêçùâîôûëïœæ", 1.0)),
     (&["windows-1252"], Letters::Latin("äüöß", 1.0)),
     (&["windows-1252"], Letters::Latin("óáíéñúü", 1.0)),
@@ -100,14 +100,14 @@ const CANDIDATES: &[EncodingCandidate] = &[
     (&["windows-1257"], Letters::Latin("ėšįųžąūčę", 1.0)),
     (&["windows-1257"], Letters::Latin("āīēūņšļģķžč", 1.0)),
     (&["windows-1257"], Letters::Latin("äõüöšž", 1.0)),
-    (&["windows-1253", "iso-8859-7"], Letters::NonLatin(GREEK)),
-    (&["windows-1255"], Letters::NonLatin(HEBREW)),
-    (&["windows-1256", "iso-8859-6"], Letters::NonLatin(ARABIC)),
-    (&["windows-874"], Letters::NonLatin(THAI)),
+    (&["windows-1253", "iso-8859-7"], Letters::NonLatin(GREEK_LETTERS)),
+    (&["windows-1255"], Letters::NonLatin(HEBREW_LETTERS)),
+    (&["windows-1256", "iso-8859-6"], Letters::NonLatin(ARABIC_LETTERS)),
+    (&["windows-874"], Letters::NonLatin(THAI_LETTERS)),
 ];
 
 /// Signs beyond ASCII that are usual between words.
-const QUOTES: &str = "«»„“”’‘–—…°§€·•№©®£¿¡\u{a0}";
+const COMMON_SIGNS: &str = "«»„“”’‘–—…°§€·•№©®£¿¡\u{a0}";
 
 /// Returns the score of an encoding of Chinese, Japanese or Korean (CJK); `None` if the bytes are
 /// invalid in it or the host does not have it.
@@ -119,7 +119,7 @@ fn score_cjk(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> 
     }
     let text = (platform.decode)(name, sample);
     let text = text.strip_suffix(char::REPLACEMENT_CHARACTER).unwrap_or(&text);
-    let frequent = if script == Script::Japanese { &KANJI } else { &HANZI };
+    let frequent = if script == Script::Japanese { &FREQUENT_KANJI } else { &FREQUENT_HANZI };
     let points: f64 = text
         .chars()
         .filter(|c| !c.is_ascii())
@@ -130,7 +130,7 @@ fn score_cjk(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> 
                 Script::Korean => -1.0,
                 _ => 0.1,
             },
-            false if STOPS.contains(c) => 1.0,
+            false if CJK_PUNCTUATION.contains(c) => 1.0,
             false => match (script, c) {
                 (Script::Japanese, '\u{3041}'..='\u{3096}') => 1.8,
                 (Script::Japanese, '\u{30a1}'..='\u{30fe}') => 1.3,
@@ -147,13 +147,13 @@ fn score_cjk(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> 
 }
 
 /// The classes of characters, as bits.
-const LETTER: u8 = 1;
-const LOWER: u8 = 2;
-const UPPER: u8 = 4;
+const LETTER_CLASS: u8 = 1;
+const LOWER_CLASS: u8 = 2;
+const UPPER_CLASS: u8 = 4;
 /// A sign that is unusual inside a word.
-const SYMBOL: u8 = 8;
+const SYMBOL_CLASS: u8 = 8;
 /// A byte without a character.
-const INVALID: u8 = 16;
+const INVALID_CLASS: u8 = 16;
 
 /// The 256 characters of a single-byte encoding, and for each its classes as a sum of the bits
 /// above.
@@ -177,7 +177,7 @@ impl CodePage {
     }
 
     /// Returns the score of a language in this encoding; `None` if the bytes are invalid.
-    fn score(&self, letters: &Letters, sample: &[u8]) -> Option<f64> {
+    fn score_language(&self, letters: &Letters, sample: &[u8]) -> Option<f64> {
         let own = matches!(letters, Letters::NonLatin(_));
         let mut weights = [None; 256];
         let mut points = 0.0;
@@ -185,7 +185,7 @@ impl CodePage {
         for &byte in sample {
             let (class, beyond) = (self.classes[usize::from(byte)], byte >= 0x80);
             if beyond {
-                if class == INVALID {
+                if class == INVALID_CLASS {
                     return None;
                 }
                 let weight = &mut weights[usize::from(byte)];
@@ -213,14 +213,16 @@ fn is_letter(c: char) -> bool {
 /// Returns the classes of a character as a sum of the bits above.
 fn class_of(c: char) -> u8 {
     if c == char::REPLACEMENT_CHARACTER {
-        return INVALID;
+        return INVALID_CLASS;
     }
     if is_letter(c) {
         // These signs count as lower case in Unicode, but are no letters of words.
         let lower = c.is_lowercase() && !matches!(c, 'ª' | 'º' | '\u{37a}');
-        return LETTER + if lower { LOWER } else { 0 } + if c.is_uppercase() { UPPER } else { 0 };
+        return LETTER_CLASS
+            + if lower { LOWER_CLASS } else { 0 }
+            + if c.is_uppercase() { UPPER_CLASS } else { 0 };
     }
-    if c > '\u{9f}' && !QUOTES.contains(c) { SYMBOL } else { 0 }
+    if c > '\u{9f}' && !COMMON_SIGNS.contains(c) { SYMBOL_CLASS } else { 0 }
 }
 
 /// Returns the score of a non-ASCII character as evidence for a language.
@@ -242,7 +244,7 @@ fn letter_score(c: char, letters: &Letters) -> f64 {
         return if small.is_some_and(|small| known.contains(small)) { 0.6 } else { -0.8 };
     }
     match c {
-        _ if QUOTES.contains(c) => 0.2,
+        _ if COMMON_SIGNS.contains(c) => 0.2,
         ..'\u{a0}' => -4.0,
         _ => -1.5,
     }
@@ -251,11 +253,11 @@ fn letter_score(c: char, letters: &Letters) -> f64 {
 /// Returns the score of two adjacent characters by their classes. `foreign` says that one of them
 /// is ASCII in a language whose words contain none.
 fn pair_score(first: u8, second: u8, foreign: bool) -> f64 {
-    if first & second & LETTER != 0 {
-        let odd = foreign || first & LOWER != 0 && second & UPPER != 0;
+    if first & second & LETTER_CLASS != 0 {
+        let odd = foreign || first & LOWER_CLASS != 0 && second & UPPER_CLASS != 0;
         return if odd { -1.5 } else { 0.3 };
     }
     // A symbol inside or adjacent to a word.
-    let against = |one: u8, other: u8| one & LETTER != 0 && other & SYMBOL != 0;
+    let against = |one: u8, other: u8| one & LETTER_CLASS != 0 && other & SYMBOL_CLASS != 0;
     if against(first, second) || against(second, first) { -0.8 } else { 0.0 }
 }

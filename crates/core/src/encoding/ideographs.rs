@@ -35,11 +35,11 @@ impl Ideographs {
 }
 
 /// Punctuation that is used between ideographs.
-pub(super) const STOPS: &str = "　、。，．；：？！「」『』（）《》“”‘’—…・～％";
+pub(super) const CJK_PUNCTUATION: &str = "　、。，．；：？！「」『』（）《》“”‘’—…・～％";
 
 /// The most frequent ideographs of Chinese, simplified and traditional: four in ten characters of
 /// any Chinese text.
-pub(super) static HANZI: Ideographs = Ideographs::of(
+pub(super) static FREQUENT_HANZI: Ideographs = Ideographs::of(
     "\
     的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对\
     可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公\
@@ -59,7 +59,7 @@ pub(super) static HANZI: Ideographs = Ideographs::of(
 
 /// The most frequent ideographs of Japanese.
 #[cfg(not(feature = "legacy"))]
-pub(super) static KANJI: Ideographs = Ideographs::of(
+pub(super) static FREQUENT_KANJI: Ideographs = Ideographs::of(
     "\
     日一人年大十二本中長出三時行見月後前生五間上東四今金九入学高円子外八六下来気小七山話女北午百\
     書先名川千水半男西電校語土木聞食車何南万毎白天母火右読友左休父雨文字検査使用確認正変更処理化\

@@ -11,7 +11,7 @@ mod regions;
 
 use std::ops::Range;
 
-use crate::diff::{self, Change, DiffOptions, split};
+use crate::diff::{self, Change, DiffOptions, split_lines};
 use output::{Output, converted_end};
 use regions::{ChangeTrack, ChangedRegion, next_region};
 
@@ -65,7 +65,8 @@ pub struct Merged {
 
 /// Merges two texts that were both made from `base`.
 pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> Merged {
-    let sides = Sides { base: split(base), ours: split(ours), theirs: split(theirs) };
+    let sides =
+        Sides { base: split_lines(base), ours: split_lines(ours), theirs: split_lines(theirs) };
     let own = changes_ignoring_line_ends(&sides.base, &sides.ours);
     let other = changes_ignoring_line_ends(&sides.base, &sides.theirs);
     let converted_end = converted_end(&sides);

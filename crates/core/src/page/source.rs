@@ -65,11 +65,11 @@ pub(super) fn shift_state(
     encoding: Encoding,
     offset: u64,
 ) -> Result<Vec<u8>> {
-    const BACK: u64 = 4096;
+    const MAX_SEARCHED_BYTES: u64 = 4096;
     if !encoding.is_stateful() || offset == 0 {
         return Ok(Vec::new());
     }
-    let from = offset.saturating_sub(BACK);
+    let from = offset.saturating_sub(MAX_SEARCHED_BYTES);
     let length = (offset - from) as usize;
     let before = source.chunk(from, length)?;
     Ok(encoding.shift_state(&before[..before.len().min(length)]).to_vec())

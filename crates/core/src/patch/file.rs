@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::mismatch::HunkMismatch;
 use super::{Hunk, Mark};
-use crate::diff::split;
+use crate::diff::split_lines;
 use crate::edit::Splice;
 use crate::text::BOM_UTF8;
 
@@ -55,7 +55,7 @@ impl<'a> TargetFile<'a> {
             .any(|line| line.mark != Mark::Added && line.text.as_bytes().starts_with(BOM_UTF8));
         let body = text.strip_prefix(BOM_UTF8).filter(|_| !shown).unwrap_or(text);
         let mut start = text.len() - body.len();
-        let whole = split(body);
+        let whole = split_lines(body);
         let mut starts = Vec::with_capacity(whole.len());
         for line in &whole {
             starts.push(start);

@@ -207,7 +207,7 @@ impl Query {
         if memchr::memchr(0, window).is_some() {
             return SearchOutcome { binary: true, ..SearchOutcome::default() };
         }
-        scan::Scan::new(self, text, limits, interrupted, receive).run()
+        scan::Scan::new(self, text, limits, interrupted, receive).run_search()
     }
 
     /// Searches some lines of a text that is known to contain neither a byte order mark nor a NUL;
@@ -221,7 +221,7 @@ impl Query {
         interrupted: &dyn Fn() -> bool,
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> SearchOutcome {
-        scan::Scan::new(self, lines, limits, interrupted, receive).beginning_at(line).run()
+        scan::Scan::new(self, lines, limits, interrupted, receive).beginning_at(line).run_search()
     }
 }
 

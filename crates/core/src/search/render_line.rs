@@ -23,14 +23,14 @@ const ELLIPSIS: char = '…';
 pub(super) fn render_line(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'_> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if max_chars == 0 || line.len() <= max_chars {
-        return Line { text: text(line), cut: false };
+        return Line { text: lossy_text(line), cut: false };
     }
     let start = focus.start.min(line.len());
     // At most these bytes are shown on either side, so that a huge line takes no longer than a long
     // one.
     let reach = max_chars.saturating_mul(4).saturating_add(8);
-    let from = boundary(line, start.saturating_sub(reach)).min(start);
-    let to = boundary(line, start.saturating_add(reach).min(line.len()));
+    let from = next_char_boundary(line, start.saturating_sub(reach)).min(start);
+    let to = next_char_boundary(line, start.saturating_add(reach).min(line.len()));
     let left = String::from_utf8_lossy(&line[from..start]);
     let right = String::from_utf8_lossy(&line[start..to]);
     let (on_left, on_right) = (left.chars().count(), right.chars().count());
@@ -66,7 +66,7 @@ pub(super) fn render_line(line: &[u8], focus: Range<usize>, max_chars: usize) ->
 
 /// Returns bytes as text, with U+FFFD for invalid ones. Nearly all are valid UTF-8, and checking is
 /// cheaper than replacing.
-fn text(bytes: &[u8]) -> Cow<'_, str> {
+fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
@@ -85,7 +85,7 @@ pub(super) fn count_shown_chars(bytes: &[u8]) -> usize {
 }
 
 /// Returns the byte offset `at` or, if it is inside a code point, that of the next one.
-fn boundary(line: &[u8], at: usize) -> usize {
+fn next_char_boundary(line: &[u8], at: usize) -> usize {
     if at == 0 {
         return 0;
     }

@@ -87,7 +87,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Runs the search and returns its outcome.
-    pub fn run(mut self) -> SearchOutcome {
+    pub fn run_search(mut self) -> SearchOutcome {
         // A break only says that the receiver, a limit or the interrupt ended the scan early.
         let _ = match self.query.way {
             Strategy::Buffer => self.scan_within_lines(),

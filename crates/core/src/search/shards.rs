@@ -118,7 +118,7 @@ impl Shards {
             return self.intersect(grams, found);
         }
         for shard in self.shards() {
-            let Some(columns) = shard.fitting(plan) else {
+            let Some(columns) = shard.matching_columns(plan) else {
                 shard.blocks.iter().for_each(&mut *found);
                 continue;
             };
@@ -178,7 +178,7 @@ impl Shards {
                 columns.iter().map(|word| word.count_ones() as usize).sum()
             };
             let blocks = shard.blocks.len();
-            (fitting + shard.fitting(plan).map_or(blocks, ones), all + blocks)
+            (fitting + shard.matching_columns(plan).map_or(blocks, ones), all + blocks)
         })
     }
 
@@ -292,14 +292,14 @@ impl Shard {
 
     /// Returns the columns, as bits, of the blocks that may contain what a query requires; `None`
     /// means all.
-    fn fitting(&self, plan: &GramQuery) -> Option<Vec<u64>> {
+    fn matching_columns(&self, plan: &GramQuery) -> Option<Vec<u64>> {
         match plan {
             GramQuery::Any => None,
             GramQuery::Grams(grams) => self.intersect(grams),
             GramQuery::All(plans) => {
                 let mut columns: Option<Vec<u64>> = None;
                 for plan in plans {
-                    let Some(fitting) = self.fitting(plan) else { continue };
+                    let Some(fitting) = self.matching_columns(plan) else { continue };
                     let any = match &mut columns {
                         None => fitting.iter().any(|word| *word != 0),
                         Some(columns) => intersect_with(columns, &fitting),
@@ -314,7 +314,7 @@ impl Shard {
             GramQuery::One(plans) => {
                 let mut columns = vec![0; self.blocks.len() / 64 + 1];
                 for plan in plans {
-                    unite_with(&mut columns, &self.fitting(plan)?);
+                    unite_with(&mut columns, &self.matching_columns(plan)?);
                 }
                 Some(columns)
             }

@@ -11,7 +11,7 @@ use super::nearest::nearest_line;
 use super::refusal::Refusal;
 use super::suggestions::candidates;
 use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
-use crate::edit::matching::exact::occurs;
+use crate::edit::matching::exact::contains_text;
 use crate::edit::matching::repair::Repair;
 use crate::edit::{Edit, Match, Tier};
 use crate::error::{Code, Error};
@@ -195,7 +195,7 @@ impl RefusalReport<'_> {
 
     /// Returns true if the new text has at least 8 bytes and occurs in the file.
     fn has_new_text(&self) -> bool {
-        trim(self.edit.new.as_bytes()).len() >= 8 && occurs(self.text, &self.edit.new)
+        trim(self.edit.new.as_bytes()).len() >= 8 && contains_text(self.text, &self.edit.new)
     }
 
     /// Returns true if the new text is so short, and so different from the old one, that it may be

@@ -12,7 +12,7 @@ use crate::edit::lines::FileLines;
 use crate::text::cut_chars;
 
 /// The maximum number of candidates; further positions are left out.
-const MAX_POSITIONS: usize = 3;
+const MAX_CANDIDATES: usize = 3;
 /// The maximum length in bytes of a candidate's text; a longer one is left out, so that the caller
 /// names it by its anchors.
 const MAX_CANDIDATE_TEXT_BYTES: usize = 800;
@@ -38,7 +38,7 @@ pub(in crate::edit) fn candidates(
     };
     ranges
         .iter()
-        .take(MAX_POSITIONS)
+        .take(MAX_CANDIDATES)
         .filter_map(|range| candidate(file, range, sent, mark))
         .collect()
 }

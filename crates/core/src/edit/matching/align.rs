@@ -18,11 +18,11 @@ const MAX_BAND_LINES: usize = 64;
 /// The half-widths of narrower bands, in lines, that are tried first. A path that leaves a band
 /// skips, joins or splits lines, which costs at least [`DRIFT_COST`] per line; so an alignment that
 /// costs less than leaving the band is the best of all.
-const BAND_WIDTHS: [usize; 2] = [6, 24];
+const BAND_HALF_WIDTHS: [usize; 2] = [6, 24];
 /// The minimum cost of moving one line away from the diagonal.
 const DRIFT_COST: i32 = LINE_COST / 20 / 3;
 /// The maximum number of cells of one alignment; a larger one is not computed.
-const MAX_CELLS: usize = 12_000_000;
+const MAX_ALIGNMENT_CELLS: usize = 12_000_000;
 /// The cost of a cell that no step has reached.
 const INFINITE_COST: i32 = i32::MAX / 2;
 
@@ -85,7 +85,7 @@ pub(in crate::edit) fn align(
     pattern: &mut BitPattern,
 ) -> Option<Alignment> {
     let widest = (needle.len() / 4).clamp(3, MAX_BAND_LINES);
-    for pad in BAND_WIDTHS.into_iter().filter(|&pad| pad < widest) {
+    for pad in BAND_HALF_WIDTHS.into_iter().filter(|&pad| pad < widest) {
         let drifting = DRIFT_COST * pad as i32;
         let found = align_within(hay, needle, diagonal, pad, drifting, pattern);
         if found.as_ref().is_some_and(|found| found.cost < drifting) {
@@ -109,7 +109,7 @@ fn align_within(
     let low = (diagonal - pad as isize).max(0) as usize;
     let high = (diagonal + (n + pad) as isize).clamp(0, hay.len() as isize) as usize;
     let cells = (n + 1) * (2 * pad + 1);
-    if low >= high || cells > MAX_CELLS || !hay.work.try_spend_times(cells, 25) {
+    if low >= high || cells > MAX_ALIGNMENT_CELLS || !hay.work.try_spend_times(cells, 25) {
         return None;
     }
     let window = Window::new(hay, needle, low..high)?;

@@ -103,7 +103,7 @@ impl<'a> EolView<'a> {
             Eol::None | Eol::Lf => (Cow::Borrowed(raw), Cow::Borrowed(old)),
             Eol::CrLf => {
                 let ends = std::iter::repeat(&b"\r\n"[..]);
-                (Cow::Borrowed(raw), Cow::Owned(with_ends(old, ends)))
+                (Cow::Borrowed(raw), Cow::Owned(with_line_ends(old, ends)))
             }
             Eol::Mixed => (to_lf_without_bom(raw), Cow::Borrowed(old)),
         };
@@ -168,17 +168,17 @@ fn with_file_line_ends(
     match eol {
         Eol::None => new.to_vec(),
         Eol::Lf => to_lf_without_bom(new).into_owned(),
-        Eol::CrLf => with_ends(&to_lf_without_bom(new), std::iter::repeat(&b"\r\n"[..])),
+        Eol::CrLf => with_line_ends(&to_lf_without_bom(new), std::iter::repeat(&b"\r\n"[..])),
         Eol::Mixed => {
             let new = to_lf_without_bom(new);
-            let ends = mixed_ends(text, range, old, &new);
-            with_ends(&new, ends.into_iter())
+            let ends = mixed_line_ends(text, range, old, &new);
+            with_line_ends(&new, ends.into_iter())
         }
     }
 }
 
 /// Returns a text with LF in which each line ends with the next of `ends` instead.
-fn with_ends<'e>(text: &[u8], mut ends: impl Iterator<Item = &'e [u8]>) -> Vec<u8> {
+fn with_line_ends<'e>(text: &[u8], mut ends: impl Iterator<Item = &'e [u8]>) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + text.len() / 16);
     let mut next = 0;
     for at in memchr_iter(b'\n', text) {
@@ -193,7 +193,12 @@ fn with_ends<'e>(text: &[u8], mut ends: impl Iterator<Item = &'e [u8]>) -> Vec<u
 /// Returns the line endings of the new text in a file with both kinds: an unchanged line keeps its
 /// own, a replacement takes that of the replaced line, and an added line takes that of the previous
 /// line.
-fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) -> Vec<&'t [u8]> {
+fn mixed_line_ends<'t>(
+    text: &'t [u8],
+    range: &Range<usize>,
+    old: &[u8],
+    new: &[u8],
+) -> Vec<&'t [u8]> {
     let end_at =
         |lf: usize| if lf > 0 && text[lf - 1] == b'\r' { lf - 1..lf + 1 } else { lf..lf + 1 };
     let region: Vec<&[u8]> = memchr_iter(b'\n', &text[range.clone()])
@@ -205,7 +210,7 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
     // comes first.
     let mut last = region.first().copied().or(after).or(before).unwrap_or(b"\n");
 
-    let (old, new) = (crate::diff::split(old), crate::diff::split(new));
+    let (old, new) = (crate::diff::split_lines(old), crate::diff::split_lines(new));
     let mut changes = crate::diff::changes_between(&old, &new).into_iter().peekable();
     let mut ends = Vec::with_capacity(new.len());
     let mut shift = 0i64;
@@ -231,7 +236,7 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
 }
 
 /// Returns true if `needle` occurs in the text, ignoring the kind of line endings.
-pub(in crate::edit) fn occurs(text: &[u8], needle: &str) -> bool {
+pub(in crate::edit) fn contains_text(text: &[u8], needle: &str) -> bool {
     let needle = to_lf_without_bom(needle.as_bytes());
     let view = EolView::new(text, Eol::detect(text), &needle);
     memmem::find(&view.text, &view.old).is_some()

@@ -100,7 +100,7 @@ impl BitPattern {
             let mut carry = 1;
             for (block, column) in self.columns.iter_mut().enumerate() {
                 let high = if block + 1 == blocks { last } else { 1 << 63 };
-                carry = column.advance(self.places[block][usize::from(byte)], carry, high);
+                carry = column.advance_byte(self.places[block][usize::from(byte)], carry, high);
             }
             score = score.wrapping_add_signed(carry);
             // Each remaining byte can lower the score by at most one.
@@ -124,7 +124,7 @@ impl DistanceColumn {
     /// Processes the next byte of the text, whose positions in the block are `matches`. `carry` is
     /// the change of distance along the row above the block; returns the change along the row of
     /// the bit `high`.
-    fn advance(&mut self, matches: u64, carry: isize, high: u64) -> isize {
+    fn advance_byte(&mut self, matches: u64, carry: isize, high: u64) -> isize {
         let vertical = matches | self.down;
         let matches = matches | u64::from(carry < 0);
         let horizontal = ((matches & self.up).wrapping_add(self.up) ^ self.up) | matches;

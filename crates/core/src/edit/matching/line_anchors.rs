@@ -283,7 +283,7 @@ fn line_ending_of<'t>(text: &'t [u8], file: &FileLines<'_>, line: usize) -> &'t 
 }
 
 /// Splits a new text into lines; the line ending after the last one is optional.
-fn new_lines(new: &str) -> Vec<Vec<u8>> {
+fn split_new_text(new: &str) -> Vec<Vec<u8>> {
     let folded = to_lf_without_bom(new.as_bytes());
     if folded.is_empty() {
         return Vec::new();
@@ -297,7 +297,7 @@ fn replacement(text: &[u8], file: &FileLines<'_>, lines: Range<usize>, new: &str
     let range = file.start(lines.start)..file.start(lines.end);
     let open = !text[range.clone()].ends_with(b"\n");
     let mut with = Vec::new();
-    for (index, line) in new_lines(new).iter().enumerate() {
+    for (index, line) in split_new_text(new).iter().enumerate() {
         let beside = (lines.start + index).min(lines.end - 1);
         with.extend_from_slice(line);
         with.extend_from_slice(line_ending_of(text, file, beside));
@@ -314,7 +314,7 @@ fn insertion(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Spl
     let at = file.start(before);
     let end = line_ending_of(text, file, before.saturating_sub(1));
     let mut with = Vec::new();
-    for line in new_lines(new) {
+    for line in split_new_text(new) {
         with.extend_from_slice(&line);
         with.extend_from_slice(end);
     }

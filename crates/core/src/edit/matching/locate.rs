@@ -10,7 +10,7 @@ use super::kmp;
 use super::needle::{LineKind, Needle};
 use super::normalize::without_whitespace;
 use super::similarity::find_similar;
-use super::within::within_a_line;
+use super::within::positions_within_lines;
 use crate::edit::lines::{trim, trim_end};
 
 /// The minimum of [`Needle::word_bytes`] for a search by parts of lines or by similarity; a shorter
@@ -42,7 +42,7 @@ pub(in crate::edit) fn locate_approximate(
         return Err(NoMatch::Nowhere);
     }
     if let [line] = needle.lines.as_slice() {
-        let within = within_a_line(hay, &line.key).ok_or(NoMatch::TooLarge)?;
+        let within = positions_within_lines(hay, &line.key).ok_or(NoMatch::TooLarge)?;
         if !within.is_empty() {
             return Ok(within);
         }

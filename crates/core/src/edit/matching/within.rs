@@ -14,7 +14,10 @@ const MAX_POSITIONS: usize = 10_000;
 
 /// Returns the positions where a line with this match key is part of a file line, or `None` if the
 /// work exceeds the budget.
-pub(in crate::edit) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candidates> {
+pub(in crate::edit) fn positions_within_lines(
+    hay: &Haystack<'_>,
+    wanted: &[u8],
+) -> Option<Candidates> {
     let finder = Finder::new(wanted);
     let mut places = Vec::new();
     let mut found = Vec::new();

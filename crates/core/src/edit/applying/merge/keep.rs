@@ -50,7 +50,7 @@ impl Merge<'_, '_> {
                 let deeper = indent(text).strip_prefix(indent(self.old[unit.old.start]));
                 [blanks, deeper.unwrap_or_default(), trim(text)].concat()
             });
-            let is_mended = self.is_flattened() || count(&mended) >= count(&strict);
+            let is_mended = self.is_old_flattened() || count(&mended) >= count(&strict);
             if is_mended { mended } else { strict }
         } else if count(&as_sent) == count(&strict) {
             as_sent
@@ -126,7 +126,7 @@ impl Merge<'_, '_> {
             })
             .filter(|(old, _)| self.unit_of[*old].is_none_or(|unit| self.units[unit].cut.head == 0))
             .collect();
-        let is_flattened = self.is_flattened();
+        let is_flattened = self.is_old_flattened();
         if is_flattened {
             if self.is_new_at_file_depth(is_flattened) {
                 return 1;
@@ -188,7 +188,7 @@ impl Merge<'_, '_> {
     /// Returns true if the old text has no indentation while the file's lines have different
     /// indentations and the new text has some. Kept lines then do not show where they belong,
     /// because a brace can be at any depth.
-    fn is_flattened(&self) -> bool {
+    fn is_old_flattened(&self) -> bool {
         let says = |line: &[u8]| !trim(line).is_empty();
         let is_flat = |line: &&[u8]| !says(line) || indent(line).is_empty();
         let mut there = self

@@ -22,7 +22,7 @@ use crate::edit::lines::{indent, trim_end};
 use crate::edit::matching::alignment::{Alignment, AlignmentStep, Cut};
 use crate::edit::matching::haystack::Haystack;
 use crate::edit::matching::normalize::match_key;
-use reindent::reindent;
+use reindent::reindent_new_text;
 use write::{drop_existing_insertions, splice_lines};
 
 /// The reason why the edit cannot be applied at its position.
@@ -115,7 +115,7 @@ pub(in crate::edit) fn merge_with_style(
         Some((alignment, new)) => (alignment, new.as_slice()),
         None => (alignment, new),
     };
-    let translated = reindent(hay, alignment, old, new);
+    let translated = reindent_new_text(hay, alignment, old, new);
     let lines: Vec<&[u8]>;
     let new = match &translated {
         Some(translated) => {

@@ -7,7 +7,7 @@ use crate::edit::matching::haystack::Haystack;
 
 /// Returns the new text converted between tabs and spaces if that gives it the indentation of the
 /// file and, apart from that, only the old text was shifted.
-pub(super) fn reindent(
+pub(super) fn reindent_new_text(
     hay: &Haystack<'_>,
     alignment: &Alignment,
     old: &[&[u8]],
