@@ -76,7 +76,7 @@ export function toAdkTools<Tool>(
   });
 }
 
-/** Saves the images and documents of a result as artifacts, and names them. */
+/** Saves the images and documents of a result as artifacts. Returns a note with the name of each. */
 async function saveArtifacts(result: ToolResult, context: AdkContext | undefined): Promise<string[]> {
   const notes: string[] = [];
   for (const { kind, data, mime, name } of mediaOf(result)) {

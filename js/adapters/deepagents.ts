@@ -97,7 +97,10 @@ export interface DeepAgentsSandbox extends DeepAgentsBackend {
   execute(command: string): Promise<{ output: string; exitCode: number | null; truncated: boolean }>;
 }
 
-/** The maximum lines of a search or a listing, which must be complete. */
+/**
+ * The maximum number of lines of a search or a listing. The framework has no pages, so one result must contain
+ * all.
+ */
 const MAX_RESULTS = 10_000;
 
 /**

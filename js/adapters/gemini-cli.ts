@@ -54,7 +54,7 @@ export type GeminiCliConfirmation = {
   onConfirm(outcome: string, payload?: unknown): Promise<void>;
 } & (({ type: "edit"; filePath: string } & GeminiCliDiff) | { type: "info"; prompt: string });
 
-/** One call, its arguments checked. */
+/** One call with checked arguments. */
 export interface GeminiCliInvocation {
   readonly params: object;
   getDescription(): string;
@@ -106,7 +106,7 @@ export function toGeminiCliTools(ws: Workspace, given: ApprovingOptions = {}): G
   return selectTools(ws, options).map((tool) => toGeminiCliTool(tool, options));
 }
 
-/** A call that the user was asked about. */
+/** A call about which the user was asked. */
 interface AskedCall {
   readonly preview: HookPreview | undefined;
   /** Undefined until the user has answered. */
@@ -236,7 +236,7 @@ function toGeminiCliDiff({ path, diff, originalContent, newContent }: HookPrevie
   };
 }
 
-/** Converts an argument error to a sentence. */
+/** Returns an error about arguments as one sentence with the path. */
 function errorSentence({ message, path }: ErrorData): string {
   return path === undefined || message.includes(path) ? message : `${path}: ${message}`;
 }

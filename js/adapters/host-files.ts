@@ -1,6 +1,6 @@
 /**
- * Tool calls for hosts with their own names for everything: each call is one of the workspace, on
- * paths that begin with `/` at the working directory.
+ * The calls of a workspace for hosts that have their own names for tools and results. Paths begin with `/` at the
+ * working directory.
  */
 import {
   callback,
@@ -41,7 +41,7 @@ export interface HostFiles {
   bytes(path: string): Promise<ToolResult<Uint8Array>>;
 }
 
-/** With these codes a text read fails only after the file passed the policy. */
+/** The error codes with which a text read fails only after the policy allowed the file. */
 const READABLE_CODES: ReadonlySet<string> = new Set([
   "BINARY_FILE",
   "ENCODING_ERROR",
@@ -49,7 +49,7 @@ const READABLE_CODES: ReadonlySet<string> = new Set([
   "TOO_LARGE",
 ]);
 
-/** Creates the calls. */
+/** Creates the calls of one host on a workspace. */
 export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
   const { agent, signal } = checkOptions(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
@@ -80,23 +80,23 @@ export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
 }
 
 /**
- * Creates the error for a missing tool: READ_ONLY for a change in a read-only workspace, otherwise
- * that no such tool exists.
+ * Returns the failure of a tool that the workspace does not offer: READ_ONLY for a change in a read-only
+ * workspace, otherwise that there is no such tool.
  */
 function callMissingTool(ws: Workspace, name: string, args: object): Promise<ToolResult> {
   return ws.call(name, args);
 }
 
 /**
- * Converts `/src/a.ts` or `src/a.ts` to `src/a.ts`; `/` to `.`: a leading `/` means the working
- * directory.
+ * Returns the path relative to the working directory for a path of the host: `/src/a.ts` and `src/a.ts` give
+ * `src/a.ts`, `/` gives `.`.
  */
 export function toWorkspacePath(path: string): string {
   const bare = path.replace(/^\/+/u, "");
   return bare === "" ? "." : bare;
 }
 
-/** `src/a.ts` → `/src/a.ts`; `.` → `/`. */
+/** Returns the path of the host for a relative path: `src/a.ts` gives `/src/a.ts`, `.` gives `/`. */
 export function toHostPath(path: string): string {
   return path === "." ? "/" : `/${path.replace(/^\/+/u, "")}`;
 }

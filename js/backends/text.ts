@@ -61,7 +61,10 @@ export function encodeText(text: string, encoding: string | undefined, path: str
   return bytes;
 }
 
-/** Returns the highest character of the two encodings whose bytes are code points. */
+/**
+ * Returns the highest code point of an encoding in which bytes are code points (Latin-1, ASCII); null for another
+ * encoding.
+ */
 function maxSingleByteCode(label: string): number | null {
   if (label === "latin1" || label === "iso-8859-1") return 0xff;
   return label === "ascii" || label === "us-ascii" ? 0x7f : null;

@@ -25,7 +25,7 @@ export interface HookedCall {
   readonly fixedText: boolean;
 }
 
-/** A file in the state in which the call left it. */
+/** A file as the call left it, before its after hooks run. */
 interface WrittenFile {
   readonly path: string;
   readonly seen: SeenFile;
@@ -44,9 +44,12 @@ interface HookChange {
   readonly diff: string | undefined;
 }
 
-/** The maximum size of a file that is compared. */
+/**
+ * The maximum size of a file that is compared before and after the hooks, in bytes. Changes of a larger one are
+ * not reported.
+ */
 const MAX_COMPARED_BYTES = 4 * 1024 * 1024;
-/** The maximum length of a diff that is shown; after a longer one the file must be read again. */
+/** The maximum length of a diff that is shown, in UTF-16 units. After a longer one the file must be read again. */
 const MAX_DIFF_CHARS = 32 * 1024;
 
 /** Runs after hooks, and adds their changes of the call's files to its result. */

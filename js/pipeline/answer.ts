@@ -15,18 +15,19 @@ import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
 
-/** The codes of failures that a person, a rule or a hook decided. */
+/** The error codes of calls that a person, a rule or a hook refused. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
 
-/** The bytes beyond the budget that the line about truncation may use. */
+/** The bytes by which the line about truncation may exceed the budget. */
 const TRUNCATION_LINE_BYTES = 500;
 
+/** The note in an answer without the entries that need an approval. */
 const LEFT_OUT_NOTE = "what a rule wants to be asked about is left out: name a path to be asked";
 
 /** The form of a text. Notes can be added to `lines`, but not to a text of `fixed` form or to `json`. */
 export type TextForm = "lines" | "fixed" | "json";
 
-/** The maximum number of attempts to fit a long text by using fewer results. */
+/** The maximum number of attempts to make a text fit by using fewer results. */
 const MAX_SHRINK_ROUNDS = 8;
 
 /** Returns the result of a successful call. */
@@ -101,7 +102,7 @@ function withWarnings(data: unknown, warnings: readonly string[]): unknown {
   return { ...(data as object), warnings: [...others, ...warnings] };
 }
 
-/** Returns the beginning of a text that its tool cannot shorten, with a line about the truncation. */
+/** Returns the beginning of a text and a line about the truncation, for a tool that cannot use fewer results. */
 function cutText(text: string, budget: number): string {
   const { end } = linesThatFit(text, budget);
   const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
@@ -109,8 +110,8 @@ function cutText(text: string, budget: number): string {
 }
 
 /**
- * Returns the storage that the failure of an unapproved call may reveal, whatever its arguments. If
- * every call of the tool needs an approval, the rules for `stat` decide.
+ * Returns the storage that the failure of a call without an approval may reveal. If every call of the tool needs
+ * an approval, the rules for `stat` decide.
  */
 function unaskedView({ rules, views }: Session, tool: string): FsBackend {
   const own = rules.forCall(tool);

@@ -35,7 +35,10 @@ export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_RO
 const checkOptions = optionChecker("call", CALL_OPTIONS);
 const EMPTY_OPTIONS: CallOptions = Object.freeze({});
 
-/** Returns the validated options, or a refusal. A call without options has no overhead. */
+/**
+ * Returns the checked options of a call, or the failure with which it is refused. A call without options costs
+ * nothing.
+ */
 export function checkCallOptions(given: unknown): { readonly options: CallOptions } | Failure {
   if (given === undefined) return EMPTY_OPTIONS_RESULT;
   try {
@@ -46,7 +49,7 @@ export function checkCallOptions(given: unknown): { readonly options: CallOption
   }
 }
 
-/** Returns the options. @throws FilewrightError the refusal, when there is one */
+/** Returns checked options. @throws FilewrightError when the check failed */
 export function optionsOrThrow(checked: { readonly options: CallOptions } | Failure): CallOptions {
   if ("options" in checked) return checked.options;
   const { code, message, ...rest } = checked.error;

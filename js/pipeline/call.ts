@@ -40,11 +40,13 @@ import { decideStep, sourcesOf } from "./sources.ts";
 /** A call under the names of a preset. */
 export interface PresetCall {
   readonly tool: PresetTool;
-  /** Returns the canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
+  /** Returns the canonical call. An error uses the names of the preset. @throws FilewrightError INVALID_ARGUMENT */
   meaning(): CanonicalCall;
 }
 
-/** Limits the calls of all workspaces that start in one turn of the event loop; 32 take a few milliseconds. */
+/**
+ * The calls of all workspaces that start in one turn of the event loop: at most 32, which take a few milliseconds.
+ */
 const callTurns = new LoopTurns(32);
 
 /** Runs one call of a canonical tool, or of the tool that a preset's call stands for. */
@@ -72,7 +74,10 @@ export function runCall(
 /** The slots for the operations of a batch, which run in the slot of the batch itself. */
 const UNLIMITED_SLOTS = new CallSlots(Number.POSITIVE_INFINITY);
 
-/** Runs a call and counts it. The calls inside it, such as those of a batch, are not counted again. */
+/**
+ * Runs a call and counts it in the budget of its agent. Calls inside it, such as those of a batch, are not counted
+ * again.
+ */
 async function runCounted(
   session: Session,
   budget: Budget,
@@ -295,13 +300,13 @@ function withNotes(
   return { ...result, text, display, data: noted };
 }
 
-/** Error codes that may be about a path with a look-alike. */
+/** Error codes of calls whose path may have a look-alike. */
 const LOOK_ALIKE_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
 
-/** Tools that access at most one file and end at once. */
+/** The tools that access at most one file and end at once. */
 const QUICK_TOOLS: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
 
-/** Tools that enforce `timeout_ms` themselves. */
+/** The tools that enforce `timeout_ms` themselves. */
 const SELF_TIMED_TOOLS: ReadonlySet<string> = new Set(["run_command"]);
 
 function timeoutOf(args: object): number | undefined {
@@ -324,7 +329,7 @@ function hookSubjectOf(tool: string, calledAs: string | undefined, options: Call
   };
 }
 
-/** Renames the arguments that a hook changed from the preset's names to the canonical ones. */
+/** Returns the arguments with canonical names, after a hook changed some under the names of a preset. */
 function withCanonicalNames(
   args: Arguments,
   modified: readonly string[],

@@ -23,7 +23,7 @@ import { compare, type Evidence, type ReviewableChange, type Reviewed, review } 
 import type { Session } from "./session.ts";
 import { isDryRun, checkWritten, placeWarningsOf, type WrittenKey } from "./written-places.ts";
 
-/** The number of locks that are released in one go. */
+/** The number of locks that are released before the event loop can run. */
 const LOCKS_PER_YIELD_CHECK = 64;
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
 export const MAX_PLANS: number = 8;
@@ -147,7 +147,7 @@ export async function lockAll(
   return acquireLocks(session, keys, call);
 }
 
-/** The lock of one path. */
+/** The real path that is locked, and how the call uses it. */
 type PathLockKey = WrittenKey;
 
 /** Returns the real paths of a call in the order in which they are locked. */

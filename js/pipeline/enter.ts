@@ -60,7 +60,7 @@ export interface CallPaths {
   readonly locations: Location[];
 }
 
-/** A call that may run, except that the approval of a change is requested later. */
+/** A call whose paths are checked and granted. The approval of a change is requested later. */
 export interface EnteredCall extends RuleResult {
   readonly call: Call;
   /** Returns other storage, such as an overlay, as this call may see it; by default the workspace's. */
@@ -127,9 +127,10 @@ export function lookAlikeContext(
   return { fs, cwd: policy.cwd, roots: readableRoots(policy), display };
 }
 
-/** The paths that a call may see. */
+/** Which paths a call may see. */
 interface VisiblePaths {
   readonly request: ViewRequest;
+  /** True when the answer may lack paths that need an approval. */
   readonly leavesOut: boolean;
   /** Adds paths whose approval was given during the call. */
   approve(paths: readonly string[]): void;
@@ -236,7 +237,7 @@ async function decideByRules(
   return verdict;
 }
 
-/** Returns true when the rules deny reading a path that the call reaches, or require an approval for it. */
+/** Returns true when a path that the call reaches may not be read, or only with an approval. */
 async function hidesContent(
   { rules, fs: own }: Session,
   { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: RulingInput,
@@ -326,7 +327,10 @@ function makeCall(
   };
 }
 
-/** Returns true when a path that the call does not name may be shown: neither the policy nor a rule hides it. */
+/**
+ * Returns true when the answer may show a path that the call does not name: neither the policy nor a rule hides
+ * it.
+ */
 function mayShowPath(
   sources: readonly DecisionSource[],
   tool: string,

@@ -101,7 +101,7 @@ async function checkBeforeChange<Args extends object, Data, Todo>(
   }
 }
 
-/** Returns the lines that a change writes in each file that it edits in part, for files that were not seen. */
+/** Returns the lines that a change writes in each file that it edits, for files that the agent has not read. */
 function writtenLines({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
   return new Map(touched.map((file) => [file.path, afterChange([], hunksOf(file))]));
 }
@@ -165,7 +165,7 @@ function isWholeFile(args: object): boolean {
   return (args as { readonly whole_file?: unknown }).whole_file === true;
 }
 
-/** Tools that change files in part. Content that a reviewer wrote instead is not checked. */
+/** The tools that change parts of files. A content that a reviewer wrote instead is not checked. */
 const PARTIAL_EDIT_TOOLS: ReadonlySet<string> = new Set(["edit_file", "apply_patch"]);
 
 /** Returns the files whose content the tool itself writes. */
@@ -338,7 +338,7 @@ async function noteFile(call: Call, path: string, lines: readonly LineRange[] | 
   if (stat?.isFile === true) call.seen.note(path, stat.version, await contentHash(call, path), lines);
 }
 
-/** The maximum number of copied files that are recorded as seen; further copies count as unread. */
+/** The maximum number of copied files that are recorded as read. Further copies count as unread. */
 const MAX_NOTED_COPIES = 2000;
 
 async function noteCopies(call: Call, from: string, to: string): Promise<void> {

@@ -14,7 +14,7 @@ export interface Trace {
   effects: readonly CallEffect[] | undefined;
 }
 
-/** The maximum number of files of one call whose hashes are reported. */
+/** The maximum number of files of one call whose hashes are reported. Further files are left out. */
 const MAX_EFFECTS = 100;
 
 const processIdText = Math.floor(performance.timeOrigin).toString(36);
@@ -68,7 +68,7 @@ function callEndOf(
   };
 }
 
-/** Ignores the errors of an observer, so that it cannot affect the call. */
+/** Runs a function of an observer. Its errors are ignored, so that it cannot affect the call. */
 function ignoringErrors<T>(run: () => T): T | undefined {
   try {
     return run();

@@ -15,7 +15,7 @@ import type { Session } from "./session.ts";
 import { sourcesOf } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
 
-/** The result of the rules for a call. */
+/** What the policy and the rules decided about a call. */
 export interface RuleResult {
   /** The sources that decide about the call, in their order. */
   readonly sources: readonly DecisionSource[];
@@ -57,7 +57,7 @@ export async function planAndReveal<Args extends object, Data, Todo>(
   return plan;
 }
 
-/** A rule wants the call to be asked about. */
+/** The decision that an approval is needed because of a rule. */
 const ASK_BY_RULE: Verdict = {
   decision: "ask",
   source: "rules",
@@ -86,7 +86,7 @@ export function approverOf(
   return mustAsk(verdict) ? session.confirmFor(tool) : undefined;
 }
 
-/** Returns true when an approval that lasts already answers what the rules would ask about a call. */
+/** Returns true when a lasting approval already covers a call that the rules would ask about. */
 export function isApproved(
   sources: readonly DecisionSource[],
   tool: string,

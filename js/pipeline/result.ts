@@ -151,7 +151,7 @@ export class BatchFailed extends FilewrightError {
   }
 }
 
-/** The maximum length of the first line of a message. */
+/** The maximum length of the first line of a message, in UTF-16 units. */
 const MAX_MESSAGE_LINE_LENGTH = 200;
 
 function withShortFirstLine(message: string): string {

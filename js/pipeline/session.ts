@@ -26,7 +26,7 @@ import type { Views } from "./views.ts";
  */
 export type CommandsFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
 
-/** The settings of a workspace's permissions that its agents use, too. */
+/** How the grants of a workspace are asked for. Its agents use the same settings. */
 export interface PromptSettings {
   readonly ask: AskGrant | undefined;
   readonly now: (() => number) | undefined;

@@ -10,7 +10,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { hidePaths } from "../backends/confined/hiding.ts";
 import { isWithin } from "../backends/paths.ts";
 
-/** The maximum number of confined backends of one workspace; further calls check every entry separately. */
+/** The maximum number of confined backends of one workspace. Further views check each entry, which is slower. */
 const MAX_CONFINED_VIEWS = 16;
 
 /** The rules that determine the view of a call. */

@@ -41,7 +41,7 @@ import type { Confined, Session } from "../pipeline/session.ts";
 
 /** The options of an agent. Each can only restrict; the default is that of the workspace. */
 export interface AgentOptions {
-  /** Whose names, parameters and texts its tools have. */
+  /** The preset whose names, parameters and texts its tools have. */
   readonly preset?: PresetName | Preset | undefined;
   /** Where it may read and write, inside what the workspace may. Relative entries are relative to the cwd. */
   readonly access?: Pick<AccessOptions, "read" | "write" | "deny" | "readOnly"> | undefined;
@@ -57,13 +57,13 @@ export interface AgentOptions {
         readonly store?: GrantStore | undefined;
       }
     | undefined;
-  /** Apply in addition to those of the workspace: the stricter decision counts. */
+  /** Rules in addition to those of the workspace. The stricter decision counts. */
   readonly rules?: readonly Rule[] | undefined;
-  /** Asked about this agent's changes, after the `confirm` of the workspace. */
+  /** A reviewer of the changes of this agent, asked after the `confirm` of the workspace. */
   readonly confirm?: Confirm | undefined;
-  /** Lower limits for its calls. */
+  /** Limits of its calls. Only those lower than the limits of the workspace have an effect. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Its resource limits over all calls. */
+  /** The limits of all its calls together, until the workspace is closed. */
   readonly budget?: BudgetOptions | undefined;
 }
 
@@ -97,7 +97,7 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
 
 const checkOptions = optionChecker("agent", AGENT_OPTIONS);
 
-/** The state of an agent that uses the storage of its workspace: it has nothing to release. */
+/** The storage of an agent that uses that of its workspace, so that closing the agent releases nothing. */
 const SHARED_STORAGE: Partial<Confined> & Pick<Confined, "release"> = { release: async () => {} };
 
 /** Returns the shared state of an agent's calls. @throws FilewrightError INVALID_ARGUMENT for invalid options */

@@ -19,7 +19,7 @@ interface CheckedRoot {
 
 /** Validated options. Roots are in their long form. */
 export interface CheckedOptions extends Omit<WorkspaceOptions, "root" | "roots"> {
-  /** Undefined when `access` alone names the directories. */
+  /** The roots; undefined when only `access` names the directories. */
   readonly roots: readonly CheckedRoot[] | undefined;
   /** True when the option `root` or the short form was given; then the `read` access of a preset applies. */
   readonly rootAlone: boolean;
@@ -103,7 +103,7 @@ function wrongFirstArgument(given: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns true for an instance of a class; options from another realm are plain objects. */
+/** Returns true for an instance of a class. Options are plain objects, also from another realm. */
 function isClassInstance(given: object): boolean {
   const prototype = Object.getPrototypeOf(given) as object | null;
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;

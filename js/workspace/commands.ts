@@ -46,6 +46,10 @@ export function commandsOf(
   };
 }
 
+/**
+ * The name of the rules that no sandbox enforces, because neither globs nor mounts can express an earlier
+ * exception.
+ */
 const INEXPRESSIBLE_RULES = "deny rules with an exception before them (use access.deny)";
 
 function isProvider(commands: true | CommandOptions | SandboxProvider): commands is SandboxProvider {
@@ -53,7 +57,7 @@ function isProvider(commands: true | CommandOptions | SandboxProvider): commands
 }
 
 /**
- * Returns the sandbox when it enforces the policy, or when `degrade` is `allow`.
+ * Returns the sandbox if it enforces the policy, or if its `degrade` is `allow`.
  * @throws FilewrightError SANDBOX_SETUP_FAILED
  */
 function enforcingOrThrow(provider: SandboxProvider, wants: readonly string[]): SandboxProvider {

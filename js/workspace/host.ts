@@ -93,7 +93,7 @@ export function homeOfHost(): string | undefined {
   return host?.home?.();
 }
 
-/** The single queue for all writers of this process to the local disk. */
+/** The lock queue of this process for the local disk. */
 const localLocker = makeLocker();
 const lockers = new WeakMap<FsBackend, Locker>();
 

@@ -60,12 +60,12 @@ export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions"
 const checkOptions = optionChecker("resolveMentions", MENTION_OPTIONS);
 
 /**
- * A mention is at the start, or after white space, an opening bracket, a separator or a quote. An
- * address such as a@b.c is no mention.
+ * Matches a mention: at the start, or after white space, an opening bracket, a separator or a quote. An address
+ * such as a@b.c is no mention.
  */
 const MENTION = /(?<=^|[\s([{<,;'"`])@(?:"([^"\n]+)"|([^\s"'`<>()[\]{},;]+))/gu;
 
-/** The maximum number of mentions read for one prompt. */
+/** The maximum number of mentions that are read for one prompt. Further ones stay as text. */
 const MAX_MENTIONS = 50;
 
 /**
@@ -105,7 +105,7 @@ export async function resolveMentions(
   };
 }
 
-/** Runs a tool by its canonical name, whatever the preset of the workspace. */
+/** Runs a tool by its canonical name, whatever the preset of the workspace is. */
 type RunOwnTool = (tool: "read_file" | "list_directory", path: string) => Promise<ToolResult>;
 
 async function resolveMention(
@@ -129,7 +129,10 @@ async function resolveMention(
   return { mention, path, ok: true, text, ...(content === undefined ? {} : { content }) };
 }
 
-/** Returns the same text for a missing path and a forbidden one: a prompt must not reveal files outside. */
+/**
+ * Returns a mention without content. Its text is the same for a missing path and a forbidden one, because a prompt
+ * must not reveal files outside.
+ */
 function missingMention(mention: string, path: string, code = "NOT_FOUND"): Mention {
   const why = code === "NOT_FOUND" || code === "OUTSIDE_ALLOWED" ? "" : ` (${code})`;
   return { mention, path, ok: false, text: `@mention not found: ${escapeControls(mention)}${why}` };

@@ -185,7 +185,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
 
 let workspaceCount = 0;
 
-/** Returns a number for each workspace of this process. */
+/** Returns the number of a new workspace, unique in this process. */
 function nextWorkspace(): number {
   workspaceCount += 1;
   return workspaceCount;
@@ -353,7 +353,7 @@ async function assertDirectory(storage: FsBackend, real: string, typed: string):
   );
 }
 
-/** Returns the store of reads: with a guard and a state directory they survive a restart. */
+/** Returns the store of the record of reads, which then survives a restart; undefined when it is kept in memory. */
 function readStoreOf(
   { guard: given, stateDir }: CheckedOptions,
   guard: GuardLevel,

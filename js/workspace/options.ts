@@ -18,7 +18,7 @@ import type { ReadStore } from "../pipeline/past/reads.ts";
 export interface RootOptions {
   /** A directory, or a single file: a path, or a `file:` URL. */
   readonly path: string | URL;
-  /** Default `write`. */
+  /** What may be done below the root. Default `write`, which includes reading. */
   readonly access?: "read" | "write";
 }
 
@@ -62,25 +62,28 @@ export interface AccessOptions {
   readonly followSymlinks?: FollowSymlinks | undefined;
 }
 
-/** How a workspace is opened. One of `root`, `roots` or `access` says where. */
+/** The options of `openWorkspace`. At least one of `root`, `roots` and `access` names the directories. */
 export interface WorkspaceOptions {
   /** The directory to work in, readable and writable: a path, or a `file:` URL. */
   readonly root?: string | URL | undefined;
-  /** Several of them; the first is the cwd unless one is given. */
+  /** Several roots. The first one is the working directory unless `cwd` is given. */
   readonly roots?: readonly RootSpec[] | undefined;
-  /** The storage; default: the local disk, where there is one. */
+  /** The storage. Default: the local disk, if the platform has one. */
   readonly backend?: FsBackend | undefined;
-  /** The base of relative paths. */
+  /** The base of relative paths. Default: the first root. */
   readonly cwd?: string | undefined;
   /** Refuse every change. Default false. */
   readonly readOnly?: boolean | undefined;
   /** The paths that may be read and changed, instead of the roots or beyond them. */
   readonly access?: AccessOptions | undefined;
-  /** Directories are granted one by one, inside the roots. */
+  /**
+   * How directories inside the roots are granted one by one. Default: no grants are needed, unless the preset asks
+   * for them.
+   */
   readonly permissions?: PermissionOptions | undefined;
   /** Whose names, parameters and texts the tools have: a name, or a preset of your own. Default `canonical`. */
   readonly preset?: PresetName | Preset | undefined;
-  /** Run before and after calls, or asked about changes. */
+  /** Functions that run before and after calls, or that are asked about changes. */
   readonly hooks?: readonly AnyHook[] | undefined;
   /**
    * Names of tools that are not ours, which hooks and rules may name in addition: for lists that are shared with
@@ -89,15 +92,15 @@ export interface WorkspaceOptions {
   readonly foreignTools?: readonly string[] | undefined;
   /** Receives the error of an `after` hook that threw. */
   readonly onHookError?: ((error: unknown) => void) | undefined;
-  /** Decide before a question is asked; the first that matches wins. */
+  /** Rules that decide about calls before a question is asked. The first that matches wins. */
   readonly rules?: readonly Rule[] | undefined;
-  /** Asked before changes that no rule allows. */
+  /** The reviewer, who is asked before changes that no rule allows. */
   readonly confirm?: Confirm | undefined;
-  /** Ask before every change that no rule allows; without `confirm` such changes are refused. */
+  /** Require an approval for every change that no rule allows. Without `confirm` such changes are refused. */
   readonly requireApproval?: boolean | undefined;
-  /** Receives questions, answers, grants and refusals; see `WorkspaceEvent`. Not waited for. */
+  /** Receives the events of questions, answers, grants and refusals; see `WorkspaceEvent`. It is not awaited. */
   readonly notify?: Notify | undefined;
-  /** Limits of a call: bytes that it may read, hold and return, and times. */
+  /** The limits of one call: bytes that it may read, keep in memory and return, and times. */
   readonly limits?: Partial<Limits> | undefined;
   /**
    * Render further kinds of files, or known kinds in another way. The first that supports a kind is
@@ -159,7 +162,7 @@ export interface WorkspaceOptions {
   readonly guard?: boolean | GuardLevel | GuardOptions | undefined;
   /** Watch calls: an audit log, counters, spans. */
   readonly observers?: readonly Observer[] | undefined;
-  /** Where locks and journals are kept: a directory outside every root. */
+  /** The directory of locks and journals, outside every root. */
   readonly stateDir?: string | undefined;
   /**
    * The name of the storage behind `backend`, the same in every process that uses that storage. With it the journal is

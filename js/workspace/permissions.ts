@@ -18,19 +18,19 @@ export interface PermissionOptions {
   readonly mode?: "off" | "prompt" | undefined;
   /** The file that stores grants, outside every root. Default: none; grants last until the workspace is closed. */
   readonly grantsFile?: string | undefined;
-  /** Another store of grants, instead of a file. */
+  /** A store of grants in place of a file. */
   readonly store?: GrantStore | undefined;
   /** Called for a directory that is not granted. Without it such directories are refused. */
   readonly ask?: AskGrant | undefined;
-  /** The clock that ends grants, in milliseconds since 1970. */
+  /** Returns the current time, at which grants end, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
 /** The permissions of a workspace. */
 export interface OpenedPermissions {
-  /** Undefined when directories need no grant and there is no file of grants to protect. */
+  /** The permissions; undefined when directories need no grant and there is no file of grants to protect. */
   readonly permissions: Permissions | undefined;
-  /** Undefined when directories are not asked for. */
+  /** How directories are asked for; undefined when they are not. */
   readonly prompting: PromptSettings | undefined;
   /** Globs that deny access to the file of grants. */
   readonly deny: readonly string[];

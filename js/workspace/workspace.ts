@@ -76,7 +76,7 @@ export interface WorkspaceApprovals {
   revoke(id: string): boolean;
 }
 
-/** The options of `ws.lock`. */
+/** The options of `ws.lock(path)`, which locks one path. */
 export interface WorkspaceLockOptions {
   /** Ends the wait for the lock, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
@@ -116,7 +116,7 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
   ): Promise<ToolResult<CallData<Name>>>;
   /** The tools, for models. */
   readonly tools: readonly ToolDefinition[];
-  /** The confined backend. */
+  /** The storage, confined to the policy of the workspace. Rules and hooks do not apply to it. */
   readonly fs: FsBackend;
   /** Returns the engine, confinement and journal in use. */
   capabilities(): Capabilities;
@@ -317,7 +317,7 @@ export function makeWorkspace(
   return Object.freeze(ws) as unknown as Workspace;
 }
 
-/** Returns the tools of a preset. */
+/** Returns the tools of a workspace under the names of a preset. */
 type ListOf = (preset: Preset | undefined) => readonly ToolDefinition[];
 
 /**

@@ -12,17 +12,17 @@ import { sortCodePoints } from "../paths.ts";
 export interface OverlayChange {
   readonly path: string;
   readonly change: "added" | "changed" | "removed";
-  /** The type now; for a removed entry, the type it had. */
+  /** The current type; of a removed entry, the type that it had. */
   readonly type: EntryType;
 }
 
-/** The counts of a commit, in paths. Frozen. */
+/** The numbers of paths that a commit changed. Frozen. */
 export interface OverlayCommit {
-  /** Files and links written. */
+  /** The number of files and links that were written. */
   readonly written: number;
-  /** Directories made. */
+  /** The number of directories that were created. */
   readonly made: number;
-  /** Paths removed; a tree counts as one. */
+  /** The number of removed paths. A tree counts as one. */
   readonly removed: number;
 }
 
@@ -88,7 +88,7 @@ export async function commitLayer(
   return Object.freeze(counts);
 }
 
-/** Fails before the first write where a file has changed since the overlay first changed it. */
+/** Refuses the commit, before its first write, if a file was changed below since the overlay first changed it. */
 async function assertBasesUnchanged(layer: OverlayLayer): Promise<void> {
   const paths: string[] = [];
   for (const [path, version] of layer.base) {
@@ -112,7 +112,7 @@ async function assertBasesUnchanged(layer: OverlayLayer): Promise<void> {
   });
 }
 
-/** Reads copied files before the commit changes their sources. */
+/** Reads the files whose content is still at the source of a copy, before the commit changes the sources. */
 async function readCopiedFiles(layer: OverlayLayer): Promise<void> {
   for (const [path, node] of layer.upper) {
     if (node?.type !== "file" || node.bytes !== null || node.from === null) continue;

@@ -12,10 +12,7 @@ import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
 
-/**
- * An entry that was written to a path. The content of a file is in memory, or still at the source
- * of a copy.
- */
+/** An entry that was written in the overlay. The content of a file is in memory, or still at the source of a copy. */
 export type ChangedNode =
   | {
       readonly type: "file";
@@ -27,7 +24,7 @@ export type ChangedNode =
   | { readonly type: "dir"; readonly stat: FsStat }
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
 
-/** The pseudo-version of a directory. */
+/** The text that stands for the version of a directory, which has none. */
 export const DIRECTORY_VERSION = "dir";
 
 /** A map that counts its changes. */
@@ -48,16 +45,16 @@ class RevisionMap<V> extends Map<string, V> {
   }
 }
 
-/** Changes over a backend. Paths are real unless stated otherwise. */
+/** The changes over a lower backend. Paths are real unless stated otherwise. */
 export class OverlayLayer {
   readonly lower: FsBackend;
-  /** The changes; null for a removed path. A directory here hides the lower one. */
+  /** The changed entries by path; null for a removed one. A directory here hides the lower one. */
   readonly upper: RevisionMap<ChangedNode | null> = new RevisionMap();
-  /** The lower version of each changed file at its first change; null where none existed. */
+  /** The version of each changed file in the lower backend when it was first changed; null when it did not exist. */
   readonly base: Map<string, string | null> = new Map();
-  /** The content of each removed directory: its files, by size and time. */
+  /** The files of each removed directory, with size and time. */
   readonly gone: Map<string, ReadonlyMap<string, string>> = new Map();
-  /** The permission bits given to directories, whether they are here or below. */
+  /** The permission bits that directories were given, of this layer or the lower backend. */
   readonly modes: Map<string, number> = new Map();
   #writes = 0;
 
@@ -70,7 +67,7 @@ export class OverlayLayer {
     return this.upper.has(path) || this.cover(path) !== undefined;
   }
 
-  /** Returns the nearest change above a path; paths below it are not the lower backend's. */
+  /** Returns the nearest change above a path. What is below such a change does not come from the lower backend. */
   cover(path: string): ChangedNode | null | undefined {
     for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
       const node = this.upper.get(at);
@@ -112,7 +109,10 @@ export class OverlayLayer {
     return files;
   }
 
-  /** Returns the version of a lower file, {@link DIRECTORY_VERSION}, or null where nothing exists. */
+  /**
+   * Returns the version of a file in the lower backend; {@link DIRECTORY_VERSION} for a directory, null when
+   * nothing exists.
+   */
   async versionBelow(path: string): Promise<string | null> {
     const there = await this.below(path);
     if (there === null) return null;
@@ -125,7 +125,7 @@ export class OverlayLayer {
     );
   }
 
-  /** Returns the lower backend's entry at a path, ignoring all changes. */
+  /** Returns the entry of the lower backend at a path, whatever was changed here. */
   async below(path: string): Promise<FsStat | null> {
     return lstatOrNull(this.lower, path);
   }
@@ -223,7 +223,7 @@ export class OverlayLayer {
     }
   }
 
-  /** Returns the directories to create for a path, outermost first. @throws NOT_DIRECTORY */
+  /** Returns the missing directories above a path, outermost first. @throws NOT_DIRECTORY */
   async missing(path: string, asked: string): Promise<readonly string[]> {
     const missing: string[] = [];
     for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {

@@ -1,8 +1,8 @@
 /**
- * Contents that a backend holds in memory, for searches: scanned without a copy, and indexed.
- * Every write passes through such a backend, so the index needs no revalidation.
+ * The contents of a backend that keeps its files in memory, for searches: they are scanned without a copy, and
+ * indexed. Every write passes through such a backend, so the index is never outdated.
  *
- * This interface is internal to the backends of this folder; searches read any other backend.
+ * This interface is internal to the backends of this folder. Searches of any other backend read its files.
  */
 import { engine } from "../../engine/current.ts";
 import type { CompiledQuery, HeldIndex, SentQuery } from "../../engine/search.ts";
@@ -17,21 +17,20 @@ export interface HeldFile {
 export interface ContentProvider {
   readonly signs: ContentSigns;
   /**
-   * Changes whenever an entry is added, removed or moved, or the content of a file with a watched
-   * name changes.
+   * Returns a text that changes whenever an entry is added, removed or moved, or the content of a file with a
+   * watched name changes.
    */
   shape(): string;
   /**
-   * Changes whenever an entry of a directory is added or removed, or the content of a file in it
-   * with a watched name changes. Values never repeat. Undefined where the directory does not
-   * exist.
+   * Returns a value that changes whenever an entry of a directory is added or removed, or the content of a watched
+   * file in it changes. Values never repeat. Undefined when the directory does not exist.
    */
   stamp(directory: string): number | string | undefined;
-  /** Adds names of files whose content affects a walk: ignore files. */
+  /** Adds names of files whose content affects a walk, which are ignore files. */
   watch(names: readonly string[]): void;
   /** Returns the file at a path. @throws as `readBytes` */
   file(path: string): MaybePromise<HeldFile>;
-  /** True when the backend still has its own methods: no caller has replaced one. */
+  /** Returns true while no caller has replaced a method of the backend. */
   intact(): boolean;
 }
 
@@ -42,49 +41,51 @@ export function provideContents(backend: FsBackend, contents: ContentProvider): 
   providersByBackend.set(backend, contents);
 }
 
-/** Returns the contents that a backend holds, or undefined where searches have to read it. */
+/** Returns the contents of a backend in memory; undefined when searches must read its files. */
 export function contentsOf(backend: FsBackend): ContentProvider | undefined {
   const contents = providersByBackend.get(backend);
   return contents?.intact() === true ? contents : undefined;
 }
 
-/** Codes of contents that are not indexed: never read, read by one query, and those of the engine. */
+/** The code of a content that no query has read. Indexed contents have numbers from 0 on. */
 export const NEVER_READ_CODE = -4;
+/** The code of a content that one query has read. It is indexed at the next read. */
 const READ_ONCE_CODE = -3;
-/** Every query has to read it. */
+/** The code of a content that is never indexed, such as a large one, so every query reads it. */
 const NOT_INDEXED_CODE = -2;
+/** The code of a binary content, as the engine returns it. */
 export const BINARY_CODE = -1;
 
-/** The maximum memory of the index, in bytes; contents beyond it are read by every query. */
+/** The maximum memory of the index, in bytes. Contents beyond it are not indexed, so every query reads them. */
 const MAX_INDEX_BYTES = 128 << 20;
 /**
  * The largest content that is indexed, in bytes. Indexing a larger one takes longer than a page
  * may wait, so every query reads it.
  */
 const MAX_INDEXED_BYTES = 1 << 20;
-/** The minimum number of contents to index before the index is rebuilt to drop those that are gone. */
+/** The number of indexed contents from which the index may be rebuilt, to drop contents that no longer exist. */
 const MIN_INDEXED_CONTENTS = 4096;
 
-/** A set of numbers: those of the contents that can match. */
+/** The numbers of the indexed contents that can match a query. */
 export interface Candidates {
-  /** Only contents with lower numbers are in the set. */
+  /** The set says nothing about contents with this number or a higher one. */
   readonly known: number;
   readonly bits: Uint8Array;
 }
 
-/** The index of contents. A content is indexed when a second query reads it. */
+/** The index of contents. A content is added when a second query reads it. */
 export class ContentSigns {
   #index: HeldIndex | undefined;
   #codes = new WeakMap<Uint8Array, number>();
   #known = 0;
   #generation = 0;
 
-  /** Codes of another generation are invalid. */
+  /** The number of times that the index was cleared. Codes of another generation are invalid. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Returns the number of a content, or one of the codes above. */
+  /** Returns the number of a content in the index; a negative code when it is not indexed. */
   codeOf(content: Uint8Array): number {
     return this.#codes.get(content) ?? NEVER_READ_CODE;
   }
@@ -108,16 +109,13 @@ export class ContentSigns {
     return code;
   }
 
-  /** Returns the contents that can match, or undefined where all can. */
+  /** Returns the contents that can match a query; undefined when all can. */
   candidates(query: CompiledQuery | SentQuery): Candidates | undefined {
     const bits = this.#index?.candidates(query);
     return bits === undefined ? undefined : { known: this.#known, bits };
   }
 
-  /**
-   * Clears the index when most of its contents are gone, given the number of contents that still
-   * exist.
-   */
+  /** Clears the index when most of its contents no longer exist. `contents` is the number of those that do. */
   tidy(contents: number): void {
     if (this.#known > MIN_INDEXED_CONTENTS + 3 * contents) this.forget();
   }

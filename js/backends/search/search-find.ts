@@ -1,4 +1,4 @@
-/** Searches for names over any backend: the answers of the native search on a disk. */
+/** Searches for names over any backend, with the results of the native search of a disk. */
 import { decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
 import type { FindQuery, FindResult } from "../../engine/search.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
@@ -79,7 +79,7 @@ export async function findBackend(
   };
 }
 
-/** When an entry changed, in milliseconds since 1970; links are not followed. */
+/** Returns the time of the last change of an entry, in milliseconds since 1970. A link is not followed. */
 export async function timeOf(backend: FsBackend, path: string): Promise<number> {
   const stat = await (backend.lstat?.(path) ?? backend.stat(path));
   return stat.mtime;

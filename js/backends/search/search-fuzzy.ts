@@ -11,11 +11,9 @@ import { sortYielding, Yielder } from "../../engine/yielder.ts";
 import { childOf } from "../paths.ts";
 import { findBackend, type SearchPlace, timeOf } from "./search.ts";
 
-/** The pool of candidates has this many times the wanted results when the time of change counts too. */
+/** The number of candidates in proportion to the wanted results, when recent changes also count. */
 const RECENT_POOL = 4;
-/**
- * The score that is added for a change within the given milliseconds. A matching letter is worth 12 or more.
- */
+/** The score that is added for a change within so many milliseconds. A matching letter is worth 12 or more. */
 const RECENCY_BONUSES: readonly (readonly [ms: number, bonus: number])[] = [
   [3_600_000, 24],
   [86_400_000, 16],
@@ -63,12 +61,14 @@ async function compareScores(
   return rankYielding(letters, paths, { limit, typos }, new Yielder({ signal }));
 }
 
-/** The number of paths that are ranked in one go: some milliseconds of work. */
+/** The number of paths that are ranked before the event loop runs: some milliseconds of work. */
 const PATHS_PER_SLICE = 16_384;
-/** As the engine: the results of a call that names no limit, and of one that names a larger one. */
+/** The number of results of a call without a limit, and the maximum number, as in the engine. */
 const [DEFAULT_LIMIT, MAX_LIMIT] = [20, 10_000];
 
-/** Ranks paths as the engine does, in slices that let other tasks run. @throws INVALID_ARGUMENT, CANCELLED */
+/**
+ * Ranks paths as the engine does, but yields to the event loop between slices. @throws INVALID_ARGUMENT, CANCELLED
+ */
 export async function rankYielding(
   query: string,
   paths: readonly string[],
@@ -96,7 +96,7 @@ export async function rankYielding(
   return { files: [], total: 0 };
 }
 
-/** The order of results: of two with one score the shorter path is better. */
+/** Compares two results: the higher score is first, and of equal ones the shorter path. */
 function isBetterMatch(a: RankedPath, b: RankedPath): number {
   return b.score - a.score || utf8Length(a.path) - utf8Length(b.path);
 }

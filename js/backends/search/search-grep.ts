@@ -26,7 +26,7 @@ export interface Signalled {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The counts of a walk, in addition to its files. */
+/** What a walk counts besides its files: entries that could not be read, and ignored ones. */
 export interface SearchCounts {
   readonly unreadable: number;
   readonly ignored: number;
@@ -35,13 +35,16 @@ export interface SearchCounts {
 const NO_COUNTS: SearchCounts = Object.freeze({ unreadable: 0, ignored: 0 });
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
-/** As `Limits::ROW_BYTES` of `crates/core/src/search`. */
+/**
+ * The bytes that each row of a result counts besides its text; the same as `Limits::ROW_BYTES` of
+ * `crates/core/src/search`.
+ */
 const ROW_BYTES = 4;
 
 /** One search of contents, with its results so far. */
 export class GrepSearch {
   readonly compiled: CompiledQuery | SentQuery;
-  /** Larger files are passed over (bytes). */
+  /** The maximum size of a searched file, in bytes. Larger files are counted and skipped. */
   readonly maxFileBytes: number;
   readonly from: { readonly path: string; readonly number: number };
   readonly #query: SearchQuery & Signalled;
@@ -50,12 +53,14 @@ export class GrepSearch {
   readonly #content: boolean;
   readonly #maxResults: number;
   readonly #found: { readonly path: string; readonly hits: TextHits }[] = [];
-  /** Files that were searched, and that were passed over: binary, or too large. */
+  /** The number of searched files. */
   searched = 0;
+  /** The number of binary files, which were skipped. */
   binary = 0;
+  /** The number of files that were skipped because they are larger than {@link GrepSearch.maxFileBytes}. */
   large = 0;
   #units = 0;
-  /** Bytes that the rows of hits may still have. */
+  /** The bytes that further hits may add to the result. */
   #textLeft: number;
   #unreadable = 0;
   #stoppedAt: string | undefined;
@@ -76,8 +81,8 @@ export class GrepSearch {
   }
 
   /**
-   * Checks that the query compiles, when workers compile it. @throws INVALID_REGEX,
-   * INVALID_ARGUMENT, LIMIT_EXCEEDED, CANCELLED
+   * Compiles the query in a worker, if workers do that. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED,
+   * CANCELLED
    */
   async compiles(): Promise<void> {
     if ("searchAll" in this.compiled) await this.compiled.searchAll([], { count: true }, this.#query.signal);
@@ -96,7 +101,7 @@ export class GrepSearch {
     return this.#units > this.#maxResults;
   }
 
-  /** A file could not be read. What went away since it was listed is not missed. */
+  /** Counts a file that could not be read, unless it was removed after it was listed. */
   failed(error: Error): void {
     if (!(error instanceof FilewrightError && error.code === "NOT_FOUND")) this.#unreadable++;
   }
@@ -233,7 +238,7 @@ export class GrepSearch {
   }
 }
 
-/** The globs of a query. @throws INVALID_GLOB, LIMIT_EXCEEDED */
+/** Compiles the globs of a query. @throws INVALID_GLOB, LIMIT_EXCEEDED */
 export function globsOf(
   patterns: string | readonly string[] | undefined,
   query: { readonly exclude?: readonly string[] | undefined; readonly caseSensitive?: boolean | undefined },
@@ -241,7 +246,7 @@ export function globsOf(
   return engine().glob(patterns ?? [], { exclude: query.exclude, caseSensitive: query.caseSensitive });
 }
 
-/** @throws INVALID_ARGUMENT */
+/** Returns a limit of at least 1; the largest number when none is given. @throws INVALID_ARGUMENT */
 export function positiveLimit(name: string, value: number | undefined): number {
   if (value === undefined) return WHOLE_FILE;
   if (Number.isSafeInteger(value) && value >= 1) return value;
@@ -252,14 +257,14 @@ function argument(name: string, message: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", message, { details: { argument: name } });
 }
 
-/** The maximum bytes of one message: copying it takes the page a millisecond or two. */
+/** The maximum size of one message to a worker, in bytes: copying it takes a millisecond or two. */
 const MAX_BATCH_BYTES = 1 << 20;
+/** The maximum number of contents in one message to a worker. */
 const MAX_CONTENTS = 256;
 
 /**
- * Hits that are fetched before the caller takes them: one message with many contents goes to the search
- * worker, because one message per content would take longer than the search. The caller still takes the
- * hits of one content after the other.
+ * Searches several contents with one message to the search worker, because one message for each content would take
+ * longer than the search. The caller takes the hits of one content after the other.
  */
 class HitPrefetcher {
   readonly #hits = new Map<Uint8Array, TextHits>();
@@ -284,6 +289,7 @@ class HitPrefetcher {
   }
 }
 
+/** Returns the contents of one message: `first`, and following ones up to the limits. */
 function batchContents(first: Uint8Array, following: Iterable<Uint8Array>): readonly Uint8Array[] {
   const contents = [first];
   let bytes = first.length;

@@ -16,15 +16,17 @@ import type { GrepSearch } from "./search-grep.ts";
 import { WalkCache } from "./search-memo.ts";
 import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
 
-/** The number of files by which a walk is ahead of the search; its counts up to there are reported. */
+/**
+ * The number of files by which a walk is ahead of the search. The counts of a result include the walk up to there.
+ */
 export const WALK_AHEAD_FILES = 8;
 /** The maximum number of cached walks of a backend. */
 const MAX_VIEWS = 8;
-/** The maximum number of files of a cached walk. */
+/** The maximum number of files of a walk that is cached. */
 const MAX_VIEW_FILES = 500_000;
-/** The maximum number of files of a walk whose directories are cached. */
+/** The maximum number of files of a walk whose directories are cached as well. */
 const MAX_REMEMBERED_PATHS = 100_000;
-/** Files that are passed over between two looks at the clock. */
+/** The number of skipped files after which the time limit is checked. */
 const FILES_PER_CLOCK_CHECK = 1024;
 
 type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
@@ -39,7 +41,7 @@ interface ViewFile {
   generation: number;
 }
 
-/** The files that a query sees, in path order, and what their walk counted. */
+/** A cached walk: the files that a query searches, in path order, and the counts of the walk. */
 class View {
   readonly paths: string[] = [];
   readonly slots: ViewFile[] = [];
@@ -62,7 +64,7 @@ class View {
     this.#ignored.push(counts.ignored);
   }
 
-  /** The counts of a scan's walk when the search ends at a file. */
+  /** Returns the counts of a walk that ends at a file, as a search without the cache would have them. */
   countsAt(place: number): Counts {
     const ahead = place + WALK_AHEAD_FILES - 1;
     if (ahead >= this.paths.length) return this.total;
@@ -70,9 +72,10 @@ class View {
   }
 }
 
+/** The cached walks of each backend. */
 const viewsByOwner = new WeakMap<object, Map<string, View>>();
 
-/** The properties of a query that select its files. */
+/** Returns the properties of a query that select its files, as a key. */
 function viewKeyOf(root: string, query: SearchQuery, top: string | undefined, from: string): string {
   const { glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles } = query;
   return JSON.stringify([root, glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles, top, from]);
@@ -120,7 +123,7 @@ export async function searchHeld(
   return { ...walk.counts, kept: false };
 }
 
-/** Walks and searches; false where the search ended before the walk. */
+/** Walks the tree and searches its files. Returns false when the search ended before the walk. */
 async function walkAndSearch(
   search: GrepSearch,
   held: ContentProvider,
@@ -145,7 +148,7 @@ async function walkAndSearch(
   return true;
 }
 
-/** Searches the candidates of a cached walk. */
+/** Searches those files of a cached walk that can match. */
 async function searchCached(search: GrepSearch, held: ContentProvider, view: View): Promise<Counts> {
   held.signs.tidy(view.paths.length);
   const viewSearch = new ViewSearch(search, held, view);
@@ -173,7 +176,10 @@ class ViewSearch {
     this.#candidates = callOrForgetSigns(held, () => held.signs.candidates(search.compiled));
   }
 
-  /** Takes a file; false where the search is at its end. At once where nothing has to be waited for. */
+  /**
+   * Searches the file at an index; returns false when the search has ended. The result is a promise only if
+   * something must be awaited.
+   */
   next(at: number): true | Promise<boolean> {
     const { signs } = this.#held;
     const slot = this.#view.slots[at] as ViewFile;
@@ -195,7 +201,7 @@ class ViewSearch {
   }
 }
 
-/** Counts a file that need not be read; false for one that has to be. */
+/** Counts a file that need not be read. Returns false for one that must be read. */
 function passesOver(
   search: GrepSearch,
   file: HeldFile | Error,
@@ -219,7 +225,7 @@ function canMatch(code: number, candidates: Candidates | undefined): boolean {
   return (((candidates.bits[code >> 3] as number) >> (code & 7)) & 1) === 1;
 }
 
-/** The code of the content that a file has now. */
+/** Returns the code of the current content of a file. */
 function codeOf({ signs }: ContentProvider, slot: ViewFile): number {
   const { file } = slot;
   if (file instanceof Error) return NEVER_READ_CODE;
@@ -231,7 +237,7 @@ function codeOf({ signs }: ContentProvider, slot: ViewFile): number {
   return slot.code;
 }
 
-/** Searches a file, and takes note that it was read. */
+/** Searches a file and records that a query has read it. */
 async function readAt(
   search: GrepSearch,
   held: ContentProvider,
@@ -255,7 +261,7 @@ async function readAt(
   if (slot.content === bytes && slot.generation === held.signs.generation) slot.code = code;
 }
 
-/** The contents that are likely to be read after a file. */
+/** Yields the contents that the search probably reads after a file. */
 function* contentsAfter(
   search: GrepSearch,
   held: ContentProvider,
@@ -272,7 +278,10 @@ function* contentsAfter(
   }
 }
 
-/** An engine that broke down, or is another one by now, has no signatures: then everything is read. */
+/**
+ * Returns the result of a call of the index. If the engine failed or was replaced, the index is dropped and the
+ * result is undefined, so that everything is read.
+ */
 function callOrForgetSigns<T>({ signs }: ContentProvider, call: () => T): T | undefined {
   try {
     return call();

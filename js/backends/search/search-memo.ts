@@ -8,19 +8,19 @@
 import type { IgnoreFile, IgnoreRules } from "../../engine/search.ts";
 import type { FsEntry } from "../backend.ts";
 
-/** The handling of one entry: yield it, or enter it. */
+/** One entry of a cached directory, and whether the walk yields it or enters it. */
 export interface CachedItem {
   readonly key: string;
-  /** Relative to the start. */
+  /** The path relative to the start of the walk. */
   readonly path: string;
   readonly entry: FsEntry;
   readonly enter: boolean;
   readonly ignored: boolean;
-  /** Caller data attached to an entry; dropped when its directory changes. */
+  /** Data of the caller about the entry; dropped when its directory changes. */
   slot?: unknown;
 }
 
-/** Ignore files of a directory, and whether rules from above end there. */
+/** The ignore files of a directory. With `border`, the rules of directories above do not apply below it. */
 export interface IgnoreFiles {
   readonly files: readonly IgnoreFile[];
   readonly border: boolean;
@@ -34,8 +34,9 @@ export interface OpenedDirectory {
   readonly ignoreFiles: IgnoreFiles;
   readonly rules: IgnoreRules;
   readonly items: readonly CachedItem[];
-  /** Entries, and those of them that are hidden and counted. */
+  /** The number of entries. */
   readonly seen: number;
+  /** The number of entries that are hidden and counted. */
   readonly hidden: number;
 }
 
@@ -75,25 +76,25 @@ export class WalkCache {
     return value;
   }
 
-  /** Keeps what is above, given the stamps from before it was looked at. */
+  /** Caches the rules above the start. `stamps` are those from before the directories were read. */
   keepAbove(value: DirectoriesAbove, stamps: ReadonlyMap<string, unknown>): void {
     for (const [directory, stamp] of stamps) if (this.stampOf(directory) !== stamp) return;
     this.#above = { value, stamps };
   }
 
-  /** The state of a directory at the last walk. */
+  /** Returns the state of a directory at the last walk. */
   get(directory: string): OpenedDirectory | undefined {
     return this.#known.get(directory);
   }
 
-  /** Keeps what a directory is, unless it changed while it was looked at. */
+  /** Caches the state of a directory, unless it changed while it was read. */
   keep(directory: string, opened: OpenedDirectory): void {
     if (opened.stamp !== undefined && this.stampOf(directory) === opened.stamp) {
       this.#next.set(directory, opened);
     }
   }
 
-  /** Ends a walk: after a complete one, only the directories it visited stay cached. */
+  /** Ends a walk. After a complete one, only the directories that it visited stay cached. */
   over(whole: boolean): void {
     if (whole) this.#known = this.#next;
     else for (const [directory, opened] of this.#next) this.#known.set(directory, opened);

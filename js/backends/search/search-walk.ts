@@ -20,16 +20,16 @@ import {
 
 /** The names of ignore files, lowest precedence first. */
 export const IGNORE_FILES: readonly string[] = Object.freeze([".gitignore", ".ignore", ".agentignore"]);
-/** Longer ignore files are passed over (bytes). */
+/** The maximum size of an ignore file, in bytes. A larger one is not applied. */
 const MAX_IGNORE_BYTES = 1 << 20;
-/** How deep below the start a walk goes, in directories. */
+/** The maximum depth of a walk below its start, in directories. */
 const MAX_DEPTH = 2048;
-/** How many entries are looked at inside ignored directories, to count what is hidden there. */
+/** The maximum number of entries in ignored directories that are read, to count what is hidden there. */
 const IGNORED_BUDGET = 200_000;
 
 /** Context from the caller in addition to the query. */
 export interface SearchPlace {
-  /** Ignore files count from this directory on; default: the repository's top. */
+  /** The directory from which on ignore files apply. Default: the top of the repository. */
   readonly top?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface WalkCounts {
   ignoredSeen: number;
 }
 
-/** An entry that is wanted. */
+/** An entry that the walk selects. */
 export type WalkEntry = Pick<CachedItem, "path" | "entry" | "slot">;
 
 interface WalkLevel {
@@ -66,7 +66,7 @@ interface WalkLevel {
   at: number;
 }
 
-/** Goes through the wanted entries below a directory. */
+/** A walk of the selected entries below a directory. */
 export class SearchWalk {
   readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredSeen: 0 };
   readonly #backend: FsBackend;
@@ -84,12 +84,12 @@ export class SearchWalk {
     this.#names = respectIgnore === false ? null : (ignoreFiles ?? IGNORE_FILES);
   }
 
-  /** The wanted entries in path order. `top`: ignore files count from this directory on. */
+  /** Yields the selected entries in path order. `top` is the directory from which on ignore files apply. */
   async *entries(top?: string): AsyncGenerator<WalkEntry> {
     for await (const run of this.runs(top)) yield* run;
   }
 
-  /** The same by runs of entries between which no directory is opened, and nothing counted. */
+  /** Yields the same entries in groups. Within a group no directory is opened and nothing is counted. */
   async *runs(top?: string): AsyncGenerator<readonly WalkEntry[]> {
     const above = await this.#above(top);
     const levels = [await this.#open("", above.rules, above.prefix, false)];
@@ -116,7 +116,7 @@ export class SearchWalk {
     }
   }
 
-  /** Lists a directory and decides about its entries. */
+  /** Lists a directory and decides which entries are yielded or entered. */
   async #open(prefix: string, outer: IgnoreRules, above: string, ignored: boolean): Promise<WalkLevel> {
     const { query, globs, wants, countIgnored, from, memo } = this.#request;
     const directory = prefix === "" ? this.#root : childOf(this.#root, prefix.slice(0, -1));
@@ -174,7 +174,7 @@ export class SearchWalk {
     this.counts.ignored += hidden;
   }
 
-  /** The ignore files of a listed directory. */
+  /** Returns the ignore files of a listed directory. */
   async #ignoreFiles(entries: readonly FsEntry[]): Promise<IgnoreFiles> {
     const names = this.#names;
     if (names === null) return NO_FILES;
@@ -193,7 +193,7 @@ export class SearchWalk {
     return { files, border };
   }
 
-  /** The rules of the directories above the start, and the start's path as they see it. */
+  /** Returns the rules of the directories above the start, and the path of the start for these rules. */
   async #above(top: string | undefined): Promise<DirectoriesAbove> {
     const { memo } = this.#request;
     const known = memo?.above;
@@ -219,7 +219,8 @@ export class SearchWalk {
       }
     }
     if (top === undefined && above.at(-1)?.path === "/") {
-      // Above a whole file system only what the repository says counts.
+      // The walked directory belongs to a whole file system: ignore files above its repository do not apply, and none
+      // above it apply without a repository.
       const repository = above.findIndex(({ entries }) => entries.some(({ name }) => name === ".git"));
       above.length = repository + 1;
     }
@@ -240,7 +241,10 @@ export class SearchWalk {
 
 const NO_FILES: IgnoreFiles = Object.freeze({ files: [], border: false });
 
-/** The rules of a directory, given its path as rules see paths, maybe with a final slash. */
+/**
+ * Returns the rules that apply in a directory: those of `outer` and those of its ignore files. The path may end in
+ * a slash.
+ */
 function rulesInDirectory(
   outer: IgnoreRules,
   { files, border }: IgnoreFiles,

@@ -62,11 +62,11 @@ export async function grepBackend(
 
 interface PendingRead {
   readonly file: WalkEntry;
-  /** Undefined for a file that is too large. */
+  /** The content, or the error of its read; undefined for a file that is too large. */
   readonly content: Promise<Uint8Array | Error> | undefined;
 }
 
-/** Searches the files of a walk, reading some ahead. */
+/** Searches the files of a walk. Some files are read ahead. */
 async function searchTree(
   search: GrepSearch,
   backend: FsBackend,
@@ -83,7 +83,7 @@ async function searchTree(
   for (const next of ahead) if (!(await searchFile(search, next))) return;
 }
 
-/** Searches one file; false when the search is at its end. */
+/** Searches one file. Returns false when the search has ended. */
 async function searchFile(search: GrepSearch, { file, content }: PendingRead): Promise<boolean> {
   if (await search.isOver(file.path)) return false;
   const bytes = await content;
@@ -93,7 +93,7 @@ async function searchFile(search: GrepSearch, { file, content }: PendingRead): P
   return !search.isFull;
 }
 
-/** Reads a file; an error is returned as a value, for the later consumer. */
+/** Returns the content of a file, or the error of the read, which the search handles when it reaches the file. */
 async function readOrError(backend: FsBackend, path: string): Promise<Uint8Array | Error> {
   try {
     return await backend.readBytes(path);

@@ -23,7 +23,7 @@ export interface PreImage {
   readonly hash?: string;
   /** The backend's version, when known. */
   readonly version?: string;
-  /** Identifies the entry itself, when the backend supports it. */
+  /** The id of the entry itself, if the backend has such ids. */
   readonly fileId?: string;
   /** The time of a file. Milliseconds since 1970, UTC. */
   readonly mtime?: number;
@@ -33,7 +33,7 @@ export interface PreImage {
   readonly bytes?: Uint8Array;
 }
 
-/** The number of bytes of old content that may still be kept. */
+/** The budget of a transaction: the bytes of old content that it may still keep. */
 export interface CaptureBudget {
   bytes: number;
 }
@@ -75,9 +75,9 @@ export async function capturePreImage(
 }
 
 /**
- * Reads a file at a real path with its content, in one step; null for any other entry, for none,
- * and for too large a file: {@link capturePreImage} distinguishes them. Links are followed, so the caller
- * must pass a real path. The budget is not charged.
+ * Returns the state and content of a file in one step; null for any other entry, no entry, and a file beyond the
+ * budget, which {@link capturePreImage} distinguishes. Links are followed, so the caller must pass a real path.
+ * The budget stays unchanged.
  */
 export async function captureFile(
   fs: FsBackend,
@@ -93,21 +93,18 @@ export async function captureFile(
   }
 }
 
-/** Creates the error for a change whose old content exceeds the journal's limits. */
+/** Returns the error of a change whose old content exceeds the limits of the journal. */
 export function tooMuchError(path: string): FilewrightError {
   return backendError("LIMIT_EXCEEDED", path, "this is more than can be kept to be taken back");
 }
 
-/**
- * Returns true when facts belong to the same entry as an image, with the same content. A rename
- * changes neither.
- */
+/** Returns true when facts and an image are of the same entry with the same content. A rename keeps both. */
 export function isSameEntry(stat: FsStat, image: PreImage): boolean {
   if (stat.type !== image.type || stat.fileId === undefined || stat.fileId !== image.fileId) return false;
   return stat.type !== "file" || (stat.size === image.size && stat.mtime === image.mtime);
 }
 
-/** Returns true when a path, whose facts are given, has the state of an image. */
+/** Returns true when a path, whose current facts are given, has the state of an image. */
 export async function isImage(
   fs: FsBackend,
   path: string,
@@ -190,7 +187,7 @@ export async function restoreByContent(
   }
 }
 
-/** Deletes an entry that was just read, on the condition that it is unchanged. */
+/** Deletes an entry if it is still as it was read. */
 async function deleteExact(fs: FsBackend, path: string, seen: FsStat): Promise<void> {
   const ifVersion = seen.type === "dir" ? undefined : seen.version;
   await fs.delete(path, ifVersion === undefined ? {} : { ifVersion });

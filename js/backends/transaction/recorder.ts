@@ -54,7 +54,7 @@ export function recordingBackend(inner: FsBackend, recording: Recording): FsBack
   return backend as unknown as FsBackend;
 }
 
-/** The bound methods of each recorded backend: there are thirty, and calls are frequent. */
+/** The bound methods of each recorded backend. They are cached, because there are thirty and calls are frequent. */
 const boundMethods = new WeakMap<FsBackend, Readonly<Record<string, unknown>>>();
 
 function boundMethodsOf(inner: FsBackend): Readonly<Record<string, unknown>> {

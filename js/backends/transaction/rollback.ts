@@ -1,10 +1,9 @@
 /**
- * Rolls steps back, the last first.
+ * Rolls steps back, the last one first.
  *
- * Only paths that still have the version of the step are touched: any other state belongs to
- * another process and is left as a conflict. A step without a version (the process ended before it
- * was recorded) is compared with the step's expected state. Every restoring operation is
- * conditional on the compared version.
+ * A path is restored only if it still has the version that the step gave it. Any other state belongs to another
+ * process and is left as a conflict. If the process ended before that version was recorded, the path is compared
+ * with the expected state of the step. Every restoring operation has the compared version as its condition.
  */
 import type { FsBackend, FsStat } from "../backend.ts";
 import { entryPathVia, lstatOrNull } from "../fallback/fallback.ts";
@@ -17,7 +16,7 @@ import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";
 
 /** The result of a rollback. */
 export interface RollbackOutcome {
-  /** Steps that need no further attempt: restored, never made, or left to other processes. */
+  /** The ids of steps that need no further attempt: restored, never made, or left to another process. */
   readonly settled: readonly number[];
   /** Paths that another process has changed since, and that were left unchanged. */
   readonly conflicts: readonly string[];
@@ -33,7 +32,7 @@ export interface RollbackOutcome {
 /** The result of one step. */
 type StepOutcome = "settled" | "conflict" | "failed";
 
-/** Codes for another entry at the path, or for which a retry is useless. */
+/** Error codes after which another attempt is useless, such as that another entry is at the path. */
 const FINAL_CODES: ReadonlySet<string> = new Set([
   "CONFLICT",
   "ALREADY_EXISTS",
@@ -68,8 +67,8 @@ type ParentMatch = "same" | "other";
 class Rollback {
   readonly #fs: FsBackend;
   /**
-   * Moves set-aside entries back, without a filter for secrets: their temporary names say nothing
-   * about them.
+   * The backend that moves set-aside entries back. It does not filter secrets, which it could not recognise by the
+   * temporary names.
    */
   readonly #trusted: FsBackend;
   readonly #given: ReadonlyMap<number, StepResult>;
@@ -120,7 +119,7 @@ class Rollback {
     return false;
   }
 
-  /** Returns false when the path is left to another process. */
+  /** Restores the path of a step. Returns false when the path is left to another process. */
   async #path(step: PathStep): Promise<boolean> {
     const { path, before } = step;
     const fs = this.#fs;
@@ -215,7 +214,7 @@ class Rollback {
     return true;
   }
 
-  /** Removes the second name of a file that was to be replaced, while the first exists. */
+  /** Removes the set-aside name of a file that was to be replaced, while the file still has its own name. */
   async #dropLink(aside: string, path: string): Promise<void> {
     const [one, other] = [await lstatOrNull(this.#trusted, aside), await lstatOrNull(this.#fs, path)];
     if (one !== null && other !== null && one.fileId === other.fileId) await discardAsides(this.#fs, aside);
@@ -255,10 +254,7 @@ class Rollback {
     return stat?.fileId === undefined || stat.fileId === expected ? "same" : "other";
   }
 
-  /**
-   * Returns the state that a path must have: the step's result, or what this rollback has restored
-   * there.
-   */
+  /** Returns the state that a path must have: the result of the step, or what this rollback restored there. */
   #expected(path: string, given: StepResult | undefined): StepResult | undefined {
     const restored = this.#restored.get(path);
     if (restored === undefined || given === undefined) return given;
@@ -277,7 +273,7 @@ class Rollback {
   }
 }
 
-/** Returns the result of an operation from facts. */
+/** Returns the facts about an entry as the result of a step. */
 export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">): StepResult {
   return {
     ...(version === undefined ? {} : { version }),
@@ -285,7 +281,7 @@ export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">)
   };
 }
 
-/** Returns the facts by which a changed entry of a moved directory is detected. */
+/** Returns a text of the facts by which a changed entry of a moved directory is detected. */
 export function factsOf(entry: {
   readonly type: string;
   readonly size?: number;

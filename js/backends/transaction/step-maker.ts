@@ -10,7 +10,7 @@ import { type CaptureBudget, capturePreImage, preImageOf, type PreImage } from "
 import { givenOf } from "./rollback.ts";
 import type { StepResult, NewStep, PathStepKind, Step } from "./step.ts";
 
-/** Records the steps of a change. */
+/** The transaction, as the recording backend uses it. */
 export interface Recording {
   /** True when a change that could not be rolled back is refused. */
   readonly required: boolean;
@@ -22,7 +22,7 @@ export interface Recording {
   readonly budget: CaptureBudget;
   /** The maximum number of recorded entries of one tree. */
   readonly maxEntries: number;
-  /** Called when state that an undo would need could not be kept. */
+  /** Called when the change can no longer be undone, because a state was not kept. */
   giveUp(): void;
   /**
    * Records the steps from `plan`, runs `act`, and records its result by `gave`. Steps of a
@@ -33,7 +33,7 @@ export interface Recording {
     act: (steps: readonly Step[]) => Promise<T>,
     gave: (result: T, step: Step) => StepResult | Promise<StepResult>,
   ): Promise<T>;
-  /** Runs an operation that makes several steps at once, whose results are known beforehand. */
+  /** Runs an operation that makes several steps at once. Their results are known before it runs. */
   appear<T>(
     steps: readonly (readonly [step: NewStep, given: StepResult])[],
     act: () => Promise<T>,
@@ -105,7 +105,7 @@ export class StepMaker {
     }
   }
 
-  /** Returns the result of a step as it is on the storage now. */
+  /** Returns the version and id that the path of a step has now. */
   async now(step: Step): Promise<StepResult> {
     const stat = await lstatOrNull(this.#inner, step.kind === "move" ? step.to : step.path);
     return stat === null ? {} : givenOf(stat);
@@ -123,7 +123,7 @@ export class StepMaker {
   }
 }
 
-/** Returns the option of a call of the backend that sets aside what a step replaces. */
+/** Returns the option for a call of the backend with which the replaced entry is set aside. */
 export function asideOf(step: Step | undefined): { readonly aside?: string } {
   return step?.aside === undefined ? {} : { aside: step.aside };
 }

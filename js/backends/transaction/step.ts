@@ -8,7 +8,7 @@
  */
 import type { PreImage } from "./pre-image.ts";
 
-/** The kind of change of one path. */
+/** What a step does to its path. */
 export type PathStepKind = "write" | "create" | "delete" | "mkdir" | "symlink" | "chmod";
 
 /** A change of one path. */
@@ -18,7 +18,7 @@ export interface PathStep {
   readonly kind: PathStepKind;
   /** The real path. */
   readonly path: string;
-  /** The `fileId` of its directory, when known: nothing is restored into another directory. */
+  /** The `fileId` of the directory of the path, if known. A rollback restores nothing in another directory. */
   readonly parent?: string;
   readonly before: PreImage | null;
   /** The expected state after the step. */
@@ -44,9 +44,9 @@ export interface MoveStep {
   readonly moved: PreImage;
   /** The entries below a moved directory, by relative path; absent when there are too many. */
   readonly below?: readonly (readonly [path: string, facts: string])[];
-  /** The state of `to` before. */
+  /** The entry at `to` before the move; null when there was none. */
   readonly over: PreImage | null;
-  /** The path to which that is set aside. */
+  /** The path to which the entry at `to` was set aside. */
   readonly aside?: string;
 }
 
@@ -63,14 +63,14 @@ export interface StepResult {
   readonly fileId?: string;
 }
 
-/** Changes of steps since they were recorded. */
+/** What became known about steps after they were recorded. */
 export interface StepNotes {
   readonly done: readonly (readonly [id: number, given: StepResult])[];
   /** Steps that never happened, or have been rolled back. */
   readonly dropped: readonly number[];
 }
 
-/** The origin of a change. */
+/** The facts about a change at the start of its record. */
 export interface Header {
   readonly callId: string;
   readonly tool: string;
@@ -78,7 +78,7 @@ export interface Header {
   readonly time: number;
   /** The working directory, which identifies the history, and the storage when that is not the disk. */
   readonly cwd: string;
-  /** The storage of the paths; absent for the disk. */
+  /** The id of the storage of the paths; absent for the local disk. */
   readonly storage?: string;
   /** True when the change is atomic, even with one step. */
   readonly atomic?: true;
@@ -105,10 +105,10 @@ export type Entry =
       readonly notes?: StepNotes;
     };
 
-/** An entry in the form that a store keeps. */
+/** An entry of a record in the form in which a store keeps it. */
 export interface EncodedEntry {
   readonly json: string;
-  /** Contents, one after the other; the JSON has their offsets. */
+  /** The contents. The JSON has their offsets in the concatenated contents. */
   readonly blobs: readonly Uint8Array[];
 }
 
@@ -154,7 +154,7 @@ export function fromFrame(json: string, blob: Uint8Array): Entry | null {
   }
 }
 
-/** Replaces the range that stands for a content by the content. */
+/** Puts the content into an image, whose JSON has its offset and length instead. */
 function restoreBytes(image: PreImage | null, blob: Uint8Array): void {
   if (image?.bytes === undefined) return;
   const [at, length] = image.bytes as unknown as readonly [number, number];
@@ -180,7 +180,7 @@ export function readSteps(entries: readonly Entry[]): {
   return { steps: steps.filter(({ id }) => !dropped.has(id)), given };
 }
 
-/** Returns every path that steps touch, once. */
+/** Returns every path that the steps touch, without duplicates. */
 export function pathsOf(steps: readonly Step[]): readonly string[] {
   const paths = steps.flatMap((step) => {
     if (step.kind === "move") return [step.from, step.to];

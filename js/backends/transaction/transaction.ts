@@ -15,11 +15,11 @@ import type { StepResult, NewStep, StepNotes, Step } from "./step.ts";
 
 /** Options of a transaction. */
 export interface TransactionOptions {
-  /** True when a change that could not be rolled back is refused, rather than made anyway. */
+  /** True to refuse a change that could not be rolled back; false to make it anyway. */
   readonly required: boolean;
   /** True when old contents are kept for an undo, even for set-aside entries. */
   readonly contents: boolean;
-  /** The maximum bytes of old content. */
+  /** The maximum size of all old contents that are kept, in bytes. */
   readonly maxBytes: number;
   /** The maximum number of steps. */
   readonly maxSteps: number;
@@ -30,17 +30,17 @@ export interface TransactionOptions {
   readonly sink?: (steps: readonly Step[], notes: StepNotes) => MaybePromise<void>;
 }
 
-/** Codes after which it is unknown whether the operation happened. */
+/** Error codes after which it is unknown whether the operation happened. */
 const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
 
-/** The transaction of each journaled backend. */
+/** The transaction of each recording backend. */
 const transactions = new WeakMap<FsBackend, Transaction>();
 
 /** Steps that are rolled back together. */
 export class Transaction {
-  /** Every change through this backend is a step. */
+  /** The backend that records each change as a step. */
   readonly backend: FsBackend;
-  /** False when state that an undo would need was not kept. */
+  /** False when a state that an undo would need was not kept. */
   undoable = true;
   readonly #fs: FsBackend;
   readonly #options: TransactionOptions;
@@ -80,7 +80,7 @@ export class Transaction {
     return this.#given.get(step.id);
   }
 
-  /** Returns the changes of steps that the sink does not have yet. */
+  /** Returns what became known about the steps since the last call, for the sink. */
   takeNotes(): StepNotes {
     const notes = { done: this.#done, dropped: this.#dropped };
     this.#done = [];
@@ -119,7 +119,7 @@ export class Transaction {
     return outcome;
   }
 
-  /** Ends a successful transaction: set-aside entries are removed. */
+  /** Ends a successful transaction and removes the set-aside entries. */
   async finish(): Promise<void> {
     const yielder = new Yielder({});
     for (const path of asidesOf(this.#steps)) {
@@ -231,7 +231,7 @@ function isGradual(steps: readonly Step[]): boolean {
   return steps.length > 1 && steps[0]?.kind === "delete";
 }
 
-/** A few steps of one operation, in memory only. */
+/** The options of a transaction without a journal, for the few steps of one operation. */
 const IN_MEMORY_OPTIONS: TransactionOptions = {
   required: false,
   contents: false,

@@ -9,13 +9,16 @@ import { givenOf } from "./rollback.ts";
 import type { StepResult, NewStep } from "./step.ts";
 import { asideOf, hasCode, type Recording, type StepMaker } from "./step-maker.ts";
 
-/** The maximum total length of the paths of one tree: its record contains all of them. */
+/**
+ * The maximum total length of the paths in one tree, in UTF-16 units, because its record contains all of them. A
+ * larger tree is LIMIT_EXCEEDED.
+ */
 const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
 
 type CopyTree = Required<FsBackend>["copyTree"];
 type RemoveTree = Required<FsBackend>["removeTree"];
 
-/** Records the steps of the calls that concern whole trees. */
+/** Records the operations on whole trees as steps. */
 export class TreeRecorder {
   readonly #inner: FsBackend;
   readonly #recording: Recording;

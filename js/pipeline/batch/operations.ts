@@ -29,9 +29,9 @@ import { TOOLS } from "../../tools/index.ts";
 export interface Trial {
   /** The real path of each path of the operation. */
   readonly places: readonly string[];
-  /** The versions of the entries that no earlier operation changes. */
+  /** The versions of those entries of the operation that no earlier operation changes. */
   readonly own: readonly BaseVersion[];
-  /** True when there was nothing to do. */
+  /** True when the operation had nothing to change. */
   readonly settled: boolean;
   /** The digest of the question without versions; undefined when no reviewer was asked. */
   readonly outline: string | undefined;
@@ -74,7 +74,7 @@ export function toolOfOperation(name: string): AnyReading | AnyChanging {
   return tool as unknown as AnyReading | AnyChanging;
 }
 
-/** The result of a batch that is refused before its first operation begins. */
+/** The data of a batch that is refused before its first operation. */
 const NOTHING_DONE_DATA: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
 
 /** Checks the arguments of every operation before the first one begins. */
@@ -119,7 +119,10 @@ export async function prepareOperations(
   return operations;
 }
 
-/** The view of an operation before its paths are checked: it must not access the storage yet. */
+/**
+ * Takes the place of the view of an operation until its paths are checked. Throws, because the storage must not be
+ * accessed before.
+ */
 function refuseEarlyAccess(): never {
   throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
 }

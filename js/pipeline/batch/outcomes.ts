@@ -10,6 +10,7 @@ import type { Operation } from "./operations.ts";
 import type { CallOptions } from "../enter.ts";
 import type { Session } from "../session.ts";
 
+/** Does one step of an operation, such as planning it. */
 type OperationStep = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;
 
 /**

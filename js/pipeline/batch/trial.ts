@@ -20,7 +20,7 @@ export class TrialRecorder {
   /** The paths that the operations so far write. */
   readonly #written: string[] = [];
 
-  /** Records an operation with nothing to do. */
+  /** Records an operation that has nothing to change. */
   async settled({ uses }: Operation, call: Call): Promise<Trial> {
     const places = await placesOf(uses, call);
     return { places, own: [], settled: true, outline: undefined };

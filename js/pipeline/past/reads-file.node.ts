@@ -6,9 +6,9 @@ import type { LineRange } from "../../tools/lib/line-ranges.ts";
 import type { SeenFile } from "../../tools/lib/seen.ts";
 import type { ReadStore } from "./reads.ts";
 
-/** A file is rewritten on load when it has this many more lines than current entries. */
+/** The number of outdated lines from which a file is rewritten when it is loaded. */
 const MAX_SURPLUS_LINES = 2000;
-/** The maximum number of entries loaded for one agent. */
+/** The maximum number of entries that are loaded for one agent. Older ones count as unread. */
 const MAX_LOADED_ENTRIES = 10_000;
 
 /**

@@ -9,13 +9,13 @@ import { makeSeen, type Seen, type SeenFile } from "../../tools/lib/seen.ts";
 export interface ReadStore {
   /** Returns the files that an agent has read, from oldest to newest. */
   load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
-  /** Stores one entry; undefined removes the file. It need not wait until it is written. */
+  /** Stores one entry; undefined removes it. It may return before the entry is written. */
   note(agent: string, path: string, file: SeenFile | undefined): void;
   /** Writes pending entries and closes the store. */
   close(): Promise<void>;
 }
 
-/** A store of reads: any object with the methods. */
+/** The description of a store of reads: any object with these methods. */
 export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "a store of what was read", {
   load: required(callback()),
   note: required(callback()),
@@ -34,7 +34,10 @@ export interface Reads {
 /** The key of callers without a name. */
 const NAMELESS_AGENT = "";
 
-/** Creates empty records, or those of a store. @throws FilewrightError INVALID_ARGUMENT for an invalid store */
+/**
+ * Creates the records of the agents of a workspace: empty, or loaded from a store. @throws FilewrightError
+ * INVALID_ARGUMENT for an invalid store
+ */
 export function makeReads(store?: ReadStore): Reads {
   if (store !== undefined) checkStore(store);
   const known = new Map<string, Seen>();

@@ -8,9 +8,9 @@ import { parseGitConfig } from "../../policy/git-config.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { isWithin, joinPath, normalise, parentOf } from "../../backends/paths.ts";
 
-/** The maximum size of a configuration or a list of patterns, in bytes. */
+/** The maximum size of a configuration or a list of patterns, in bytes. A larger file counts as missing. */
 const MAX_FILE_BYTES = 1 << 20;
-/** The maximum depth of included configurations. */
+/** The maximum depth of included configurations. Deeper ones are not read. */
 const MAX_INCLUDES = 10;
 /** The maximum number of directories above a root that are searched for its repository. */
 const MAX_ABOVE = 64;

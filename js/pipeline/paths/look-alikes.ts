@@ -41,7 +41,7 @@ export interface TakenPath {
   readonly note: string;
 }
 
-/** For each tool, the arguments that name an existing entry. */
+/** For each tool, the arguments that name an entry which must exist. */
 const EXISTING_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   read_file: ["path"],
   edit_file: ["path"],
@@ -57,7 +57,7 @@ const EXISTING_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   move: ["source"],
 };
 
-/** For each tool, the arguments that name an entry that the call would create. */
+/** For each tool, the arguments that name an entry which the call would create. */
 const CREATED_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   write_file: ["path"],
   apply_patch: ["patch", "path"],
@@ -72,7 +72,7 @@ const CREATED_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
  */
 const HAS_LOOK_ALIKES = /[^!-~/]/u;
 
-/** The maximum size of a directory that is searched for look-alikes. */
+/** The maximum number of entries of a directory that is searched for look-alikes. A larger one is not searched. */
 const MAX_LISTED_ENTRIES = 20_000;
 
 /** Returns the replacements for the missing paths of a call; undefined when one has no look-alike. */

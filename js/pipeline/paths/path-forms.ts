@@ -105,7 +105,7 @@ export async function similarPath(
   return undefined;
 }
 
-/** The maximum number of ends of a path that are looked up. */
+/** The maximum number of ends of a path that are looked up in the workspace. */
 const MAX_PATH_ENDS = 12;
 
 /** Returns the path of a local `file:` URL; undefined for another host or a malformed URL. */

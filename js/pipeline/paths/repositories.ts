@@ -38,7 +38,7 @@ interface RepositoryReading {
   readonly read: Set<string>;
 }
 
-/** The paths that a repository names, and the configuration files that were read for them. */
+/** The paths that the configuration of a repository names, and the configuration files that were read. */
 interface NamedPaths {
   readonly places: readonly string[];
   readonly configs: readonly string[];

@@ -18,7 +18,7 @@ export class CallSlots {
   }
 
   /**
-   * Takes a slot, or waits for one; the result releases it.
+   * Takes a slot, or waits for one. Returns the function that releases it.
    * @throws FilewrightError CANCELLED when the signal is aborted first
    */
   take(signal: AbortSignal): (() => void) | Promise<() => void> {
@@ -108,7 +108,10 @@ export function shuttingDownFailure(): Failure {
   return refusedFailure("CANCELLED", message, { reason: "shutting_down" });
 }
 
-/** Creates the gate. @param above the gate of the parent workspace, which also counts and refuses the calls */
+/**
+ * Creates the counter of a workspace.
+ * @param above that of the parent workspace, which also counts and refuses the calls
+ */
 export function makeCallGate(above?: CallGate): CallGate {
   let isDraining = false;
   let running = 0;

@@ -5,9 +5,12 @@ import { type Failure, refusedFailure, type ToolResult } from "../result.ts";
 
 /** The limits of an agent until the workspace is closed. An omitted limit does not apply. */
 export interface BudgetOptions {
-  /** The number of calls, including failed ones; a batch counts as its operations. */
+  /** The maximum number of calls, including failed ones. A batch counts as its operations. */
   readonly calls?: number | undefined;
-  /** UTF-8 bytes of answers. Calls that run at the same time may each use the whole remainder. */
+  /**
+   * The maximum size of all answers, in UTF-8 bytes. Calls that run at the same time may each use the whole
+   * remainder.
+   */
   readonly outputBytes?: number | undefined;
 }
 
@@ -21,7 +24,7 @@ export interface Spent {
 
 /** Counts the calls and output of one agent. */
 export interface Budget {
-  /** Counts a call that begins. Returns a refusal when the budget does not allow it. */
+  /** Counts a call that begins. Returns a failure when the budget is spent; then the call must not run. */
   begin(args: unknown): Failure | undefined;
   /** Returns the limits of a call that begins now. */
   limits(limits: Limits): Limits;
@@ -64,7 +67,7 @@ export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
   });
 }
 
-/** Returns the number of calls that the arguments stand for: a batch counts as its operations. */
+/** Returns the number of calls that a call counts as: a batch counts as its operations. */
 function callCountOf(args: unknown): number {
   const operations = (args as { readonly operations?: unknown } | null | undefined)?.operations;
   return Array.isArray(operations) ? Math.max(1, operations.length) : 1;

@@ -11,19 +11,19 @@ import { isWithin } from "../../backends/paths.ts";
 
 /** One path to lock. */
 export interface LockKey {
-  /** Canonical, with links resolved. */
+  /** The canonical path, with links resolved. */
   readonly path: string;
   /** True when everything below the path is locked, too. */
   readonly tree: boolean;
 }
 
-/** How long to wait without progress of the queue, and the signal that cancels the wait. */
+/** How long to wait, in milliseconds without progress of the queue, and the signal that ends the wait. */
 interface LockWait {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The queue. Workspaces with the same storage share one. */
+/** The queue of the locks of one storage. Workspaces with the same storage share one. */
 export interface Locker {
   /**
    * Waits for the keys. Returns the function that releases them. @throws FilewrightError LOCK_TIMEOUT,

@@ -4,8 +4,8 @@
  */
 
 /**
- * The maximum time that `close()` waits for calls that do not end, such as on a hanging file system.
- * Milliseconds.
+ * The maximum time that `close()` waits for calls that do not end, such as on a hanging file system, in
+ * milliseconds.
  */
 const MAX_CLOSE_WAIT_MS = 10_000;
 

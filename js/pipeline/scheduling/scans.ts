@@ -10,7 +10,10 @@ import { LoopTurns } from "./admission.ts";
 
 /** The maximum number of calls that walk at once. */
 const MAX_SCANS = 8;
-/** The maximum for one client; it is lower, so that the calls of other clients start soon. */
+/**
+ * The maximum number of walking calls of one client. It is lower than the total, so that the calls of other
+ * clients start soon.
+ */
 const MAX_SCANS_OF_CLIENT = 4;
 /**
  * The maximum number of calls that begin in one turn of the event loop, because a search that uses an
@@ -36,7 +39,7 @@ export class ScanQueue {
   #total = 0;
 
   /**
-   * Waits for a turn; the result ends it.
+   * Waits for a turn. Returns the function that ends it.
    * @throws FilewrightError CANCELLED when the signal is aborted first
    */
   admit(client: Client, signal: AbortSignal): (() => void) | Promise<() => void> {

@@ -20,9 +20,11 @@ import { sentence, wordsFor } from "./words.ts";
 import { TOOLS } from "../../tools/index.ts";
 import type { Schema } from "../../tools/lib/schema.ts";
 
-/** The maximum length of the first line of a message, in UTF-16 units. */
+/**
+ * The maximum length of the first line of a message, in UTF-16 units. The path in it, then the line, is shortened.
+ */
 const MAX_FIRST_LINE = 200;
-/** The maximum size of a directory that is searched for a similar name. */
+/** The maximum number of entries of a directory that is searched for a similar name. */
 const MAX_SIBLINGS = 20_000;
 /**
  * The minimum length of a name that can be a misspelling; a shorter one is one edit away from too many others.
@@ -101,7 +103,7 @@ async function suggestionFor(
   return inside === undefined ? found : { ...found, inside };
 }
 
-/** One path of the call; its location is undefined until it is checked. */
+/** A path of the call to which an error is attributed. Its location is undefined until it is checked. */
 interface BlamedPath {
   readonly use: PathUse;
   readonly at: Location | undefined;
@@ -331,7 +333,7 @@ function firstLine(message: string): string {
   return end < 0 ? message : message.slice(0, end);
 }
 
-/** Removes half of a surrogate pair that a cut left over. */
+/** Returns a text without half of a surrogate pair at its ends, which a cut can leave. */
 function withoutHalfSurrogates(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/u, "");
 }

@@ -1,7 +1,8 @@
 /** Maps the tool names of other systems to the tools of this package that do the same work. */
 
 /**
- * Patterns for a tool name reduced to its letters, each with a sentence; `{tool}` stands for a canonical tool.
+ * Patterns for the letters of a tool name of another system, each with a sentence for the model. In the sentence,
+ * a canonical name in braces stands for the name under which that tool is offered.
  */
 const OTHER_TOOL_NAMES: readonly (readonly [names: RegExp, says: string])[] = [
   [
