@@ -1,7 +1,8 @@
-// Ratios against other tools, one command: `npm run bench`; `--help` lists the options and builds nothing.
+// Measures Filewright against other tools and prints ratios: `npm run bench`. `--help` lists the
+// options and builds nothing.
 //
-// Every row first checks that both sides give the same answer, then times them
-// alternately. A row whose feature or peer is missing says so and is skipped.
+// Each measurement is a row. It first checks that both sides give the same answer, and then times
+// them alternately. A row is skipped, with the reason, if this machine lacks what it needs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -65,8 +66,8 @@ function parse() {
   }
 }
 
-/** The groups that are asked for. */
-function chosen({ only, row }) {
+/** Returns the names of the groups of rows that the options select. */
+function chosenGroups({ only, row }) {
   const names =
     only?.split(",") ?? (row === undefined ? groups.filter((name) => name !== "readme") : ["readme"]);
   const unknown = names.filter((name) => !groups.includes(name));
@@ -75,7 +76,10 @@ function chosen({ only, row }) {
   return names;
 }
 
-/** The keys of the README's rows, read from their file's text: loading it needs the tools that are compared. */
+/**
+ * Returns the keys of the rows of the README. They are read from the text of the file, because
+ * importing it needs the tools that are compared.
+ */
 function readmeKeys() {
   const text = readFileSync(join(root, "bench/rows/readme.mjs"), "utf8");
   const table = /^const measured = \{\n([\s\S]*?)^\};/mu.exec(text)?.[1] ?? "";
@@ -86,7 +90,7 @@ await main(async () => {
   const { help, list, row: key, full, dev, ...rest } = parse();
   if (help) return void process.stdout.write(HELP);
   if (list) return void console.log(`${groups.join("\n")}\n\nreadme: ${readmeKeys().join(", ")}`);
-  const only = chosen({ only: rest.only, row: key });
+  const only = chosenGroups({ only: rest.only, row: key });
   if (key !== undefined && !readmeKeys().includes(key))
     throw new BuildError(`there is no row '${key}'; known: ${readmeKeys().join(", ")}`);
   await prepare({ dev });

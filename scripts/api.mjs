@@ -1,8 +1,9 @@
-// Prints what each entry of the package exports (functions with their signatures, types with their members) into docs/reference/api.md: a change of the public
-// surface is a change of that file, and is seen in review.
+// Writes docs/reference/api.md: the names that each entry of the package exports, functions with
+// their signatures and types with their members. A change of the public API changes that file, so
+// that a reviewer sees it.
 //
 //   npm run api             writes the file
-//   npm run api -- --print  on the screen
+//   npm run api -- --print  prints it instead
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,7 +12,7 @@ import { BuildError, main, root } from "./lib/run.mjs";
 
 const FILE = "docs/reference/api.md";
 
-/** The source of each entry's declarations, as package.json names them. */
+/** Returns the name of each entry in package.json and the TypeScript source of its declarations. */
 function entries() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return Object.entries(exports).flatMap(([entry, where]) => {
@@ -31,7 +32,10 @@ const KINDS = [
   [ts.SymbolFlags.Variable, "constant"],
 ];
 
-/** What of a name its users rely on: the signatures of a function, the members of a type. */
+/**
+ * Returns the signatures of a function, or the names of the members of an interface or class; empty
+ * for other exports.
+ */
 function shapeOf(symbol, kind, checker) {
   if (kind === "function") {
     const type = checker.getTypeOfSymbol(symbol);
@@ -49,7 +53,7 @@ function shapeOf(symbol, kind, checker) {
   return ` { ${members.join(", ")} }`;
 }
 
-/** The report as text. */
+/** Returns the text of docs/reference/api.md. */
 export function apiReport() {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);

@@ -1,15 +1,15 @@
-// The arrows between rooms that biome.json cannot express.
+// Checks the directions of imports that biome.json cannot express.
 //
-// biome.json holds "no room imports a higher one" and "no node: module outside
-// *.node.ts". Here: who may import a *.node.ts file, arrows hidden in
-// `import("…").Type`, the arrows between the crates, and circles of files, folders and
-// modules, types included.
+// biome.json forbids that a folder of js/ imports one to the left of it in ARCHITECTURE.md, and
+// that files other than *.node.ts import `node:` modules. This script checks which files import a
+// *.node.ts file, imports in the form `import("…").Type`, the dependencies of the crates, and
+// circular imports of files, folders and modules, types included.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
 
-/** TypeScript rooms from the lowest up; rooms on one line may know each other. */
+/** The folders of js/. A folder may import those of the same line and of the lines above it. */
 const levels = [
   ["engine"],
   ["diff", "http", "readers", "backends", "journal", "rpc", "schema", "wasm"],
@@ -20,9 +20,16 @@ const levels = [
   ["cli", "mcp", "web"],
 ];
 
-/** What each crate may depend on among our own, and which foreign families it must not know. */
+/**
+ * The external crates that only the bindings, and only the crates with access to the system, may
+ * depend on. A name stands for all crates whose names begin with it.
+ */
 const bindings = ["napi", "wasm-bindgen", "js-sys", "web-sys"];
 const system = ["rustix", "libc", "nix", "tokio", "rayon", "walkdir"];
+/**
+ * For each of our crates, which of our own it may depend on (`ours`), and which external ones it
+ * must not (`never`).
+ */
 const crates = {
   core: { ours: [], never: [...bindings, ...system] },
   fs: { ours: ["core"], never: [...bindings, "tokio"] },
@@ -32,9 +39,11 @@ const crates = {
   sandbox: { ours: ["core", "fs"], never: bindings },
 };
 
+/** Returns the index of the line in `levels` that contains a folder; -1 for an unknown one. */
 const level = (room) => levels.findIndex((rooms) => rooms.includes(room));
 
-function broken(js, file, specifier) {
+/** Returns why an import of `specifier` in a file is not allowed; undefined if it is. */
+function importFault(js, file, specifier) {
   const from = relative(js, file).split(sep);
   const to = relative(js, join(dirname(file), specifier)).split(sep);
   const [room, target] = [from.length > 1 ? from[0] : undefined, to.length > 1 ? to[0] : undefined];
@@ -48,14 +57,14 @@ function broken(js, file, specifier) {
   return level(target) > level(room) ? `${room} stands below ${target}` : undefined;
 }
 
-/** Every broken arrow under a checkout, as lines of text. */
+/** Returns a line of text for each import or dependency in a checkout that is not allowed. */
 export function brokenArrows(root) {
   const found = [];
   const js = join(root, "js");
   for (const file of filesBelow(root, "js", ".ts").map((path) => join(root, path))) {
     const text = withoutComments(readFileSync(file, "utf8"));
     for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*\.ts)["']/g)) {
-      const why = broken(js, file, specifier);
+      const why = importFault(js, file, specifier);
       if (why) found.push(`${relative(root, file)} imports ${specifier}: ${why}`);
     }
   }
@@ -63,7 +72,7 @@ export function brokenArrows(root) {
     const manifest = join(root, "crates", crate, "Cargo.toml");
     if (!existsSync(manifest)) continue;
     const sections = readFileSync(manifest, "utf8").split(/^(?=\[)/m);
-    // Tests may use what the library must not.
+    // Dependencies of tests may be any.
     const used = sections.filter((section) => /^\[(target\..*\.)?dependencies/.test(section)).join("\n");
     for (const [, name] of used.matchAll(
       /^(?:\[.*dependencies\.)?([a-z0-9_-]+)(?:\.workspace)?\s*(?:=|\])/gm,

@@ -1,9 +1,9 @@
-// Builds the WebAssembly modules into dist/wasm when they are missing or stale:
-// cargo, the JavaScript around them (scripts/wasm-bindgen), wasm-opt, and a last
-// look at whether the result compiles. docs/decisions tells why not wasm-pack,
-// and why there are two.
+// Builds the WebAssembly modules into dist/wasm if they are missing or stale: compiles them with
+// cargo, generates their JavaScript with wasm-bindgen (scripts/wasm-bindgen), makes them smaller
+// with wasm-opt, and checks that Node compiles the result. docs/decisions gives the reasons for not
+// using wasm-pack and for having two modules.
 //
-//   --force   build even what is fresh
+//   --force   builds them although they are fresh
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,14 +13,18 @@ import { whenStale } from "./lib/stale.mjs";
 import { wasmToolchain } from "./lib/wasm-toolchain.mjs";
 
 const out = "dist/wasm";
-/** The whole engine, and the part of it that compares and changes texts. */
+/** The modules: one with the whole engine, and one that only compares and changes texts. */
 const modules = [
   { name: "filewright", features: [] },
   { name: "filewright_edit", features: ["--no-default-features"] },
 ];
+/** The sources of the program that generates the JavaScript. */
 const glue = ["Cargo.toml", "Cargo.lock", "src"].map((file) => `scripts/wasm-bindgen/${file}`);
 
-/** Builds both. @throws NoWasmToolchain where this machine has nothing to build it with */
+/**
+ * Builds both modules.
+ * @throws NoWasmToolchain if this machine has no Rust toolchain for WebAssembly
+ */
 export function buildWasm({ force = false } = {}) {
   const what = {
     stamp: `${out}/.stamp`,
@@ -41,18 +45,21 @@ export function buildWasm({ force = false } = {}) {
         env: { ...env, RUSTFLAGS: "-Ctarget-feature=+simd128" },
       });
       run(tool, [".cache/wasm/wasm32-unknown-unknown/wasm/filewright_wasm.wasm", out, name]);
-      // An export may bear the name of a function that the generated script has.
+      // Fails if an export has the name of another function in the generated script.
       run(process.execPath, ["--check", `${out}/${name}.js`]);
       const module = `${out}/${name}_bg.wasm`;
-      // No feature flags: wasm-opt reads them from the module, and allowing all
-      // of them makes one that Node 20 refuses.
+      // wasm-opt gets no feature flags: it reads from the module which it needs, and with all of
+      // them it makes one that Node 20 cannot compile.
       run(bin("wasm-opt"), ["-Os", "--strip-debug", "--strip-producers", module, "-o", module]);
       report(module);
     }
   });
 }
 
-/** The program that writes the JavaScript, compiled once into .cache. */
+/**
+ * Returns the path of the program that generates the JavaScript, which is compiled into .cache if
+ * it is stale.
+ */
 async function bindgen() {
   const tool = ".cache/wasm-bindgen/debug/filewright-wasm-bindgen";
   await whenStale({ stamp: ".cache/wasm-bindgen/.stamp", outputs: [tool], inputs: glue }, () => {
@@ -63,6 +70,7 @@ async function bindgen() {
   return join(root, tool);
 }
 
+/** Checks that Node compiles a module, and prints its size. */
 function report(module) {
   const file = join(root, module);
   const bytes = readFileSync(file);

@@ -1,10 +1,9 @@
-// Builds what is missing or stale: the native addon and the TypeScript.
-// `npm start` and `npm test` begin here; when nothing changed it ends in well
-// under a second.
+// Builds the native addon and the TypeScript, each if it is missing or stale. `npm start` and `npm
+// test` run it first; if nothing changed, it ends in well under a second.
 //
-//   --native-only, --ts-only   one half
+//   --native-only, --ts-only   only one of the two
 //   --release                  the addon as it is published (fat LTO)
-//   --force                    build even what is fresh
+//   --force                    builds them although they are fresh
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -18,9 +17,10 @@ const rust = [
   ...["core", "fs", "index", "sandbox", "node"].map((crate) => `crates/${crate}`),
 ];
 
-/** The declarations of the addon. */
+/** The path of the TypeScript declarations of the addon. */
 const DECLARATIONS = join(root, "js/engine/generated/binding.ts");
 
+/** Returns what {@link whenStale} needs to know about the addon. */
 const addon = (profile) => ({
   stamp: "dist/native/.stamp",
   outputs: [`dist/native/filewright.${platform()}.node`],
@@ -28,7 +28,9 @@ const addon = (profile) => ({
   settings: [profile],
 });
 
-/** The native addon, into dist/native, and its declarations, into js. */
+/**
+ * Builds the native addon into dist/native, and writes its declarations into js, if it is stale.
+ */
 export function buildNative({ release = false, force = false } = {}) {
   const profile = release ? "release" : "dev-native";
   return whenStale({ ...addon(profile), force }, () => {
@@ -42,7 +44,10 @@ export function buildNative({ release = false, force = false } = {}) {
   });
 }
 
-/** The declarations of the addon, as the TypeScript imports them. */
+/**
+ * Returns the text of the declarations that napi has written, with the types that our TypeScript
+ * uses.
+ */
 function declarations() {
   const printed = readFileSync(join(root, "dist/native/binding.d.ts"), "utf8");
   const body = printed.slice(printed.indexOf("/**", printed.indexOf("eslint-disable")));
@@ -51,7 +56,10 @@ function declarations() {
 ${body.replaceAll(/\bBuffer\b/gu, "Uint8Array").replaceAll(/ \| undefined \| null(?=>)/gu, " | null")}`;
 }
 
-/** @returns {boolean} whether the declarations are those of the addon that was built, as far as it is of these sources */
+/**
+ * @returns {boolean} false if the addon was built from the present sources and its declarations are
+ * not those in js
+ */
 export function declarationsAreFresh() {
   const { stamp, inputs, settings } = addon("dev-native");
   const path = join(root, stamp);
@@ -59,7 +67,7 @@ export function declarationsAreFresh() {
   return !isBuilt || readFileSync(DECLARATIONS, "utf8") === declarations();
 }
 
-/** The TypeScript, into dist. */
+/** Compiles and bundles the TypeScript into dist, if that is stale. */
 export function buildTypeScript({ force = false } = {}) {
   const what = {
     stamp: "dist/.stamp",
@@ -78,7 +86,7 @@ export function buildTypeScript({ force = false } = {}) {
   });
 }
 
-/** Removes what an earlier build made of sources that are gone. */
+/** Removes the files of an earlier build whose sources no longer exist. */
 function removeOrphans(source, output) {
   const made = join(root, output);
   if (!existsSync(made)) return;

@@ -1,6 +1,5 @@
-// Puts the command together into few files, with the code of the packages that
-// it is made of: nothing is installed with Filewright, and a start reads a dozen
-// files instead of three hundred.
+// Bundles the command with the npm packages that it uses into few files, so that Filewright has no
+// dependencies to install, and a start reads a dozen files instead of three hundred.
 //
 //   dist/mcp/protocol/sdk.js  the protocol's SDK, for the modules of the servers
 //   dist/mcp/auth/jose.js     the check of signed tokens
@@ -22,9 +21,10 @@ const common = {
   legalComments: "none",
   metafile: true,
   logLevel: "warning",
-  // Loaded where they are installed, by the file that needs them.
+  // Optional packages, which are imported at run time if the user has installed them.
   external: ["sharp", "unpdf", "yaml", "@opentelemetry/api", "diff"],
-  // A client's answers are checked by us: the SDK's validator is a third of it, and never asked.
+  // Replaces the JSON Schema validator of the MCP SDK, a third of its size: Filewright checks the
+  // answers of clients itself, and the SDK's is never called.
   plugins: [
     {
       name: "no-validator",
@@ -44,7 +44,7 @@ const common = {
   ],
 };
 
-/** Bundles what tsc has put into dist. */
+/** Bundles the files that tsc has written into dist. */
 export async function bundle() {
   const protocol = await build({
     ...common,
@@ -72,7 +72,8 @@ export function bundleCommand({ plugins = [], ...options } = {}) {
     outdir: "dist/bin",
     chunkNames: "[name]-[hash]",
     splitting: true,
-    // Statements stay apart, because a test run counts those that ran (scripts/lib/coverage-children.mjs).
+    // Statements are not merged, because the coverage of a test run counts which of them ran
+    // (scripts/lib/coverage-children.mjs).
     minify: false,
     minifyWhitespace: true,
     minifyIdentifiers: true,
@@ -81,7 +82,7 @@ export function bundleCommand({ plugins = [], ...options } = {}) {
   });
 }
 
-/** The licences of the packages that the inputs come from. */
+/** Returns the licences of the npm packages that the input files belong to, as one text. */
 function licences(inputs) {
   const folders = new Set(
     inputs.map((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1]).filter(Boolean),

@@ -1,12 +1,14 @@
-// Everything that must hold before a commit: format, lint, arrows, unused exports, dependencies, types, clippy.
+// Runs every check that must pass before a commit: format, lint, directions of imports, unused
+// exports, dependencies, types, clippy.
 //
-//   --built   without the types of js/, which the build of the TypeScript has just checked
-import { bin, has, main, run } from "./lib/run.mjs";
+//   --built   omits the type check of js/, which the build of the TypeScript has just done
+import { bin, isInstalled, main, run } from "./lib/run.mjs";
 
 const crates = (...names) => names.flatMap((name) => ["-p", `filewright-${name}`]);
 const denied = ["--", "-D", "warnings"];
 
-const TYPES = "types";
+/** The name of the step that `--built` omits. */
+const TYPE_CHECK_STEP = "types";
 
 const steps = [
   ["format and lint", bin("biome"), "check", "--error-on-warnings", "."],
@@ -14,10 +16,11 @@ const steps = [
   ["unused files and exports", bin("knip"), "--no-progress"],
   ["dependencies", process.execPath, "scripts/deny.mjs"],
   ["records of the engine", process.execPath, "scripts/wire.mjs", "--check"],
-  [TYPES, bin("tsc"), "--noEmit", "-p", "."],
+  [TYPE_CHECK_STEP, bin("tsc"), "--noEmit", "-p", "."],
   ["types of the tests", bin("tsc"), "-p", "tsconfig.test.json"],
   ["rust format", "cargo", "fmt", "--all", "--check"],
-  // Not `--all-targets`: the addon has no tests, and as one napi leaves the exports out.
+  // Not `--all-targets`, which would also build the addon as a test: napi then generates no
+  // exports, which clippy reports as unused.
   [
     "clippy",
     "cargo",
@@ -27,13 +30,16 @@ const steps = [
     ...["--lib", "--bins", "--tests", "--benches", "--examples"],
     ...denied,
   ],
-  // Alone: beside the others it would get a core with the encoding tables.
+  // In a run of its own, because together with the others it would be checked with the features of
+  // the core that they need.
   ["clippy of the module", "cargo", "clippy", "--quiet", ...crates("wasm"), "--all-targets", ...denied],
 ];
 
-/** Runs every check, even after one failed. */
+/** Runs every check, also after one has failed, and prints the result of each. */
 function check() {
-  const wanted = process.argv.includes("--built") ? steps.filter(([name]) => name !== TYPES) : steps;
+  const wanted = process.argv.includes("--built")
+    ? steps.filter(([name]) => name !== TYPE_CHECK_STEP)
+    : steps;
   const failed = wanted.filter(([name, command, ...args]) => {
     const started = performance.now();
     const ok = attempt(command, args);
@@ -44,8 +50,9 @@ function check() {
   console.log(`${wanted.length - failed.length} passed, ${failed.length} failed`);
 }
 
+/** Runs one check. Returns whether it passed. */
 function attempt(command, args) {
-  if (command === "cargo" && !has(`cargo-${args[0]}`)) {
+  if (command === "cargo" && !isInstalled(`cargo-${args[0]}`)) {
     const component = args[0] === "fmt" ? "rustfmt" : args[0];
     console.error(`error: cargo ${args[0]} is missing; run: rustup component add ${component}`);
     return false;

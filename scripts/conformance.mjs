@@ -1,10 +1,11 @@
-// The Model Context Protocol's own judges on our servers: its conformance suite
-// over HTTP, and its inspector's command line driving every tool over stdio, over HTTP and in the host's process.
+// Tests our MCP servers with the tools of the Model Context Protocol project: its conformance suite
+// over HTTP, and the command line of its inspector, which calls every tool over stdio, over HTTP
+// and in the process of the host.
 //
-// Both need Node 22, which npm carries; everything is installed into
-// .cache/conformance. Scenarios that ask for tools made for the suite (such as
-// `test_simple_text`), for prompts made for it or for sampling do not apply to a server of
-// files, nor does `logging-set-level`: over HTTP no session keeps a level.
+// Both need Node 22, which is installed with them from npm into .cache/conformance. Scenarios of
+// the suite that need special tools (such as `test_simple_text`), special prompts or sampling do
+// not apply to a server of files, nor does `logging-set-level`, because our HTTP server has no
+// sessions that could keep a level.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,23 +30,27 @@ const node = join(folder, "node_modules/node/bin/node");
 const command = join(root, "dist/bin/filewright.js");
 const inProcess = join(root, "scripts/lib/in-process-server.mjs");
 
+/** Installs the packages. Returns whether Node 22 is there afterwards. */
 function install() {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: packages }));
   const quiet = ["--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];
-  // The package `node` puts its binary in place when it is installed.
+  // The npm package `node` downloads the binary of Node in its install script.
   spawnSync("npm", ["install", "--prefix", folder, ...quiet], { stdio: "inherit" });
   return existsSync(node);
 }
 
 const tally = { passed: 0, failed: 0, skipped: 0 };
-function tell(ok, name, why = "") {
+/** Counts a result and prints it. */
+function record(ok, name, why = "") {
   tally[ok ? "passed" : "failed"] += 1;
   console.log(`${ok ? "ok  " : "FAIL"} ${name}${ok ? "" : `: ${why.slice(0, 400)}`}`);
 }
 
-/** Runs `judge` with the address of a server over HTTP. */
-async function served(dir, judge) {
+/**
+ * Starts a server over HTTP for a directory, calls `use` with its address, and stops the server.
+ */
+async function withServer(dir, use) {
   const env = { ...process.env, FILEWRIGHT_TOKEN: "" };
   const argv = [command, "serve", dir, "--preset", "mcp", "--no-token", "--port", "0"];
   const server = spawn(process.execPath, argv, { env });
@@ -56,21 +61,22 @@ async function served(dir, judge) {
     });
     server.once("exit", () => reject(new Error("the server did not start")));
   });
-  judge(url);
+  use(url);
   server.kill();
 }
 
-function conformance(dir, url) {
+/** Runs the scenarios of the conformance suite on the server at this address. */
+function runConformance(dir, url) {
   const bin = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
   for (const scenario of scenarios) {
     const options = { encoding: "utf8", timeout: 60_000, cwd: dir };
     const ran = spawnSync(node, [bin, "server", "--url", url, "--scenario", scenario], options);
     const said = `${ran.stdout}${ran.stderr}`;
-    tell(/Passed: [1-9]\d*\/\d+, 0 failed/.test(said), `conformance ${scenario}`, said.slice(-400));
+    record(/Passed: [1-9]\d*\/\d+, 0 failed/.test(said), `conformance ${scenario}`, said.slice(-400));
   }
 }
 
-/** A call of every tool, in the order in which each finds what it needs. */
+/** One call of every tool, in an order in which each finds the files that it needs. */
 const calls = [
   ["create_directory", "path=d"],
   ["write_file", "path=d/a.txt", "content=one"],
@@ -88,8 +94,11 @@ const calls = [
   ["list_allowed_directories"],
 ];
 
-/** Drives every tool. `server`: the arguments that name the server to the inspector. */
-function inspector(dir, name, server) {
+/**
+ * Calls every tool with the inspector. `server` are the arguments that tell the inspector how to
+ * reach the server.
+ */
+function runInspector(dir, name, server) {
   const bin = join(folder, "node_modules/.bin/mcp-inspector");
   for (const [tool, ...given] of calls) {
     const args = given.flatMap((one) => ["--tool-arg", one]);
@@ -97,7 +106,7 @@ function inspector(dir, name, server) {
     const ran = spawnSync(node, [bin, ...line, ...args], { encoding: "utf8", timeout: 90_000, cwd: dir });
     const ok =
       ran.status === 0 && ran.stdout.includes('"content"') && !ran.stdout.includes('"isError": true');
-    tell(ok, `inspector ${name} ${tool}`, `${ran.stdout}${ran.stderr}`);
+    record(ok, `inspector ${name} ${tool}`, `${ran.stdout}${ran.stderr}`);
   }
 }
 
@@ -108,12 +117,12 @@ await main(async () => {
   } else {
     const fresh = () => mkdtempSync(join(tmpdir(), "filewright-conformance-"));
     const dirs = [fresh(), fresh(), fresh()];
-    await served(dirs[0], (url) => {
-      conformance(dirs[0], url);
-      inspector(dirs[0], "http", [url, "--transport", "http"]);
+    await withServer(dirs[0], (url) => {
+      runConformance(dirs[0], url);
+      runInspector(dirs[0], "http", [url, "--transport", "http"]);
     });
-    inspector(dirs[1], "stdio", [process.execPath, command, "mcp", dirs[1], "--preset", "mcp"]);
-    inspector(dirs[2], "in-process", [process.execPath, inProcess, dirs[2]]);
+    runInspector(dirs[1], "stdio", [process.execPath, command, "mcp", dirs[1], "--preset", "mcp"]);
+    runInspector(dirs[2], "in-process", [process.execPath, inProcess, dirs[2]]);
     for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
   }
   console.log(`${tally.passed} passed, ${tally.failed} failed, ${tally.skipped} skipped`);

@@ -1,9 +1,9 @@
 // Runs a deep check: many generated cases of one kind, reproducible by a seed.
 //
 //   npm run deep -- KIND [--seed N] [--count N] [--seconds N]
-//   npm run deep -- jsdiff COPY        a kind that needs something given
+//   npm run deep -- jsdiff COPY        a kind that needs an operand
 //   npm run deep -- --list             lists the kinds with their usual counts; so does --help
-//   npm run deep -- KIND --share       the share of it that CI runs, with a new seed
+//   npm run deep -- KIND --share       as many cases as CI runs, with a new seed
 //
 // Every kind is one file in test/deep. A run prints its seed, so that a failure can be repeated.
 // The last line is `N passed, N failed`; `passed` counts kinds, not cases.
@@ -31,7 +31,7 @@ async function load(kind) {
   return (await import(file)).default;
 }
 
-/** Runs one kind and prints its figures. @returns whether every case passed */
+/** Runs one kind and prints the number of cases and the time. @returns whether every case passed */
 async function runKind(kind, { seed, count, seconds, operand }) {
   const { run } = await load(kind);
   const started = performance.now();
@@ -49,14 +49,14 @@ async function runKind(kind, { seed, count, seconds, operand }) {
   for (const failure of failures.slice(0, 20)) console.error(`FAIL ${kind}, seed ${seed}: ${failure}`);
   const minutes = ((performance.now() - started) / 60_000).toFixed(1);
   console.log(`${kind}: ${cases} cases, ${failures.length} failures, ${minutes} min, seed ${seed}\n`);
-  // A run without a case shows nothing, so it fails.
+  // A run without any case counts as failed, because it has tested nothing.
   return failures.length === 0 && cases > 0;
 }
 
 /**
- * The figure is read from the text of a kind: loading it would load the built package, which a clean
- * checkout does not have yet.
- * @returns {string[]} the kinds of which CI runs a share
+ * Returns the kinds of which CI runs a share. Whether a kind has one is read from its source text,
+ * because importing it needs the built package, which a new checkout does not have.
+ * @returns {string[]}
  */
 export function sharedKinds() {
   return kinds().filter((kind) => {

@@ -1,7 +1,8 @@
-// Checks which dependencies may be used: their licences, the registry they come from, crates that
-// are banned or present in two versions, and that package-lock.json covers every platform.
-// Reads `cargo metadata` and package-lock.json, so it needs no other tool and is never skipped.
-// Advisories change without a change of ours; the scheduled workflow looks them up.
+// Checks the dependencies: their licences, the registry they come from, that no banned crate and no
+// crate in two versions is among them, and that package-lock.json covers every platform. Reads
+// `cargo metadata` and package-lock.json, so it needs no other tool and is never skipped. Security
+// advisories are not checked here, because they appear without a change of this repository; the
+// scheduled workflow checks them.
 //
 //   node scripts/deny.mjs
 import { readFileSync } from "node:fs";
@@ -27,7 +28,9 @@ const LICENCES = new Set([
   "Zlib",
 ]);
 
-/** Crates that have a better successor or that we replaced; each with the reason. */
+/**
+ * Crates that must not be used, each with the reason: a better successor, or our own replacement.
+ */
 const BANNED_CRATES = {
   globset: "globs are matched by crates/core alone, so that deny lists and searches agree",
   ignore: "ignore files are read by crates/core alone, through confined descriptors",
@@ -35,14 +38,14 @@ const BANNED_CRATES = {
   walkdir: "it follows paths; walks use descriptors",
 };
 
-/** Crates that may be there in two versions, each with the reason. */
+/** Crates that may be among the dependencies in two versions, each with the reason. */
 const DOUBLE_CRATES = {
   hashbrown: "imara-diff asks for 0.15; the newer one is an optional dependency that is not compiled",
 };
 
 /**
- * Packages under a copyleft licence that no published file contains, by the beginning of their
- * names; each with the reason.
+ * Packages under a copyleft licence that are allowed because no published file contains them: the
+ * beginning of their names, with the reason.
  */
 const UNPUBLISHED = {
   "@img/sharp": "an optional peer of the user's own; its libvips is a library loaded at run time",
@@ -52,7 +55,7 @@ const UNPUBLISHED = {
 const CRATES_REGISTRY = /^registry\+https:\/\/github\.com\/rust-lang\/crates\.io-index$/u;
 
 /**
- * Tells whether an SPDX expression allows a use under permissive licences alone.
+ * Returns whether an SPDX licence expression can be fulfilled with the licences in `LICENCES` only.
  *
  * @param {string} expression `OR`, `AND`, parentheses and cargo's old `/` for `OR`
  */
@@ -137,7 +140,10 @@ export function lockFaults({ packages }) {
   return faults;
 }
 
-/** Looks for a package the way Node resolves it: below the one that asks, then further up. */
+/**
+ * Returns whether package-lock.json has a package where Node would look for it: below the package
+ * `from` that depends on it, then further up.
+ */
 function isLocked(packages, from, name) {
   for (let at = from; ; ) {
     if (`${at}${at === "" ? "" : "/"}node_modules/${name}` in packages) return true;
@@ -147,7 +153,10 @@ function isLocked(packages, from, name) {
   }
 }
 
-/** Runs both checks and prints what they found. @returns whether there was no fault */
+/**
+ * Checks the crates and the npm packages, and prints the faults.
+ * @returns whether there was none
+ */
 export function deny() {
   const metadata = run("cargo", ["metadata", "--locked", "--format-version", "1"], { capture: "stdout" });
   const lock = readFileSync(join(root, "package-lock.json"), "utf8");

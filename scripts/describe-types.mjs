@@ -1,6 +1,6 @@
-// Puts the descriptions of tools, arguments and results, which models read in the schemas, into the
-// declarations in dist, where an editor shows them. The schemas stay the only place where they are written:
-// a member that has a doc comment in the source keeps it.
+// Writes the descriptions of tools, arguments and results, which models read in the JSON schemas,
+// as doc comments into the declarations in dist, where an editor shows them. So they are written
+// only once, in the schemas. A member that has a doc comment in the source keeps that.
 //
 // `scripts/build.mjs` runs this after the compiler, whose output has none of these comments.
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,10 +12,10 @@ import { root } from "./lib/run.mjs";
 const TOOLS = join(root, "dist/tools/index.d.ts");
 const METHODS = join(root, "dist/workspace/workspace.d.ts");
 
-/** `read_file` → `readFile`. */
+/** Returns a name in camel case: `readFile` for `read_file`. */
 const camel = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
 
-/** Writes the doc comments. */
+/** Writes the doc comments into the declarations in dist. */
 export async function describeTypes() {
   const { TOOLS: tools } = await import(pathToFileURL(join(root, "dist/tools/index.js")).href);
   const program = ts.createProgram([TOOLS, METHODS], {
@@ -26,7 +26,10 @@ export async function describeTypes() {
     noEmit: true,
   });
   const checker = program.getTypeChecker();
-  /** Member → its text, and whether it is of a schema of the interface that declares it. */
+  /**
+   * For each declaration of a member, its doc comment, and `isOwn`: whether that is from the schema
+   * of the interface that declares the member, and not of one that extends it.
+   */
   const texts = new Map();
 
   const typeNamed = (file, name) => {
@@ -73,11 +76,14 @@ export async function describeTypes() {
     visit(typeOf(args.getProperty(name)), inputSchema);
     visit(typeOf(data.getProperty(name)), outputSchema);
   }
-  write(texts);
+  insertComments(texts);
 }
 
-/** Inserts the comments, from the end of each file to its beginning. */
-function write(texts) {
+/**
+ * Inserts the doc comments into the files, from the end of each to its beginning, so that the
+ * remaining positions stay valid.
+ */
+function insertComments(texts) {
   const files = new Map();
   for (const [declaration, { text }] of texts) {
     if (ts.getJSDocCommentsAndTags(declaration).length > 0) continue;
@@ -88,18 +94,19 @@ function write(texts) {
     let content = source;
     for (const { at, text } of comments.sort((a, b) => b.at - a.at)) {
       const indent = /[ \t]*$/u.exec(content.slice(0, at))[0];
-      content = content.slice(0, at) + comment(text, indent) + content.slice(at);
+      content = content.slice(0, at) + docComment(text, indent) + content.slice(at);
     }
     if (content !== readFileSync(fileName, "utf8")) writeFileSync(fileName, content);
   }
 }
 
-/** What a property means, and what it is where it is left out. */
+/** Returns the description of a property with its default value, if it has one. */
 function textOf({ description, default: value }) {
   return value === undefined ? description : `${description} Default \`${JSON.stringify(value)}\`.`;
 }
 
-function comment(text, indent) {
+/** Returns a doc comment with this text. */
+function docComment(text, indent) {
   const lines = text.replaceAll("*/", "*\\/").split("\n");
   if (lines.length === 1) return `/** ${lines[0]} */\n${indent}`;
   return `/**\n${lines.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n${indent}`;

@@ -1,11 +1,12 @@
-// The API pages: TypeScript by typedoc into docs/api/js, Rust by rustdoc into docs/api/rust.
+// Writes the API pages: of TypeScript with typedoc into docs/api/js, of Rust with rustdoc into
+// docs/api/rust.
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buildTypeScript } from "./build.mjs";
 import { bin, main, root, run } from "./lib/run.mjs";
 
 await main(async () => {
-  // The pages are made of the declarations, which have the descriptions of arguments too.
+  // typedoc reads the declarations in dist, because only they have the descriptions of arguments.
   await buildTypeScript();
   rmSync(join(root, "docs/api"), { recursive: true, force: true });
   const readme = existsSync(join(root, "README.md")) ? "README.md" : "none";

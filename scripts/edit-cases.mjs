@@ -1,14 +1,14 @@
-// Makes cases for the edit matcher out of real code and imitated mistakes, in
-// the form that scripts/score-edit.mjs scores. Nothing is kept in the tree: the
-// code is that of whatever packages are installed.
+// Makes test cases for the edit matcher from real code with imitated mistakes, in the form that
+// scripts/score-edit.mjs scores. The code is that of the installed packages, so that the repository
+// need not contain any.
 //
 //   node scripts/edit-cases.mjs [--seed N] [--each N] [--pairs OLD:NEW,...] [DIR ...] > cases.jsonl
 //   node scripts/score-edit.mjs --cases cases.jsonl --list-wrong
 //
-// With --pairs a case is a hunk between two versions of a file; else it is a
-// small change made up in a file below DIR (default: node_modules). Every kind
-// of mistake is imitated alone, and in pairs. `npm run deep -- edits` makes the
-// same cases and scores them itself.
+// With --pairs a case is a hunk of the diff between two versions of a file; otherwise it is a small
+// invented change of a file below DIR (default: node_modules). Every kind of mistake is imitated
+// alone, and together with every other. `npm run deep -- edits` makes the same cases and scores
+// them itself.
 import { hunksBetween, madeUpHunks } from "./lib/edit-hunks.mjs";
 import { randomOf } from "./lib/edit-random.mjs";
 import { editCases } from "./lib/edit-set.mjs";

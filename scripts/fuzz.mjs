@@ -1,20 +1,23 @@
-// Runs the fuzz targets of the core, a few seconds each, on whatever Rust is
-// there: coverage comes from flags that the stable compiler knows, so neither
-// nightly nor cargo-fuzz is needed. Says so where it cannot.
+// Runs the fuzz targets of the core, a few seconds each. Coverage is measured with flags of the
+// stable compiler, so neither a nightly compiler nor cargo-fuzz is needed. Prints the reason and
+// skips them if this machine cannot build them.
 //
 //   node scripts/fuzz.mjs [--seconds N] [TARGET ...]
 //
-// What is found is kept in crates/core/fuzz/corpus and used by the next run; an
-// input that breaks something is kept in crates/core/fuzz/artifacts.
+// Inputs that reach new code are kept in crates/core/fuzz/corpus for the next run, and inputs that
+// fail in crates/core/fuzz/artifacts.
 import { mkdirSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { has, main, root, run } from "./lib/run.mjs";
+import { isInstalled, main, root, run } from "./lib/run.mjs";
 
 const home = "crates/core/fuzz";
 const targets = readdirSync(join(root, home, "fuzz_targets")).map((file) => basename(file, ".rs"));
 
-/** What cargo-fuzz passes as well, but for the sanitizers that need nightly. */
+/**
+ * The compiler flags that cargo-fuzz passes, except for the sanitizers, which need a nightly
+ * compiler.
+ */
 const coverage = [
   "--cfg fuzzing",
   "-Cpasses=sancov-module",
@@ -25,15 +28,18 @@ const coverage = [
   "-Cdebug-assertions",
 ].join(" ");
 
-/** Runs targets for so many seconds each. @returns counts as of tests */
+/**
+ * Runs each of the targets for this number of seconds.
+ * @returns the numbers of targets that passed, failed and were skipped
+ */
 export function fuzz(seconds, wanted = targets) {
   const skip = (reason) => {
     console.log(`fuzz targets: skipped, ${reason}`);
     return { passed: 0, failed: 0, skipped: wanted.length };
   };
   if (process.platform === "win32") return skip("libFuzzer is not for this platform");
-  if (!has("c++")) return skip("there is no C++ compiler to build libFuzzer with");
-  // With a target named, build scripts are not instrumented.
+  if (!isInstalled("c++")) return skip("there is no C++ compiler to build libFuzzer with");
+  // With `--target`, cargo does not apply the flags to build scripts.
   const host = /^host: (.+)$/m.exec(run("rustc", ["-vV"], { capture: true }).stdout)?.[1];
   if (host === undefined) return skip("rustc does not say what it builds for");
   const env = { CARGO_TARGET_DIR: join(root, "target/fuzz"), RUSTFLAGS: coverage };

@@ -1,5 +1,5 @@
-// Installs the checks that run before each commit: format and lint of the staged files, and the
-// arrows between folders. They take under three seconds.
+// Installs a git hook that runs checks before each commit: format and lint of the staged files, and
+// the directions of imports. They take under three seconds.
 //
 //   npm run hooks            installs them
 //   npm run hooks -- --run   runs them (the installed hook does this)

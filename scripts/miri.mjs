@@ -1,9 +1,8 @@
-// A part of the core's tests under Miri, which sees undefined behaviour that tests
-// do not: reads past an end, aliasing, uninitialised bytes. First the one module of
-// the core with `unsafe`, the line feeds of a block, then what goes by raw bytes and
-// uses the crates that have it. Thousands of times slower than the tests (half a
-// minute in all; one test that compiles a regular expression takes longer), hence
-// the few of them, and no part of CI. Says so where it cannot be had.
+// Runs some tests of the core under Miri, an interpreter that detects undefined behaviour: reads
+// past the end, invalid aliasing, uninitialised bytes. They are those of the only module of the
+// core with `unsafe`, which finds line feeds, and of modules that pass raw bytes to crates with
+// `unsafe`. Miri is thousands of times slower than the compiled tests, so only these few run (half
+// a minute in all), and not in CI. Prints a note and skips them if Miri is not installed.
 //
 //   node scripts/miri.mjs [FILTER ...]
 //
@@ -11,10 +10,16 @@
 import { join } from "node:path";
 import { main, root, run } from "./lib/run.mjs";
 
-/** Modules with `unsafe`, and those whose tests go through raw bytes and end soon. */
+/**
+ * The test filters of the modules with `unsafe`, and of those that handle raw bytes and whose tests
+ * are short.
+ */
 export const FILTERS = ["diff::newlines", "path::", "windows::", "access::fold", "patch::quoted"];
 
-/** Runs them. @returns counts as of tests */
+/**
+ * Runs the tests that match the filters.
+ * @returns the numbers of filters that passed, failed and were skipped
+ */
 export function miri(filters = FILTERS) {
   const found = run("cargo", ["+nightly", "miri", "--version"], { capture: true, check: false });
   if (found.status !== 0) {
@@ -23,7 +28,7 @@ export function miri(filters = FILTERS) {
   }
   const env = {
     CARGO_TARGET_DIR: join(root, "target/miri"),
-    // Few cases of each property, the same in every run, and no file to remember failures in.
+    // Few cases of each property test, and no file in which failures are recorded.
     PROPTEST_CASES: "4",
     PROPTEST_DISABLE_FAILURE_PERSISTENCE: "true",
     MIRIFLAGS: "-Zmiri-disable-isolation",

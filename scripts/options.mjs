@@ -1,7 +1,8 @@
-// Prints docs/reference/options.md: every option of every entry, from the tables in dist and the doc comments in js.
+// Writes docs/reference/options.md: every option of every function and class that takes options,
+// from the option tables in dist and the doc comments in js.
 //
 //   node scripts/options.mjs           writes the page
-//   node scripts/options.mjs --check   fails where the page is not what would be written
+//   node scripts/options.mjs --check   fails if the page is stale
 import { readdirSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,8 +11,9 @@ import { root } from "./lib/run.mjs";
 const page = join(root, "docs/reference/options.md");
 
 /**
- * The tables: a heading, the module in dist, the name of its export. Where nothing else imports a
- * table, its doc comment has the tag `@printed`, so that knip does not call it unused.
+ * The option tables: the heading on the page, the module in dist and the name of the export. A
+ * table that nothing else imports has the tag `@printed` in its doc comment, so that knip does not
+ * report it as unused.
  */
 const TABLES = [
   ["openWorkspace", "workspace/option-schema.js", "WORKSPACE_OPTIONS"],
@@ -62,7 +64,7 @@ const TABLES = [
   ["Adapters of file systems", "adapters/host-files.js", "HOST_OPTIONS"],
 ];
 
-/** Every TypeScript source below a folder. */
+/** Yields the text of every TypeScript source below a folder. */
 function* sources(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -71,8 +73,11 @@ function* sources(folder) {
   }
 }
 
-/** The doc comments of interfaces: name → its base, and member → text. */
-function interfaces() {
+/**
+ * Returns for the name of each interface in js its base interface and the doc comments of its
+ * members.
+ */
+function interfaceComments() {
   const found = new Map();
   for (const text of sources(join(root, "js"))) {
     for (const [, name, base, body] of text.matchAll(
@@ -93,14 +98,14 @@ function interfaces() {
   return found;
 }
 
-/** The doc comment of a member, its own or inherited. */
+/** Returns the doc comment of a member of an interface or of its base; empty without one. */
 function commentOf(all, name, member) {
   const known = all.get(name);
   if (known === undefined) return "";
   return known.members.get(member) ?? (known.base === undefined ? "" : commentOf(all, known.base, member));
 }
 
-/** What may be given, in words. */
+/** Returns the values that an option accepts, in words. */
 function valuesOf(schema) {
   if (schema.anyOf !== undefined) return schema.anyOf.map(valuesOf).join(" or ");
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(", ");
@@ -127,19 +132,19 @@ function valuesOf(schema) {
   return names[type] ?? type;
 }
 
-const cell = (text) => text.replaceAll("|", "\\|");
+const escapedCell = (text) => text.replaceAll("|", "\\|");
 
-/** The table of one object of options. */
+/** Returns the table of the options in one object, in Markdown. */
 function rowsOf(all, schema) {
   const rows = Object.entries(schema.properties).map(([name, option]) => {
     const needed = schema.required?.includes(name) === true ? " (required)" : "";
-    return `| \`${name}\`${needed} | ${cell(valuesOf(option))} | ${cell(commentOf(all, schema.title, name))} |`;
+    return `| \`${name}\`${needed} | ${escapedCell(valuesOf(option))} | ${escapedCell(commentOf(all, schema.title, name))} |`;
   });
   return ["| option | values | |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** The objects of options inside another. */
-function inside(schema) {
+/** Returns the schemas of the objects of options that are values in another one, at any depth. */
+function nestedSchemas(schema) {
   const children = [
     ...(schema.anyOf ?? []),
     schema.items,
@@ -150,19 +155,20 @@ function inside(schema) {
     .filter((child) => child !== undefined)
     .flatMap((child) => [
       ...(child.title !== undefined && Object.keys(child.properties ?? {}).length > 0 ? [child] : []),
-      ...inside(child),
+      ...nestedSchemas(child),
     ]);
 }
 
-/** @returns {Promise<string>} the page */
-async function print() {
-  const all = interfaces();
+/** @returns {Promise<string>} the text of the page */
+async function pageText() {
+  const all = interfaceComments();
   const entries = [];
   const shared = new Map();
   for (const [heading, module, name] of TABLES) {
     const { [name]: table } = await import(new URL(`../dist/${module}`, import.meta.url).href);
     entries.push(`## ${heading}\n${rowsOf(all, table.schema)}`);
-    for (const child of inside(table.schema)) if (!shared.has(child.title)) shared.set(child.title, child);
+    for (const child of nestedSchemas(table.schema))
+      if (!shared.has(child.title)) shared.set(child.title, child);
   }
   const more = [...shared.values()].map((schema) => `### ${schema.title}\n${rowsOf(all, schema)}`);
   return [
@@ -177,9 +183,9 @@ async function print() {
     .replace(/\n\n$/u, "\n");
 }
 
-/** @returns {Promise<boolean>} whether the page is what would be printed */
+/** @returns {Promise<boolean>} whether the page has the text that would be written */
 export async function isFresh() {
-  return readFileSync(page, "utf8") === (await print());
+  return readFileSync(page, "utf8") === (await pageText());
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -190,6 +196,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     }
   } else {
     mkdirSync(dirname(page), { recursive: true });
-    writeFileSync(page, await print());
+    writeFileSync(page, await pageText());
   }
 }

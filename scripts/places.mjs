@@ -1,5 +1,5 @@
-// Prints the table of protected and secret places into docs/reference/places.md: `node scripts/places.mjs`.
-// test/places/table.test.ts fails where the page is not what this prints.
+// Writes docs/reference/places.md, the table of protected and secret places: `node
+// scripts/places.mjs`. test/places/table.test.ts fails if the page is stale.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -26,7 +26,7 @@ const SECTIONS = [
   ["readable", "Exceptions: read", "These match a row above and are read like other files."],
 ];
 
-/** The page, for these rows. */
+/** Returns the text of the page for these rows of the table. */
 export function placesPage(rows) {
   const parts = SECTIONS.map(([decision, title, about]) => {
     const own = rows.filter((row) => row.decision === decision);

@@ -1,5 +1,5 @@
-// Scores the detection of encodings and of binary files on the shared samples,
-// which lie beside the project and are not part of it.
+// Scores the detection of encodings and of binary files on a set of samples in a folder next to the
+// checkout, with the scorer in that folder.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
-// Scores the patch engine on the cases beside the checkout, by their own
-// scorer. Where they are not, says so and does nothing.
+// Scores the patch engine on a set of cases in a folder next to the checkout, with the scorer in
+// that folder. Prints a note and does nothing if the folder does not exist.
 //
 //   node scripts/score-patch.mjs [options of the scorer]
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,5 @@
-// Rebuilds the half that a change touches, and runs the tests of what changed. Ends with Ctrl+C.
+// Watches the sources. After a change it builds the native addon or the TypeScript, whichever the
+// change concerns, and runs the tests that depend on the changed files. Ctrl+C ends it.
 //
 //   npm run watch
 import { watch } from "node:fs";
@@ -6,11 +7,14 @@ import { join } from "node:path";
 import { buildNative, buildTypeScript } from "./build.mjs";
 import { bin, BuildError, main, root, run } from "./lib/run.mjs";
 
-/** Editors write a file in several steps; this long after the last one the change is whole. */
+/**
+ * The time without a further change after which a change counts as complete, because editors write
+ * a file in several steps.
+ */
 const QUIET_MS = 200;
 
 /** Builds and tests once for a set of changed paths, relative to the checkout. */
-async function react(paths) {
+async function buildAndTest(paths) {
   const crates = new Set(paths.map((path) => /^crates\/([^/]+)\//.exec(path)?.[1]).filter(Boolean));
   const scripts = paths.filter((path) => /^(js|test)\/.*\.ts$/.test(path));
   if (crates.size > 0) {
@@ -48,7 +52,7 @@ await main(async () => {
     const paths = [...changed];
     changed.clear();
     try {
-      await react(paths);
+      await buildAndTest(paths);
     } catch (error) {
       if (!(error instanceof BuildError)) throw error;
       console.error(`error: ${error.message}`);

@@ -1,9 +1,9 @@
-// Writes js/engine/generated/records.ts: the TypeScript of what the Rust crates declare in `wire! { … }`, with the doc
-// comments and the decoders; see crates/core/src/wire.rs.
+// Writes js/engine/generated/records.ts: TypeScript types with doc comments, and decoders, for the
+// declarations `wire! { … }` in the Rust crates. crates/core/src/wire.rs describes these.
 //
 //   node scripts/wire.mjs           writes the file
-//   node scripts/wire.mjs --check   fails where the file is not what would be written, or the declarations of the addon
-//                                   are not those of the one that was built
+//   node scripts/wire.mjs --check   fails if the file is stale, or the declarations of the addon are not those of the
+//                                   addon that was built
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,7 +16,10 @@ const LINE_WIDTH = 110;
 const camel = (name) => name.toLowerCase().replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
 const screaming = (name) => name.replaceAll(/(?<=[a-z])[A-Z]/gu, "_$&").toUpperCase();
 
-/** Types that are one number or one string: the type in TypeScript, and the method that reads it, also where it may be missing. */
+/**
+ * The Rust types that are sent as one number or one string. For each: the type in TypeScript, the
+ * method of `Unpacker` that reads it, and the one that reads it if it may be missing.
+ */
 const SCALARS = new Map(
   Object.entries({
     u32: ["number", "num", "opt"],
@@ -32,22 +35,25 @@ const SCALARS = new Map(
 
 const DOC = /^\/\/\/ ?(?<text>.*)$/u;
 const OPENING = /^(?:pub(?:\(crate\))? )?(?<kind>struct|enum|bits) (?<name>\w+)(?:<'\w+>)? \{$/u;
-/** A line of a declaration, by its kind. */
+/** For each kind of declaration, the form of a line that declares a member. */
 const MEMBERS = {
   struct: /^(?<base>\.\.)?(?:pub(?:\(crate\))? )?(?<name>\w+): (?<type>.+),$/u,
   enum: /^\w+ = "(?<word>\w+)",$/u,
   bits: /^(?<name>[A-Z0-9_]+) = (?<value>\d+),$/u,
 };
 
-/** Reads the declarations of one file. @throws BuildError where a line is not of the form that is known */
-function declarationsIn(file) {
+/**
+ * Returns the `wire!` declarations in one Rust file.
+ * @throws BuildError if a line has an unknown form
+ */
+function wireDeclarationsIn(file) {
   const found = [];
   let current;
   let doc = [];
   const lines = readFileSync(join(root, file), "utf8").split("\n");
   for (const [index, line] of lines.entries()) {
     if (current === undefined) {
-      // Indented declarations are those of tests and examples.
+      // Indented declarations belong to tests and examples.
       if (/^(?:crate::|filewright_core::)?wire! \{$/u.test(line)) current = { file, members: [] };
       continue;
     }
@@ -73,7 +79,10 @@ function declarationsIn(file) {
   return found;
 }
 
-/** The type of a field without references and lifetimes: its name, and what it wraps. */
+/**
+ * Returns the type of a field without references and lifetimes: its name, and the type that
+ * `Option` or `Vec` wraps.
+ */
 function parseType(text) {
   const plain = text.replace(/^&(?:'\w+ )?/u, "").replaceAll(/'\w+, |<'\w+>/gu, "");
   const [, wrapper, inner] = /^(\w+)<(.+)>$/u.exec(plain) ?? [];
@@ -81,13 +90,13 @@ function parseType(text) {
   return wrapper === undefined ? { name: plain } : { name: wrapper, inner: parseType(inner) };
 }
 
-/** Everything that is declared, as TypeScript. */
+/** Returns the text of records.ts. */
 export function records() {
   const files = readdirSync(join(root, "crates"), { recursive: true })
     .filter((path) => path.endsWith(".rs"))
     .map((path) => `crates/${path.replaceAll("\\", "/")}`)
     .sort();
-  const all = files.flatMap(declarationsIn);
+  const all = files.flatMap(wireDeclarationsIn);
   const byName = new Map(all.map((one) => [one.name, one]));
   if (byName.size !== all.length) throw new BuildError("wire! declares a name twice");
 
@@ -117,7 +126,10 @@ export function records() {
       ? `${screaming(name)}_WORDS[from.num()] as ${name}`
       : `decode${name}(from)`;
   };
-  /** The fields of a record in their order on the wire, with those of the record that it continues. */
+  /**
+   * Returns the fields of a record in the order in which they are sent, beginning with those of the
+   * record that it extends.
+   */
   const fieldsOf = ({ members, file }) =>
     members.flatMap((member) =>
       member.base === undefined ? [{ ...member, file }] : fieldsOf(byName.get(member.type)),
@@ -175,7 +187,10 @@ function list(head, items) {
   return line.length <= LINE_WIDTH ? line : `${head}[\n${items.map((item) => `  ${item},\n`).join("")}];\n`;
 }
 
-/** A doc comment of Rust as one of TypeScript: names in camel case, and `null` for `None`. */
+/**
+ * Returns a doc comment of Rust as one of TypeScript: with names in camel case, and `null` for
+ * `None`.
+ */
 function comment(doc, indent = "") {
   if (doc.length === 0) return "";
   const lines = doc.map((line) =>

@@ -1,4 +1,5 @@
-// Trees to search, made from package registries only and kept in .cache/bench.
+// Makes the trees and files that are searched and read, from npm and Debian packages or generated,
+// and keeps them in .cache/bench.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { closeSync, openSync, writeSync } from "node:fs";
@@ -9,7 +10,10 @@ import { Skip } from "./skip.mjs";
 
 const cache = join(root, ".cache/bench");
 
-/** Packages of the default tree: large files, many small ones, deep and flat, some ignored. */
+/**
+ * The npm packages of the small tree. Together they have large and many small files, deep and flat
+ * folders.
+ */
 const packages = {
   typescript: "6.0.3",
   rxjs: "7.8.2",
@@ -18,7 +22,7 @@ const packages = {
   three: "0.180.0",
 };
 
-/** A few npm packages beside each other: some 20,000 files. */
+/** Returns the path of the small tree: a few npm packages, about 20,000 files. */
 export function smallTree() {
   const tree = join(cache, "small");
   const marker = join(tree, ".git/made");
@@ -34,14 +38,18 @@ export function smallTree() {
     cpSync(join(install, "node_modules", name), join(tree, name), { recursive: true });
   }
   rmSync(install, { recursive: true });
-  // A repository of its own, so that no ignore file above it counts, with rules to obey.
+  // The tree is a git repository, so that no ignore file above it applies, and has an ignore file
+  // of its own.
   run("git", ["init", "-q", tree]);
   writeFileSync(join(tree, ".gitignore"), "*.map\n/rxjs/dist/bundles/\n/three/examples/fonts/\n!*.min.js\n");
   writeFileSync(marker, wanted);
   return tree;
 }
 
-/** What a large web project installs: with all that these depend on, some 113,000 files. */
+/**
+ * The dependencies of a large web project. With their own dependencies they have about 113,000
+ * files.
+ */
 const installed = {
   "@angular/core": "21.2.26",
   "@aws-sdk/client-ec2": "3.1169.0",
@@ -65,7 +73,10 @@ const installed = {
   webpack: "5.112.2",
 };
 
-/** A node_modules as it is found: 0.8 GB, a third of the text minified or source maps; nothing ignored. */
+/**
+ * Returns the path of a large node_modules: 0.8 GB, a third of the text minified or source maps,
+ * nothing ignored.
+ */
 export function modulesTree() {
   const tree = join(cache, "modules");
   const marker = join(cache, "modules.made");
@@ -76,7 +87,8 @@ export function modulesTree() {
   mkdirSync(tree, { recursive: true });
   writeFileSync(join(tree, "package.json"), JSON.stringify({ private: true, dependencies: installed }));
   npmInstall(tree);
-  // ripgrep goes by the rules of the directories above too: those of our own checkout.
+  // ripgrep also applies the ignore files of the directories above, those of this checkout, so they
+  // are reverted here.
   const above = readFileSync(join(cache, "../../.gitignore"), "utf8").split("\n");
   const rules = above.filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("/"));
   writeFileSync(join(tree, ".gitignore"), rules.map((rule) => `!${rule}\n`).join(""));
@@ -84,7 +96,10 @@ export function modulesTree() {
   return tree;
 }
 
-/** The Linux source tree from Debian's package: 78,579 files, 1.3 GB. */
+/**
+ * Returns the path of the Linux source tree, from Debian's package: 78,579 files, 1.3 GB. @throws
+ * Skip if apt-get cannot download it
+ */
 export function linuxTree() {
   const tree = join(cache, "linux-source-6.1");
   const marker = join(cache, "linux.made");
@@ -92,7 +107,8 @@ export function linuxTree() {
   console.error("unpacking the Linux source tree");
   mkdirSync(cache, { recursive: true });
   run("tar", ["-xf", sourceArchive(), "-C", cache]);
-  // Debian ends the root .gitignore with `/*` and `!/debian/`: every search tool would see nothing.
+  // Debian adds `/*` and `!/debian/` to the .gitignore of the root, with which every search tool
+  // would ignore all files.
   const ignore = join(tree, ".gitignore");
   const lines = readFileSync(ignore, "utf8").split("\n");
   const cut = lines.findIndex((line) => line.trim() === "/*");
@@ -102,6 +118,7 @@ export function linuxTree() {
   return tree;
 }
 
+/** Returns the path of the archive with the Linux source tree, installed or downloaded. */
 function sourceArchive() {
   const installed = "/usr/src/linux-source-6.1.tar.xz";
   if (existsSync(installed)) return installed;
@@ -120,13 +137,14 @@ function sourceArchive() {
   return join(cache, "usr/src/linux-source-6.1.tar.xz");
 }
 
-/** A text file of 1 GB: some 20 million numbered lines. */
+/** Returns the path of a text file of 1 GB, about 20 million numbered lines. */
 export const bigFile = () =>
   gigabyte("big.log", (line) => `${line} ${(line * 2654435761) % 4294967296} the quick brown fox jumps\n`);
 
-/** A JSON of 1 GB in one line, as programs write it. */
+/** Returns the path of a file of 1 GB in one line, like JSON that a program writes. */
 export const bigLine = () => gigabyte("big.json", (item) => `{"id":${item},"name":"the quick brown fox"},`);
 
+/** Returns the path of a file of 1 GB that consists of the texts `item(1)`, `item(2)` and so on. */
 function gigabyte(name, item) {
   const file = join(cache, name);
   const size = 1_000_000_000;
@@ -145,7 +163,7 @@ function gigabyte(name, item) {
   return file;
 }
 
-/** A folder of small files, some levels down. */
+/** Returns the paths of `count` files of `bytes` bytes in one folder, some levels deep. */
 export function smallFiles(count, bytes) {
   const folder = join(cache, `files-${count}-${bytes}`, "a/b/c");
   const text = "0123456789abcdef 0123456789abcdef 0123456789abcdef 0123456789ab\n".repeat(bytes / 64);

@@ -1,11 +1,14 @@
-// A client for the few messages that a benchmark sends: no SDK between the clock
-// and the server. Whoever is measured is a process of its own.
+// A minimal MCP client that starts a server as a process. It uses no SDK, whose time would be
+// measured too.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** The filesystem server's file. */
+/**
+ * Returns the path of the script of the reference server,
+ * `@modelcontextprotocol/server-filesystem`.
+ */
 export function incumbent() {
   const manifest = createRequire(import.meta.url).resolve(
     "@modelcontextprotocol/server-filesystem/package.json",
@@ -13,7 +16,9 @@ export function incumbent() {
   return join(dirname(manifest), "dist/index.js");
 }
 
-/** Starts a server and shakes hands; `start_ms` is how long that took. */
+/**
+ * Starts a server and initializes the connection. `start_ms` in the result is the time that took.
+ */
 export async function connect(argv) {
   const began = performance.now();
   const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "ignore"] });

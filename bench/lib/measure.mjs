@@ -1,29 +1,35 @@
-// Measuring two things side by side. Everything reported is a ratio: both run
-// alternately in the same minute, and the ratio is the median of the rounds, so
-// that a busy machine slows both and a single odd run counts for nothing.
+// Measures the ratio of the times of two functions. They run alternately, and the ratio is the
+// median of several rounds, so that other load on the machine slows both, and a single slow run has
+// no effect.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Bench } from "tinybench";
 
 setFlagsFromString("--expose-gc");
-/** Collects what was left: each side pays for its own garbage, and not for the other's. */
+/**
+ * Collects garbage before each measurement, so that neither function pays for the garbage of the
+ * other.
+ */
 const collect = runInNewContext("gc");
 
-/** The middle of some numbers. */
+/** Returns the median of some numbers. */
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Milliseconds that one run takes. */
+/** Returns the time of one run in milliseconds. */
 export async function time(run) {
   const started = performance.now();
   await run();
   return performance.now() - started;
 }
 
-/** The middle latency of a short call in milliseconds, by tinybench. */
+/**
+ * Returns the median time of a short call in milliseconds, measured by tinybench for this number of
+ * milliseconds.
+ */
 async function latency(run, milliseconds) {
   const bench = new Bench({
     time: milliseconds,
@@ -38,10 +44,14 @@ async function latency(run, milliseconds) {
   return result.latency.p50;
 }
 
+/**
+ * Runs both functions in each round, measured by `one`, and returns the medians of their times and
+ * of the ratio.
+ */
 async function alternate(ours, peer, rounds, one) {
   const samples = [];
   for (let round = 0; round < rounds; round++) {
-    // Turns about who goes first, so that neither always finds the caches warm.
+    // Each side goes first in every other round, so that neither always finds the caches warm.
     const first = round % 2 === 0;
     const turn = async (run) => {
       collect();
@@ -59,11 +69,17 @@ async function alternate(ours, peer, rounds, one) {
   };
 }
 
-/** Calls of microseconds to milliseconds. */
+/**
+ * Measures two calls that take microseconds to milliseconds. Each is called many times in each
+ * round.
+ */
 export const calls = (ours, peer, { rounds = 5, milliseconds = 100 } = {}) =>
   alternate(ours, peer, rounds, (run) => latency(run, milliseconds));
 
-/** Runs of tens of milliseconds and more; each is made once before it is timed. */
+/**
+ * Measures two calls that take tens of milliseconds or more. Each is called once in each round, and
+ * with `warm` once before.
+ */
 export async function runs(ours, peer, { rounds = 5, warm = true } = {}) {
   if (warm) {
     await ours();
@@ -72,7 +88,7 @@ export async function runs(ours, peer, { rounds = 5, warm = true } = {}) {
   return alternate(ours, peer, rounds, time);
 }
 
-/** Fails a row whose sides do not give the same answer: a wrong result has no speed. */
+/** Throws an error, which fails the row, if the two sides have different results. */
 export function same(what, ours, peer) {
   const [a, b] = [JSON.stringify(ours), JSON.stringify(peer)];
   if (a !== b) throw new Error(`${what} differ: ours ${cut(a)}, theirs ${cut(b)}`);

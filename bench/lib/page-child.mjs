@@ -1,5 +1,6 @@
-// One page in a fresh process: prints milliseconds and how many bytes it grew;
-// then further pages of the same file, whose lines are indexed by now.
+// Reads one page of a file in a new process, and prints its time in milliseconds and the bytes by
+// which the process grew; then the time of further pages of the same file, whose lines are indexed
+// by now.
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -10,12 +11,12 @@ import { growth } from "./process.mjs";
 const [who, path, json] = process.argv.slice(2);
 const page = JSON.parse(json);
 const lines = 200;
-/** Further pages: the first few of them are still being compiled. */
+/** The number of further pages. The code of the first few is still being optimised. */
 const AGAIN = 50;
 
 const { openWorkspace } = await import("../../dist/index.node.js");
 const ws = await openWorkspace({ roots: [{ path: dirname(path), access: "read" }] });
-// The library is loaded and has served one call; the file has not been touched.
+// One call that does not read the file, so that loading the library is not measured.
 await ws.call("stat", { path: "." });
 
 const ours = async (wanted = page) => {
@@ -34,7 +35,8 @@ const readline = async () => {
   input.destroy();
 };
 
-// What one writes by hand to be fast: pieces of a megabyte, and `indexOf` over each.
+// Fast code as a programmer would write it by hand: reads pieces of one megabyte, and searches each
+// with `indexOf`.
 const buffer = async () => {
   const file = await open(path, "r");
   const piece = Buffer.allocUnsafe(1 << 20);
@@ -55,7 +57,7 @@ const buffer = async () => {
   await file.close();
 };
 
-/** Another page of the part that was read or passed over. */
+/** Returns the position of another page in the part of the file that was read before. */
 const elsewhere = (round) => {
   const { start_line, start_byte } = page;
   if (start_byte !== undefined) return { start_byte: start_byte + round * 10_007 };

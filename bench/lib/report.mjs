@@ -1,4 +1,4 @@
-// The table on the screen and the JSON file beside it.
+// Prints the table of results, and writes them to a JSON file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, platform, release, totalmem } from "node:os";
 
@@ -8,7 +8,7 @@ const figure = (ms) => {
 };
 const factor = (x) => (x === undefined ? "" : x >= 100 ? `${x.toFixed(0)}x` : `${x.toFixed(2)}x`);
 
-/** Prints rows as they come. A row is a measured result or `{ skipped: reason }`. */
+/** Prints one row: a measured result, `{ skipped: reason }` or `{ failed: message }`. */
 export function printRow(row) {
   const { name, peer, ours_ms, peer_ms, faster, note, skipped, failed } = row;
   if (skipped || failed)
@@ -19,7 +19,10 @@ export function printRow(row) {
   );
 }
 
-/** The goal, or the limit, of a row, and on which side of it the figure is. */
+/**
+ * Returns the goal or the limit of a row with a sign that says whether the result meets it; empty
+ * without either.
+ */
 function measure({ faster, goal, limit_ms, met }) {
   if (goal !== undefined && faster !== undefined) return `${faster >= goal ? "≥" : "<"} ${factor(goal)}`;
   return limit_ms === undefined ? "" : `${met ? "<" : "≥"} ${figure(limit_ms)}`;
@@ -28,7 +31,7 @@ function measure({ faster, goal, limit_ms, met }) {
 export const printHead = (title) =>
   console.log(`\n${title}\n  ${" ".repeat(44)}     ours         peer     faster  goal      peer`);
 
-/** Writes `bench/results/<date>.json` and says where. */
+/** Writes the rows to `bench/results/<date>.json`, and returns the path. */
 export function writeResults(folder, rows, settings) {
   mkdirSync(folder, { recursive: true });
   const now = new Date().toISOString();

@@ -1,11 +1,11 @@
-// ripgrep as an agent uses it: a process whose output is collected.
+// Runs ripgrep like an agent: as a process whose output is collected.
 import { spawn } from "node:child_process";
 import { rgPath } from "@vscode/ripgrep";
 
-// As our searches see a tree: dot files, but no repository's inside.
+// The options with which ripgrep searches the same files as ours: with dot files, without `.git`.
 const always = ["--no-config", "--color=never", "--no-messages", "--hidden", "--glob=!.git"];
 
-/** Runs ripgrep in a folder and gives what it printed. `lines`: kill it after that many. */
+/** Runs ripgrep in a folder and returns what it printed. After `lines` lines it is killed. */
 export function ripgrep(folder, args, { lines = Number.POSITIVE_INFINITY } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(rgPath, [...always, ...args], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });

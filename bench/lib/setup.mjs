@@ -1,13 +1,15 @@
-// What a benchmark needs before it starts: the addon as it is published, the
-// TypeScript, and the peers, which live in bench/node_modules so that nobody
-// who only works on Filewright installs them.
+// Prepares a run: builds the addon as it is published and the TypeScript, and installs the tools
+// that are compared into bench/node_modules, so that they need not be installed for other work.
 import { join } from "node:path";
 import { buildNative, buildTypeScript } from "../../scripts/build.mjs";
 import { platform } from "../../scripts/lib/platform.mjs";
 import { bin, root, run } from "../../scripts/lib/run.mjs";
 import { whenStale } from "../../scripts/lib/stale.mjs";
 
-/** Builds and installs what is missing or stale, and points the loader at the build to measure. */
+/**
+ * Builds and installs what is missing or stale, and makes the library load the addon that is to be
+ * measured.
+ */
 export async function prepare({ dev }) {
   if (dev) await buildNative();
   else process.env.FILEWRIGHT_ENGINE = await buildRelease();
@@ -35,10 +37,10 @@ async function buildRelease() {
   return join(root, addon);
 }
 
-/** Installs what a folder's package.json names; no install script is run. */
+/** Installs the dependencies in a folder's package.json without running install scripts. */
 export function npmInstall(folder) {
   const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error"];
-  // What packages want of each other is nothing to a benchmark.
+  // Conflicts between peer dependencies do not matter, because the packages are only searched.
   const peers = "--legacy-peer-deps";
   run("npm", ["install", "--prefix", folder, peers, ...quiet]);
 }

@@ -1,2 +1,2 @@
-/** What makes a row or a group impossible here, as opposed to wrong. */
+/** The error that skips a row or a group, because this machine lacks what it needs. */
 export class Skip extends Error {}

@@ -1,10 +1,13 @@
-// Texts to compare, the same in every row that compares texts.
+// Generates the texts that rows compare.
 
-/** One line as of a program. */
+/** Returns a line that looks like program text. */
 const line = (seed, i) =>
   `  const value${i} = compute(${(i * 7919) % 9973}, "${seed}", options.${seed}${i % 31});\n`;
 
-/** A text of so many lines, and the same with so many of them changed, evenly apart. */
+/**
+ * Returns a text of `lines` lines, and the same text with `edits` of them changed at even
+ * distances.
+ */
 export function pair(lines, edits) {
   const before = Array.from({ length: lines }, (_, i) => line("a", i));
   const after = [...before];
@@ -13,6 +16,6 @@ export function pair(lines, edits) {
   return [before.join(""), after.join("")];
 }
 
-/** Two texts of so many lines that share none. */
+/** Returns two texts of `lines` lines that have no line in common. */
 export const rewrite = (lines) =>
   ["a", "b"].map((seed) => Array.from({ length: lines }, (_, i) => line(seed, i)).join(""));

@@ -1,5 +1,5 @@
-// The worst that can be sent to the matcher. Run by itself it makes one of them, in
-// a process of its own: prints milliseconds, how many bytes it grew, and what came of it.
+// The edits that take the matcher longest. Run as a program, makes one of them and prints its time
+// in milliseconds, the bytes by which the process grew, and the outcome.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { argv, execPath, pid } from "node:process";
@@ -13,7 +13,7 @@ const near = (from, to, word) =>
     (_, i) => `    value.handler[${String(from + i).padStart(6, "0")}] = request.${word}(abcdef);\n`,
   ).join("");
 
-/** What is sent, and for which text: both made when asked for. */
+/** For each edit, a function that returns the text of the file and the old text that is sent. */
 const worst = {
   "100,000 equal lines, 2,000 of them sent": () => [same.repeat(100_000), `${same.repeat(2_000)}zz`],
   "100,000 lines nearly equal, 3,000 sent": () => [near(0, 100_000, "option"), near(0, 3_000, "optoin")],
@@ -24,14 +24,14 @@ const worst = {
 
 export const names = Object.keys(worst);
 
-/** One of them, in a fresh process: `{ ms, grown_bytes, outcome }`. */
+/** Makes one of the edits in a new process. Returns `{ ms, grown_bytes, outcome }`. */
 export function run(name) {
   const said = spawnSync(execPath, [fileURLToPath(import.meta.url), name], { encoding: "utf8" });
   if (said.status !== 0) throw new Error(said.stderr.slice(0, 500));
   return JSON.parse(said.stdout);
 }
 
-/** From here on the peak is that of what follows, not of how the text was made. */
+/** Resets the kernel's record of the peak memory, so that making the text does not count. */
 function forgetPeak() {
   writeFileSync("/proc/self/clear_refs", "5");
 }
@@ -43,7 +43,7 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   plan(Buffer.from("one\ntwo\n"), "tow");
   const [text, oldText] = worst[argv[2]]();
   const bytes = Buffer.from(text);
-  // The text and its bytes are there; what comes on top is the matcher's.
+  // The memory so far is that of the text and its bytes; more is the matcher's.
   const before = memory(pid).resident;
   forgetPeak();
   const started = performance.now();

@@ -1,7 +1,6 @@
-// What a page notices, in a real Chromium: how soon the engine is there, by itself
-// and with its script, against the import of jsdiff; and the longest wait of the page while workers are busy
-// with large texts, against a page that idles beside a worker as busy as they are; and
-// how long a search of memory takes there.
+// Measures in Chromium: the time until the engine is ready, by itself and with its script, against
+// the import of jsdiff; the longest pause of the page while workers process large texts, against an
+// idle page beside an equally busy worker; and the time of a search in memory.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -13,8 +12,9 @@ import { warmRow } from "./wasm.mjs";
 
 export const title = "browser: the engine in Chromium, against jsdiff and against an idle page";
 
-/** What the module may take to be there, and what a page may wait. */
+/** The maximum time until the module is ready, in milliseconds. */
 const READY_MS = 100;
+/** The maximum pause of the page, in milliseconds: one frame. */
 const PAUSE_MS = 16;
 const ROUNDS = 7;
 
@@ -40,8 +40,8 @@ export async function* rows({ root }) {
 }
 
 /**
- * Each in a profile of its own, so that nothing is cached. The module is asked for
- * beside the script, as docs/guides/browsers.md tells: neither waits for the other.
+ * Measures the time until each is ready, in a new profile, so that nothing is cached. The module is
+ * fetched at the same time as the script, as docs/guides/browsers.md recommends.
  */
 async function* readiness(browser, url) {
   const one = async (script, module) => {
@@ -74,7 +74,9 @@ async function* readiness(browser, url) {
   yield beside("script and module: fetched, compiled and answering", "jsdiff", page, READY_MS);
 }
 
-/** A row of pairs taken in turns, whose first is to stay below a limit. Milliseconds. */
+/**
+ * Returns the row of pairs of times in milliseconds, the first of which must stay below `limit_ms`.
+ */
 function beside(name, peer, samples, limit_ms) {
   const ours_ms = median(samples.map(({ ours }) => ours));
   return {
@@ -157,11 +159,14 @@ const workers = await useWorkers({
   wasm: new URL("/filewright_bg.wasm", location.href),
   size: 1,
 });
-// The worker is there before anything is measured.
+// Waits until the worker is ready before anything is measured.
 await grepTextAsync(before, { pattern: "nothing" });
 const busy = new Worker("/busy.js");
 
-/** The longest time between two turns of the page while something is under way, in milliseconds. */
+/**
+ * Returns the longest time between two turns of the page's event loop while some work runs, in
+ * milliseconds.
+ */
 async function waits(work) {
   let longest = 0;
   let last = performance.now();
@@ -197,7 +202,7 @@ async function scripts(root) {
       stdin: { contents, resolveDir },
       ...{ bundle: true, minify: true, write: false, format: "esm", platform: "browser", target: "es2023" },
       logLevel: "error",
-      // Optional peers, which are loaded only where they are installed.
+      // Optional packages, which are loaded at run time if they are installed.
       external: ["sharp", "unpdf", "yaml", "@opentelemetry/api"],
     });
     return outputFiles[0].contents;

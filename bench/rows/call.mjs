@@ -1,4 +1,4 @@
-// A whole tool call, against the MCP filesystem server over stdio.
+// Measures a whole tool call against one of the MCP reference server over stdio.
 import { dirname } from "node:path";
 import { smallFiles } from "../lib/corpora.mjs";
 import { connect, incumbent } from "../lib/mcp-client.mjs";

@@ -1,11 +1,13 @@
-// Line diffs against jsdiff, the diff that most JavaScript agents use.
+// Measures line diffs against jsdiff, which most agents in JavaScript use.
 import { applyPatch, createTwoFilesPatch } from "diff";
 import { calls, median, runs, same } from "../lib/measure.mjs";
 import { pair, rewrite } from "../lib/texts.mjs";
 
 export const title = "diff: unified text of two versions, against jsdiff 9";
 
-/** Texts whose lines are few kinds in random order, where anchors do not help. */
+/**
+ * Returns two texts whose lines are of few kinds in random order, so that no line occurs only once.
+ */
 function repetitive(lines) {
   let state = 42;
   const next = () => {
@@ -66,7 +68,10 @@ export async function* rows({ load, full }) {
   yield many(diff);
 }
 
-/** What a text of 100,000 lines may take with a tenth of them changed. No peer is asked: none ends in seconds. */
+/**
+ * The maximum time in milliseconds for a text of 100,000 lines of which a tenth is changed. There
+ * is no peer, because jsdiff does not finish in seconds.
+ */
 const MANY_MS = 100;
 
 function many(diff) {
@@ -80,7 +85,7 @@ function many(diff) {
   return { name: "100,000 lines, 10,000 edits", ours_ms, limit_ms: MANY_MS, met: ours_ms < MANY_MS };
 }
 
-/** The diff is right: jsdiff itself can apply it. */
+/** Fails if jsdiff cannot apply our diff. */
 function verify(diff, [before, after]) {
   same("patched texts", applyPatch(before, diff(before, after).text) === after, true);
 }

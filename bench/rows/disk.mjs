@@ -1,5 +1,5 @@
-// Reading and writing whole files of 4 KiB to 100 MB through a workspace's
-// backend, against direct calls; small calls in flight at once; what history costs.
+// Measures reading and writing whole files of 4 KiB to 100 MB through the backend of a workspace
+// against direct calls of node:fs, small calls at the same time, and the cost of keeping history.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
@@ -16,9 +16,12 @@ const SIZES = [
   ["1 MiB", 1 << 20],
   ["100 MB", 100e6],
 ];
-/** Within 20 % of a direct call. */
+/** The goal: at most 20 % slower than a direct call. */
 const GOAL = 1 / 1.2;
-/** Bytes that a further workspace and thousands of small calls may add to the process, garbage included. */
+/**
+ * The maximum number of bytes by which a second workspace and thousands of small calls may enlarge
+ * the process, garbage included.
+ */
 const MOST_GROWN = 20e6;
 const IN_FLIGHT = 16;
 const GOAL_CALLS = 20_000;
@@ -32,7 +35,8 @@ export async function* rows({ load }) {
   const ws = await openWorkspace({ ...options, history: false });
   try {
     yield await inFlight(ws);
-    // The heap of a process that works has grown by then: what follows is the second workspace's.
+    // The heap has grown to its working size by now, so that further growth is that of the second
+    // workspace.
     const growing = growth();
     const kept = await openWorkspace(options);
     const costs = await history(ws, kept);
@@ -48,6 +52,7 @@ export async function* rows({ load }) {
   }
 }
 
+/** Measures reading and replacing whole files. */
 async function* whole(fs, root) {
   for (const [name, bytes] of SIZES) {
     const content = randomBytes(bytes);
@@ -83,7 +88,7 @@ async function* whole(fs, root) {
   }
 }
 
-/** Calls a second, in processor time of all threads. */
+/** Measures the calls per second of processor time of all threads, with several calls at once. */
 async function inFlight(ws) {
   await ws.call("write_file", { path: "a.txt", content: "hello\n" });
   const batch = () =>
@@ -108,7 +113,7 @@ async function inFlight(ws) {
   };
 }
 
-/** What keeping the old content adds to a change. */
+/** Measures what keeping the old content for undo adds to the time of a write. */
 async function history(ws, kept) {
   let count = 0;
   const change = (on) => () => on.call("write_file", { path: "b.txt", content: `${count++}\n` });

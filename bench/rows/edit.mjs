@@ -1,6 +1,6 @@
-// Edits against what agents use today: the MCP filesystem server's edit, a plain
-// indexOf and replace, and jsdiff's patch with its fuzz factor where the text
-// sent has a slip in it. Below, without a peer, the worst that can be sent.
+// Measures edits against what agents use: the edit of the MCP reference server, `indexOf` and
+// replace, and jsdiff's patch with a fuzz factor if the old text has a typing error. Then, without
+// a peer, the edits that take longest.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const words = "config value result handler request buffer index total option par
   " ",
 );
 
-/** Lines as of a program, each kind in its turn; few are there twice. */
+/** Returns lines that look like program text, nearly all different. */
 function program(count) {
   let state = 42;
   const below = (most) => {
@@ -37,7 +37,10 @@ function program(count) {
   return Array.from({ length: count }, (_, i) => kinds[i % kinds.length](i));
 }
 
-/** Ten lines and what becomes of them. `sent` is what of them is sent. */
+/**
+ * Returns an edit of ten lines from `at` on. `sent` changes the lines that are sent as the old
+ * text.
+ */
 function edit(lines, at, sent = (block) => block) {
   const block = lines.slice(at, at + 10);
   const old = sent([...block]);
@@ -75,13 +78,14 @@ export async function* rows({ load }) {
       yield* misspelt(name, edit(lines, at, slip), plan);
       yield* missing(name, edit(lines, at, absent), plan);
     }
-    yield tail(program(1_000), plan);
-    for (const name of worstEdits.names) yield worst(name);
+    yield slipRow(program(1_000), plan);
+    for (const name of worstEdits.names) yield worstRow(name);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
+/** Measures an edit whose old text occurs in the file as it is sent. */
 async function* exact(name, one, plan, file) {
   const bytes = Buffer.from(one.text);
   const ours = () => Buffer.from(plan(bytes, one).bytes);
@@ -89,7 +93,7 @@ async function* exact(name, one, plan, file) {
   const replace = () => {
     const at = one.text.indexOf(one.oldText);
     if (at < 0 || one.text.indexOf(one.oldText, at + 1) >= 0) throw new Error("not there once");
-    // As a tool does it: text in, bytes out.
+    // Converts the result to bytes, as an edit tool does.
     return Buffer.from(one.text.slice(0, at) + one.newText + one.text.slice(at + one.oldText.length));
   };
   same("replaced texts", replace().toString() === one.result, true);
@@ -116,6 +120,7 @@ async function* exact(name, one, plan, file) {
   };
 }
 
+/** Measures an edit whose old text has a typing error. */
 async function* misspelt(name, one, plan) {
   const bytes = Buffer.from(one.text);
   const theirs = () => applyPatch(one.text, one.patch, { fuzzFactor: 1 });
@@ -128,6 +133,7 @@ async function* misspelt(name, one, plan) {
   };
 }
 
+/** Measures the refusal of an edit whose old text is not in the file. */
 async function* missing(name, one, plan) {
   const bytes = Buffer.from(one.text);
   const theirs = () => applyPatch(one.text, one.patch, { fuzzFactor: 2 });
@@ -139,8 +145,11 @@ async function* missing(name, one, plan) {
   };
 }
 
-/** Edits with a slip all over a file: the middle one, and the slowest of a hundred. */
-function tail(lines, plan) {
+/**
+ * Measures edits with a typing error at every place of a file: the median time, and the time that
+ * 99 of 100 stay below.
+ */
+function slipRow(lines, plan) {
   const times = [];
   for (let round = 0; round < 3; round++) {
     for (let at = 0; at + 10 < lines.length; at += 9) {
@@ -160,11 +169,13 @@ function tail(lines, plan) {
   };
 }
 
-/** What no text may cost, however it was made. */
+/** The maximum time of any edit, in milliseconds. */
 const MOST_MS = 1_000;
+/** The maximum number of bytes by which any edit may enlarge the process. */
 const MOST_GROWN = 256e6;
 
-function worst(name) {
+/** Returns the row of one of the edits that take longest. */
+function worstRow(name) {
   const { ms, grown_bytes, outcome } = worstEdits.run(name);
   const grown = `grew ${(grown_bytes / 1e6).toFixed(1)} MB${grown_bytes < MOST_GROWN ? "" : " (too much)"}`;
   const met = ms < MOST_MS && grown_bytes < MOST_GROWN;

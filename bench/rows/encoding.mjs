@@ -1,4 +1,4 @@
-// Which encoding bytes are in, against jschardet; and whether they are text at all.
+// Measures the detection of the encoding of bytes against jschardet, and of whether they are text.
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import jschardet from "jschardet";
@@ -6,10 +6,12 @@ import { calls } from "../lib/measure.mjs";
 
 export const title = "encoding: what bytes are, by their content";
 
-/** To say that a file is binary may take so long; of a text the encoding is told as well. */
+/**
+ * The maximum time in milliseconds to detect that a file is binary, or which encoding a text has.
+ */
 const LIMIT_MS = 0.005;
 
-/** Texts, and the encodings that they are found in. */
+/** Texts in several languages, each with the encodings in which such texts occur. */
 const languages = [
   ["Grüße aus Köln: Länge, Übung und Straße müssen stimmen.", ["windows-1252", "utf-8", "utf-16le"]],
   ["L’été dernier, où l’on a été très déçu, le garçon était là.", ["windows-1252", "utf-8"]],
@@ -67,7 +69,10 @@ export async function* rows({ load }) {
   }
 }
 
-/** Twenty samples of at most 8 KiB, as readers look at them. */
+/**
+ * Returns twenty samples of at most 8 KiB, the size of the head from which the kind of a file is
+ * detected.
+ */
 function binaries(encodeText) {
   const bytes = (...parts) =>
     Uint8Array.from(Buffer.concat(parts.map((part) => Buffer.from(part, "latin1"))));

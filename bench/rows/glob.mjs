@@ -1,5 +1,5 @@
-// Finding files by name, against ripgrep and fast-glob; listing trees, against
-// node:fs, which gives names without sizes and times.
+// Measures finding files by name against ripgrep and fast-glob, and listing trees against node:fs,
+// which returns names without sizes and times.
 import { readdir } from "node:fs/promises";
 import fastGlob from "fast-glob";
 import { linuxTree, smallTree } from "../lib/corpora.mjs";
@@ -25,7 +25,7 @@ export async function* rows({ load, full }) {
     const name = `${pattern} (${found.length.toLocaleString("en")})`;
     yield { name, peer: "ripgrep", goal: 1 / 0.8, ...(await runs(ours, peer)) };
 
-    // fast-glob knows no ignore files, so neither side obeys them.
+    // fast-glob does not support ignore files, so neither side applies them.
     const plain = async () => (await backend.find(tree, { pattern, respectIgnore: false })).paths;
     const settings = { cwd: tree, dot: true, followSymbolicLinks: false, ignore: ["**/.git/**"] };
     const theirs = () => fastGlob(pattern, settings);
@@ -40,7 +40,10 @@ export async function* rows({ load, full }) {
   yield* trees(backend, tree);
 }
 
-/** A tool's listing: in order, with sizes and times of what is given, and the total. */
+/**
+ * Measures the listing of a tree as a tool returns it: a sorted page with sizes and times, and the
+ * total number of entries.
+ */
 async function* trees(backend, tree) {
   const page = (more) => backend.listTree(tree, { depth: 32, limit: 1000, ...more });
   const everything = () => page({ respectIgnore: false });

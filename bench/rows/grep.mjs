@@ -1,4 +1,4 @@
-// Searching contents in this process, confined, against a ripgrep process.
+// Measures searches of contents in this process, confined to a root, against a ripgrep process.
 import { calls, runs, same } from "../lib/measure.mjs";
 import { linuxTree, smallTree } from "../lib/corpora.mjs";
 import { ripgrep } from "../lib/ripgrep.mjs";
@@ -72,7 +72,7 @@ export async function* rows({ load, full }) {
   yield { name: "a common word, limit 100", peer: "ripgrep killed after 100 lines", ...killed };
 }
 
-/** The same lines, whatever their order: ripgrep's differs from run to run. */
+/** Fails if the matching lines differ. Their order is ignored, because ripgrep's varies. */
 function sameLines(name, matches, output) {
   const ours = matches.map(({ path, line, text }) => `${path}:${line}:${text}`).sort();
   const theirs = output

@@ -1,6 +1,6 @@
-// Searching with a warm index, in this process, against a ripgrep process: the
-// same lines for some hundred generated queries, before and after a storm of
-// writes, and the time of a few.
+// Measures searches with an existing index in this process against a ripgrep process. Checks that
+// both find the same lines for some hundred generated queries, before and after many changes of
+// files, and times some queries.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,10 @@ import { ripgrep } from "../lib/ripgrep.mjs";
 
 export const title = "a warm index: complete results, lines made on demand, against a ripgrep 15 process";
 
-/** The same kinds of query for each tree, and the ratios that they should have. */
+/**
+ * Returns the queries for a tree, each with the ratio that is its goal. Each tree has queries of
+ * the same kinds.
+ */
 const queries = ({ rare, few, word, either, alternatives, regex }) => [
   ["a rare literal", rare, { regex: false }, 1000],
   ["a literal of a few lines", few, { regex: false }, 1000],
@@ -42,8 +45,8 @@ const linuxQueries = queries({
   regex: "static\\s+int\\s+\\w+_probe\\(struct usb_",
 });
 
-// Of 150 identifiers from files taken at random those with about as many lines as the
-// queries of the Linux tree have; the expression is that of the small tree.
+// The words are those of 150 identifiers from random files that have about as many lines as the
+// queries of the Linux tree; the regular expression is that of the small tree.
 const modulesQueries = queries({
   rare: "stringSlice",
   few: "includeReplacer",
@@ -53,26 +56,29 @@ const modulesQueries = queries({
   regex: "function\\s+is\\w+Declaration\\(",
 });
 
-/** The same query thrice in other words: what the index remembers of it is of no use to them. */
+/**
+ * Returns three queries with the same matches but other patterns, for which the index has no cached
+ * results.
+ */
 function inOtherWords({ pattern, ...options }) {
   if (options.regex === false && !options.word && options.case === undefined) {
     const more = [{ multiline: true }, { regex: true }, { regex: true, multiline: true }];
     return more.map((other) => ({ ...options, pattern, ...other }));
   }
-  // The plain texts above mean themselves as expressions.
+  // The plain texts above have no special characters, so they are also regular expressions.
   return [1, 2, 3].map((groups) => {
     return { ...options, pattern: "(?:".repeat(groups) + pattern + ")".repeat(groups), regex: true };
   });
 }
 
-/** A query as ripgrep's arguments. */
+/** Returns the arguments of ripgrep for a query. */
 function flags(pattern, { regex, word, case: letters, glob }) {
   return [
     ...(regex === false ? ["--fixed-strings"] : []),
     ...(word ? ["--word-regexp"] : []),
     ...(letters === "insensitive" ? ["--ignore-case"] : []),
     ...(glob ? [`--glob=${glob}`] : []),
-    // Ours takes CRLF for a line end where `$` asks.
+    // In our searches `$` also matches before CRLF.
     ...(regex !== false && pattern.includes("$") ? ["--crlf"] : []),
     ...["--no-require-git", "--no-heading", "--with-filename", "--line-number", "-e", pattern, "."],
   ];
@@ -92,7 +98,7 @@ export async function* rows({ load, full, root }) {
 const sourceNames = { glob: "**/*.h", letters: ["ext4ino", "usb/core/hub", "kmallloc.h"] };
 const packageNames = { glob: "**/*.d.ts", letters: ["checker", "rxjs/oper", "subMontths"] };
 
-/** The index of one tree: what it costs, and what queries take. */
+/** Measures the index of one tree: the time and memory to build it, and the times of queries. */
 async function* warm(open, tree, queries, names) {
   const backend = open(tree);
   const before = process.memoryUsage().rss;
@@ -120,8 +126,8 @@ async function* warm(open, tree, queries, names) {
       yield { name: `${name}, never asked before`, goal: times, ...once };
     }
     if (times === 1000) {
-      // A search of less than a millisecond that follows one of ripgrep's waits for memory
-      // more than for anything else; in a server many follow each other.
+      // A search of less than a millisecond that runs after ripgrep mostly waits for memory. In a
+      // server many run in succession, so that is measured here.
       const again = await calls(() => backend.grep(tree, query), peer, { rounds: 3 });
       yield { name: `${name}, again and again`, goal: times, ...again };
     }
@@ -154,7 +160,10 @@ async function* warm(open, tree, queries, names) {
   backend.dispose();
 }
 
-/** The same lines as ripgrep for every query: by a scan, by the index, and after a storm of writes. */
+/**
+ * Checks that every query finds the same lines as ripgrep: without the index, with it, and after
+ * many changes of files.
+ */
 async function* identical(backend, folder) {
   rmSync(folder, { recursive: true, force: true });
   cpSync(smallTree(), folder, { recursive: true, filter: (path) => !/\/(three|core-js)(\/|$)/.test(path) });
@@ -185,7 +194,7 @@ async function* identical(backend, folder) {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Queries of every kind, some of each. */
+/** Yields some queries of every kind. */
 function* generated() {
   const words = [
     "subMonths",
@@ -219,7 +228,7 @@ function* generated() {
   }
 }
 
-/** Writes, removals and moves, in this process and in another. */
+/** Writes, removes and moves files, in this process and in another one. */
 function storm(folder) {
   const rules = ["*.map\n*.cjs\n", "*.map\n"];
   for (let i = 0; i < 300; i++) {

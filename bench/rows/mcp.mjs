@@ -1,5 +1,5 @@
-// Our server beside the filesystem server of the Model Context Protocol, both as
-// processes over a pipe, spoken to by the same client.
+// Measures our MCP server against the reference server `server-filesystem`. Both run as processes
+// and are called by the same client over pipes.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,10 @@ const text = (result) => {
   return result.content[0].text;
 };
 
-/** How both servers are started, and a directory of theirs that `end` removes. */
+/**
+ * Returns functions with the command line of each server (`ours`, `theirs`), and a temporary
+ * directory for their files, which `end` removes.
+ */
 export function bothServers(root) {
   const scratch = mkdtempSync(join(tmpdir(), "filewright-bench-mcp-"));
   return {
@@ -34,16 +37,19 @@ export async function* rows({ full, root }) {
   try {
     yield* starting(ours, theirs, scratch);
     yield* small(ours, theirs, scratch);
-    yield await search(ours, theirs, full);
-    yield await cancelling(ours, theirs, full);
-    yield await parallel(ours, theirs, scratch);
+    yield await compareSearchFiles(ours, theirs, full);
+    yield await compareCancellation(ours, theirs, full);
+    yield await compareParallelEdits(ours, theirs, scratch);
     yield await large(ours, theirs, scratch);
   } finally {
     end();
   }
 }
 
-/** Start to initialized, and what a server takes while it waits, above a bare Node. */
+/**
+ * Measures the time from the start to the end of the initialization, and the memory of an idle
+ * server above that of Node alone.
+ */
 export async function* starting(ours, theirs, dir) {
   const bare = await bareMemory();
   const samples = [];
@@ -89,7 +95,7 @@ export async function* starting(ours, theirs, dir) {
   }
 }
 
-/** A Node that only listens. */
+/** Returns the memory of a Node process that only reads its input. */
 async function bareMemory() {
   const code = "process.stdin.on('data', () => {}); process.stdout.write('.')";
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
@@ -102,6 +108,7 @@ async function bareMemory() {
   return taken;
 }
 
+/** Measures calls that take a few milliseconds. */
 export async function* small(ours, theirs, scratch) {
   const paths = smallFiles(50, 4096);
   const [path] = paths;
@@ -149,7 +156,8 @@ export async function* small(ours, theirs, scratch) {
   }
 }
 
-async function search(ours, theirs, full) {
+/** Measures `search_files` against that of the reference server. */
+async function compareSearchFiles(ours, theirs, full) {
   const path = full ? linuxTree() : smallTree();
   const pattern = full ? "**/*.rst" : "**/*.d.ts";
   const [a, b] = [await connect(ours(path)), await connect(theirs(path))];
@@ -174,8 +182,8 @@ async function search(ours, theirs, full) {
   }
 }
 
-/** Processor time in the second and a half after a call was cancelled. */
-async function cancelling(ours, theirs, full) {
+/** Measures the processor time that a server uses in the 1.5 seconds after a call was cancelled. */
+async function compareCancellation(ours, theirs, full) {
   const path = full ? linuxTree() : smallTree();
   const burned = async (argv) => {
     const server = await connect(argv);
@@ -200,7 +208,8 @@ async function cancelling(ours, theirs, full) {
   };
 }
 
-async function parallel(ours, theirs, scratch) {
+/** Counts how many of 20 edits of one file that are sent at once are in it afterwards. */
+async function compareParallelEdits(ours, theirs, scratch) {
   const path = join(scratch, "parallel.txt");
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n};`);
   const kept = async (argv) => {
@@ -221,7 +230,7 @@ async function parallel(ours, theirs, scratch) {
   };
 }
 
-/** One line of a file of just under 100 MB. */
+/** Measures an edit of one line in a file of just under 100 MiB. */
 export async function large(ours, theirs, scratch) {
   const path = join(scratch, "large.txt");
   const edits = [{ oldText: "the line that is looked for", newText: "the line that was found" }];

@@ -1,6 +1,7 @@
-// What a call costs beyond its work: arguments, hooks, locations, rules, rendering.
-// Measured as processor time of this process, so that a busy machine counts for
-// little, and against fixed goals: 30 µs above the backend, 20,000 calls a second.
+// Measures what a call costs in addition to the work of the backend: checking arguments, hooks,
+// locations and rules, rendering. The processor time of this process is measured, on which other
+// load has little influence, against fixed goals: 30 µs more than the backend, 20,000 calls per
+// second.
 import { median } from "../lib/measure.mjs";
 
 export const title = "overhead: small calls through ws.call, in processor time, against the goals";
@@ -41,7 +42,9 @@ export async function* rows({ load }) {
   await Promise.all([ws, preset, watched].map((one) => one.close()));
 }
 
-/** Microseconds of processor time of each, taken in turns. */
+/**
+ * Returns the processor time in microseconds of each of two calls, which are measured alternately.
+ */
 async function alternately(ours, theirs) {
   const samples = { ours: [], theirs: [] };
   for (const run of [ours, theirs]) await repeated(run, 3000);

@@ -1,5 +1,5 @@
-// A page of a file of 1 GB, each kind in a process of its own: time, and how
-// much the process grew.
+// Measures a page of a file of 1 GB, each in a new process: its time, and the bytes by which the
+// process grew.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { bigFile, bigLine } from "../lib/corpora.mjs";
@@ -7,10 +7,11 @@ import { median } from "../lib/measure.mjs";
 
 export const title = "page: lines of a file of 1 GB through ws.call (a fresh process each)";
 
-/** Growth of the process that no page may reach. Bytes. */
+/** The maximum number of bytes by which a page may enlarge the process. */
 const MOST_GROWN = 20e6;
 
-// `limit_ms` is for the first page; `again_ms` is the median of fifty further ones: the index is warm.
+// `limit_ms` is the limit of the first page, `again_ms` that of the median of fifty further ones,
+// for which the lines are indexed.
 const pages = [
   { name: "the first page", page: { start_line: 1 }, peers: ["readline", "buffer"], limit_ms: 5 },
   { name: "a page at line 9,000,000", page: { start_line: 9_000_000 }, peers: ["readline", "buffer"] },

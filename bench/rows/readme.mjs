@@ -1,5 +1,6 @@
-// The rows of the README's table "Measured": whole calls through the entries that users import, with the results
-// as users get them. Each row can be measured alone: `npm run bench -- --only readme --row KEY`.
+// Measures the rows of the table "Measured" in the README: whole calls through the entries of the
+// package that users import. Each row can be measured alone: `npm run bench -- --only readme --row
+// KEY`.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
@@ -15,7 +16,10 @@ import { bothServers, large, small, starting } from "./mcp.mjs";
 
 export const title = "readme: the rows of the README, whole calls as users make them";
 
-/** Names of functions in the tree, each with fewer lines than one answer holds. Each is asked once by each side. */
+/**
+ * Names of functions in the tree, each in fewer lines than one answer holds. Each side searches for
+ * each once.
+ */
 const WORDS = [
   "createProgram",
   "isAsyncIterable",
@@ -59,10 +63,16 @@ export async function* rows(context) {
   }
 }
 
-/** How long the index of the tree may be in the making once a search has begun it. Milliseconds. */
+/**
+ * The time in milliseconds that a search waits for the index of the tree to be built, which an
+ * earlier search has started.
+ */
 const INDEX_MS = 10_000;
 
-/** A workspace over the tree, and what `grep` gives of it: all of it, or the row fails. */
+/**
+ * Returns a workspace over the tree and a function that searches it. The function fails if the
+ * answer does not hold all matches.
+ */
 async function workspaceOver(load, tree, options = {}) {
   const { openWorkspace } = await load("index.node.js");
   const ws = await openWorkspace({ root: tree, readOnly: true, ...options });
@@ -74,7 +84,10 @@ async function workspaceOver(load, tree, options = {}) {
   return { ws, grep };
 }
 
-/** Searches until the workspace has begun an index by itself, and leaves it the time to make it. */
+/**
+ * Searches until the workspace has started to build an index by itself, and waits until it is
+ * built.
+ */
 async function indexed(grep) {
   for (let count = 0; count < 100; count++) {
     const { data } = await grep({ pattern: `zqxj_absent_${count}`, regex: false });
@@ -101,7 +114,7 @@ async function searchByIndex({ load }) {
         found.push(lineCount(await ripgrepFor(tree, ["--word-regexp", "--fixed-strings"], peers.pop())())),
       { rounds: WORDS.length, warm: false },
     );
-    // Both are asked in turns, so what they found stands in pairs.
+    // Both sides run alternately, so that their results can be compared in pairs.
     const lines = found.map((one) => (typeof one === "number" ? one : one.total_matches));
     for (let at = 0; at < lines.length; at += 2) same("lines", lines[at], lines[at + 1]);
     return { name: `${WORDS.length} words, each asked once`, peer: "ripgrep 15 process", ...timed };
@@ -245,7 +258,7 @@ async function wasmPatch(wasm) {
   return (_from, _to, before, after) => wasm.diff(before, after).text;
 }
 
-/** One of the rows of `mcp.mjs`: both are servers over a pipe, spoken to by the same client. */
+/** Returns one of the rows of `mcp.mjs`, which compare two servers over pipes. */
 async function fromServer({ root }, measure, name) {
   const { ours, theirs, scratch, end } = bothServers(root);
   try {

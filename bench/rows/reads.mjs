@@ -1,4 +1,4 @@
-// Reading small files: confined, against node:fs, which checks nothing.
+// Measures reading small files through the confined backend against node:fs, which checks no path.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";

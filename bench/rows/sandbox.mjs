@@ -1,5 +1,6 @@
-// What the sandbox of commands costs: a start of `true`, and work inside it, against
-// the same without. The goals are of the fast tier; the strict one is told beside it.
+// Measures what the sandbox of commands costs: the start of `true`, and work in it, against the
+// same commands without a sandbox. The goals are those of the tier `fast`; the tier `strict` is
+// shown for comparison.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,9 @@ import { Skip } from "../lib/skip.mjs";
 
 export const title = "sandbox: commands under Landlock and seccomp, against plain ones";
 
-/** Starts in one sample: one alone is shorter than what a busy machine adds to it. */
+/**
+ * The number of starts in one measurement, because other load disturbs a single short one too much.
+ */
 const STARTS = 20;
 
 export async function* rows({ load }) {
@@ -29,13 +32,13 @@ export async function* rows({ load }) {
   const times = (count, run, argv) => async () => {
     for (let n = 0; n < count; n += 1) await run(argv);
   };
-  // What only computes, and what only touches files.
+  // One command that only computes, and one that only accesses files.
   const counts = ["/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"];
   const files = ["/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do echo x > f; i=$((i+1)); done"];
   try {
     const fast = under(linuxSandbox({ writableRoots: [root] }));
     const start = ["/bin/true"];
-    // `goal` is how many times faster ours is to be: two thirds is 1.5 times the cost.
+    // `goal` is the ratio of the peer's time to ours: 2/3 allows 1.5 times the peer's time.
     yield {
       name: "the start of true",
       peer: "child_process.spawn",

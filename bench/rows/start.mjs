@@ -1,6 +1,6 @@
-// How a process begins to search: the first query, an index that an earlier
-// process kept, names in a tree that is known; on the Linux sources and on a
-// large node_modules.
+// Measures searches of a process that has just started: the first query, loading an index that an
+// earlier process saved, and finding names in an indexed tree; with `--full` in the Linux sources
+// and a large node_modules.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export async function* rows({ load, full }) {
   }
 }
 
-/** What is asked first, while nothing is known: an index begins to be made behind it. */
+/** Measures the first query, without an index. It starts building one in the background. */
 async function* first({ LocalBackend, policy, tree }) {
   const query = { pattern: "tryGetModuleNameFromFile", regex: false, respectIgnore: false };
   const peer = () =>
@@ -35,7 +35,7 @@ async function* first({ LocalBackend, policy, tree }) {
     return backend.grep(tree, query);
   };
   same("lines", (await ours()).totalMatches, (await peer()).split("\n").length - 1);
-  // The index of the round before is given up before the next begins.
+  // Discards the index of the previous round, so that building it does not disturb ripgrep.
   const theirs = () => {
     backend?.dispose();
     return peer();
@@ -45,7 +45,10 @@ async function* first({ LocalBackend, policy, tree }) {
   yield { name: "the first query", peer: "ripgrep", goal: 0.9, ...measured };
 }
 
-/** An index that was kept, against asking every file once and 100 ms. */
+/**
+ * Measures loading a saved index against the time to check the metadata of every file once, plus
+ * 100 ms.
+ */
 async function* warmStart({ LocalBackend, policy, tree }) {
   const stateDir = mkdtempSync(join(tmpdir(), "filewright-bench-"));
   try {
@@ -80,7 +83,7 @@ async function* warmStart({ LocalBackend, policy, tree }) {
   }
 }
 
-/** Names from the tree that is kept in memory, in milliseconds. */
+/** Measures finding names in the tree of an index. */
 async function* names({ LocalBackend, policy, tree }) {
   const backend = new LocalBackend({ policy });
   await backend.warm(tree);
@@ -98,9 +101,10 @@ async function* names({ LocalBackend, policy, tree }) {
   backend.dispose();
 }
 
+/** Returns the result of a row whose goal is that ours takes at most as long as the peer. */
 const ratioOf = (ours_ms, peer_ms) => ({ ours_ms, peer_ms, faster: peer_ms / ours_ms, goal: 1 });
 
-/** The size of the one kept index, once it is whole. */
+/** Waits until the saved index in a folder is complete, and returns its size in bytes. */
 async function keptIn(folder) {
   for (;;) {
     const [name] = list(folder).filter((entry) => !entry.endsWith(".new"));

@@ -1,6 +1,6 @@
-// What a browser gets: the WebAssembly module against one native thread, and
-// against jsdiff. Texts are in memory, and crossing into the module is counted.
-// And a workspace of ten thousand files in memory, against a search that reads all of them.
+// Measures the WebAssembly module against native code on one thread, and against jsdiff. Texts are
+// in memory, and copying them into the module is included. Also measures searches in a workspace of
+// ten thousand files in memory against searches that read all of them.
 import { createTwoFilesPatch } from "diff";
 import { calls, median, runs, same } from "../lib/measure.mjs";
 import { searches, WARM_MS } from "../lib/memory-tree.mjs";
@@ -9,8 +9,9 @@ import { pair, rewrite } from "../lib/texts.mjs";
 
 export const title = "wasm: the WebAssembly engine against native code (one thread) and jsdiff";
 
-/** What the module may cost: a goal below 1 says that it may be slower. */
+/** The goal for texts. A goal below 1 allows the module to be slower than native code. */
 const TEXTS = 1 / 2.5;
+/** The goal for searches of a literal text. */
 const LITERAL = 1 / 6;
 
 export async function* rows({ load }) {
@@ -74,7 +75,7 @@ export async function* rows({ load }) {
   ])
     yield await against(`${name}, ${(bytes.length / 1e6).toFixed(1)} MB`, goal, count(query), runs);
 
-  // A query stays compiled while it is asked again: here none is asked twice.
+  // A compiled query is cached, so here no query is used twice.
   const asked = new Map();
   yield await against("grep, a new regular expression each time", TEXTS, (engine) => {
     const number = (asked.get(engine) ?? 0) + 1;
@@ -85,7 +86,7 @@ export async function* rows({ load }) {
   yield await memory(load);
 }
 
-/** On the engine that a page has, in this process. */
+/** Runs the searches in this process with the engine that a page would use. */
 async function memory(load) {
   const { engine, setEngine } = await load("engine/current.js");
   const { makeEngine } = await load("engine/engine.js");
@@ -101,7 +102,7 @@ async function memory(load) {
   }
 }
 
-/** The row of what {@link searches} measured. */
+/** Returns the row of the times that {@link searches} has measured. */
 export function warmRow({ ours, peer }) {
   const [ours_ms, peer_ms] = [median(ours), median(peer)];
   return {
@@ -112,7 +113,7 @@ export function warmRow({ ours, peer }) {
   };
 }
 
-/** Runs it until V8 has had its time to optimise the module's code, which it does beside. */
+/** Calls `body` until V8 has optimised the module's code, which it does on another thread. */
 async function warmed(body) {
   for (let round = 0; round < 30; round++) {
     body();

@@ -1,13 +1,17 @@
-// Circles of imports: between files and folders of js/, and between the modules of a crate.
+// Finds circular imports: between files and folders of js/, and between the modules of a crate.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix, relative } from "node:path";
 
-/** Every circle under a checkout, as lines of text. */
+/**
+ * Returns a line of text for each group of files, folders or modules in a checkout that import one
+ * another.
+ */
 export function importCircles(root) {
   const files = typescriptGraph(root);
-  const folders = grouped(files, (file) => file.split("/").slice(0, 2).join("/"));
-  const modules = grouped(rustGraph(root), (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
-  // lib.rs declares every module and passes on their items, which is no circle.
+  const folders = groupedGraph(files, (file) => file.split("/").slice(0, 2).join("/"));
+  const modules = groupedGraph(rustGraph(root), (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
+  // lib.rs declares every module and re-exports items of them, which does not count as a circular
+  // import.
   for (const targets of modules.values())
     for (const name of targets) if (name.endsWith("/src/lib")) targets.delete(name);
   return [...circlesOf(files), ...circlesOf(folders), ...circlesOf(modules)].map(
@@ -16,8 +20,9 @@ export function importCircles(root) {
 }
 
 /**
- * The strongly connected components of more than one node (Tarjan 1972), sorted.
- * @param {Map<string, Iterable<string>>} graph each node with those that it names; others than nodes are passed over
+ * Returns the strongly connected components of more than one node (Tarjan 1972), sorted.
+ * @param {Map<string, Iterable<string>>} graph each node with those that it names; others than
+ *   nodes are passed over
  */
 export function circlesOf(graph) {
   const index = new Map();
@@ -43,8 +48,11 @@ export function circlesOf(graph) {
   return found.sort();
 }
 
-/** The graph with its nodes grouped, without the edges inside a group. */
-function grouped(graph, groupOf) {
+/**
+ * Returns the graph of the groups that `groupOf` puts the nodes in, without edges from a group to
+ * itself.
+ */
+function groupedGraph(graph, groupOf) {
   const groups = new Map();
   for (const [file, targets] of graph) {
     const own = groupOf(file);
@@ -54,7 +62,10 @@ function grouped(graph, groupOf) {
   return groups;
 }
 
-/** The files below a folder, at any depth, whose names have an ending: as paths from the root. */
+/**
+ * Returns the files below a folder, at any depth, whose names end in `ending`, as paths relative to
+ * the root.
+ */
 export function filesBelow(root, folder, ending) {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -62,12 +73,15 @@ export function filesBelow(root, folder, ending) {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
 }
 
-/** TypeScript without block comments and without lines that are comments. */
+/** Returns TypeScript source without block comments and without lines that are only a comment. */
 export function withoutComments(text) {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
 }
 
-/** Which files of js/ import which, types included. `import()` is left out: it happens after loading, so it closes no circle there. */
+/**
+ * Returns for each file of js/ the files that it imports, types included. `import()` is left out,
+ * because it runs after the modules are loaded.
+ */
 function typescriptGraph(root) {
   return new Map(
     filesBelow(root, "js", ".ts").map((file) => {
@@ -78,7 +92,7 @@ function typescriptGraph(root) {
   );
 }
 
-/** Which Rust files name which others of their crate; files and modules of tests are left out. */
+/** Returns for each Rust file the files of its crate that it refers to. Tests are left out. */
 function rustGraph(root) {
   const graph = new Map();
   const crates = existsSync(join(root, "crates")) ? readdirSync(join(root, "crates")) : [];
@@ -86,20 +100,20 @@ function rustGraph(root) {
     const source = `crates/${crate}/src`;
     const files = filesBelow(root, source, ".rs").filter((file) => !/tests?\.rs$/.test(file));
     const byModule = new Map(files.map((file) => [moduleOf(source, file).join("::"), file]));
-    for (const file of files) graph.set(file, namedIn(root, file, moduleOf(source, file), byModule));
+    for (const file of files) graph.set(file, referredFiles(root, file, moduleOf(source, file), byModule));
   }
   return graph;
 }
 
-/** The path of the module that a file is, as segments; an empty list for lib.rs. */
+/** Returns the module path of a Rust file as a list of names; empty for lib.rs. */
 function moduleOf(source, file) {
   const segments = relative(source, file).replaceAll("\\", "/").slice(0, -".rs".length).split("/");
   if (segments.at(-1) === "mod" || (segments.length === 1 && segments[0] === "lib")) segments.pop();
   return segments;
 }
 
-/** The files of the crate that a file refers to. */
-function namedIn(root, file, own, byModule) {
+/** Returns the files of its crate that a Rust file refers to. */
+function referredFiles(root, file, own, byModule) {
   const text = readFileSync(join(root, file), "utf8")
     .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
     .replace(/#\[cfg\(test\)\]\s*mod\s+\w+\s*\{[\s\S]*$/, "");
@@ -109,9 +123,9 @@ function namedIn(root, file, own, byModule) {
   const inline = Array.from(text.matchAll(/\b((?:crate|super)(?:::[a-z_0-9]+)+)/g), ([, path]) => path);
   const found = new Set();
   for (const path of [...uses, ...inline]) {
-    const full = absolute(path.split("::"), own, byModule);
+    const full = segmentsFromCrate(path.split("::"), own, byModule);
     if (full === undefined) continue;
-    // The last segments are items, `self` or `*`: what stands before them is the module.
+    // The last segments are items, `self` or `*`; the module is the part before them.
     while (full.length > 0 && !byModule.has(full.join("::"))) full.pop();
     const target = byModule.get(full.join("::"));
     if (target !== undefined && target !== file) found.add(target);
@@ -119,8 +133,11 @@ function namedIn(root, file, own, byModule) {
   return found;
 }
 
-/** The segments of a path from the root of its crate; undefined for a path into another crate. */
-function absolute(path, own, byModule) {
+/**
+ * Returns the segments of a `use` path relative to the root of the crate; undefined for a path into
+ * another crate.
+ */
+function segmentsFromCrate(path, own, byModule) {
   const segments = path.map((segment) => segment.trim());
   const [first, ...rest] = segments;
   if (first === "crate") return rest;
@@ -133,7 +150,7 @@ function absolute(path, own, byModule) {
   return isChild ? [...own, ...segments] : undefined;
 }
 
-/** The paths of a `use` tree: `a::{b, c::d}` is `a::b` and `a::c::d`. */
+/** Returns the paths of a `use` tree: for `a::{b, c::d}`, `a::b` and `a::c::d`. */
 function pathsOfUse(tree) {
   const text = tree.replaceAll(/\s+/g, " ").trim();
   const open = text.indexOf("{");

@@ -1,6 +1,6 @@
-// What the processes and worker threads that tests start have run of the built files, as V8 wrote it
-// down when they ended (NODE_V8_COVERAGE), with source maps to the TypeScript. The build makes none,
-// because they would be published: here the same is built once more, in memory.
+// Reads the coverage of the built files in the processes and worker threads that tests start. V8
+// writes it when they end (NODE_V8_COVERAGE). It is mapped to the TypeScript with source maps. The
+// build writes none, because they would be published, so the files are built again in memory.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,7 +11,7 @@ import { BuildError, root } from "./run.mjs";
 
 const dist = join(root, "dist");
 const bin = join(dist, "bin");
-/** Modules that bundle a package: no source of ours is in them. */
+/** The built modules that contain only an npm package and no source of ours. */
 const packages = ["mcp/protocol/sdk.js", "mcp/auth/jose.js"].map((name) => join(dist, name));
 
 const { options } = ts.parseJsonConfigFileContent(
@@ -19,7 +19,7 @@ const { options } = ts.parseJsonConfigFileContent(
   ts.sys,
   root,
 );
-/** The options of the build for one file, without what would need the types of others. */
+/** The compiler options of the build, without those that need the types of other files. */
 const compilerOptions = {
   ...options,
   module: ts.ModuleKind.ESNext,
@@ -31,7 +31,7 @@ const compilerOptions = {
 };
 
 /**
- * The built files that processes ran.
+ * Yields the built files that processes ran, with their code, source map and coverage.
  *
  * @param {string} directory where the processes wrote
  * @returns {AsyncGenerator<{ url: string, code: string, map: { sources: string[] }, functions: import("@bcoe/v8-coverage").FunctionCov[] }>}
@@ -49,7 +49,7 @@ export async function* childScripts(directory) {
 
 const isBundle = (file) => dirname(file) === bin;
 
-/** Built file → what each process ran of it. */
+/** Returns for each built file the coverage that each process wrote. */
 function readScripts(directory) {
   const ours = `${pathToFileURL(dist).href}/`;
   const scripts = new Map();
@@ -64,7 +64,11 @@ function readScripts(directory) {
   return scripts;
 }
 
-/** A built file and its source map; undefined where no source of ours is. */
+/**
+ * Compiles the source of a built file again, and returns its code and source map; undefined for a
+ * file without a source of ours.
+ * @throws BuildError if the built file has other code
+ */
 function compile(file) {
   const source = join(root, "js", relative(dist, file).replace(/\.js$/u, ".ts"));
   const text = packages.includes(file) ? undefined : ts.sys.readFile(source);
@@ -75,7 +79,7 @@ function compile(file) {
   return { code, map: { ...JSON.parse(sourceMapText), sources: [source], sourceRoot: undefined } };
 }
 
-/** Bundle → its source map, through the compiler's to the TypeScript. */
+/** Returns for each file in dist/bin its source map, which refers to the TypeScript. */
 async function mapsOfBundles() {
   const sourceMaps = {
     name: "source-maps",
@@ -103,8 +107,12 @@ async function mapsOfBundles() {
   return maps;
 }
 
-/** A bundle without the hashes in the names of others, which its source map changes. */
+/**
+ * Returns the text of a bundle without the hashes in the names of other bundles, which differ if
+ * there are source maps.
+ */
 const withoutHashes = (text) => text.replaceAll(/-[A-Z0-9]{8}\.js\b/gu, "-.js");
 
+/** Returns the error for a built file that does not correspond to its sources. */
 const staleError = (file) =>
   new BuildError(`${relative(root, file)} is not what its sources make; run: npm run build`);

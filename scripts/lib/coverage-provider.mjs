@@ -1,5 +1,6 @@
-// Counts the lines that tests run: in vitest's own processes as its V8 coverage does, and in the processes
-// and worker threads that tests start, as the command line and the servers are. vitest.config.ts names it.
+// A coverage provider for vitest, named in vitest.config.ts. It counts the lines that run in
+// vitest's own processes, as vitest's V8 provider does, and in the processes and worker threads
+// that tests start, such as the command and the servers.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import v8 from "@vitest/coverage-v8";

@@ -1,7 +1,8 @@
-// The shape of a deep check, and the seeded random numbers that its cases are made from.
+// The types of a deep check (many generated cases), and the seeded random numbers from which its
+// cases are made.
 import { randomInt } from "node:crypto";
 
-/** The most seconds that CI spends on one kind. */
+/** The maximum time that CI spends on one kind, in seconds. */
 export const SHARE_SECONDS = 20;
 
 /** @returns a seed that no run had before */

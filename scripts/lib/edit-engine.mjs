@@ -1,5 +1,5 @@
-// The edit matcher as the corpus's scorer wants it: bytes and two texts in, the
-// new bytes or null for a refusal out.
+// The edit matcher in the form that the scorer of the edit cases calls: a function of the bytes of
+// a file, an old text and a new text that returns the new bytes, or null for a refusal.
 import { planEditsBytes } from "../../dist/engine/index.node.js";
 
 export default async function edit(file, oldText, newText) {

@@ -1,12 +1,14 @@
-// Hunks to make cases of: real ones between two versions of a directory, or
-// small changes made up in files.
+// Collects hunks (a few lines of a file and what they become) from which edit cases are made: real
+// ones from the diff between two versions of a directory, or small invented changes.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const SOURCE = /\.(?:[cm]?[jt]sx?|py|rs|go|c|h|java|md|css|scss|rb|lua|sh)$/;
-const LARGEST = 120_000;
-const MOST_LINES = 24;
+/** The maximum size of a file that hunks are taken from, in bytes. */
+const MAX_FILE_BYTES = 120_000;
+/** The maximum number of old lines of a hunk. */
+const MAX_OLD_LINES = 24;
 
 function* filesBelow(dir, prefix = "") {
   for (const entry of readdirSync(join(dir, prefix), { withFileTypes: true })) {
@@ -16,15 +18,18 @@ function* filesBelow(dir, prefix = "") {
   }
 }
 
+/**
+ * Returns the lines of a file; undefined if it is too large, too short, or unsuitable for cases.
+ */
 function linesOf(path) {
-  if (statSync(path).size > LARGEST) return undefined;
+  if (statSync(path).size > MAX_FILE_BYTES) return undefined;
   const text = readFileSync(path, "utf8");
   if (text.includes("\r") || text.includes("\ufffd") || text.startsWith("\ufeff")) return undefined;
   const lines = text.split("\n");
   return lines.length < 12 || lines.some((line) => line.length > 240) ? undefined : lines;
 }
 
-/** Hunks between the files that two directories share. */
+/** Returns the hunks of the diffs between the files that exist in both directories. */
 export function hunksBetween(oldDir, newDir) {
   const hunks = [];
   for (const path of filesBelow(newDir)) {
@@ -37,6 +42,7 @@ export function hunksBetween(oldDir, newDir) {
   return hunks.filter(isUsable);
 }
 
+/** Returns the hunks of `git diff` between two files, with this number of context lines. */
 function gitHunks(from, to, context, old, made) {
   let text = "";
   try {
@@ -58,12 +64,15 @@ function gitHunks(from, to, context, old, made) {
   });
 }
 
-/** The old lines say enough, are there once, and change in more than blanks. */
+/**
+ * Returns whether a hunk is a fair test: its old lines have at least 20 characters besides white
+ * space, occur once in the file, and do not change in white space only.
+ */
 function isUsable({ before, old, after, made }) {
   const words = (lines) => lines.join("").replace(/\s/g, "");
-  if (old.length < 2 || old.length > MOST_LINES || made.length > 2 * MOST_LINES) return false;
+  if (old.length < 2 || old.length > MAX_OLD_LINES || made.length > 2 * MAX_OLD_LINES) return false;
   if (words(old) === words(made) || words(old).length < 20) return false;
-  // A change of blanks at the end of a line is one that nobody sees in what is sent.
+  // A change of white space at the end of a line is not visible in the text that is sent.
   const isTwin = (line) => made.some((other) => other !== line && other.trimEnd() === line.trimEnd());
   if (old.some(isTwin)) return false;
   const key = old.map((line) => line.trim()).join("\n");
@@ -71,7 +80,7 @@ function isUsable({ before, old, after, made }) {
   return all.indexOf(key) === all.lastIndexOf(key);
 }
 
-/** Small changes made up in files below the directories. */
+/** Returns about `wanted` small invented changes in files below the directories. */
 export function madeUpHunks(dirs, random, wanted) {
   const files = random.shuffle(dirs.flatMap((dir) => [...filesBelow(dir)].map((path) => join(dir, path))));
   const hunks = [];
@@ -82,7 +91,7 @@ export function madeUpHunks(dirs, random, wanted) {
       const size = 3 + random.below(8);
       const start = random.below(Math.max(1, lines.length - size));
       const old = lines.slice(start, start + size);
-      const made = change(old, lines, random);
+      const made = randomChange(old, lines, random);
       const hunk = {
         src: path.split("/").slice(-3).join("/"),
         before: lines.slice(0, start),
@@ -96,8 +105,11 @@ export function madeUpHunks(dirs, random, wanted) {
   return hunks;
 }
 
-/** What somebody might do with a few lines: first and last are left alone. */
-function change(old, lines, random) {
+/**
+ * Returns the lines with a random change that a programmer might make. The first and the last line
+ * stay.
+ */
+function randomChange(old, lines, random) {
   const made = [...old];
   const at = 1 + random.below(old.length - 2);
   const word = /[A-Za-z_]{4,}/.exec(made[at])?.[0];

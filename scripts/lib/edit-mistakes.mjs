@@ -1,14 +1,17 @@
-// The mistakes models make when they send an edit. Each changes a case in place
-// and says whether it could. `stage` orders mistakes that occur together: what
-// is about the file, about lines, about their text, about transport.
+// The mistakes that models make when they send an edit, imitated. Each changes a case in place and
+// returns whether it could. If two occur together, the one with the lower `stage` is applied first:
+// mistakes about the file, then about lines, about their text, and about the transport.
 
 const indentOf = (line) => /^[ \t]*/.exec(line)[0];
-/** Whether two lines differ in nothing but blanks at their ends. */
+/** Returns whether two of the lines differ only in white space at their ends. */
 const haveTwins = (lines) => new Set(lines).size > new Set(lines.map((line) => line.trimEnd())).size;
 const isBlank = (line) => line.trim() === "";
 const isComment = (line) => /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|else)|<!--|--)/.test(line);
 
-/** Pairs of line numbers that old and new text have in common, by longest common subsequence. */
+/**
+ * Returns the pairs of indexes of the lines that the old and the new text have in common, by
+ * longest common subsequence.
+ */
 export function kept({ old, new: made }) {
   const table = Array.from({ length: old.length + 1 }, () => new Uint16Array(made.length + 1));
   for (let i = old.length - 1; i >= 0; i--) {
@@ -25,26 +28,33 @@ export function kept({ old, new: made }) {
   return pairs;
 }
 
-/** Whether two lines are also a pair when the lines are compared from the end: else nobody can say what stays. */
+/**
+ * Returns whether a pair of lines is also found when the texts are compared from the end. If not,
+ * it is ambiguous which lines are kept.
+ */
 function isSurelyKept({ old, new: made }, [i, j]) {
   const backwards = kept({ old: [...old].reverse(), new: [...made].reverse() });
   return backwards.some(([a, b]) => old.length - 1 - a === i && made.length - 1 - b === j);
 }
 
-/** Whether some lines stand one after the other among others, blanks around them aside. */
+/**
+ * Returns whether `lines` occur consecutively in `all`, apart from white space at their beginnings
+ * and ends.
+ */
 function standsIn(all, lines) {
   const text = (some) => some.map((line) => `${line.trim()}\n`).join("");
   return `\n${text(all)}`.includes(`\n${text(lines)}`);
 }
 
-/** Applies a function to the text of every line that is sent. */
-function sent(made, change) {
+/** Applies a function to every line of the old and new text that are sent. */
+function changeSentLines(made, change) {
   made.old = made.old.map(change);
   made.new = made.new.map(change);
 }
 
-const mistakes = (stage, make) => ({ stage, make });
+const mistake = (stage, make) => ({ stage, make });
 
+/** Returns a line with a typing error in one word; undefined if it has no suitable word. */
 function typoIn(line, random) {
   const words = [...line.matchAll(/[A-Za-z]{5,}/g)];
   if (words.length === 0) return undefined;
@@ -60,18 +70,21 @@ function typoIn(line, random) {
   return random.pick(kinds);
 }
 
-/** Mistakes after which the edit is still clear: it must be made, or refused, but never made wrongly. */
+/**
+ * Mistakes after which it is still clear what the edit means. The matcher may make it or refuse it,
+ * but must not make another change.
+ */
 export const MISTAKES = {
-  exact: mistakes(0, () => true),
-  crlf_file: mistakes(0, (made) => {
+  exact: mistake(0, () => true),
+  crlf_file: mistake(0, (made) => {
     made.eol = "\r\n";
     return true;
   }),
-  bom: mistakes(0, (made) => {
+  bom: mistake(0, (made) => {
     made.bom = "\ufeff";
     return true;
   }),
-  spaces_for_tabs: mistakes(0, (made, random) => {
+  spaces_for_tabs: mistake(0, (made, random) => {
     const lines = [...made.before, ...made.file, ...made.after, ...made.right];
     const depths = lines.map((line) => indentOf(line)).filter((blanks) => blanks !== "");
     if (depths.length < 5) return false;
@@ -88,10 +101,10 @@ export const MISTAKES = {
     }
     const width = random.pick([2, 4, 8]);
     if (!made.old.some((line) => line.startsWith("\t"))) return false;
-    sent(made, (line) => " ".repeat(indentOf(line).length * width) + line.trimStart());
+    changeSentLines(made, (line) => " ".repeat(indentOf(line).length * width) + line.trimStart());
     return true;
   }),
-  trailing_ws_file: mistakes(0, (made, random) => {
+  trailing_ws_file: mistake(0, (made, random) => {
     const pairs = kept(made).filter(([at]) => !isBlank(made.file[at]));
     if (pairs.length === 0) return false;
     for (const [i, j] of pairs.filter(() => random.chance(0.6)).concat([pairs[0]])) {
@@ -99,16 +112,16 @@ export const MISTAKES = {
       made.file[i] += "  ";
       made.right[j] += "  ";
     }
-    // Of equal lines with and without blanks at their ends nobody can say which one is meant.
+    // If two lines differ only in white space at their ends, it is ambiguous which one is meant.
     return !haveTwins([...made.file, ...made.right]);
   }),
-  dropped_line: mistakes(1, (made, random) => {
-    // Beside an insertion nobody can say on which side of it the line belongs.
+  dropped_line: mistake(1, (made, random) => {
+    // Next to an insertion it is ambiguous on which side the dropped line belongs.
     const pairs = kept(made);
     const isOnce = (line) => [made.old, made.new].every((all) => all.indexOf(line) === all.lastIndexOf(line));
     const fine = pairs.filter(([i, j], at) => {
       const beside = [at - 1, at + 1].map((other) => pairs[other]);
-      // Where the lines around it come again, it could belong to others.
+      // If the lines around it occur again, it could belong next to the others.
       if (beside.some((pair) => pair !== undefined && !isOnce(made.old[pair[0]]))) return false;
       const together = beside.every(
         (pair) => pair !== undefined && pair[0] - i === pair[1] - j && Math.abs(pair[0] - i) === 1,
@@ -126,14 +139,14 @@ export const MISTAKES = {
     made.new.splice(j, 1);
     return true;
   }),
-  dropped_line_old_only: mistakes(1, (made, random) => {
+  dropped_line_old_only: mistake(1, (made, random) => {
     const fine = kept(made).filter(
       ([i, j]) =>
         i > 0 && i < made.old.length - 1 && j > 0 && !isBlank(made.old[i]) && made.old[i].trim().length > 5,
     );
     if (fine.length === 0 || made.old.length < 5) return false;
     made.old.splice(random.pick(fine)[0], 1);
-    // Where the other lines stand together elsewhere, they are what is sent there.
+    // If the remaining lines occur together elsewhere, they mean that place.
     const text = [...made.before, ...made.file, ...made.after].join("\n");
     return (
       !text.includes(made.old.join("\n")) &&
@@ -141,7 +154,7 @@ export const MISTAKES = {
       !standsIn(made.after, made.old)
     );
   }),
-  elided_middle: mistakes(1, (made, random) => {
+  elided_middle: mistake(1, (made, random) => {
     const pairs = kept(made);
     const runs = pairs.filter(
       ([i, j], at) =>
@@ -155,7 +168,7 @@ export const MISTAKES = {
     made.new.splice(run[1], 4, line);
     return true;
   }),
-  reflow: mistakes(1, (made, random) => {
+  reflow: mistake(1, (made, random) => {
     const fine = kept(made).filter(
       ([i]) => /^\s*\S.{20,}, \S/.test(made.old[i]) && !isComment(made.old[i]) && !/["'`]/.test(made.old[i]),
     );
@@ -169,7 +182,7 @@ export const MISTAKES = {
     made.new.splice(j, 1, ...parts);
     return true;
   }),
-  partial_edge: mistakes(1, (made) => {
+  partial_edge: mistake(1, (made) => {
     const pairs = kept(made);
     if (pairs[0]?.[0] !== 0 || pairs[0]?.[1] !== 0) return false;
     const line = made.old[0];
@@ -179,15 +192,15 @@ export const MISTAKES = {
     made.new[0] = line.slice(cut);
     return true;
   }),
-  typo_old_only: mistakes(2, (made, random) => {
+  typo_old_only: mistake(2, (made, random) => {
     const at = random.below(made.old.length);
     const line = typoIn(made.old[at], random);
     if (line === undefined || made.file.includes(line)) return false;
-    // A slip in a word that new spells as the file does.
+    // A typing error in a word of the old text that the new text spells correctly.
     made.old[at] = line;
     return true;
   }),
-  typo_both: mistakes(2, (made, random) => {
+  typo_both: mistake(2, (made, random) => {
     const pairs = kept(made);
     if (pairs.length === 0) return false;
     const [i, j] = random.pick(pairs);
@@ -197,35 +210,35 @@ export const MISTAKES = {
     made.new[j] = line;
     return true;
   }),
-  base_indent_shift: mistakes(3, (made, random) => {
+  base_indent_shift: mistake(3, (made, random) => {
     const by = " ".repeat(random.pick([1, 2, 3, 4, 8]));
     if (made.old.some((line) => line.startsWith("\t"))) return false;
-    sent(made, (line) => (isBlank(line) ? line : by + line));
+    changeSentLines(made, (line) => (isBlank(line) ? line : by + line));
     return true;
   }),
-  dedent_all: mistakes(3, (made) => {
+  dedent_all: mistake(3, (made) => {
     const blanks = [...made.old, ...made.new].filter((line) => !isBlank(line)).map(indentOf);
     const common = blanks.reduce((least, one) => (one.length < least.length ? one : least));
     if (common === "" || !blanks.every((one) => one.startsWith(common))) return false;
-    sent(made, (line) => (isBlank(line) ? "" : line.slice(common.length)));
+    changeSentLines(made, (line) => (isBlank(line) ? "" : line.slice(common.length)));
     return true;
   }),
-  indent_old_only: mistakes(3, (made) => {
+  indent_old_only: mistake(3, (made) => {
     const blanks = made.old.filter((line) => !isBlank(line)).map(indentOf);
     const common = blanks.reduce((least, one) => (one.length < least.length ? one : least));
     if (common === "" || !blanks.every((one) => one.startsWith(common))) return false;
     made.old = made.old.map((line) => (isBlank(line) ? "" : line.slice(common.length)));
-    // Where a line is then as the new text has it, both texts read as shifted alike.
+    // If a line is now equal to one of the new text, it looks as if both texts were shifted.
     return !made.old.some((line) => !isBlank(line) && made.new.includes(line));
   }),
-  trailing_ws_old: mistakes(3, (made, random) => {
+  trailing_ws_old: mistake(3, (made, random) => {
     const blanks = random.pick([" ", "  ", "\t"]);
-    sent(made, (line) => (isBlank(line) ? line : line + blanks));
+    changeSentLines(made, (line) => (isBlank(line) ? line : line + blanks));
     made.new = made.new.map((line) => line.slice(0, isBlank(line) ? undefined : -blanks.length));
-    // Where the file has the same blanks, the edit takes them away.
+    // If the file has the same white space, the edit means to remove it.
     return !made.old.some((line) => !isBlank(line) && made.file.includes(line));
   }),
-  edge_blank: mistakes(3, (made, random) => {
+  edge_blank: mistake(3, (made, random) => {
     const [head, tail] = [random.below(2), random.below(3)];
     if (
       head + tail === 0 ||
@@ -239,7 +252,7 @@ export const MISTAKES = {
       made[side] = [...Array(head).fill(""), ...made[side], ...Array(tail).fill("")];
     return true;
   }),
-  smart_quotes: mistakes(4, (made, random) => {
+  smart_quotes: mistake(4, (made, random) => {
     if (!made.old.some((line) => /["']/.test(line)) || made.file.some((line) => /[\u2018-\u201d]/.test(line)))
       return false;
     const curl = (line) => line.replace(/"([^"]*)"/g, "\u201c$1\u201d").replace(/'/g, "\u2019");
@@ -247,7 +260,7 @@ export const MISTAKES = {
     if (random.chance(0.5)) made.new = made.new.map(curl);
     return made.old.some((line) => /[\u2018-\u201d]/.test(line));
   }),
-  lineno_prefix: mistakes(5, (made, random) => {
+  lineno_prefix: mistake(5, (made, random) => {
     const style = random.pick([
       (n, line) => `${String(n).padStart(6)}\t${line}`,
       (n, line) => `${n}: ${line}`,
@@ -260,56 +273,58 @@ export const MISTAKES = {
     if (random.chance(0.5)) made.new = made.new.map((line, at) => style(first + at, line));
     return true;
   }),
-  escaped_quotes: mistakes(5, (made) => {
+  escaped_quotes: mistake(5, (made) => {
     if (
       !made.old.some((line) => line.includes('"')) ||
       [...made.old, ...made.new].some((line) => line.includes('\\"'))
     )
       return false;
-    sent(made, (line) => line.replaceAll('"', '\\"'));
+    changeSentLines(made, (line) => line.replaceAll('"', '\\"'));
     return true;
   }),
-  doubled_backslashes: mistakes(5, (made) => {
+  doubled_backslashes: mistake(5, (made) => {
     if (
       !made.old.some((line) => line.includes("\\")) ||
       [...made.old, ...made.new].some((line) => line.includes("\\\\"))
     )
       return false;
-    sent(made, (line) => line.replaceAll("\\", "\\\\"));
+    changeSentLines(made, (line) => line.replaceAll("\\", "\\\\"));
     return true;
   }),
-  html_entities: mistakes(5, (made) => {
+  html_entities: mistake(5, (made) => {
     if (
       !made.old.some((line) => /[<>&]/.test(line)) ||
       [...made.old, ...made.new].some((line) => /&(?:lt|gt|amp|quot);/.test(line))
     )
       return false;
-    sent(made, (line) => line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"));
+    changeSentLines(made, (line) =>
+      line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
+    );
     return true;
   }),
-  crlf_sent: mistakes(6, (made) => {
+  crlf_sent: mistake(6, (made) => {
     made.join = (lines) => lines.join("\r\n");
     return made.eol === "\n";
   }),
-  trimmed_lines: mistakes(3, (made) => {
-    // All lines lose their indentation in old_text alone.
+  trimmed_lines: mistake(3, (made) => {
+    // All lines lose their indentation in the old text only.
     if (!made.old.some((line) => /^\s+\S/.test(line))) return false;
     const before = made.old;
     made.old = before.map((line) => line.trim());
-    // Where a line is then as the new text has it, both texts read as shifted alike.
+    // If a line is now equal to one of the new text, it looks as if both texts were shifted.
     const isAlike = made.old.some(
       (line, at) => line !== before[at] && /\w/.test(line) && made.new.includes(line),
     );
     return !isAlike && made.old.join("").length > 30;
   }),
-  nbsp_old: mistakes(4, (made, random) => {
+  nbsp_old: mistake(4, (made, random) => {
     const at = made.old.findIndex((line) => /\S [A-Za-z]/.test(line));
     if (at < 0 || made.file.some((line) => line.includes("\u00a0"))) return false;
     made.old[at] = made.old[at].replace(/(\S) ([A-Za-z])/, random.pick(["$1\u00a0$2", "$1\u2009$2"]));
     return true;
   }),
-  extra_blank: mistakes(1, (made) => {
-    // A blank line too many between two lines that both stay.
+  extra_blank: mistake(1, (made) => {
+    // Adds a blank line between two lines that are kept.
     const pairs = kept(made);
     const at = pairs.findIndex(([i, j], n) => {
       const next = pairs[n + 1];
@@ -321,8 +336,8 @@ export const MISTAKES = {
     made.new.splice(pairs[at][1] + 1, 0, "");
     return true;
   }),
-  joined_lines: mistakes(1, (made) => {
-    // Two lines that stay are sent as one.
+  joined_lines: mistake(1, (made) => {
+    // Sends two lines that are kept as one.
     const pairs = kept(made);
     const at = pairs.findIndex(([i, j], n) => {
       const next = pairs[n + 1];
@@ -336,15 +351,15 @@ export const MISTAKES = {
     made.new.splice(j, 2, line);
     return true;
   }),
-  inner_blanks: mistakes(2, (made) => {
+  inner_blanks: mistake(2, (made) => {
     const squeeze = (line) => indentOf(line) + line.trim().replace(/([^\s=])\s+([=+])\s+(?=\S)/g, "$1$2");
     const pairs = kept(made).filter(([i]) => squeeze(made.old[i]) !== made.old[i].trimEnd());
     if (pairs.length === 0) return false;
     for (const [i, j] of pairs) made.old[i] = made.new[j] = squeeze(made.old[i]);
-    // Where the lines stand elsewhere as they are sent, they are what is meant.
+    // If the lines occur elsewhere in the form in which they are sent, they mean that place.
     return !standsIn(made.before, made.old) && !standsIn(made.after, made.old);
   }),
-  lost_semicolon: mistakes(2, (made, random) => {
+  lost_semicolon: mistake(2, (made, random) => {
     const pairs = kept(made).filter(([i]) => /\w\W*[;,]$/.test(made.old[i]));
     if (pairs.length === 0) return false;
     const [i, j] = random.pick(pairs);
@@ -353,8 +368,8 @@ export const MISTAKES = {
     made.old[i] = made.new[j] = line;
     return true;
   }),
-  cut_in_mid_line: mistakes(1, (made) => {
-    // The last line is sent as far as a word of it.
+  cut_in_mid_line: mistake(1, (made) => {
+    // Sends the last line only up to one of its words.
     const pairs = kept(made);
     const [i, j] = pairs.at(-1) ?? [];
     if (i !== made.old.length - 1 || j !== made.new.length - 1) return false;
@@ -364,33 +379,33 @@ export const MISTAKES = {
     made.old[i] = made.new[j] = line.slice(0, cut);
     return true;
   }),
-  escaped_newline: mistakes(6, (made) => {
+  escaped_newline: mistake(6, (made) => {
     if ([...made.old, ...made.new].some((line) => line.includes("\\"))) return false;
     made.join = (lines) => lines.join("\\n");
     return true;
   }),
 };
 
-/** Where the only right answer is a refusal. */
+/** Cases in which the matcher must refuse the edit. */
 export const CORRUPTIONS = {
-  amb_exact_twice: mistakes(9, (made) => {
+  amb_exact_twice: mistake(9, (made) => {
     made.after = [...made.after, ...made.file, ""];
     made.refuse = true;
     return true;
   }),
-  amb_typo_twice: mistakes(9, (made, random) => {
+  amb_typo_twice: mistake(9, (made, random) => {
     made.after = [...made.after, ...made.file, ""];
     made.refuse = true;
     return MISTAKES.typo_both.make(made, random);
   }),
-  absent: mistakes(9, (made, random, hunks) => {
+  absent: mistake(9, (made, random, hunks) => {
     const other = random.pick(hunks);
     if (other.src === made.src) return false;
     [made.old, made.new, made.refuse] = [other.old, other.made, true];
     const has = new Set([...made.before, ...made.file, ...made.after].map((line) => line.trim()));
     return made.old.filter((line) => has.has(line.trim())).length < made.old.length / 2;
   }),
-  anchor_trap: mistakes(9, (made, random) => {
+  anchor_trap: mistake(9, (made, random) => {
     const pool = made.after.filter((line) => line.trim().length > 8);
     if (made.file.length < 5 || pool.length < 20) return false;
     const start = random.below(pool.length - made.file.length + 2);
@@ -398,7 +413,7 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return true;
   }),
-  changed_number: mistakes(9, (made) => {
+  changed_number: mistake(9, (made) => {
     const stays = new Set(kept(made).map(([i]) => i));
     const at = made.file.findIndex((line, index) => !stays.has(index) && /\b\d+\b/.test(line));
     if (at < 0) return false;
@@ -407,7 +422,7 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return true;
   }),
-  changed_word: mistakes(9, (made, random) => {
+  changed_word: mistake(9, (made, random) => {
     const stays = new Set(kept(made).map(([i]) => i));
     const words = [...new Set([...made.before, ...made.after].join(" ").match(/[A-Za-z_]{5,}/g) ?? [])];
     const at = made.file.findIndex((line, index) => !stays.has(index) && /[A-Za-z_]{5,}/.test(line));
@@ -419,7 +434,7 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return made.current[at] !== made.file[at];
   }),
-  target_gone: mistakes(9, (made) => {
+  target_gone: mistake(9, (made) => {
     const stays = new Set(kept(made).map(([i]) => i));
     const at = made.file.findIndex((line, index) => !stays.has(index) && line.trim().length > 10);
     if (at < 0) return false;
@@ -427,8 +442,8 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return true;
   }),
-  code_between: mistakes(9, (made, random) => {
-    // The file has a line of code amid what is replaced, and nobody mentions it.
+  code_between: mistake(9, (made, random) => {
+    // The file has a line of code between the replaced lines that neither text contains.
     const stays = new Set(kept(made).map(([i]) => i));
     const at = made.file.findIndex(
       (line, index) =>
@@ -446,7 +461,7 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return true;
   }),
-  already_applied: mistakes(9, (made) => {
+  already_applied: mistake(9, (made) => {
     const text = (lines) => lines.join("\n");
     if (text(made.right).includes(text(made.file)) || made.right.length === 0) return false;
     made.current = [...made.right];

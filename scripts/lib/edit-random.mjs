@@ -1,6 +1,6 @@
-// A random source that gives the same for the same seed.
+// Random numbers that are the same for the same seed.
 
-/** Functions over one stream of numbers. */
+/** Returns functions that use one stream of random numbers. */
 export function randomOf(seed) {
   let state = (seed * 2654435761) >>> 0 || 1;
   const next = () => {

@@ -1,7 +1,11 @@
-// Makes cases for the edit matcher: hunks of real code, sent with the mistakes that models make.
+// Makes cases for the edit matcher: hunks of real code that are sent with the mistakes that models
+// make.
 import { CORRUPTIONS, MISTAKES } from "./edit-mistakes.mjs";
 
-/** A hunk as a case: what the file has, what is sent, what is right. */
+/**
+ * Returns the case of a hunk without a mistake: the lines of the file, the lines that are sent, and
+ * the right result.
+ */
 function caseOf(hunk) {
   const { before, after, old, made } = hunk;
   const copy = (lines) => [...lines];
@@ -9,7 +13,8 @@ function caseOf(hunk) {
     src: hunk.src,
     before: copy(before),
     after: copy(after),
-    // Lines of the file, and what they become; what is sent begins as the same.
+    // `file` and `right` are the replaced lines of the file and the right result; `old` and `new`
+    // are what is sent, which mistakes change.
     file: copy(old),
     right: copy(made),
     old: copy(old),
@@ -21,7 +26,8 @@ function caseOf(hunk) {
   };
 }
 
-function written(kind, id, made) {
+/** Returns a case in the form of the scorer; undefined if the mistakes made it meaningless. */
+function scorerCase(kind, id, made) {
   const whole = (middle) => made.bom + [...made.before, ...middle, ...made.after].join(made.eol);
   const [old, text] = [made.join(made.old), made.join(made.new)];
   const file = whole(made.current ?? made.file);
@@ -38,13 +44,14 @@ function written(kind, id, made) {
     new: text,
     expected,
     also: made.also ?? [],
-    // The lines of the file that are meant, whether or not they may be changed.
+    // The lines of the file that the edit means, also if it must be refused.
     meant: made.current ?? made.file,
     eol: made.eol,
   };
 }
 
-function twoAtOnce(random) {
+/** Returns every two mistakes of different stages, in random order. */
+function mistakePairs(random) {
   const names = Object.keys(MISTAKES).filter((name) => name !== "exact");
   const all = [];
   for (const first of names) {
@@ -56,21 +63,23 @@ function twoAtOnce(random) {
   return random.shuffle(all);
 }
 
-/** How many cases of each mistake give about `count` in all. */
+/** Returns the number of cases of each mistake that gives about `count` cases in total. */
 export const eachFor = (count) => Math.max(1, Math.round(count / 127));
 
-/** `each` cases of every mistake alone, and a quarter as many of every two together. */
+/**
+ * Yields `each` cases of every mistake alone, and a quarter as many of every two mistakes together.
+ */
 export function* editCases(hunks, random, each) {
   random.shuffle(hunks);
   const alone = Object.entries({ ...MISTAKES, ...CORRUPTIONS }).map(([name, mistake]) => [name, [mistake]]);
   let next = 0;
-  for (const [kind, mistakes] of [...alone, ...twoAtOnce(random)]) {
+  for (const [kind, mistakes] of [...alone, ...mistakePairs(random)]) {
     const wanted = mistakes.length > 1 ? Math.ceil(each / 4) : each;
     let found = 0;
     for (let tries = 0; tries < hunks.length && found < wanted; tries++) {
       const made = caseOf(hunks[next++ % hunks.length]);
       if (!mistakes.every((mistake) => mistake.make(made, random, hunks))) continue;
-      const line = written(kind, `${kind}-${found}`, made);
+      const line = scorerCase(kind, `${kind}-${found}`, made);
       if (line === undefined) continue;
       yield line;
       found++;

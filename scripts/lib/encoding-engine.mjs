@@ -1,4 +1,5 @@
-// What the scorer of the encoding samples calls: bytes in, kind and text out.
+// The detection of encodings in the form that the scorer of the samples calls: a function of bytes
+// that returns their kind and text.
 import { decodeText, inspect } from "../../dist/engine/index.node.js";
 
 export default async function engine(bytes) {

@@ -1,5 +1,6 @@
-// Serves a directory by the MCP server for hosts in the same process, with its messages carried over standard
-// input and output, so that the checker of conformance in another process can drive it.
+// Serves a directory with the MCP server for hosts in the same process, and passes its messages
+// through standard input and output, so that scripts/conformance.mjs can call it from another
+// process.
 import { createInterface } from "node:readline";
 import { toClaudeAgentServer } from "../../dist/adapters/claude-agent.js";
 import { openWorkspace } from "../../dist/index.node.js";

@@ -1,6 +1,8 @@
-// Tests of jsdiff that do not hold for `filewright/diff`, and why. For users it is told in docs/diff-compatibility.md.
+// The tests of jsdiff that fail for `filewright/diff` on purpose, each with the reason.
+// docs/diff-compatibility.md describes the differences for users.
 //
-// `refuses`: we refuse what jsdiff guesses. Such tests are not counted when a share is taken.
+// `refuses`: Filewright refuses what jsdiff guesses. Such tests do not count when the share of
+// passed tests is computed.
 
 const apply = (titles) => titles.map((title) => `patch/apply > #applyPatch > ${title}`);
 const tokens = (titles) => titles.map((title) => `WordDiff > #tokenize > ${title}`);

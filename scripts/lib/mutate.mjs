@@ -1,6 +1,6 @@
-// Tests by mutations: one change of the code is made in a copy of the checkout, and a test that passed before has to
-// fail then. A test is one of Vitest, or the name of a unit test and its `.rs` file. A test of Vitest for a change of a
-// crate needs the native addon rebuilt.
+// Mutation testing: changes the code in a copy of the checkout, and checks that a test that passed
+// before fails then. A test is one of vitest, or a unit test of a crate, given by its `.rs` file
+// and its name. For a test of vitest and a change of a crate, the native addon is built again.
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,

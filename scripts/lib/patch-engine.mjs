@@ -1,5 +1,5 @@
-// Patches as the corpus's scorer wants them: all files and a patch in, all files
-// as they are afterwards out; a refusal is thrown.
+// The patch engine in the form that the scorer of the patch cases calls: a function of files and a
+// patch that returns the files after it, and throws if the patch is refused.
 import { applyPatch } from "../../dist/engine/index.node.js";
 
 export default async function patch(files, text) {

@@ -1,12 +1,15 @@
-// Reading how many tests passed, and which did not, out of what a test runner printed.
+// Reads from the output of test runners how many tests passed, and which failed.
 
 /**
  * `why` says of each failure what its runner said, so that it can be told again at the end.
  * @typedef {{ passed: number, failed: number, skipped: number, why?: string[] }} Results
  */
 
-/** Lines and characters of one failure: it is repeated to be found, not to be read whole. */
-const [MOST_LINES, MOST_CHARACTERS] = [40, 4_000];
+/**
+ * The maximum number of lines and of characters that are repeated of one failure. The rest is in
+ * the output above.
+ */
+const [MAX_LINES, MAX_CHARACTERS] = [40, 4_000];
 
 /** @param {Results[]} results @returns {Results} the counts alone */
 export function sum(results) {
@@ -25,7 +28,7 @@ export function cargoResults(output, status) {
     .map(([, ...n]) => n.map(Number))
     .map(([passed, failed, skipped]) => ({ passed, failed, skipped }));
   const parts = output.split(/^failures:$/m).slice(1);
-  return honest({ ...sum(all), why: parts.map((part) => cut(part.trim())) }, status);
+  return withRunFailure({ ...sum(all), why: parts.map((part) => cut(part.trim())) }, status);
 }
 
 /**
@@ -40,20 +43,20 @@ export function vitestResults(report, status) {
     return tests.map((test) => [file.name, test.fullName, ...test.failureMessages].join("\n"));
   });
   const { numPassedTests: passed, numPendingTests: pending, numTodoTests: todo } = report;
-  return honest({ passed, failed: why.length, skipped: pending + todo, why: why.map(cut) }, status);
+  return withRunFailure({ passed, failed: why.length, skipped: pending + todo, why: why.map(cut) }, status);
 }
 
-const cut = (text) => text.split("\n").slice(0, MOST_LINES).join("\n").slice(0, MOST_CHARACTERS);
+const cut = (text) => text.split("\n").slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
 
-/** The last line of the form `N passed, N failed[, N skipped]`. @returns {Results} */
+/** Reads the last line of the form `N passed, N failed[, N skipped]`. @returns {Results} */
 export function lastResults(output, status) {
   const line = [...output.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1) ?? [];
   const [passed = 0, failed = 0, skipped = 0] = line.slice(1).map((n) => Number(n ?? 0));
   const why = [...output.matchAll(/^FAIL .*(?:\n +.*)*/gm)].map(([text]) => cut(text));
-  return honest({ passed, failed, skipped, why }, status);
+  return withRunFailure({ passed, failed, skipped, why }, status);
 }
 
-const honest = (results, status) =>
+const withRunFailure = (results, status) =>
   status !== 0 && results.failed === 0
     ? { ...results, failed: 1, why: ["no test failed, and yet the run did: see what it printed last"] }
     : results;

@@ -1,15 +1,15 @@
-// Running tools: one way to start them, and one way to say that one is missing.
+// Runs programs for scripts, and reports a missing one with the command that installs it.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** The checkout's root, whatever the current directory is. */
+/** The path of the checkout's root, with a final slash. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-// Debian's plain rustc is older than ours has to be; its rustc-web is not.
+// Debian's package rustc is too old, but its rustc-web is not.
 const rust =
   "install Rust 1.89 or later: https://rustup.rs, or on Debian: apt-get install rustc-web cargo-web";
 
-/** How to get each tool that a build cannot do without. */
+/** For each program that a build needs, how to install it. */
 const remedies = {
   cargo: rust,
   rustc: rust,
@@ -22,9 +22,9 @@ const remedies = {
   typedoc: "run: npm install",
 };
 
-/** A build that cannot go on; its message is meant to be the last thing printed. */
+/** An error that ends a script. Only its message is printed, without a stack trace. */
 export class BuildError extends Error {
-  /** The exit status of a script that ends with it. */
+  /** The exit status of the script. */
   status = 1;
 }
 
@@ -34,7 +34,7 @@ export function missingTool(command) {
   return new BuildError(`${name} is missing; ${remedies[name] ?? `install ${name}`}`);
 }
 
-/** The path of a program that an npm package brings. */
+/** Returns the path of a program that an npm package has installed. */
 export const bin = (name) => `${root}node_modules/.bin/${name}`;
 
 /**
@@ -63,10 +63,13 @@ export function run(command, args, { env, capture = false, check = true } = {}) 
   return { status: done.status ?? 1, stdout: done.stdout ?? "", stderr: done.stderr ?? "" };
 }
 
-/** Whether a program can be started at all. */
-export const has = (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0;
+/** Returns true if `<command> --version` succeeds, that is, if the program is installed. */
+export const isInstalled = (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0;
 
-/** Runs the body of a script; a BuildError ends it with its message alone. */
+/**
+ * Runs the body of a script. A BuildError ends the script: its message is printed and its status is
+ * the exit status.
+ */
 export async function main(body) {
   try {
     await body();

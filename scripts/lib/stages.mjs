@@ -20,7 +20,7 @@ import { BuildError, missingTool, root } from "./run.mjs";
  */
 
 /**
- * Runs all stages, each as early as it may.
+ * Runs all stages, each as early as its `needs`, `alone` and the number of processors permit.
  *
  * @param {readonly Stage[]} stages in their order of precedence
  * @param {number} processors how many may run at once

@@ -1,8 +1,7 @@
-// Staleness: is an output older than what it is made from?
+// Builds an output only if it is stale, that is, if its inputs have changed since it was built.
 //
-// The stamp is a hash over the name, size and modification time of every input,
-// kept beside the output. Reading it costs milliseconds, needs no clock, and
-// notices files that went away as well as files that changed.
+// A file next to the output, the stamp, contains a hash of the name, size and modification time of
+// every input. Comparing it takes milliseconds, and also detects inputs that were deleted.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +14,7 @@ function* files(path) {
   for (const name of readdirSync(path).sort()) yield* files(join(path, name));
 }
 
-/** One line of text that changes when an input changes. */
+/** Returns a line of text that changes if an input or a setting does. */
 export function fingerprint(inputs, ...settings) {
   const hash = createHash("sha256").update(JSON.stringify(settings));
   for (const input of inputs) {
@@ -26,7 +25,7 @@ export function fingerprint(inputs, ...settings) {
 }
 
 /**
- * Runs `make` unless the outputs exist and the inputs are those of the last run.
+ * Runs `make`, unless the outputs exist and the inputs have not changed since its last run.
  *
  * @param {{ stamp: string, outputs: string[], inputs: string[], settings?: unknown[], force?: boolean }} what
  * @returns {Promise<boolean>} whether anything was built
@@ -42,7 +41,8 @@ export async function whenStale({ stamp, outputs, inputs, settings = [], force =
   if (fresh) return false;
   await make();
   mkdirSync(dirname(file), { recursive: true });
-  // The fingerprint of the start: what changed during the build is stale again.
+  // The fingerprint from before the build, so that an input that changed during it makes the output
+  // stale.
   writeFileSync(file, before);
   return true;
 }

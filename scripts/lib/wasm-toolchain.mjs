@@ -1,19 +1,18 @@
-// Finds a Rust that can compile for wasm32-unknown-unknown, without changing any.
+// Finds a Rust toolchain that can compile for wasm32-unknown-unknown, without installing anything.
 //
-// A toolchain with that target's standard library is taken as it is. Failing
-// that, one that comes with the library's source builds it (Debian's
-// `rust-web-src`, rustup's `rust-src`). No script of ours ever runs
-// `rustup target add`: it would download and change the user's toolchain.
+// A toolchain with the standard library for that target is preferred. Otherwise one with the source
+// of the standard library (Debian's `rust-web-src`, rustup's `rust-src`) compiles it first. No
+// script runs `rustup target add`, because that would change the user's toolchain.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { BuildError, has, main, run } from "./run.mjs";
+import { BuildError, isInstalled, main, run } from "./run.mjs";
 
 const target = "wasm32-unknown-unknown";
 
-/** No toolchain here can compile for WebAssembly: a matter of the machine, not of the code. */
+/** The error if no toolchain on this machine can compile for WebAssembly. */
 export class NoWasmToolchain extends BuildError {
-  /** Of no other failure of the build. */
+  /** An exit status by which other scripts recognise this error. */
   static STATUS = 3;
   status = NoWasmToolchain.STATUS;
 
@@ -26,15 +25,15 @@ export class NoWasmToolchain extends BuildError {
 }
 
 /**
- * The command and environment that compile for WebAssembly.
+ * Returns the command and the environment variables that compile for WebAssembly.
  * @returns {{ cargo: string, env: Record<string, string>, how: string }}
  */
 export function wasmToolchain() {
   const found = [
     { cargo: "cargo", rustc: "rustc" },
-    // Debian's compiler, hidden from PATH by rustup's shims where both are installed.
+    // Debian's compiler. If rustup is installed too, its shims come first in PATH.
     { cargo: "/usr/bin/cargo", rustc: "/usr/bin/rustc" },
-  ].flatMap(describe);
+  ].flatMap(toolchainOf);
   const ready = found.find(({ library }) => existsSync(library));
   if (ready) return { cargo: ready.cargo, env: env(ready), how: "installed standard library" };
 
@@ -46,7 +45,7 @@ export function wasmToolchain() {
   );
   if (!linker) throw new NoWasmToolchain("no linker for WebAssembly was found; either of these helps:");
   const build = {
-    // The option that builds the standard library is unstable in name only.
+    // Allows unstable options in the stable compiler, for the one that builds the standard library.
     RUSTC_BOOTSTRAP: "1",
     CARGO_UNSTABLE_BUILD_STD: "std,panic_abort",
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker,
@@ -54,15 +53,19 @@ export function wasmToolchain() {
   return { cargo: source.cargo, env: { ...env(source), ...build }, how: "standard library from source" };
 }
 
-function describe({ cargo, rustc }) {
-  if (!has(cargo) || !has(rustc)) return [];
+/**
+ * Returns where a toolchain has its libraries and its linker, in a list; empty if it is not
+ * installed.
+ */
+function toolchainOf({ cargo, rustc }) {
+  if (!isInstalled(cargo) || !isInstalled(rustc)) return [];
   const ask = (...args) => run(rustc, args, { capture: true, check: false }).stdout.trim();
   const sysroot = ask("--print", "sysroot");
   const host = /^host: (.*)$/m.exec(ask("-vV"))?.[1] ?? "";
   return {
     cargo,
     rustc,
-    // Printed even where the target is not installed: whether it exists is the answer.
+    // rustc prints this folder also if the target is not installed; then it does not exist.
     library: ask("--print", "target-libdir", "--target", target),
     sources: join(sysroot, "lib/rustlib/src/rust/library/std/Cargo.toml"),
     linker: join(sysroot, "lib/rustlib", host, "bin/rust-lld"),
@@ -73,7 +76,7 @@ const env = ({ rustc }) => (rustc === "rustc" ? {} : { RUSTC: rustc });
 
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
 
-// As a program: says by its status whether this machine can build the module.
+// Run as a program, the exit status says whether this machine can build the module.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await main(() => console.log(`WebAssembly: ${wasmToolchain().how}`));
 }
