@@ -104,6 +104,8 @@ mod watched {
     }
 
     impl Watched {
+        /// Records a check of the flag, and sets the flag at the check that
+        /// [`CancelToken::at_look`] chose.
         pub fn look(&self, cancelled: &Flag) {
             let now = processor_time();
             let before = LOOKED.replace(Some(now)).unwrap_or(now);

@@ -58,6 +58,7 @@ impl ControlGroup {
         self.write("pids.max", "0");
     }
 
+    /// Writes a text to a file of the group. Returns whether that succeeded.
     fn write(&self, name: &str, text: &str) -> bool {
         open(&format!("{}/{name}", self.path), OFlags::WRONLY)
             .is_some_and(|file| rustix::io::write(&file, text.as_bytes()).is_ok())

@@ -169,6 +169,7 @@ fn is_within(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Opens a path with these flags.
 fn open(path: &str, flags: OFlags) -> Result<OwnedFd> {
     let bytes = CString::new(path).map_err(|_| open_error(path, Errno::INVAL))?;
     rustix::fs::open(bytes, flags | OFlags::CLOEXEC, Mode::empty())
@@ -211,6 +212,7 @@ pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     Ok(tried.err().map(errno_name))
 }
 
+/// Makes the attempt of a probe.
 fn attempt(what: &Probe) -> std::result::Result<(), Errno> {
     match what {
         Probe::Write(path) => {

@@ -182,6 +182,7 @@ impl RootedPath {
         }
     }
 
+    /// Returns the error for a failed system call, with the path.
     fn error(&self, errno: Errno) -> Error {
         let code = match errno {
             Errno::ACCESS | Errno::PERM => Code::PermissionDenied,

@@ -70,6 +70,7 @@ pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Resul
     })
 }
 
+/// Returns the two ends of a new pipe: for reading, and for writing.
 fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|errno| creation_error("a pipe", errno))

@@ -389,12 +389,14 @@ fn type_and_id(path: &[u8]) -> rustix::io::Result<(FileType, String)> {
     Ok((FileType::from_raw_mode(stat.st_mode), format!("{}:{}", stat.st_dev, stat.st_ino)))
 }
 
+/// Opens a directory for reading its entries; does not follow a link.
 fn open(path: &[u8]) -> rustix::io::Result<OwnedFd> {
     let path = CString::new(path).map_err(|_| Errno::INVAL)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())
 }
 
+/// Returns the entries of an open directory.
 fn list(directory: &OwnedFd) -> rustix::io::Result<Vec<Item>> {
     let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
     let mut entries = RawDir::new(directory, &mut buffer);

@@ -123,6 +123,7 @@ impl Supervisor {
         Ok(Self { id, reports })
     }
 
+    /// Returns the process id of the supervisor.
     pub(crate) fn id(&self) -> u32 {
         self.id.cast_unsigned()
     }

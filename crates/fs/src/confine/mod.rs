@@ -75,6 +75,7 @@ impl Confinement {
         }
     }
 
+    /// Returns a confinement whose threads are not restricted, with the reason.
     fn none(abi: u32, reason: Option<String>) -> Self {
         Self { pool: Pool::unrestricted(), enforced: Enforced::Not, abi, reason }
     }

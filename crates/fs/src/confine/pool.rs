@@ -139,6 +139,7 @@ impl Drop for Pool {
 }
 
 impl PoolState {
+    /// Returns the queue of a lane.
     fn queue(&self, lane: Lane) -> &Queue<BoxedJob> {
         match lane {
             Lane::Quick => &self.quick,

@@ -111,6 +111,8 @@ impl Roots {
 }
 
 impl Layer {
+    /// Adds the layer to an error: as `details.layer`, and in the message if the permissions would
+    /// have allowed the access.
     fn tell(self, mut error: Error) -> Error {
         let (name, above) = match self {
             Self::Permissions => ("permissions", None),

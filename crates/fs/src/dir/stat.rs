@@ -65,6 +65,7 @@ pub struct Stat {
     pub birth: Option<i64>,
 }
 
+/// Returns a time in nanoseconds; one that is out of range becomes the nearest.
 fn nanos(seconds: i64, nanoseconds: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
 }
@@ -138,6 +139,7 @@ impl Stat {
     }
 }
 
+/// Reads metadata by `statx`, which also returns the creation time. Does not trigger automounts.
 #[cfg(target_os = "linux")]
 fn statx(fd: &impl AsFd, name: impl rustix::path::Arg, flags: AtFlags) -> rustix::io::Result<Stat> {
     use rustix::fs::StatxFlags;

@@ -131,6 +131,7 @@ impl LockFile for Named<'_> {
     type File = OwnedFd;
     type Error = Error;
 
+    /// Opens or creates the file with the mode 0600.
     fn open(&self) -> Result<OwnedFd> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(self.dir, self.name, flags, Mode::from_raw_mode(0o600)).map_err(os_error)

@@ -58,6 +58,7 @@ impl CreatedDirs {
         self.names.clear();
     }
 
+    /// Removes the recorded directories, innermost first, until one is not empty.
     fn remove(&mut self) -> Result<()> {
         let Some(top) = self.top.take() else { return Ok(()) };
         let Some((_, above)) = self.names.split_last() else { return Ok(()) };

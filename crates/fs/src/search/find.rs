@@ -224,6 +224,7 @@ impl DirMatches {
         }
     }
 
+    /// Returns the name of the entry with this index.
     pub(super) fn name(&self, index: usize) -> &[u8] {
         let begin = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.names[begin as usize..self.ends[index] as usize]

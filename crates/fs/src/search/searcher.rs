@@ -365,6 +365,7 @@ impl<'a> Search<'a> {
         if self.options.output == Output::Content { hits } else { 1 }
     }
 
+    /// Locks and returns the files with hits so far.
     pub(super) fn found(&self) -> MutexGuard<'_, Vec<FileMatches>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -52,6 +52,7 @@ pub struct TransferOptions {
 }
 
 impl TransferOptions {
+    /// Returns the options of the write that a move or copy of a file makes.
     fn write(&self, mode: Option<u32>) -> WriteOptions {
         WriteOptions {
             if_absent: !self.overwrite,

@@ -160,6 +160,7 @@ struct Counters {
 }
 
 impl Counters {
+    /// Adds to a counter, without touching shared memory for 0.
     fn add(counter: &AtomicU64, count: u64) {
         if count > 0 {
             counter.fetch_add(count, Ordering::Relaxed);

@@ -103,6 +103,7 @@ impl WalkQueue {
         Self::holding(BinaryHeap::new(), places.into_iter().map(task).collect())
     }
 
+    /// Returns a queue with these tasks.
     fn holding(tasks: BinaryHeap<Task>, later: Vec<Task>) -> Self {
         let state = WalkQueueState { tasks, later, running: 0, bound: None, undone: None };
         Self {

@@ -66,6 +66,7 @@ fn pending_close() -> MutexGuard<'static, Option<JoinHandle<()>>> {
     PENDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// Waits for the thread that is closing a file. Returns false if there is none.
 fn wait(pending_close: &mut Option<JoinHandle<()>>) -> bool {
     pending_close.take().map(JoinHandle::join).is_some()
 }

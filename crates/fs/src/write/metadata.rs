@@ -111,6 +111,7 @@ pub(crate) fn copy_attributes(new: impl AsFd, old: impl AsFd) -> bool {
     all
 }
 
+/// Returns the names of the extended attributes of a file; none if they cannot be read.
 fn attribute_names(fd: impl AsFd) -> Vec<Vec<u8>> {
     let mut list = Vec::with_capacity(1024);
     loop {
@@ -124,6 +125,7 @@ fn attribute_names(fd: impl AsFd) -> Vec<Vec<u8>> {
     list.split(|&byte| byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
+/// Returns the value of an extended attribute, or `None` if it cannot be read.
 fn attribute(fd: impl AsFd, name: &[u8]) -> Option<Vec<u8>> {
     let mut value = Vec::with_capacity(1024);
     loop {

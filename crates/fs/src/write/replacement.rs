@@ -44,6 +44,8 @@ pub(super) struct Replacement<'j> {
 }
 
 impl Replacement<'_> {
+    /// Makes the replacement. Before it returns an error or [`Attempt::Again`], it removes the
+    /// temporary file.
     pub fn run(&self) -> Result<Attempt> {
         if let Some(old) = self.old {
             self.options.preserve.check_hard_links(old)?;
@@ -107,6 +109,7 @@ impl Replacement<'_> {
         self.options.aside.as_deref().filter(|_| self.old.is_some())
     }
 
+    /// Returns the result of a write of the file `fd`.
     fn done(&self, fd: &OwnedFd, in_place: bool) -> Result<Written> {
         let other_names =
             self.old.filter(|_| !in_place).map_or(0, |old| old.nlink.saturating_sub(1));
@@ -114,6 +117,7 @@ impl Replacement<'_> {
         Ok(Written { stat, created: self.old.is_none(), other_names, in_place })
     }
 
+    /// Writes the file in place, unless the options forbid it.
     fn in_place(&self) -> Result<Attempt> {
         let Some(old) = self.old else { return Err(os_error(Errno::ACCESS)) };
         if self.aside().is_some() {

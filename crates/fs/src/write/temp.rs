@@ -63,6 +63,7 @@ impl<'d> Temp<'d> {
             .map(|(temp, ())| temp)
     }
 
+    /// Calls `make` with new names until one does not exist yet, at most nine times.
     fn make<T>(
         dir: BorrowedFd<'d>,
         make: impl Fn(&[u8]) -> rustix::io::Result<T>,

@@ -132,6 +132,7 @@ impl<'a> Indexer<'a> {
         Self { index, walk_root, stop, signer: GramExtractor::default(), buffer, grams, signed }
     }
 
+    /// Indexes batches of the dirty files until none is left. `next` is shared by the threads.
     fn run(&mut self, dirty: &[u32], next: &AtomicUsize) {
         let mut opener = Opener::new(self.walk_root, self.stop);
         loop {

@@ -145,12 +145,14 @@ impl<'a> Verifier<'a> {
         Self { shared, opener, local: shared.search.local(), parts, misses, cleared }
     }
 
+    /// Searches files until none is left, and hands the pieces without a match over.
     fn run(mut self) {
         self.search_all();
         let place = &self.shared.misses;
         place.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.misses);
     }
 
+    /// Searches batches of the selected files until none is left or needed.
     fn search_all(&mut self) {
         let shared = self.shared;
         loop {
@@ -225,6 +227,8 @@ impl<'a> Verifier<'a> {
             .collect()
     }
 
+    /// Searches one file: its selected blocks, if it is unchanged, otherwise the whole file. `left`
+    /// says that the next file is in another directory.
     fn search(&mut self, candidate: &Candidate, left: bool) -> AfterFile {
         let VerifyContext { search, stop, work, .. } = *self.shared;
         let fd = match self.opener.open_plain(&candidate.dir, &candidate.name, left) {

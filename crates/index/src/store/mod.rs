@@ -70,10 +70,12 @@ impl IndexStore {
         let _ = self.thread.send(Box::new(move || index_store.write(&name, &snapshot)));
     }
 
+    /// Returns the directory of the saved indexes, created on the first call.
     fn dir(&self) -> Option<&OwnedFd> {
         self.dir.get_or_init(|| private_dir(&self.state, DIRECTORY_NAME, true).ok()).as_ref()
     }
 
+    /// Reads a saved index; `None` if there is no valid one.
     fn read(&self, name: &str) -> Option<SavedIndex> {
         // Loading does not create the directory, because the state directory may have been deleted
         // since the request.
@@ -89,6 +91,7 @@ impl IndexStore {
         SavedIndex::read(&file, stat.size)
     }
 
+    /// Writes an index to a new file, renames it to its name, and deletes the oldest ones.
     fn write(&self, name: &str, snapshot: &Snapshot) {
         let Some(dir) = self.dir() else { return };
         let unfinished = format!("{name}.{}{UNFINISHED}", std::process::id());

@@ -156,6 +156,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Appends bytes to the file, in pieces of [`BYTES_PER_READ`].
     fn put(&mut self, mut bytes: &[u8]) -> rustix::io::Result<()> {
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(BYTES_PER_READ - self.piece.len()));
@@ -175,6 +176,7 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Writes the rest and the checksum.
     fn end(mut self) -> rustix::io::Result<()> {
         self.flush()?;
         write_all(self.file, &self.sum.get().to_le_bytes())
@@ -204,6 +206,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Reads exactly `out.len()` bytes; `None` if the file has fewer.
     fn fill(&mut self, mut out: &mut [u8]) -> Option<()> {
         while !out.is_empty() {
             if self.at == self.piece.len() {
@@ -218,6 +221,7 @@ impl Reader<'_> {
         Some(())
     }
 
+    /// Reads the next piece of the file into the buffer.
     fn next_piece(&mut self) -> Option<()> {
         let size = BYTES_PER_READ.min(usize::try_from(self.left).ok()?);
         if size == 0 {
@@ -236,10 +240,12 @@ impl Reader<'_> {
         self.fill(&mut bytes).map(|()| bytes)
     }
 
+    /// Reads a number of 32 bits.
     fn number(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
+    /// Reads a length and that number of bytes; `None` above [`BYTES_PER_READ`].
     fn bytes(&mut self) -> Option<Box<[u8]>> {
         let length = self.number()? as usize;
         // No name or path is longer. The check also prevents a damaged length from allocating much

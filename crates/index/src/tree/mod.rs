@@ -212,6 +212,7 @@ impl Dir {
         }
     }
 
+    /// Returns the name of an entry in the bytes of the file system.
     pub fn name(&self, entry: &IndexEntry) -> &[u8] {
         &self.names[entry.at as usize..][..usize::from(entry.len)]
     }
@@ -262,6 +263,7 @@ impl Tree {
         }
     }
 
+    /// Adds a dirty file to a directory, and returns its number.
     pub fn add_file(&mut self, dir: u32) -> u32 {
         let file = self.files.len() as u32;
         let new = FileRecord {
@@ -292,6 +294,7 @@ impl Tree {
         self.files.get(file as usize).is_some_and(|file| file.state == FileState::Secret)
     }
 
+    /// Removes a file. Its number stays unused.
     pub fn remove_file(&mut self, file: u32) {
         self.mark_used(file);
         self.dirty.remove(&file);

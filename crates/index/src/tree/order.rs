@@ -28,10 +28,13 @@ pub(crate) struct Span {
 }
 
 impl Order {
+    /// Returns what is below a directory; `None` for one that is not in the tree.
     pub fn span(&self, dir: u32) -> Option<Span> {
         self.dirs.get(*self.place.get(dir as usize)? as usize).copied()
     }
 
+    /// Returns the index of a directory in [`Order::dirs`]; the length of that for one that is not
+    /// in the tree.
     pub fn place(&self, dir: u32) -> usize {
         self.place.get(dir as usize).map_or(self.dirs.len(), |place| *place as usize)
     }
@@ -88,6 +91,8 @@ impl Tree {
         self.order = order;
     }
 
+    /// Adds a directory to the order. Returns its index, and the indexes of its entries in reverse
+    /// path order.
     fn begin(&self, id: u32, order: &mut Order) -> (usize, Vec<u32>) {
         let place = order.dirs.len();
         order.place[id as usize] = place as u32;

@@ -99,11 +99,13 @@ struct DirScanner<'a> {
 }
 
 impl DirScanner<'_> {
+    /// Scans a directory, unless the call must end.
     fn at(&mut self, id: u32) -> ScanResult {
         let found = (!self.context.stop.now()).then(|| self.found(id));
         ScanResult { id, found }
     }
 
+    /// Opens, watches and reads a directory.
     fn found(&mut self, id: u32) -> Result<ScannedDir, Errno> {
         let (dir, context) = (&self.tree.dirs[id as usize], self.context);
         let fd = self.opener.open(&dir.raw)?;

@@ -92,6 +92,7 @@ impl Watch {
 }
 
 impl<'a> Event<'a> {
+    /// Converts an event of the kernel. Always returns `Some`.
     fn of(event: &'a inotify::Event<'_>) -> Option<Self> {
         let (watch, flags) = (event.wd(), event.events());
         let changed =

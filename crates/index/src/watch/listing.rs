@@ -13,6 +13,7 @@ use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::Opener;
 
 impl State {
+    /// Lists all directories that are marked as stale, until the call must end.
     pub(crate) fn list_stale(&mut self, context: &ScanContext<'_>) {
         if !self.begun {
             self.list_at_first(context);
@@ -74,6 +75,7 @@ impl State {
         }
     }
 
+    /// Lists a directory again and applies the result.
     pub(crate) fn list(&mut self, id: u32, context: &ScanContext<'_>, opener: &mut Opener<'_>) {
         let dir = &self.tree.dirs[id as usize];
         if !dir.alive {
@@ -187,6 +189,7 @@ impl State {
         }
     }
 
+    /// Removes the entries of a directory, and everything below it, from the tree.
     pub(crate) fn forget_entries(&mut self, id: u32) {
         let dir = &mut self.tree.dirs[id as usize];
         dir.stamp = 0;

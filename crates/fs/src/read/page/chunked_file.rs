@@ -38,6 +38,7 @@ impl<'a> ChunkedFile<'a> {
         self.shrank
     }
 
+    /// Replaces the buffer by the chunk at `offset`, of at least `want` bytes if the file has them.
     fn fill(&mut self, offset: u64, want: usize) -> Result<()> {
         self.cancel.check()?;
         let most = if self.buffer.is_empty() { want.max(FIRST_CHUNK_BYTES) } else { CHUNK_BYTES };
