@@ -101,8 +101,9 @@ export interface MastraFilesystem {
   stat(path: string): Promise<MastraStat>;
 }
 
-/** The maximum entries and levels of a listing. */
+/** The maximum number of entries of one listing. */
 const MAX_LISTED_ENTRIES = 100_000;
+/** The maximum depth of one listing, in directories. */
 const MAX_LISTED_LEVELS = 32;
 
 /**

@@ -23,11 +23,11 @@ import { type ToolDefinition, toolsFor, type ToolResult, type Workspace } from "
 
 /** The options that select and name the tools of an agent. */
 export interface AdapterOptions {
-  /** Whose names, parameters and texts the tools have. Default: those the workspace was opened with. */
+  /** The preset whose names, parameters and texts the tools have. Default: the preset of the workspace. */
   readonly preset?: PresetName | Preset | undefined;
-  /** Only these, by name. Default: all. */
+  /** The names of the tools that are offered. Default: all. */
   readonly include?: readonly string[] | undefined;
-  /** All but these. */
+  /** The names of tools that are not offered. */
   readonly exclude?: readonly string[] | undefined;
   /** The name of the caller. Each caller has its own record of reads and its own lines in logs. */
   readonly agent?: string | undefined;
@@ -55,11 +55,11 @@ export type Approve =
 
 /** Options for frameworks with approvals. */
 export interface ApprovingOptions extends AdapterOptions {
-  /** Default `never`: the rules and hooks of the workspace decide. */
+  /** The calls that the framework asks about. Default `never`: only the rules and hooks of the workspace decide. */
   readonly approve?: Approve | undefined;
 }
 
-/** For what stands for one agent. */
+/** The options of an object that one agent uses. */
 export interface CallerOptions {
   /** The name of the caller. Each caller has its own record of reads and its own lines in logs. */
   readonly agent?: string | undefined;
@@ -91,21 +91,21 @@ export const APPROVING_OPTIONS: Options<ApprovingOptions> = options("ApprovingOp
 /** The options for objects that belong to one agent. */
 export const CALLER_OPTIONS: Options<CallerOptions> = options("CallerOptions", { agent: text() });
 
-/** The options when only the framework asks. */
+/** The options of functions that only select the calls which the framework asks about. */
 export const PRESET_CHOICE_OPTIONS: Options<Pick<AdapterOptions, "preset">> = options("AdapterOptions", {
   preset: PRESET_OPTION,
 });
 
 const checkApprove = optionChecker("approve", APPROVE_OPTION);
 
-/** The context of a call. */
+/** What the framework passes to a call in addition to its arguments. */
 export interface CallContext {
   readonly signal?: AbortSignal | null | undefined;
-  /** The framework's own record of the call, for hooks. */
+  /** The record of the call in the framework, which is passed to hooks. */
   readonly toolCall?: unknown;
 }
 
-/** One offered tool, bound to the caller's name. */
+/** One offered tool, whose calls are made under the name of the agent. */
 export interface AdapterTool extends Omit<ToolDefinition, "execute"> {
   call(args: unknown, context?: CallContext): Promise<ToolResult>;
 }
@@ -140,16 +140,19 @@ export function selectTools(ws: Workspace, options: AdapterOptions = {}): readon
     }));
 }
 
-/** Returns a canonical tool, whatever the workspace's preset. @throws FilewrightError */
-export function isOwnTool(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
+/**
+ * Returns a tool by its canonical name, whatever the preset of the workspace is. @throws FilewrightError when
+ * there is no such tool
+ */
+export function canonicalTool(ws: Workspace, name: string, agent: string | undefined): AdapterTool {
   const [tool] = selectTools(ws, { preset: "canonical", include: [name], agent });
   return tool as AdapterTool;
 }
 
 /**
- * What the host chose for its framework as a source of the decision. The sources of the workspace are not asked
- * here: they decide in the call itself, by the paths as they are then, with an approver of their own. A denial that
- * is only foreseen must not take the framework's question away.
+ * Creates the source for the calls that the framework asks about. The sources of the workspace are not consulted
+ * here, because they decide in the call itself, by the paths at that time, and have their own approver. A denial
+ * that is only foreseen must not suppress the question of the framework.
  */
 function frameworkSource(approve: Approve, annotations: AdapterTool["annotations"]): DecisionSource {
   const chosen = selectionSource("framework");

@@ -14,7 +14,7 @@ import {
   approvalPredicate,
   type AdapterTool,
   selectTools,
-  isOwnTool,
+  canonicalTool,
   SHARED_OPTION_ROWS,
   APPROVE_OPTION,
   CALLER_OPTIONS,
@@ -63,7 +63,7 @@ export interface OpenAIAgentsParameters {
 
 /** Options in addition to those of every adapter. */
 export interface OpenAIAgentsOptions extends ApprovingOptions {
-  /** Schemas that the model cannot depart from. Default true. */
+  /** Offer strict schemas, which the provider enforces while the model writes. Default true. */
   readonly strict?: boolean | undefined;
 }
 
@@ -152,7 +152,7 @@ export interface OpenAIEditor {
 export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAIEditor {
   const options = checkEditorOptions(given);
   const run = async (name: string, args: object): Promise<OpenAIEditorResult> => {
-    const { ok, text } = await isOwnTool(ws, name, options.agent).call(args);
+    const { ok, text } = await canonicalTool(ws, name, options.agent).call(args);
     return { status: ok ? "completed" : "failed", output: text };
   };
   const patched = (patch: string | undefined): Promise<OpenAIEditorResult> =>
@@ -171,14 +171,14 @@ export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAI
 }
 
 /**
- * Returns the `*** Begin Patch` form of a diff that creates one file; undefined for hunks that contain
- * more, such as a section for another file: the approved operation named one path.
+ * Returns the `*** Begin Patch` form of a diff that creates one file. Undefined if the hunks do more, such as
+ * change another file, because only one path was approved.
  */
 function addPatch(path: string, diff: string): string | undefined {
   return inPatchEnvelope([`*** Add File: ${path}`], "create", diff);
 }
 
-/** The same for a diff that changes one file, and may move it. */
+/** Returns the same form of a diff that changes one file and may move it; undefined if the hunks do more. */
 function updatePatch(path: string, diff: string, moveTo?: string): string | undefined {
   const head = [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`])];
   return inPatchEnvelope(head, moveTo === undefined ? "update" : "rename", diff);
@@ -191,8 +191,8 @@ function inPatchEnvelope(head: readonly string[], operation: string, diff: strin
 }
 
 /**
- * Returns true when a patch does more than one thing to one file. An unreadable patch returns
- * false, because applying it reports the error.
+ * Returns true when a patch does more than one operation on one file. False for a patch that cannot be parsed,
+ * because applying it reports the error.
  */
 function saysMore(patch: string, operation: string): boolean {
   try {

@@ -4,9 +4,9 @@
  */
 import type { ErrorData, Failure, Success, ToolResult } from "../workspace/index.ts";
 
-/** A failed call, thrown for frameworks that expect it. The message is the text for the model. */
+/** A failed call, for frameworks that expect an exception. The message is the text for the model. */
 export class ToolFailure extends Error {
-  /** The stable code, the path, a remedy. */
+  /** The error with its stable code, its path and a remedy. */
   readonly error: ErrorData;
 
   constructor({ text, error }: Failure) {
@@ -27,10 +27,10 @@ export function textWithoutErrorPrefix(text: string): string {
   return text.startsWith("Error: ") ? text.slice("Error: ".length) : text;
 }
 
-/** A file in addition to the text of a result. */
+/** An image or document that a result has in addition to its text. */
 export interface OutcomeMedia {
   readonly kind: "image" | "document";
-  /** Base64. */
+  /** The content in base64. */
   readonly data: string;
   readonly mime: string;
   /** The path of the file, as results show it. */

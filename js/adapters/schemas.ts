@@ -1,9 +1,12 @@
-/** The schema of a tool in the forms that frameworks expect: strict, Gemini's, and a Standard Schema. */
+/**
+ * Converts the schema of a tool to the forms that frameworks expect: strict, that of Gemini, and a Standard
+ * Schema.
+ */
 import { type StrictSchema, strictSchema } from "../presets/index.ts";
 import { strictWithOptional } from "../presets/strict.ts";
 import type { ObjectSchema, Schema, SchemaType } from "../tools/lib/schema.ts";
 
-/** A schema, with a flag whether it is strict. */
+/** The schema of a tool that is offered, and whether it is strict. */
 export interface ChosenSchema {
   readonly schema: ObjectSchema | StrictSchema;
   readonly strict: boolean;
@@ -20,7 +23,10 @@ export function chooseStrict(schema: ObjectSchema, wanted: boolean): ChosenSchem
     : { schema, strict: false };
 }
 
-/** Anthropic's limits for all strict tools of one request. */
+/**
+ * The limits of Anthropic for all strict tools of one request: tools, optional properties, and properties of
+ * several types.
+ */
 const ANTHROPIC_LIMITS = { tools: 20, optional: 24, unions: 16 } as const;
 
 /**
@@ -53,7 +59,7 @@ export function strictWithinLimits(
   return chosen;
 }
 
-/** Counts the optional properties of a schema and those of several types, at every depth. */
+/** Returns the numbers of optional properties and of properties of several types in a schema, at every depth. */
 function strictCostOf(schema: object): { readonly optional: number; readonly unions: number } {
   const {
     properties = {},
@@ -81,7 +87,7 @@ function hasOpenObject({ type, properties, items }: Schema): boolean {
   return Object.values(properties ?? {}).some(hasOpenObject);
 }
 
-/** Gemini's schema of a value. */
+/** The schema of a value in the form of the Gemini API. */
 export interface GeminiSchema {
   type?: string;
   description?: string;
@@ -135,7 +141,7 @@ function withGeminiType(schema: Schema, type: SchemaType): GeminiSchema {
   };
 }
 
-/** The used parts of Standard Schema and its JSON Schema extension. */
+/** The members of Standard Schema and its JSON Schema extension that are used. */
 export interface StandardSchema<Value> {
   readonly "~standard": {
     readonly version: 1;

@@ -17,7 +17,7 @@ export interface Trace {
 /** The maximum number of files of one call whose hashes are reported. Further files are left out. */
 const MAX_EFFECTS = 100;
 
-const processIdText = Math.floor(performance.timeOrigin).toString(36);
+const processStartText = Math.floor(performance.timeOrigin).toString(36);
 let calls = 0;
 
 /** Runs a call and notifies the observers. */
@@ -27,7 +27,7 @@ export async function runObserved(
   run: (trace: Trace) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   calls += 1;
-  const begin: CallBegin = Object.freeze({ id: `${processIdText}-${calls}`, at: Date.now(), ...about });
+  const begin: CallBegin = Object.freeze({ id: `${processStartText}-${calls}`, at: Date.now(), ...about });
   const started = performance.now();
   const ends = observers.flatMap((observer) => [
     ignoringErrors(() => observer.begin?.(begin)),

@@ -219,7 +219,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
 
 type RunOperation = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
 
-/** Adds links and permission bits, as far as the host supports them. */
+/** Returns the methods for links and permission bits that the object supports. */
 function linksOf(
   host: NodeFsPromises,
   run: RunOperation,
@@ -252,7 +252,7 @@ function linksOf(
   };
 }
 
-/** Adds rename, if the host supports it. */
+/** Returns the method `rename`, if the object supports it. */
 function movesOf(
   host: NodeFsPromises,
   run: RunOperation,
@@ -278,7 +278,7 @@ function movesOf(
         checkWritable(there, to);
         await translateError(to, async () => {
           if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)
-            return renamedError(host, rename, source, destination, there);
+            return renameReplacingLink(host, rename, source, destination, there);
           // Some imitations would move the link's target.
           const target = String(await readlink.call(host, source));
           if (there !== undefined) await host.unlink(destination);
@@ -290,7 +290,7 @@ function movesOf(
 }
 
 /** Renames a file or a directory, and replaces a link at the destination instead of following it. */
-async function renamedError(
+async function renameReplacingLink(
   host: NodeFsPromises,
   rename: NonNullable<NodeFsPromises["rename"]>,
   source: string,
@@ -307,7 +307,7 @@ async function renamedError(
   }
 }
 
-/** Returns true when a path is another spelling of the root. */
+/** Returns true when a path names the root in another spelling. */
 async function isRoot(host: NodeFsPromises, path: string): Promise<boolean> {
   try {
     return ((await host.stat(path)) as NodeStats).isDirectory();
@@ -316,7 +316,10 @@ async function isRoot(host: NodeFsPromises, path: string): Promise<boolean> {
   }
 }
 
-/** Replaces a file atomically: written to a temporary file and renamed, if the host can rename. */
+/**
+ * Replaces a file. If the object can rename, the content is written to a temporary file first, so that the change
+ * is atomic.
+ */
 async function replaceFile(
   host: NodeFsPromises,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * An object in the shape of Node's `fs`: the used part of it, its error codes, and links over it.
- * Imitations resolve links differently: one resolves `..` in a target lexically, another never returns
- * from a loop. So they are never passed a path that contains a link.
+ * An object in the shape of the `fs` of Node: the methods of it that are used, its error codes, and the resolution
+ * of links over it. Imitations resolve links differently: one resolves `..` in a target without looking at links,
+ * another never returns from a loop. So they never get a path that contains a link.
  */
 import { backendError } from "../../backends/failure.ts";
 import { type Code, FilewrightError } from "../../engine/errors.ts";
@@ -42,7 +42,7 @@ export interface NodeFs {
   readonly promises: NodeFsPromises;
 }
 
-/** The codes of Node's file system, which its imitations share. */
+/** The error code here for each code of the file system of Node, which imitations use too. */
 const CODE_OF_ERRNO: Readonly<Record<string, Code>> = {
   ENOENT: "NOT_FOUND",
   EEXIST: "ALREADY_EXISTS",
@@ -76,9 +76,9 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** How the path of {@link realOf} is resolved. */
+/** Options for {@link realOf}. */
 export interface RealOptions {
-  /** True when a link in the last place is followed. */
+  /** True to follow a link that is the last name of the path. */
   readonly follow: boolean;
   /**
    * Keeps the missing end of a link that names a directory (`gone/`); default: such a path is

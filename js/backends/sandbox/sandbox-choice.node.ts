@@ -106,7 +106,7 @@ const checkOptions = optionChecker("sandboxFor", SANDBOX_OPTIONS);
 export function sandboxFor(given: SandboxOptions): SandboxProvider {
   const options = checkOptions(given);
   try {
-    return chooseTier(options);
+    return chooseSandbox(options);
   } catch (error) {
     const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
     if (!missing || options.degrade !== "allow") throw error;
@@ -114,14 +114,14 @@ export function sandboxFor(given: SandboxOptions): SandboxProvider {
   }
 }
 
-function chooseTier(options: SandboxOptions): SandboxProvider {
+function chooseSandbox(options: SandboxOptions): SandboxProvider {
   const { provider = "auto", remote } = options;
-  if (provider === "remote" || (provider === "auto" && !isInstalled() && remote !== undefined)) {
+  if (provider === "remote" || (provider === "auto" && !hasPlatformSandbox() && remote !== undefined)) {
     if (remote === undefined) throw unavailable("no remote sandbox was given");
     return remote;
   }
   const system = provider === "auto" ? process.platform : provider === "linux" ? "linux" : "darwin";
-  if (system !== process.platform || !isInstalled()) {
+  if (system !== process.platform || !hasPlatformSandbox()) {
     throw unavailable(`this system (${process.platform}) has no sandbox of that kind`);
   }
   if (system === "darwin") {
@@ -179,7 +179,7 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
         extraRead === null || policy.read === null ? null : [...policy.read, ...(extraRead ?? [])];
       return seatbelt({ writableRoots: policy.write, readRoots, network, degrade });
     }
-    if (!isInstalled()) throw unavailable(`this system (${process.platform}) has none`);
+    if (!hasPlatformSandbox()) throw unavailable(`this system (${process.platform}) has none`);
     if (options.tier === "fast") return fast(false);
     return bubblewrapSandbox({ ...common, readRoots: "policy", readOnlyPaths: [], bubblewrap });
   } catch (error) {
@@ -189,4 +189,4 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
   }
 }
 
-const isInstalled = (): boolean => process.platform === "linux" || process.platform === "darwin";
+const hasPlatformSandbox = (): boolean => process.platform === "linux" || process.platform === "darwin";

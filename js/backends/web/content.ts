@@ -1,16 +1,15 @@
 /**
  * Reads the content of a file handle with its version.
  *
- * The version is the hash of the content: browsers have millisecond times, and Chromium does not
- * update them when a file is written through a synchronous handle, so nothing less detects a
- * change.
+ * The version is the hash of the content. Times are no substitute: browsers have them in milliseconds, and
+ * Chromium does not update them when a file is written through a synchronous handle.
  */
 import type { ByteRange, FsStat } from "../backend.ts";
 import { checkSignal } from "../failure.ts";
-import { nameOfError } from "./platform.ts";
+import { exceptionName } from "./platform.ts";
 
 /**
- * The maximum size of a hashed file, in bytes. A larger one has size and time as its version:
+ * The maximum size of a file that is hashed, in bytes. A larger one has size and time as its version, because
  * hashing it at every access would block the page.
  */
 const MAX_HASHED_BYTES = 64 << 20;
@@ -27,26 +26,26 @@ export interface FileSnapshot {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Returns `sha256:` and 64 hexadecimal digits, computed off the event loop. */
+/** Returns `sha256:` and 64 hexadecimal digits. The browser computes it outside the event loop. */
 async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Returns the version of a file by its size and time, or undefined where its content must be hashed. */
+/** Returns the version of a file by its size and time; undefined when its content must be hashed. */
 export function versionByTime(size: number, mtime: number): string | undefined {
   return size > MAX_HASHED_BYTES ? `time:${mtime}:${size}` : undefined;
 }
 
-/**
- * Returns the version that new content will have, or undefined where it depends on the time of the
- * write.
- */
+/** Returns the version that new content will have; undefined when it depends on the time of the write. */
 export async function versionOf(bytes: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
   return bytes.length > MAX_HASHED_BYTES ? undefined : hashOf(bytes);
 }
 
-/** Reads a file, or a part of it, with the version of the whole. `size` may refuse it before the read. */
+/**
+ * Reads a file, or a part of it, with the version of the whole. The function `size` can refuse the file before it
+ * is read.
+ */
 export function readSnapshot(
   handle: FileSystemFileHandle,
   path: string,
@@ -56,7 +55,7 @@ export function readSnapshot(
     size?(bytes: number): void;
   } = {},
 ): Promise<FileSnapshot> {
-  return retry(path, request.signal, async () => {
+  return retryIfReplaced(path, request.signal, async () => {
     const file = await handle.getFile();
     const { size, lastModified: mtime } = file;
     const { start, end } = request.range ?? { start: 0, end: size };
@@ -74,20 +73,28 @@ export function readSnapshot(
 
 /** Reads the bytes of a file alone. */
 export function readAll(handle: FileSystemFileHandle, path: string): Promise<Uint8Array<ArrayBuffer>> {
-  return retry(path, undefined, async () => new Uint8Array(await (await handle.getFile()).arrayBuffer()));
+  return retryIfReplaced(
+    path,
+    undefined,
+    async () => new Uint8Array(await (await handle.getFile()).arrayBuffer()),
+  );
 }
 
 /**
- * Retries a read of a file that was replaced after its handle was opened: the next attempt finds
- * the new one.
+ * Runs a read again if the file was replaced after its handle was opened. Fails after {@link MAX_ATTEMPTS}
+ * attempts.
  */
-async function retry<T>(path: string, signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
+async function retryIfReplaced<T>(
+  path: string,
+  signal: AbortSignal | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     checkSignal(signal, path);
     try {
       return await run();
     } catch (error) {
-      const name = nameOfError(error);
+      const name = exceptionName(error);
       // NotFoundError at the first access means absent; between access and read the file may have been
       // replaced.
       if (!["NotReadableError", "NotFoundError"].includes(name) || attempt === MAX_ATTEMPTS) throw error;

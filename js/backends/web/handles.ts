@@ -22,7 +22,7 @@ import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { directoryFacts, fileFacts, readAll, readSnapshot, versionByTime, versionOf } from "./content.ts";
-import { fromPlatform, fromHandleName, isTempName, toHandleName } from "./platform.ts";
+import { convertException, fromHandleName, isTempName, toHandleName } from "./platform.ts";
 import { withExclusiveLock, holdName, withRetry } from "./locks.ts";
 import { canMove, moveFile, writeContent, removeOrphan } from "./put.ts";
 import { HandleTree } from "./walk.ts";
@@ -39,14 +39,11 @@ export interface DirectoryHandle {
   removeEntry(name: string, options?: { readonly recursive?: boolean }): Promise<void>;
 }
 
-/** The properties of a directory handle. */
+/** A directory handle and what the browser can do with it. */
 export interface HandleSource {
-  /** Returns the directory; called once. */
+  /** Returns the directory handle. Called once. */
   open(): Promise<DirectoryHandle>;
-  /**
-   * Pages and workers that use the same directory have the same scope; a lock's name is the scope
-   * and the path.
-   */
+  /** The prefix of the names of locks. Pages and workers that use the same directory must have the same scope. */
   readonly scope: string;
   /** True when files can be moved by their handles, as in the origin private file system. */
   readonly moves: boolean;
@@ -309,6 +306,6 @@ async function translateErrors<T>(path: string, run: () => Promise<T>): Promise<
   try {
     return await run();
   } catch (error) {
-    throw await fromPlatform(error, path);
+    throw await convertException(error, path);
   }
 }

@@ -1,14 +1,17 @@
 /**
- * Locks among all pages and workers of an origin, by Web Locks. Where they are missing, a queue
- * orders the calls of this one.
+ * Locks among all pages and workers of an origin, by Web Locks. Where the browser has none, a queue orders the
+ * calls of this page or worker only.
  */
 import type { LockHandle, LockOptions } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
-import { nameOfError } from "./platform.ts";
+import { exceptionName } from "./platform.ts";
 
 const queue = new Map<string, Promise<void>>();
 
-/** Runs an operation while holding the names; several are locked in one order, which avoids deadlocks. */
+/**
+ * Runs an operation while it holds the locks of these names. Several are taken in one order, which avoids
+ * deadlocks.
+ */
 export async function withExclusiveLock<T>(
   names: readonly string[],
   path: string,
@@ -67,7 +70,7 @@ async function inQueue<T>(name: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Holds a name until it is released. @throws LOCK_TIMEOUT, CANCELLED */
+/** Takes the lock of a name until it is released. @throws LOCK_TIMEOUT, CANCELLED */
 export function holdName(name: string, path: string, options: LockOptions): Promise<LockHandle> {
   const { timeoutMs, signal } = options;
   const late = AbortSignal.timeout(timeoutMs);
@@ -87,7 +90,7 @@ export function holdName(name: string, path: string, options: LockOptions): Prom
   });
 }
 
-/** Runs an operation only when the name is not locked; otherwise returns false. */
+/** Runs an operation if the name is not locked; otherwise returns false. */
 export async function tryLock(name: string, run: () => Promise<void>): Promise<boolean> {
   const locks = webLocks();
   if (locks === undefined) {
@@ -101,7 +104,10 @@ export async function tryLock(name: string, run: () => Promise<void>): Promise<b
   });
 }
 
-/** Retries while another agent has the file open; the platform has no queue for that. */
+/**
+ * Runs an operation again while another page or worker has the file open, because the browser has no queue for
+ * that. Fails after {@link MAX_WAIT_MS}.
+ */
 export async function withRetry<T>(
   signal: AbortSignal | undefined,
   path: string,
@@ -111,12 +117,12 @@ export async function withRetry<T>(
     try {
       return await run();
     } catch (error) {
-      if (nameOfError(error) !== "NoModificationAllowedError" || waited > MAX_WAIT_MS) throw error;
+      if (exceptionName(error) !== "NoModificationAllowedError" || waited > MAX_WAIT_MS) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
     checkSignal(signal, path);
   }
 }
 
-/** How long to wait for a file that another agent has open, in milliseconds. */
+/** The maximum wait for a file that another page or worker has open, in milliseconds. */
 const MAX_WAIT_MS = 3000;

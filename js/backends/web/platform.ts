@@ -1,23 +1,23 @@
 /**
- * What differs between a browser's handles and a backend: exceptions, and names of entries.
+ * Converts the exceptions of browsers, and the names of entries.
  *
- * A handle refuses `\` in a name, which is a plain character here. It is stored as U+F05C, as in
- * Windows' subsystem for Linux and Samba; a name that contains that character itself is refused,
- * so the mapping is one to one.
+ * A handle refuses `\` in a name, which is a plain character here. It is stored as U+F05C, as in the Windows
+ * Subsystem for Linux and Samba. A name that contains U+F05C itself is refused, so that the conversion is
+ * reversible.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../failure.ts";
 
-/** Returns the name of an exception, which identifies its kind, across realms too. */
-export function nameOfError(error: unknown): string {
+/** Returns the name of an exception, which tells its kind, also for one from another realm. */
+export function exceptionName(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.name : "";
 }
 
-/** Converts an exception of the platform; our own errors pass unchanged. */
-export async function fromPlatform(error: unknown, path: string): Promise<unknown> {
+/** Returns the error here for an exception of the browser. An error of this package is returned unchanged. */
+export async function convertException(error: unknown, path: string): Promise<unknown> {
   if (error instanceof FilewrightError) return error;
   const init = { cause: error };
-  switch (nameOfError(error)) {
+  switch (exceptionName(error)) {
     case "NotFoundError":
       return backendError("NOT_FOUND", path, undefined, init);
     case "TypeMismatchError":
@@ -38,7 +38,7 @@ export async function fromPlatform(error: unknown, path: string): Promise<unknow
     case "QuotaExceededError":
       return backendError("NO_SPACE", path, "the browser gives this site no more space", {
         ...init,
-        ...(await spaceError()),
+        ...(await storageDetails()),
       });
     case "TypeError":
       return backendError("INVALID_ARGUMENT", path, "the browser does not allow this name", init);
@@ -48,7 +48,7 @@ export async function fromPlatform(error: unknown, path: string): Promise<unknow
 }
 
 /** Returns the used and the available bytes, where the browser reports them. */
-async function spaceError(): Promise<{ readonly details?: Readonly<Record<string, unknown>> }> {
+async function storageDetails(): Promise<{ readonly details?: Readonly<Record<string, unknown>> }> {
   try {
     const { usage, quota } = await navigator.storage.estimate();
     return { details: { usage, quota } };
@@ -60,14 +60,14 @@ async function spaceError(): Promise<{ readonly details?: Readonly<Record<string
 const BACKSLASH_SUBSTITUTE = "\uf05c";
 const TEMP_NAME = /^\.filewright-web-[0-9a-f]{16}$/;
 
-/** Returns the handle's name of an entry. @throws INVALID_ARGUMENT */
+/** Returns the name of an entry as handles take it. @throws INVALID_ARGUMENT */
 export function toHandleName(name: string, path: string): string {
   if (name.includes(BACKSLASH_SUBSTITUTE))
     throw backendError("INVALID_ARGUMENT", path, "the name holds U+F05C");
   return name.includes("\\") ? name.replaceAll("\\", BACKSLASH_SUBSTITUTE) : name;
 }
 
-/** Returns the shown name of an entry. */
+/** Returns the name of an entry as callers see it. */
 export function fromHandleName(name: string): string {
   return name.includes(BACKSLASH_SUBSTITUTE) ? name.replaceAll(BACKSLASH_SUBSTITUTE, "\\") : name;
 }
@@ -78,7 +78,7 @@ export function freshTempName(): string {
   return `.filewright-web-${nonce.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Returns true for the name of one of our temporary files, which listings omit. */
+/** Returns true for the name of a temporary file of this package. Listings omit these. */
 export function isTempName(name: string): boolean {
   return TEMP_NAME.test(name);
 }

@@ -9,10 +9,10 @@ import { checkSignal } from "../failure.ts";
 import { withExclusiveLock, tryLock, withRetry } from "./locks.ts";
 import { freshTempName } from "./platform.ts";
 
-/** A write: content, target and conditions. */
+/** One write: content, target and conditions. */
 export interface ContentWrite {
   readonly parent: FileSystemDirectoryHandle;
-  /** In the form the handle takes. */
+  /** The name of the file, as handles take it. */
   readonly name: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** True when the file exists already. */
@@ -21,7 +21,7 @@ export interface ContentWrite {
   readonly moves: boolean;
   readonly path: string;
   readonly signal: AbortSignal | undefined;
-  /** The last check before the content is swapped in; throws to prevent it. */
+  /** The last check before the content is exchanged. It throws to prevent the write. */
   check(): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ interface Handle extends FileSystemFileHandle {
 }
 
 /**
- * The number of bytes written between two checks of the signal. For larger writes Chromium
- * reports, once in five times, an aborted write where the quota was exceeded.
+ * The number of bytes that are written between two checks of the signal. Larger writes are divided, because
+ * Chromium reports one in five that exceeds the quota as aborted.
  */
 const CHUNK_BYTES = 256 << 10;
 
@@ -50,7 +50,7 @@ function hasHandleMethod(what: "move" | "createSyncAccessHandle"): boolean {
   return typeof FileSystemFileHandle !== "undefined" && what in FileSystemFileHandle.prototype;
 }
 
-/** Returns true when the handle of a file can move it. */
+/** Returns true when files can be moved by their handles. */
 export function canMove(): boolean {
   return hasHandleMethod("move");
 }
@@ -78,7 +78,7 @@ export async function writeContent(what: ContentWrite): Promise<void> {
     return withExclusiveLock([lockOf(temp)], path, signal, async () => {
       const handle = await parent.getFileHandle(temp, { create: true });
       try {
-        await (sync ? writeSync(handle, what) : writeStream(handle, what, async () => {}));
+        await (sync ? writeSync(handle, what) : writeBySwapFile(handle, what, async () => {}));
         await what.check();
         await moveFile(handle, parent, name, path);
       } catch (error) {
@@ -89,7 +89,7 @@ export async function writeContent(what: ContentWrite): Promise<void> {
   }
   const handle = await parent.getFileHandle(name, { create: !exists });
   try {
-    await writeStream(handle, what, what.check);
+    await writeBySwapFile(handle, what, what.check);
   } catch (error) {
     // The empty file was created for this write.
     if (!exists) await parent.removeEntry(name).catch(() => undefined);
@@ -98,7 +98,7 @@ export async function writeContent(what: ContentWrite): Promise<void> {
 }
 
 /** Writes through a swap file. While it is open, no other writer of this package can open one. */
-async function writeStream(
+async function writeBySwapFile(
   handle: FileSystemFileHandle,
   what: ContentWrite,
   check: () => Promise<void>,

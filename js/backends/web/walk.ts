@@ -4,7 +4,7 @@
  */
 import { backendError } from "../failure.ts";
 import { checkPath, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
-import { fromPlatform, nameOfError, toHandleName } from "./platform.ts";
+import { convertException, exceptionName, toHandleName } from "./platform.ts";
 
 /** A handle with its type. */
 export type HandleLookup =
@@ -49,12 +49,12 @@ export class HandleTree {
         try {
           return await run(known);
         } catch (error) {
-          if (nameOfError(error) !== "NotFoundError") throw error;
+          if (exceptionName(error) !== "NotFoundError") throw error;
         }
       }
       return await run(await this.#enter(path));
     } catch (error) {
-      throw await fromPlatform(error, path);
+      throw await convertException(error, path);
     }
   }
 
@@ -75,7 +75,7 @@ export class HandleTree {
       try {
         return await into(known);
       } catch (error) {
-        if (nameOfError(error) !== "NotFoundError") throw error;
+        if (exceptionName(error) !== "NotFoundError") throw error;
       }
     }
     return into(await this.#enter(above));
@@ -90,7 +90,7 @@ export class HandleTree {
         try {
           return { type: "file", handle: await parent.getFileHandle(name) };
         } catch (error) {
-          if (nameOfError(error) === "TypeMismatchError")
+          if (exceptionName(error) === "TypeMismatchError")
             return { type: "dir", handle: await parent.getDirectoryHandle(name) };
           throw error;
         }
