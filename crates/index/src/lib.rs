@@ -109,9 +109,10 @@ struct Key {
     real: Vec<u8>,
     /// The names of ignore files.
     names: Option<Vec<String>>,
-    /// [`WalkRoot::top`].
+    /// The number of bytes of an absolute path before the part that ignore rules are matched with,
+    /// as in [`WalkRoot::top`].
     top: usize,
-    /// [`WalkRoot::rules`].
+    /// A hash of the ignore rules of the directories above the start.
     rules: u64,
     id: (u64, u64),
     /// A hash of the mounts below the start.

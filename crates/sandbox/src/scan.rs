@@ -59,7 +59,8 @@ struct Scanner {
     rules: PathRules,
     protect: bool,
     lenient: bool,
-    /// [`ScanSpec::opens_but`].
+    /// If set, directories that cannot be listed are made accessible first, except for those with
+    /// these ids.
     opens_but: Option<Vec<String>>,
     entries: usize,
     hidden: Vec<Value>,

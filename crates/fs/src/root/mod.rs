@@ -244,7 +244,7 @@ impl Roots {
         &self.rules
     }
 
-    /// Returns the policy for symbolic links.
+    /// Returns whether symbolic links are followed.
     pub(crate) fn follow(&self) -> Follow {
         self.follow
     }

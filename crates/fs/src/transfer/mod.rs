@@ -374,7 +374,7 @@ impl Roots {
             if options.durability == Durability::Durable
                 && let Err(error) = sync_directory(&target, true)
             {
-                // After an error nothing may be at the new path.
+                // The call fails, so nothing may stay at the new path.
                 if target.found.is_none() {
                     let _ = self.remove_tree(to, &CancelToken::new());
                 }

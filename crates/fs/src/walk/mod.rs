@@ -61,7 +61,7 @@ pub struct WalkOptions {
     pub globs: Globs,
     /// Enters ignored directories to count the entries that would match.
     pub count_ignored: bool,
-    /// Paths that sort before this one are skipped.
+    /// The first path that is visited: paths that sort before it are left out. Empty visits all.
     pub from: Vec<u8>,
 }
 
@@ -172,7 +172,7 @@ impl Counters {
 pub struct WalkRoot<'r> {
     /// The roots below which the start was opened.
     pub roots: &'r Roots,
-    /// The start, open for reading.
+    /// The descriptor of the start, open for reading.
     pub fd: OwnedFd,
     /// The absolute real path of the start, with a final slash.
     pub real: Vec<u8>,

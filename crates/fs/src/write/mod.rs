@@ -145,7 +145,7 @@ enum Change<'c> {
     Copy(OldFile<'c>),
 }
 
-/// An open file that is copied.
+/// An open file whose content is copied to another path.
 #[derive(Clone, Copy)]
 pub(crate) struct OldFile<'c> {
     pub fd: &'c OwnedFd,

@@ -7,7 +7,7 @@ use crate::tree::view::{FileCounts, View};
 use crate::tree::{FileState, NO_NUMBER, Tree};
 use filewright_fs::search::grep::GrepOptions;
 
-/// The files and blocks that a query must read.
+/// The files and blocks that a query must read, because they can have a match.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
     pub items: Vec<Item>,
