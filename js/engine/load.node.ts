@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { createRequire } from "node:module";
 import type * as addon from "./generated/binding.ts";
 import type { Binding } from "./engine.ts";
+import { FilewrightError } from "./errors.ts";
 import { platformTables } from "./wasm/legacy.ts";
 import { type Glue, guarded } from "./wasm/trap.ts";
 
@@ -66,4 +67,13 @@ export function loadWasm(): { readonly binding: Binding } | { readonly reason: s
       reason: `the WebAssembly module did not load (${message}); in a checkout run: npm run build:wasm`,
     };
   }
+}
+
+/** Returns the addon for work that needs it. @throws FilewrightError UNSUPPORTED_PLATFORM where it does not load */
+export function requireNative(work: string): NativeBinding {
+  const loaded = loadNative();
+  if ("binding" in loaded) return loaded.binding;
+  throw new FilewrightError("UNSUPPORTED_PLATFORM", `${work} needs the native addon: ${loaded.reason}`, {
+    hint: "run: npm run build",
+  });
 }

@@ -15,7 +15,7 @@ import { withContentsDigit } from "./lib/seen.ts";
 import { readPage, assertFile } from "./lib/contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./render/image.ts";
 import { linesSeen } from "./lib/line-ranges.ts";
-import { renderPage } from "./render/page.ts";
+import { pageWarning, renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
 import { type Arguments, compile, object } from "./lib/schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
@@ -333,7 +333,7 @@ function requestOf(args: Args, call: Call): PageRequest {
 }
 
 function dataOf(page: Page, shownPath: string): ReadFileData {
-  const warning = warningOf(page);
+  const warning = pageWarning(page);
   return {
     path: shownPath,
     content: page.content,
@@ -362,13 +362,6 @@ function dataOf(page: Page, shownPath: string): ReadFileData {
 
 function longOf({ line, restByte, restBytes }: LongLine): NonNullable<ReadFileData["long"]>[number] {
   return { line, rest_byte: restByte, ...(restBytes === null ? {} : { rest_bytes: restBytes }) };
-}
-
-function warningOf(page: Page): string | undefined {
-  if (page.changed) return "the file changed while it was read";
-  if (page.lossy) return `some bytes fit no character of ${page.encoding}; they are shown as U+FFFD`;
-  if (page.nuls) return "the text holds NUL characters; the file may be binary in parts";
-  return undefined;
 }
 
 /** Kinds with a media type of their own, by which they are named. */

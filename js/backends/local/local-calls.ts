@@ -6,12 +6,20 @@ import {
   decodeTreeCounts,
   decodeWrittenFile,
 } from "../../engine/generated/records.ts";
+import type * as addon from "../../engine/generated/binding.ts";
+import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
 import { type Packed, unpack } from "../../engine/wire/unpack.ts";
-import type { TreeCounts, WriteResult } from "../backend.ts";
-import { backendError } from "../failure.ts";
-import type { LocalOptions, LocalTransferOptions, LocalWriteOptions } from "./local-options.ts";
-import { fileIdOf } from "./local-unpack.ts";
-import { checkPath } from "../paths.ts";
+import type { DeleteOptions, FsEntry, TreeCounts, WriteResult } from "../backend.ts";
+import { checkSignal, backendError } from "../failure.ts";
+import type {
+  KernelEnforcement,
+  LocalCapabilities,
+  LocalOptions,
+  LocalTransferOptions,
+  LocalWriteOptions,
+} from "./local-options.ts";
+import { fileIdOf, decodeListing } from "./local-unpack.ts";
+import { checkPath, nameOf, normalise } from "../paths.ts";
 
 /** Returns true when a text can be a path. */
 export function isPath(path: string): boolean {
@@ -48,8 +56,8 @@ export function withPathInRejection<T>(path: string, promise: Promise<T>): Promi
 /** Error codes of a move or copy that are about the target. */
 const TARGET_ERRORS: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
 
-/** Awaits a move or copy. If the target is the cause of an error, the error names it. */
-export function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
+/** Awaits a move or copy; its error names the target where the target is the cause. */
+function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
     throw error instanceof FilewrightError && TARGET_ERRORS.has(error.code) ? errorAt(to, error) : error;
   });
@@ -73,7 +81,7 @@ export function resultOf(version: string): WriteResult {
 }
 
 /** Encodes the flags of a move or copy. */
-export function transferFlags(options: LocalTransferOptions, backend: LocalOptions): number {
+function transferFlags(options: LocalTransferOptions, backend: LocalOptions): number {
   return (
     (options.overwrite === true ? CHANGE_FLAGS.overwrite : 0) |
     (options.createDirs === true ? CHANGE_FLAGS.createDirs : 0) |
@@ -86,8 +94,8 @@ export function decodeTreeResult(packed: Packed): TreeCounts {
   return Object.freeze(decodeTreeCounts(unpack(packed)));
 }
 
-/** Returns the durability of a call as the number that the addon takes. */
-export function nativeDurability(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
+/** Returns the native number of a durability. */
+function nativeDurability(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
   return DURABILITY_WORDS.indexOf(call.durability ?? backend.durability ?? "atomic");
 }
 
@@ -120,4 +128,109 @@ export function nativeWriteOptions(
     (append === true ? CHANGE_FLAGS.append : 0) |
     (backend.preserve === "strict" ? CHANGE_FLAGS.strict : 0);
   return { ifVersion, flags, mode: mode ?? -1, durability: nativeDurability(options, backend) };
+}
+
+/** Runs native work that a signal cancels, with `path` in its errors. */
+export async function cancellable<T>(
+  native: Pick<typeof addon, "CancelToken">,
+  path: string,
+  signal: AbortSignal | undefined,
+  run: (cancel: CancelToken | undefined) => Promise<T>,
+): Promise<T> {
+  if (signal === undefined) return withPathInRejection(path, run(undefined));
+  checkSignal(signal, path);
+  const token = new native.CancelToken();
+  const cancel = (): void => token.cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await withPathInRejection(path, run(token));
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+/**
+ * Returns the name to which a call renames the entry it removes, in the same directory, links
+ * followed.
+ */
+export function asideNameOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
+  return aside === undefined ? undefined : nameOf(aside);
+}
+
+const UNRESTRICTED_POLICY = { cwd: "/", read: null, write: null };
+
+/** Opens the native roots of the options. @throws FilewrightError of an invalid policy */
+export function openRoots(native: typeof addon, options: LocalOptions): NativeRoots {
+  const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
+  const policy = JSON.stringify({
+    ...(options.policy ?? UNRESTRICTED_POLICY),
+    resolver: options.resolver ?? "auto",
+    kernel,
+  });
+  try {
+    return new native.NativeRoots(policy);
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}
+
+/**
+ * Lists a page of a directory's entries, directories first.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a limit below 1 and for a cursor that no page ended with
+ */
+export async function listPage(
+  roots: NativeRoots,
+  path: string,
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string; readonly total: number }> {
+  checkPath(path);
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw backendError("INVALID_ARGUMENT", path, "limit must be at least 1");
+  if (cursor !== undefined && !/^[df]./su.test(cursor))
+    throw backendError("INVALID_ARGUMENT", path, "cursor is not one that was given out");
+  const packed = await withPathInRejection(
+    path,
+    roots.listDir(path, true, limit, cursor?.slice(1), cursor?.startsWith("d") ?? false, undefined),
+  );
+  const { entries, total, more } = decodeListing(packed, normalise(path).path);
+  const last = entries.at(-1);
+  const next = more && last !== undefined ? { next: `${last.isDir ? "d" : "f"}${last.name}` } : {};
+  return Object.freeze({ entries, total, ...next });
+}
+
+/** Returns how the files below native roots are protected. */
+export function capabilitiesOf(roots: NativeRoots): LocalCapabilities {
+  const [files, landlock, reason] = roots.enforcement().split("\n");
+  return Object.freeze({
+    ...(JSON.parse(roots.capabilities()) as LocalCapabilities),
+    kernel: Object.freeze({
+      files: files as KernelEnforcement["files"],
+      landlock: Number(landlock),
+      ...(reason === "" || reason === undefined ? {} : { reason }),
+    }),
+  });
+}
+
+/** The native call of a move or copy. */
+export type NativeTransfer<T> = (
+  flags: number,
+  durability: number,
+  cancel: CancelToken | undefined,
+) => Promise<T>;
+
+/** Runs a move or copy; `run` gets its flags, its durability and its cancel token. */
+export function transfer<T>(
+  native: Pick<typeof addon, "CancelToken">,
+  [from, to]: readonly [from: string, to: string],
+  options: LocalTransferOptions,
+  ofBackend: LocalOptions,
+  run: NativeTransfer<T>,
+): Promise<T> {
+  checkPath(from);
+  checkPath(to);
+  const flags = transferFlags(options, ofBackend);
+  const durability = nativeDurability(options, ofBackend);
+  const moving = cancellable(native, from, options.signal, (cancel) => run(flags, durability, cancel));
+  return withTargetInError(to, moving);
 }

@@ -8,11 +8,10 @@
 import { optionChecker } from "../../schema/option.ts";
 import { LOCAL_OPTIONS } from "./local-options.ts";
 import { debug } from "../../engine/debug.ts";
-import { FilewrightError, fromEngine } from "../../engine/errors.ts";
-import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
+import { type NativeBinding, requireNative } from "../../engine/load.node.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
 import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/generated/records.ts";
-import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
+import type { NativeRoots } from "../../engine/generated/binding.ts";
 import type {
   FindQuery,
   FindResult,
@@ -26,7 +25,6 @@ import type {
 import { type TreeSearch, treeSearch } from "../../engine/native/tree-search.ts";
 import { unpack } from "../../engine/wire/unpack.ts";
 import type {
-  ByteRange,
   DeleteOptions,
   FsBackend,
   FsEntry,
@@ -34,23 +32,28 @@ import type {
   ListOptions,
   LockHandle,
   LockOptions,
+  ReadOptions,
   TreeCounts,
   VersionedBytes,
   WriteResult,
 } from "../backend.ts";
-import { checkRange, checkSignal, backendError } from "../failure.ts";
+import { checkRange, checkSignal } from "../failure.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
+  asideNameOf,
+  cancellable,
+  capabilitiesOf,
   checkMode,
   decodeTreeResult,
-  nativeDurability,
   withPathInError,
+  listPage,
   isPath,
   nativeWriteOptions,
   resultOf,
+  openRoots,
+  type NativeTransfer,
+  transfer,
   withPathInRejection,
-  withTargetInError,
-  transferFlags,
   decodeWriteResult,
 } from "./local-calls.ts";
 import type {
@@ -70,7 +73,7 @@ import {
 } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
-import { checkPath, childOf, nameOf, normalise, parentOf } from "../paths.ts";
+import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import type { TreePage, TreeRequest } from "../entry.ts";
 import { Yielder } from "../../engine/yielder.ts";
@@ -96,7 +99,6 @@ export class LocalBackend implements FsBackend {
 
   /** A copy of the backend that enforces a policy natively. A confined backend is not confined again. */
   declare readonly confine?: (policy: SandboxPolicy) => LocalBackend;
-
   #trusted: LocalBackend | undefined;
 
   /**
@@ -106,24 +108,14 @@ export class LocalBackend implements FsBackend {
    */
   constructor(given: LocalOptions = {}, roots?: NativeRoots) {
     const options = checkOptions(given);
-    const loaded = loadNative();
-    if (!("binding" in loaded)) {
-      throw new FilewrightError(
-        "UNSUPPORTED_PLATFORM",
-        `the local disk needs the native addon: ${loaded.reason}`,
-        {
-          hint: "run: npm run build",
-        },
-      );
-    }
-    this.#native = loaded.binding;
+    this.#native = requireNative("the local disk");
     this.#options = Object.freeze({ ...options });
     boundOutput(this, options.policy);
-    this.#roots = roots ?? openRoots(loaded.binding, options);
+    this.#roots = roots ?? openRoots(this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);
     }
-    this.#search = treeSearch(this.#roots, loaded.binding.CancelToken);
+    this.#search = treeSearch(this.#roots, this.#native.CancelToken);
     if (options.policy === undefined) {
       this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
     }
@@ -146,15 +138,7 @@ export class LocalBackend implements FsBackend {
 
   /** Returns how the files are protected. */
   capabilities(): LocalCapabilities {
-    const [files, landlock, reason] = this.#roots.enforcement().split("\n");
-    return Object.freeze({
-      ...(JSON.parse(this.#roots.capabilities()) as LocalCapabilities),
-      kernel: Object.freeze({
-        files: files as KernelEnforcement["files"],
-        landlock: Number(landlock),
-        ...(reason === "" || reason === undefined ? {} : { reason }),
-      }),
-    });
+    return capabilitiesOf(this.#roots);
   }
 
   existsSync(path: string): boolean {
@@ -241,20 +225,12 @@ export class LocalBackend implements FsBackend {
       return Promise.reject(error);
     }
   }
-  async read(
-    path: string,
-    options: {
-      readonly range?: ByteRange;
-      readonly ifNoneMatch?: string;
-      readonly maxBytes?: number;
-      readonly signal?: AbortSignal;
-    } = {},
-  ): Promise<VersionedBytes | null> {
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkPath(path);
     const { range, ifNoneMatch, maxBytes = -1, signal } = options;
     checkRange(range, path);
     const [start, end] = range === undefined ? [-1, -1] : [range.start, range.end];
-    const content = await this.#cancellable(path, signal, (cancel) =>
+    const content = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
     );
     if (content.bytes === undefined || content.bytes === null) return null;
@@ -267,7 +243,7 @@ export class LocalBackend implements FsBackend {
     options: Signalled = {},
   ): Promise<{ readonly hash: string; readonly version: string }> {
     checkPath(path);
-    const packed = await this.#cancellable(path, options.signal, (cancel) =>
+    const packed = await cancellable(this.#native, path, options.signal, (cancel) =>
       this.#roots.hashFile(path, cancel),
     );
     const { hash, version } = decodeFileHash(unpack(packed));
@@ -277,7 +253,7 @@ export class LocalBackend implements FsBackend {
   async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     checkPath(path);
     const { signal, ...wanted } = request;
-    const packed = await this.#cancellable(path, signal, (cancel) =>
+    const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.readPage(path, JSON.stringify(wanted), cancel),
     );
     return Object.freeze(decodeFilePage(unpack(packed)));
@@ -292,7 +268,7 @@ export class LocalBackend implements FsBackend {
   async writeBytes(path: string, content: Uint8Array, options: LocalWriteOptions = {}): Promise<WriteResult> {
     checkPath(path);
     const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
-    const packed = await this.#cancellable(path, options.signal, (cancel) =>
+    const packed = await cancellable(this.#native, path, options.signal, (cancel) =>
       this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, asideNameOf(options), cancel),
     );
     return decodeWriteResult(packed);
@@ -314,7 +290,7 @@ export class LocalBackend implements FsBackend {
   async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
     checkPath(path);
     const { facts = true, signal } = options;
-    const packed = await this.#cancellable(path, signal, (cancel) =>
+    const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.listDir(path, facts, -1, undefined, false, cancel),
     );
     return (await decodeListingYielding(packed, normalise(path).path, new Yielder({ signal }))).entries;
@@ -324,7 +300,7 @@ export class LocalBackend implements FsBackend {
     checkPath(root);
     const { signal, ...wanted } = request;
     const options = JSON.stringify({ index: this.#options.index, ...wanted });
-    const packed = await this.#cancellable(root, signal, (cancel) =>
+    const packed = await cancellable(this.#native, root, signal, (cancel) =>
       this.#roots.listTree(root, options, cancel),
     );
     return decodeTreePage(packed, normalise(root).path);
@@ -333,21 +309,7 @@ export class LocalBackend implements FsBackend {
     path: string,
     options: { readonly cursor?: string | undefined; readonly limit: number },
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string; readonly total: number }> {
-    checkPath(path);
-    const { cursor, limit } = options;
-    if (!Number.isSafeInteger(limit) || limit < 1)
-      throw backendError("INVALID_ARGUMENT", path, "limit must be at least 1");
-    if (cursor !== undefined && !/^[df]./su.test(cursor)) {
-      throw backendError("INVALID_ARGUMENT", path, "cursor is not one that was given out");
-    }
-    const packed = await withPathInRejection(
-      path,
-      this.#roots.listDir(path, true, limit, cursor?.slice(1), cursor?.startsWith("d") ?? false, undefined),
-    );
-    const { entries, total, more } = decodeListing(packed, normalise(path).path);
-    const last = entries.at(-1);
-    const next = more && last !== undefined ? { next: `${last.isDir ? "d" : "f"}${last.name}` } : {};
-    return Object.freeze({ entries, total, ...next });
+    return listPage(this.#roots, path, options);
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     yield* filesBelow({ listDir: (path) => this.listDir(path, { facts: false }) }, root);
@@ -437,7 +399,7 @@ export class LocalBackend implements FsBackend {
   ): Promise<TreeCounts> {
     checkPath(path);
     const aside = asideNameOf(options);
-    const removed = this.#cancellable(path, options.signal, (cancel) =>
+    const removed = cancellable(this.#native, path, options.signal, (cancel) =>
       this.#roots.removeTree(path, aside, cancel),
     );
     return decodeTreeResult(await removed);
@@ -479,60 +441,7 @@ export class LocalBackend implements FsBackend {
     return lockPath(this.#native, this.#options.stateDir, real, path, options);
   }
 
-  /** Runs a move or copy; `run` gets its flags, its durability and its cancel token. */
-  #transfer<T>(
-    from: string,
-    to: string,
-    options: LocalTransferOptions,
-    run: (flags: number, durability: number, cancel: CancelToken | undefined) => Promise<T>,
-  ): Promise<T> {
-    checkPath(from);
-    checkPath(to);
-    const flags = transferFlags(options, this.#options);
-    const durability = nativeDurability(options, this.#options);
-    const moving = this.#cancellable(from, options.signal, (cancel) => run(flags, durability, cancel));
-    return withTargetInError(to, moving);
-  }
-
-  /** Runs work that a signal cancels. */
-  async #cancellable<T>(
-    path: string,
-    signal: AbortSignal | undefined,
-    run: (cancel: CancelToken | undefined) => Promise<T>,
-  ): Promise<T> {
-    if (signal === undefined) return withPathInRejection(path, run(undefined));
-    checkSignal(signal, path);
-    const token = new this.#native.CancelToken();
-    const cancel = (): void => token.cancel();
-    signal.addEventListener("abort", cancel, { once: true });
-    try {
-      return await withPathInRejection(path, run(token));
-    } finally {
-      signal.removeEventListener("abort", cancel);
-    }
-  }
-}
-
-/**
- * Returns the name to which a call renames the entry it removes, in the same directory, links
- * followed.
- */
-function asideNameOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
-  return aside === undefined ? undefined : nameOf(aside);
-}
-
-const UNRESTRICTED_POLICY = { cwd: "/", read: null, write: null };
-
-function openRoots(native: NativeBinding, options: LocalOptions): NativeRoots {
-  const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
-  const policy = JSON.stringify({
-    ...(options.policy ?? UNRESTRICTED_POLICY),
-    resolver: options.resolver ?? "auto",
-    kernel,
-  });
-  try {
-    return new native.NativeRoots(policy);
-  } catch (error) {
-    throw fromEngine(error);
+  #transfer<T>(from: string, to: string, options: LocalTransferOptions, run: NativeTransfer<T>): Promise<T> {
+    return transfer(this.#native, [from, to], options, this.#options, run);
   }
 }

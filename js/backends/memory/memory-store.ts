@@ -23,31 +23,21 @@ import {
   newDir,
   newId,
   type MemoryNode,
+  KnownDirectories,
   ordersOf,
   ordersYielding,
   realPath,
   touchNode,
   unlinkEntry,
-  walkTo,
   type WalkResult,
 } from "./memory-tree.ts";
 import type { Yielder } from "../../engine/yielder.ts";
-import {
-  checkPath,
-  checkTarget,
-  isLongName,
-  nameOf,
-  normalise,
-  type NormalPath,
-  parentOf,
-} from "../paths.ts";
+import { checkPath, checkTarget, normalise, type NormalPath } from "../paths.ts";
 
 const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
 const LINK_MODE = 0o777;
 const PERMISSION_BITS = 0o777;
-/** The maximum number of cached paths to directories. */
-const MAX_KNOWN_DIRECTORIES = 64;
 /** The number of entries from which a directory is listed in parts, so that the event loop can run. */
 const LARGE_DIRECTORY_ENTRIES = 1024;
 
@@ -60,11 +50,7 @@ export class MemoryStore {
    */
   shape = 0;
   readonly #watched = new Set<string>();
-  /**
-   * The directories along some paths without a link, so that calls on entries deep in a tree need
-   * not walk from `/` each time. Emptied when a directory is removed or replaced.
-   */
-  readonly #directories = new Map<string, readonly DirNode[]>();
+  readonly #directories = new KnownDirectories();
   readonly #now: () => number;
   #versions = 0;
 
@@ -169,10 +155,13 @@ export class MemoryStore {
 
   write(path: string, content: Uint8Array, options: WriteOptions): FileNode {
     const wanted = normalisedPath(path);
-    if (options.ifAbsent === true && this.#walk(wanted.path, false).node !== undefined) {
+    if (
+      options.ifAbsent === true &&
+      this.#directories.walk(this.#root, wanted.path, false).node !== undefined
+    ) {
       throw backendError("ALREADY_EXISTS", path);
     }
-    const found = this.#walk(wanted.path, true);
+    const found = this.#directories.walk(this.#root, wanted.path, true);
     const { node } = found;
     if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
     if (wanted.directory) throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
@@ -225,7 +214,7 @@ export class MemoryStore {
 
   mkdir(path: string, parents: boolean, existOk: boolean): void {
     const { path: at } = normalisedPath(path);
-    const found = this.#walk(at, false);
+    const found = this.#directories.walk(this.#root, at, false);
     if (found.node !== undefined) {
       if (existOk && this.#isDirectory(at)) return;
       throw backendError("ALREADY_EXISTS", path);
@@ -316,7 +305,7 @@ export class MemoryStore {
   copyFile(from: string, to: string, overwrite: boolean, ifVersion?: string): FileNode {
     const source = this.file(from);
     this.#checkVersion(source, ifVersion, from);
-    const target = this.#walk(normalisedPath(to).path, false);
+    const target = this.#directories.walk(this.#root, normalisedPath(to).path, false);
     if (target.node !== undefined && !overwrite) throw backendError("ALREADY_EXISTS", to);
     if (this.#find(to, true).node === source) throw backendError("SAME_FILE", to);
     return this.write(to, source.bytes, { mode: source.mode });
@@ -360,38 +349,6 @@ export class MemoryStore {
     return countTree(source);
   }
 
-  /** The same as {@link walkTo}, from the directory of the path where it is known. */
-  #walk(path: string, follow: boolean): WalkResult {
-    const parent = parentOf(path);
-    const known = this.#directory(parent);
-    if (known !== undefined) {
-      const name = nameOf(path);
-      const node = known[known.length - 1]?.children.get(name);
-      if (node === undefined ? isPossibleName(name) : node.type !== "symlink" || !follow)
-        return { dirs: known, real: parent, name, node, beyond: [] };
-    }
-    const found = walkTo(this.#root, path, follow);
-    // A link on the way makes the real path another one.
-    if (known === undefined && found.real === parent && found.beyond.length === 0 && path !== "/")
-      this.#remember(parent, found.dirs);
-    return found;
-  }
-
-  /** Returns the directories along a path, `/` first, where they or those above are known. */
-  #directory(path: string): readonly DirNode[] | undefined {
-    const known = this.#directories.get(path);
-    if (known !== undefined || path === "/") return known;
-    const above = this.#directories.get(parentOf(path));
-    const last = above?.[above.length - 1]?.children.get(nameOf(path));
-    return above === undefined || last?.type !== "dir" ? undefined : this.#remember(path, [...above, last]);
-  }
-
-  #remember(path: string, directories: readonly DirNode[]): readonly DirNode[] {
-    if (this.#directories.size >= MAX_KNOWN_DIRECTORIES) this.#directories.clear();
-    this.#directories.set(path, directories);
-    return directories;
-  }
-
   /** @throws CONFLICT when a version is expected and the node has another one */
   #checkVersion(node: MemoryNode | undefined, wanted: string | undefined, path: string): void {
     if (wanted !== undefined && (node === undefined || versionOf(node) !== wanted))
@@ -400,7 +357,7 @@ export class MemoryStore {
 
   #find(path: string, follow: boolean): WalkResult {
     const { path: at, directory } = normalisedPath(path);
-    const found = this.#walk(at, follow || directory);
+    const found = this.#directories.walk(this.#root, at, follow || directory);
     if (directory && found.node !== undefined && found.node.type !== "dir") {
       throw backendError("NOT_DIRECTORY", path);
     }
@@ -415,7 +372,7 @@ export class MemoryStore {
 
   #isDirectory(at: string): boolean {
     try {
-      return this.#walk(at, true).node?.type === "dir";
+      return this.#directories.walk(this.#root, at, true).node?.type === "dir";
     } catch {
       return false; // A dangling link, or a loop.
     }
@@ -460,11 +417,6 @@ function normalisedPath(path: string): NormalPath {
   checkPath(path);
   if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path must be absolute");
   return normalise(path);
-}
-
-/** Returns true for a name that an entry can have. For any other name, no entry can be missing. */
-function isPossibleName(name: string): boolean {
-  return name !== "" && name !== "." && name !== ".." && !isLongName(name);
 }
 
 function lastName(found: WalkResult): string {

@@ -3,7 +3,7 @@
  * backend's interface.
  */
 import { LinkWalk } from "../fallback/links.ts";
-import { childOf, compareCodePoints, sortCodePoints } from "../paths.ts";
+import { childOf, compareCodePoints, isLongName, nameOf, parentOf, sortCodePoints } from "../paths.ts";
 import { sortYielding, type Yielder } from "../../engine/yielder.ts";
 
 let lastStamp = 0;
@@ -87,7 +87,7 @@ export function newDir(now: number, mode: number): DirNode {
  * `follow`.
  * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
-export function walkTo(root: DirNode, path: string, follow: boolean): WalkResult {
+function walkTo(root: DirNode, path: string, follow: boolean): WalkResult {
   return walkPlain(root, path, follow) ?? walkFollowing(root, path, follow);
 }
 
@@ -262,4 +262,57 @@ export function cloneNode(node: MemoryNode, fresh?: CopyAttributes): MemoryNode 
     return { ...node, ...times, children: new Map(), orders: null, stamp: ++lastStamp };
   if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
   return { ...node, ...times };
+}
+
+/** The maximum number of cached paths to directories. One more empties the cache. */
+const MAX_KNOWN_DIRECTORIES = 64;
+
+/**
+ * The directories along some paths without a link, so that a walk to an entry deep in a tree does not begin
+ * at `/` each time. The owner clears it when a directory is removed or replaced.
+ */
+export class KnownDirectories {
+  /** Path → the directories along it, `/` first. */
+  readonly #known = new Map<string, readonly DirNode[]>();
+
+  clear(): void {
+    this.#known.clear();
+  }
+
+  /** The same as {@link walkTo}, from the directory of the path where it is known. */
+  walk(root: DirNode, path: string, follow: boolean): WalkResult {
+    const parent = parentOf(path);
+    const known = this.#along(parent);
+    if (known !== undefined) {
+      const name = nameOf(path);
+      const node = known[known.length - 1]?.children.get(name);
+      if (node === undefined ? isPossibleName(name) : node.type !== "symlink" || !follow)
+        return { dirs: known, real: parent, name, node, beyond: [] };
+    }
+    const found = walkTo(root, path, follow);
+    // A link on the way makes the real path another one.
+    if (known === undefined && found.real === parent && found.beyond.length === 0 && path !== "/")
+      this.#remember(parent, found.dirs);
+    return found;
+  }
+
+  /** Returns the directories along a path, `/` first, where they or those above are known. */
+  #along(path: string): readonly DirNode[] | undefined {
+    const known = this.#known.get(path);
+    if (known !== undefined || path === "/") return known;
+    const above = this.#known.get(parentOf(path));
+    const last = above?.[above.length - 1]?.children.get(nameOf(path));
+    return above === undefined || last?.type !== "dir" ? undefined : this.#remember(path, [...above, last]);
+  }
+
+  #remember(path: string, directories: readonly DirNode[]): readonly DirNode[] {
+    if (this.#known.size >= MAX_KNOWN_DIRECTORIES) this.#known.clear();
+    this.#known.set(path, directories);
+    return directories;
+  }
+}
+
+/** Returns true for a name that an entry can have. For any other name, no entry can be missing. */
+function isPossibleName(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !isLongName(name);
 }

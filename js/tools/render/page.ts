@@ -189,3 +189,11 @@ function cutCodePoints(line: string, max: number): string {
   }
   return line.slice(0, at);
 }
+
+/** Returns what a reader of a page must know about its file; undefined where there is nothing. */
+export function pageWarning(page: Page): string | undefined {
+  if (page.changed) return "the file changed while it was read";
+  if (page.lossy) return `some bytes fit no character of ${page.encoding}; they are shown as U+FFFD`;
+  if (page.nuls) return "the text holds NUL characters; the file may be binary in parts";
+  return undefined;
+}
