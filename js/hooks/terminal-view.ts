@@ -45,7 +45,7 @@ export function viewChange(
     ShownQuestion,
   { colour, maxLines }: ViewOptions,
 ): { readonly text: string; readonly cut: boolean } {
-  const paint = painter(colour);
+  const paint = makePainter(colour);
   const risk = details.risk === "high" ? paint("1;31", "high risk") : `${details.risk} risk`;
   const edited = details.isModifying === true ? ", as you changed it" : "";
   const head = `${paint("1", printable(details.title))} (${printable(details.tool)}, ${risk}${edited})`;
@@ -62,13 +62,14 @@ export function viewChange(
 
 /** Renders the offered keys, one a line, each with its meaning. */
 export function viewChoices(choices: readonly Choice[], colour: boolean): string {
-  const paint = painter(colour);
+  const paint = makePainter(colour);
   return `${choices.map(({ key, label }) => `  ${paint("1", key)}  ${printable(label)}`).join("\n")}\n`;
 }
 
 type Paint = (code: string, text: string) => string;
 
-function painter(colour: boolean): Paint {
+/** Returns a function that sets a text in an ANSI code, or returns it unchanged without colour. */
+function makePainter(colour: boolean): Paint {
   return colour ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
 }
 
@@ -81,7 +82,7 @@ function questionBodyLines(question: ShownQuestion, paint: Paint): string[] {
 
 /** Renders lines of a diff. */
 export function viewDiff(lines: readonly string[], colour: boolean): readonly string[] {
-  return paintDiff(lines, painter(colour));
+  return paintDiff(lines, makePainter(colour));
 }
 
 function paintDiff(lines: readonly string[], paint: Paint): readonly string[] {

@@ -191,7 +191,7 @@ async function performCall(
       options,
       meant,
     );
-    const timeoutMs = SELF_TIMED_TOOLS.has(tool.name) ? undefined : timeoutOf(args);
+    const timeoutMs = SELF_TIMED_TOOLS.has(tool.name) ? undefined : timeoutMsOf(args);
     const call = timeoutMs === undefined ? entered : { ...entered, ...limited.limit(timeoutMs) };
     // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
     if (tool.kind === "read") seen = call.fs;
@@ -309,7 +309,8 @@ const QUICK_TOOLS: ReadonlySet<string> = new Set(["read_file", "stat", "access_i
 /** The tools that enforce `timeout_ms` themselves. */
 const SELF_TIMED_TOOLS: ReadonlySet<string> = new Set(["run_command"]);
 
-function timeoutOf(args: object): number | undefined {
+/** Returns the argument `timeout_ms` of a call, in milliseconds; undefined when it is not given. */
+function timeoutMsOf(args: object): number | undefined {
   const { timeout_ms: given } = args as { readonly timeout_ms?: unknown };
   return typeof given === "number" ? given : undefined;
 }

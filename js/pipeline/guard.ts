@@ -66,7 +66,7 @@ export async function applyGuarded<Args extends object, Data, Todo>(
   const answer = await tool.apply(plan, args, call);
   await noteWritten(change, lines, level === "refuse");
   if (unseen === undefined) return answer;
-  return { ...answer, warnings: [...(answer.warnings ?? []), warningOf(unseen, call)] };
+  return { ...answer, warnings: [...(answer.warnings ?? []), guardWarningOf(unseen, call)] };
 }
 
 /**
@@ -106,7 +106,7 @@ function writtenLines({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
   return new Map(touched.map((file) => [file.path, afterChange([], hunksOf(file))]));
 }
 
-function warningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
+function guardWarningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
   const inside = details["file"];
   const file = escapeControls(typeof inside === "string" ? inside : display(path ?? ""));
   switch (details["reason"]) {
@@ -196,6 +196,7 @@ interface FileCheck {
   readonly isWhole?: boolean;
 }
 
+/** Refuses the change of a file whose current content the agent has not read. @throws FilewrightError CONFLICT */
 async function assertFileSeen(
   call: Call,
   at: Location,
@@ -209,6 +210,7 @@ async function assertFileSeen(
   if (lines !== undefined && !isWhole) throw partialReadError(call, at, path, "only a part of it was read");
 }
 
+/** Refuses the change of lines that the agent has not read. @throws FilewrightError CONFLICT */
 async function assertLinesSeen(
   call: Call,
   at: Location,
@@ -328,6 +330,7 @@ async function noteWritten<Args extends object, Data, Todo>(
   }
 }
 
+/** Removes the records of reads of everything below a path. */
 function forgetTree({ seen }: Call, top: string): void {
   for (const path of seen.below(top)) seen.note(path, undefined);
 }

@@ -51,14 +51,16 @@ export async function checkWritten(
   const yielder = new Yielder({ signal });
   for (let at = 0; at < written.length; at += PATHS_CHECKED_AT_ONCE) {
     const some = written.slice(at, at + PATHS_CHECKED_AT_ONCE);
-    for (const places of await Promise.all(some.map((key) => checkKey(session, key, looked, fs, signal))))
+    for (const places of await Promise.all(
+      some.map((key) => checkWrittenPath(session, key, looked, fs, signal)),
+    ))
       asked.push(...places);
     await yielder.yieldIfDue();
   }
   return asked;
 }
 
-async function checkKey(
+async function checkWrittenPath(
   { resolver, repositories }: Pick<Session, "resolver" | "repositories">,
   { path, tree, from }: WrittenKey,
   looked: Map<string, Promise<readonly string[]>>,
@@ -69,7 +71,7 @@ async function checkKey(
   const asked: PlaceToApprove[] = [];
   const checkPlace = (at: string): void => {
     const place = named.find((one) => isWithin(at, one));
-    if (place !== undefined) throw namedPlace(resolver, at, place);
+    if (place !== undefined) throw namedPlaceError(resolver, at, place);
     const row = resolver.place(at).write;
     if (row?.decision === "ask") asked.push({ path: resolver.display(at), row });
   };
@@ -77,7 +79,7 @@ async function checkKey(
   if (tree) {
     const below = named.find((place) => isWithin(place, path));
     if (below !== undefined && (await typeAt(fs, below)) !== undefined)
-      throw namedPlace(resolver, path, below);
+      throw namedPlaceError(resolver, path, below);
   }
   if (from === undefined || (await typeAt(fs, from)) !== "dir") return asked;
   // A copy merges the two trees, so the places of repositories in the existing tree count, too.
@@ -96,7 +98,7 @@ async function typeAt(fs: FsBackend, path: string): Promise<string | undefined> 
   return (await lstatOrNull(fs, path).catch(() => null))?.type;
 }
 
-function namedPlace({ display }: Session["resolver"], path: string, place: string): FilewrightError {
+function namedPlaceError({ display }: Session["resolver"], path: string, place: string): FilewrightError {
   const because = "The configuration of a git repository names it: git runs or obeys what is there.";
   const details = { reason: "place", place: display(place), because };
   return new FilewrightError("PROTECTED_PATH", "is protected from changes", { path: display(path), details });

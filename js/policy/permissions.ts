@@ -299,7 +299,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   ): Promise<void> => {
     const { at, entry, intent, secret } = wanted;
     if (secret === undefined || fs.grantSecrets === undefined || (entry && intent === "write")) return;
-    const real = await realOf(fs, at.path, entry).catch(() => undefined);
+    const real = await realPathOf(fs, at.path, entry).catch(() => undefined);
     if (real === undefined || !secret(real) || (await lstatOrNull(fs, real))?.isFile !== true) return;
     const granted = async (): Promise<readonly string[]> =>
       (await all()).filter((grant) => isInForce(grant, now()) && secret(grant.dir)).map(({ dir }) => dir);
@@ -321,7 +321,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
       const { at, entry, intent } = wanted;
       if (home !== undefined && entry && intent === "write") {
         // Operations that would remove the file's directory, or replace it.
-        const real = await realOf(fs, at.path, true);
+        const real = await realPathOf(fs, at.path, true);
         if (isWithin(home, real)) {
           throw makeError("PROTECTED_PATH", "", { path: at.path, details: { reason: "grants" } });
         }
@@ -394,7 +394,7 @@ function grantDeniedError({ at }: PathRequest, cause?: unknown): FilewrightError
 async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promise<ReadonlySet<string>> {
   for (let at = path; ; at = parentOf(at)) {
     try {
-      const real = await realOf(fs, at, entry && at === path);
+      const real = await realPathOf(fs, at, entry && at === path);
       return (await isDirectory(fs, at, entry && at === path))
         ? new Set([at, real])
         : new Set([parentOf(at), parentOf(real)]);
@@ -414,7 +414,7 @@ const UNRESOLVABLE_CODES: ReadonlySet<string> = new Set([
   "NAME_TOO_LONG",
 ]);
 
-function realOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
+function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
   return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 

@@ -108,6 +108,7 @@ function expandBraces(path: string): readonly string[] {
   return done;
 }
 
+/** Returns true when a pattern has a slash inside braces. */
 function hasSlashInBraces(pattern: string): boolean {
   let depth = 0;
   for (let at = 0; at < pattern.length; at++) {

@@ -26,14 +26,14 @@ export type Check = (value: unknown) => unknown;
  * new.
  */
 export function compileCheck(schema: HostSchema | ObjectSchema, mode: CheckMode): Check {
-  return checkOf(schema, mode, mode.owner);
+  return compileSchema(schema, mode, mode.owner);
 }
 
 function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check {
   const { properties = {}, required: needed = [] } = schema;
   const names = Object.keys(properties);
   const known = new Set(names);
-  const checks = names.map((name) => checkOf(properties[name] as HostSchema, mode));
+  const checks = names.map((name) => compileSchema(properties[name] as HostSchema, mode));
   const defaults = names.map((name) => properties[name]?.default);
   // Without coercion null is an ordinary value, and refused when the option does not allow it.
   const nullable = names.map((name) => !mode.coerce || typesOf(properties[name]).includes("null"));
@@ -72,7 +72,7 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check
 
 /** Checks an object with any keys, of which each value fits `schema.values`. */
 function mapCheck(schema: HostSchema, mode: CheckMode): Check {
-  const check = checkOf(schema.values as HostSchema, mode);
+  const check = compileSchema(schema.values as HostSchema, mode);
   return (value) => {
     if (!isObjectWithKeys(value) || !isPlainObject(value))
       return new ValueProblem(`must be a plain object, got ${kindOfValue(value)}`);
@@ -94,7 +94,7 @@ function mapCheck(schema: HostSchema, mode: CheckMode): Check {
 function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
   const { properties = {}, required = [], noun = "an object" } = schema;
   const names = Object.keys(properties);
-  const checks = names.map((name) => checkOf(properties[name] as HostSchema, mode));
+  const checks = names.map((name) => compileSchema(properties[name] as HostSchema, mode));
   return (value) => {
     if (!isObjectWithKeys(value)) return new ValueProblem(`must be ${noun}, got ${kindOfValue(value)}`);
     for (let index = 0; index < names.length; index++) {
@@ -138,7 +138,8 @@ function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
   return typeof schema.type === "string" ? [schema.type] : schema.type;
 }
 
-function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
+/** Compiles a schema to a function. `owner` is the name to which its keys belong, for messages. */
+function compileSchema(schema: HostSchema, mode: CheckMode, owner?: string): Check {
   if (schema.anyOf !== undefined) return anyOfCheck(schema.anyOf, mode);
   const types = typesOf(schema);
   const checks = types.map((type) => checkOfType(type, schema, mode, owner));
@@ -148,7 +149,7 @@ function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
       ? first
       : (value) => {
           // The first type that matches without coercion wins.
-          const exact = types.findIndex((type) => isExactly(type, value));
+          const exact = types.findIndex((type) => isOfType(type, value));
           if (exact >= 0) return (checks[exact] as Check)(value);
           if (mode.coerce)
             for (const check of checks) {
@@ -178,14 +179,14 @@ function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
 
 /** Checks a value against several schemas. If none fits, the problem is that of the schema whose type fits. */
 function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
-  const checks = schemas.map((schema) => checkOf(schema, mode));
-  const nouns = [...new Set(schemas.map(nounOf))].join(" or ");
+  const checks = schemas.map((schema) => compileSchema(schema, mode));
+  const nouns = [...new Set(schemas.map(nounOfSchema))].join(" or ");
   return (value) => {
     let near: ValueProblem | undefined;
     for (const [index, check] of checks.entries()) {
       const result = check(value);
       if (!(result instanceof ValueProblem)) return result;
-      if (!typesOf(schemas[index]).some((type) => isExactly(type, value))) continue;
+      if (!typesOf(schemas[index]).some((type) => isOfType(type, value))) continue;
       // A problem of a member is more specific than one of the whole.
       if (near === undefined || (near.where.length === 0 && result.where.length > 0)) near = result;
     }
@@ -193,13 +194,14 @@ function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
   };
 }
 
-function nounOf(schema: HostSchema): string {
+function nounOfSchema(schema: HostSchema): string {
   if (schema.noun !== undefined) return schema.noun;
   if (schema.enum !== undefined) return `one of ${schema.enum.map((v) => JSON.stringify(v)).join(", ")}`;
   return typesOf(schema).map(nounOfType).join(" or ");
 }
 
-function isExactly(type: HostType, value: unknown): boolean {
+/** Returns true when a value has a type without conversion. */
+function isOfType(type: HostType, value: unknown): boolean {
   switch (type) {
     case "any":
       return true;
@@ -304,7 +306,7 @@ function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }:
 }
 
 function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
-  const item = schema.items === undefined ? undefined : checkOf(schema.items, mode);
+  const item = schema.items === undefined ? undefined : compileSchema(schema.items, mode);
   const min = schema.minItems ?? 0;
   const max = schema.maxItems ?? Infinity;
   return (given) => {

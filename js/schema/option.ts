@@ -81,7 +81,9 @@ export function options<T extends object>(
     readonly noun?: string;
   } = {},
 ): Options<T> {
-  return { schema: { type: "object", ...membersOf(name, rows), noun: "an object of options", ...more } };
+  return {
+    schema: { type: "object", ...memberSchemasOf(name, rows), noun: "an object of options", ...more },
+  };
 }
 
 /**
@@ -98,10 +100,10 @@ export function instance<T extends object>(
     readonly test?: (value: T) => string | undefined;
   } = {},
 ): OptionalOption<T> {
-  return { schema: { type: "instance", noun, ...membersOf(name, rows), ...more } };
+  return { schema: { type: "instance", noun, ...memberSchemasOf(name, rows), ...more } };
 }
 
-function membersOf(title: string, rows: object): Pick<HostSchema, "title" | "properties" | "required"> {
+function memberSchemasOf(title: string, rows: object): Pick<HostSchema, "title" | "properties" | "required"> {
   const entries = Object.entries(rows) as readonly (readonly [string, DescribedOption])[];
   return {
     title,

@@ -34,7 +34,7 @@ export type RunCall = (
   options: CallOptions,
 ) => Promise<ToolResult>;
 
-/** Runs a batch. @throws BatchFailed; Raised */
+/** Runs a batch. @throws BatchFailed; HookException */
 export async function runBatch(
   session: Session,
   args: Required<BatchArgs>,

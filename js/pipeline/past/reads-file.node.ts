@@ -72,6 +72,7 @@ async function rewriteReadsFile(
   await rename(made, path);
 }
 
+/** Returns the entry of one line; undefined for a line that cannot be parsed. */
 function parseReadLine(
   line: string,
 ): { readonly path: string; readonly file: SeenFile | undefined } | undefined {
@@ -83,7 +84,7 @@ function parseReadLine(
       ...(typeof version === "string" ? { version } : {}),
       ...(typeof hash === "string" ? { hash } : {}),
       // Lines in an unknown form count as unread.
-      ...(lines === undefined ? {} : { lines: isRanges(lines) ? lines : [] }),
+      ...(lines === undefined ? {} : { lines: isRangeList(lines) ? lines : [] }),
     };
     return { path, file };
   } catch {
@@ -91,7 +92,7 @@ function parseReadLine(
   }
 }
 
-function isRanges(value: unknown): value is readonly LineRange[] {
+function isRangeList(value: unknown): value is readonly LineRange[] {
   const isRange = (one: unknown): boolean =>
     Array.isArray(one) && one.length === 2 && one.every((line) => Number.isSafeInteger(line));
   return Array.isArray(value) && value.every(isRange);

@@ -44,6 +44,7 @@ interface LockRequest {
   wake: ((granted: boolean) => void) | undefined;
 }
 
+/** Returns true when a path of one request is locked by the other, too: the same path, or one in a locked tree. */
 function keysOverlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
   for (const x of a) {
     for (const y of b) {

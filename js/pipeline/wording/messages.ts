@@ -213,7 +213,7 @@ async function lookAround(at: Location, { fs }: FailedCall): Promise<NearbyFindi
     );
     if (close === undefined) return { missing };
     const meant = childOf(parentOf(missing), close) + at.path.slice(missing.length);
-    return (await isThere(fs, meant)) ? { missing, similar: meant } : { missing };
+    return (await existsOrFalse(fs, meant)) ? { missing, similar: meant } : { missing };
   } catch {
     return undefined; // A suggestion is optional, so its failure must not replace the error.
   }
@@ -276,7 +276,8 @@ async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {
   }
 }
 
-async function isThere(fs: FsBackend, path: string): Promise<boolean> {
+/** Returns true when an entry exists; false also when the storage refuses to tell. */
+async function existsOrFalse(fs: FsBackend, path: string): Promise<boolean> {
   try {
     return await fs.exists(path);
   } catch {
