@@ -89,14 +89,14 @@ export async function* rows({ load, full, root }) {
   yield* identical(new LocalBackend(), join(root, ".cache/bench/storm"));
 
   const open = (tree) => new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
-  if (!full) return yield* warm(open, smallTree(), smallQueries, packageNames);
-  yield* warm(open, linuxTree(), linuxQueries, sourceNames);
+  if (!full) return yield* warm(open, smallTree(), smallQueries, packageNameQueries);
+  yield* warm(open, linuxTree(), linuxQueries, linuxNameQueries);
   const named = modulesQueries.map(([name, ...query]) => [`modules: ${name}`, ...query]);
-  yield* warm(open, modulesTree(), named, packageNames);
+  yield* warm(open, modulesTree(), named, packageNameQueries);
 }
 
-const sourceNames = { glob: "**/*.h", letters: ["ext4ino", "usb/core/hub", "kmallloc.h"] };
-const packageNames = { glob: "**/*.d.ts", letters: ["checker", "rxjs/oper", "subMontths"] };
+const linuxNameQueries = { glob: "**/*.h", letters: ["ext4ino", "usb/core/hub", "kmallloc.h"] };
+const packageNameQueries = { glob: "**/*.d.ts", letters: ["checker", "rxjs/oper", "subMontths"] };
 
 /** Measures the index of one tree: the time and memory to build it, and the times of queries. */
 async function* warm(open, tree, queries, names) {

@@ -12,7 +12,7 @@ const MOST_GROWN = 20e6;
 
 // `limit_ms` is the limit of the first page, `again_ms` that of the median of fifty further ones,
 // for which the lines are indexed.
-const pages = [
+const measuredPages = [
   { name: "the first page", page: { start_line: 1 }, peers: ["readline", "buffer"], limit_ms: 5 },
   { name: "a page at line 9,000,000", page: { start_line: 9_000_000 }, peers: ["readline", "buffer"] },
   { name: "the last page", page: { start_line: -200 }, peers: [] },
@@ -21,7 +21,7 @@ const pages = [
 ];
 
 export async function* rows({ root }) {
-  for (const { name, page, peers, limit_ms, file = bigFile } of pages) {
+  for (const { name, page, peers, limit_ms, file = bigFile } of measuredPages) {
     const path = file();
     const ours = Array.from({ length: 3 }, () => measure(root, "ours", path, page));
     const ms = median(ours.map((one) => one.ms));

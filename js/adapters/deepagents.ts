@@ -23,7 +23,7 @@ export interface DeepAgentsFile {
   modified_at?: string;
 }
 
-/** A page of a file; an image, or another file without text, is returned whole as bytes. */
+/** The result of `read`: a page of a text file; an image, or another file without text, whole as bytes. */
 export interface DeepAgentsRead {
   error?: string;
   content?: string | Uint8Array;

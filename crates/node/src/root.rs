@@ -351,17 +351,17 @@ impl NativeRoots {
 
     #[napi]
     pub fn read_link(&self, path: String) -> Promise<String> {
-        self.run(&path, |roots, path| roots.read_link(path).map(shown))
+        self.run(&path, |roots, path| roots.read_link(path).map(encoded_name))
     }
 
     #[napi]
     pub fn realpath(&self, path: String) -> Promise<String> {
-        self.run(&path, |roots, path| roots.realpath(path).map(shown))
+        self.run(&path, |roots, path| roots.realpath(path).map(encoded_name))
     }
 }
 
 /// Returns a name or path in the form for JavaScript.
-fn shown(name: Vec<u8>) -> String {
+fn encoded_name(name: Vec<u8>) -> String {
     encode_name(&name).into_owned()
 }
 
@@ -376,5 +376,5 @@ fn given(number: f64) -> Option<u64> {
 fn facts(roots: &Roots, path: &[u8], follow: bool) -> Result<Packed> {
     let path_stat::PathStat { stat, target, .. } =
         if follow { roots.stat(path)? } else { roots.lstat(path)? };
-    Ok(PathStat { stat: (&stat).into(), target: target.map(shown) }.packed())
+    Ok(PathStat { stat: (&stat).into(), target: target.map(encoded_name) }.packed())
 }

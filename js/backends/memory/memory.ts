@@ -214,7 +214,7 @@ export class MemoryBackend implements FsBackend {
     const state = keptSnapshots.get(snapshot);
     if (state === undefined)
       throw backendError("INVALID_ARGUMENT", "/", "not a snapshot of a memory backend");
-    // Versions are unique within one backend only: content of another one gets new ones.
+    // Versions are unique within one backend only, so the content of another backend's snapshot gets new ones.
     this.#store.root = cloneDir(state.root, state.owner === this.#store ? undefined : this.#store.fresh());
   }
 }

@@ -89,13 +89,13 @@ export async function cleanUp(
     else await remove(repository);
   }
   for (const place of after.protected) {
-    const own = kept.get(ownerOf(place.path));
+    const own = kept.get(repositoryDirOf(place.path));
     if (own !== undefined && own.kind !== "file")
       await attempt(() => cleanRepositoryEntry(place, own, places));
     else if (!isKnown.place(place) && !isBelowAny(place.path, kept) && !isBelowAny(place.path, removed))
       await remove(place);
   }
-  if (failures.length > 0) throw removalError(failures[0]);
+  if (failures.length > 0) throw placeNotRemovedError(failures[0]);
   return { removed: [...removed], repositories: [...kept.keys()] };
 }
 
@@ -125,7 +125,7 @@ export function existingIn(before: ScanResult): ExistingEntries {
 }
 
 /** Returns the directory of the repository to which a place would belong. */
-function ownerOf(path: string): string {
+function repositoryDirOf(path: string): string {
   const directory = dirname(path);
   return /\/info\/attributes$/iu.test(path) ? dirname(directory) : directory;
 }
@@ -154,7 +154,7 @@ async function targetOf(path: string, places: WritableTree): Promise<string> {
 }
 
 /** Returns the error for an entry of a command that could not be removed. */
-function removalError(error: unknown): unknown {
+function placeNotRemovedError(error: unknown): unknown {
   if (!(error instanceof FilewrightError)) return error;
   return new FilewrightError(
     error.code,

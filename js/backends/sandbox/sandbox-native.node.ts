@@ -16,7 +16,7 @@ import type { CommandLimits, CommandPolicy, SandboxCommand, SandboxOutcome } fro
 
 /** The restrictions of a command in the form the addon takes; `crates/sandbox/src/spec.rs`. */
 export interface NativeSpec {
-  /** Null for everything except `/proc` of other processes, and devices. */
+  /** The paths that may be read; null: all of them except devices and `/proc` of other processes. */
   readonly read: readonly string[] | null;
   readonly write: readonly string[];
   /** Paths outside `write` that commands must not read. */

@@ -32,7 +32,7 @@ const FILES_PER_CLOCK_CHECK = 1024;
 type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
 
 /** A file, and the code of the content that it had when it was last looked at. */
-interface ViewFile {
+interface WalkedFile {
   /** An error where it could not be read. */
   readonly file: HeldFile | Error;
   content: Uint8Array | undefined;
@@ -42,9 +42,9 @@ interface ViewFile {
 }
 
 /** A cached walk: the files that a query searches, in path order, and the counts of the walk. */
-class View {
+class CachedWalk {
   readonly paths: string[] = [];
-  readonly slots: ViewFile[] = [];
+  readonly slots: WalkedFile[] = [];
   /** The counts of the walk at each file. */
   readonly #unreadable: number[] = [];
   readonly #ignored: number[] = [];
@@ -53,11 +53,11 @@ class View {
   /** The directories of the walk, for the next one. */
   readonly memo: WalkCache;
 
-  constructor(held: ContentProvider, before: View | undefined) {
+  constructor(held: ContentProvider, before: CachedWalk | undefined) {
     this.memo = before?.memo ?? new WalkCache(held.stamp);
   }
 
-  add(path: string, slot: ViewFile, counts: Counts): void {
+  add(path: string, slot: WalkedFile, counts: Counts): void {
     this.paths.push(path);
     this.slots.push(slot);
     this.#unreadable.push(counts.unreadable);
@@ -73,7 +73,7 @@ class View {
 }
 
 /** The cached walks of each backend. */
-const viewsByOwner = new WeakMap<object, Map<string, View>>();
+const viewsByOwner = new WeakMap<object, Map<string, CachedWalk>>();
 
 /** Returns the properties of a query that select its files, as a key. */
 function viewKeyOf(root: string, query: SearchQuery, top: string | undefined, from: string): string {
@@ -99,7 +99,7 @@ export async function searchHeld(
   const { owner, held, root, query, top } = given;
   held.watch(query.ignoreFiles ?? IGNORE_FILES);
   const key = viewKeyOf(root, query, top, search.from.path);
-  const views = viewsByOwner.get(owner) ?? new Map<string, View>();
+  const views = viewsByOwner.get(owner) ?? new Map<string, CachedWalk>();
   viewsByOwner.set(owner, views);
   const known = views.get(key);
   if (known !== undefined) {
@@ -111,7 +111,7 @@ export async function searchHeld(
   }
   const shape = held.shape();
   const fewer = known === undefined || known.paths.length <= MAX_REMEMBERED_PATHS;
-  const view = new View(held, fewer ? known : undefined);
+  const view = new CachedWalk(held, fewer ? known : undefined);
   const walk = given.walk(view.memo);
   const whole = await walkAndSearch(search, held, view, walk, top);
   view.memo.over(whole);
@@ -127,7 +127,7 @@ export async function searchHeld(
 async function walkAndSearch(
   search: GrepSearch,
   held: ContentProvider,
-  view: View,
+  view: CachedWalk,
   walk: SearchWalk,
   top: string | undefined,
 ): Promise<boolean> {
@@ -137,7 +137,7 @@ async function walkAndSearch(
     for (const found of run) {
       const unsigned = { content: undefined, code: NEVER_READ_CODE, generation: -1 };
       found.slot ??= { file: await fileOrError(held, found.entry.path), ...unsigned };
-      view.add(found.path, found.slot as ViewFile, walk.counts);
+      view.add(found.path, found.slot as WalkedFile, walk.counts);
       if (view.paths.length - at < WALK_AHEAD_FILES) continue;
       const goesOn = viewSearch.next(at++);
       if (goesOn !== true && !(await goesOn)) return false;
@@ -149,7 +149,7 @@ async function walkAndSearch(
 }
 
 /** Searches those files of a cached walk that can match. */
-async function searchCached(search: GrepSearch, held: ContentProvider, view: View): Promise<Counts> {
+async function searchCached(search: GrepSearch, held: ContentProvider, view: CachedWalk): Promise<Counts> {
   held.signs.tidy(view.paths.length);
   const viewSearch = new ViewSearch(search, held, view);
   for (let at = 0; at < view.paths.length; at++) {
@@ -163,12 +163,12 @@ async function searchCached(search: GrepSearch, held: ContentProvider, view: Vie
 class ViewSearch {
   readonly #search: GrepSearch;
   readonly #held: ContentProvider;
-  readonly #view: View;
+  readonly #view: CachedWalk;
   readonly #generation: number;
   readonly #candidates: Candidates | undefined;
   #looked = 0;
 
-  constructor(search: GrepSearch, held: ContentProvider, view: View) {
+  constructor(search: GrepSearch, held: ContentProvider, view: CachedWalk) {
     this.#search = search;
     this.#held = held;
     this.#view = view;
@@ -182,7 +182,7 @@ class ViewSearch {
    */
   next(at: number): true | Promise<boolean> {
     const { signs } = this.#held;
-    const slot = this.#view.slots[at] as ViewFile;
+    const slot = this.#view.slots[at] as WalkedFile;
     const code = codeOf(this.#held, slot);
     // Codes of a newer generation are no numbers of these candidates.
     const known = this.#generation === signs.generation;
@@ -226,7 +226,7 @@ function canMatch(code: number, candidates: Candidates | undefined): boolean {
 }
 
 /** Returns the code of the current content of a file. */
-function codeOf({ signs }: ContentProvider, slot: ViewFile): number {
+function codeOf({ signs }: ContentProvider, slot: WalkedFile): number {
   const { file } = slot;
   if (file instanceof Error) return NEVER_READ_CODE;
   if (slot.content !== file.bytes || slot.generation !== signs.generation) {
@@ -241,11 +241,11 @@ function codeOf({ signs }: ContentProvider, slot: ViewFile): number {
 async function readAt(
   search: GrepSearch,
   held: ContentProvider,
-  view: View,
+  view: CachedWalk,
   at: number,
   candidates: Candidates | undefined,
 ): Promise<void> {
-  const slot = view.slots[at] as ViewFile;
+  const slot = view.slots[at] as WalkedFile;
   const { file } = slot;
   if (file instanceof Error) {
     search.failed(file);
@@ -265,12 +265,12 @@ async function readAt(
 function* contentsAfter(
   search: GrepSearch,
   held: ContentProvider,
-  view: View,
+  view: CachedWalk,
   at: number,
   candidates: Candidates | undefined,
 ): Iterable<Uint8Array> {
   for (let next = at + 1; next < view.slots.length; next++) {
-    const slot = view.slots[next] as ViewFile;
+    const slot = view.slots[next] as WalkedFile;
     const { file } = slot;
     if (file instanceof Error || file.bytes.length > search.maxFileBytes) continue;
     if (!canMatch(codeOf(held, slot), candidates)) continue;

@@ -23,7 +23,7 @@ const module = loader(
 );
 
 /** Returns the binding, once it is loaded. */
-export const loaded = (): Binding | undefined => binding;
+export const loadedBinding = (): Binding | undefined => binding;
 
 /**
  * Loads the engine once; every further call returns the same promise. A failed load may be tried

@@ -17,7 +17,7 @@ import {
 } from "./pool.ts";
 import { INFO, type WasmSource } from "../wasm/wasm-load.ts";
 import type { Binding } from "../engine.ts";
-import { file, loaded, ready } from "../wasm/wasm.ts";
+import { file, loadedBinding, ready } from "../wasm/wasm.ts";
 import { pooled } from "./worker-calls.ts";
 
 export type { EngineWorkers, WorkersOptions } from "./pool.ts";
@@ -64,7 +64,7 @@ export async function useWorkers(options: WebWorkersOptions = {}): Promise<Engin
   // Compiled once, for this thread and for every worker.
   const module = await compiled(options.wasm ?? file());
   await ready(module);
-  const binding = loaded() as Binding;
+  const binding = loadedBinding() as Binding;
   const make =
     options.worker ?? (() => new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
   const pool = new Pool(spawning(make, module), options.size ?? defaultSize());

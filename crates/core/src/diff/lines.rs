@@ -20,7 +20,7 @@ pub struct Side<'a> {
 /// [`NO_TWIN`]. Only a hint: other equal lines are found by their hashes.
 pub(super) type Twins = Vec<u32>;
 
-/// The entry of [`Twins`] for a line of which no equal line is known.
+/// The entry of [`Twins`] for a line of the new text for which no equal line of the old text is known.
 pub(super) const NO_TWIN: u32 = u32::MAX;
 
 impl<'a> Side<'a> {

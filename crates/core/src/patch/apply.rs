@@ -30,7 +30,7 @@ impl Default for HunkOptions {
 /// The position at which a hunk was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedHunk {
-    /// The first line (1-based) of the file that the hunk replaced.
+    /// The first line that the hunk replaced: 1-based, in the file before the patch.
     pub line: u64,
     /// The number of lines from the line in the hunk's header to the actual one, negative if it is
     /// earlier; 0 for a header without numbers.

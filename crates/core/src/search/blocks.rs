@@ -29,8 +29,8 @@ pub enum ContentClass {
     Always,
 }
 
-/// Returns how the index can be used for a content, and the part of the content that queries
-/// search.
+/// Returns how the content of a file can be indexed, and the part of it that queries search: up to
+/// the first NUL, and nothing of content that is binary or not in UTF-8 (`Binary`, `Always`).
 pub fn classify(content: &[u8]) -> (ContentClass, &[u8]) {
     let marked = match bom(content) {
         None => false,

@@ -71,8 +71,8 @@ impl Roots {
         let place = match self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)
         {
             Ok(place) => place,
-            // Resolving a path does not open directories for reading, which is all that Landlock
-            // refuses, so the permissions have refused.
+            // Landlock refuses only to open a directory for reading, and resolving a path opens
+            // none that way. So the permissions have refused.
             Err(error) if error.code == Code::PermissionDenied => return Permissions::Refuse,
             Err(_) => return Permissions::Unknown,
         };

@@ -17,8 +17,8 @@ const RESERVED_BYTES: usize = 140;
 /// Details that are never dropped, because they identify the edit or the file.
 const KEPT_DETAILS: [&str; 5] = ["reason", "edit_index", "path", "file", "hunk"];
 
-/// Shortens the refusal for a file to [`MAX_REFUSAL_BYTES`]. The hint counts twice, because the
-/// layers above append it to the message, and the path once more.
+/// Shortens the refusal for a file to [`MAX_REFUSAL_BYTES`]. The layers above append the hint to
+/// the message and add the path, so both are counted once more than they occur in `error`.
 pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
     let sheds: [fn(&mut Error); 8] = [
         |error| truncate_detail(error, "candidates", 1),
