@@ -1,4 +1,5 @@
 /** The audit log as a file of JSON lines that only its owner can read. */
+import { constants, writeSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FilewrightError } from "../engine/errors.ts";
@@ -23,7 +24,6 @@ export async function auditFile(path: string, options: AuditOptions = {}): Promi
 
 /** Opens the file and returns a sink that writes each record as one line. */
 async function fileSink(path: string): Promise<AuditSink> {
-  const { constants } = await import("node:fs");
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
   const file = await open(path, flags | constants.O_NONBLOCK, 0o600).catch((cause: unknown) => {
@@ -36,20 +36,11 @@ async function fileSink(path: string): Promise<AuditSink> {
     await file.close();
     throw new FilewrightError("INVALID_ARGUMENT", "the audit log is not a regular file", { path });
   }
-  let last: Promise<void> = Promise.resolve();
   return {
-    write(record: AuditRecord): Promise<void> {
-      const line = `${JSON.stringify(record)}\n`;
-      // Lines are in the order of the calls, however long the disk takes.
-      const written = last.then(async () => {
-        await file.write(line);
-      });
-      last = written.catch(() => undefined);
-      return written;
+    write(record: AuditRecord): void {
+      // Synchronous, so that a call that was answered is in the log, whatever happens to the process next.
+      writeSync(file.fd, `${JSON.stringify(record)}\n`);
     },
-    async close(): Promise<void> {
-      await last;
-      await file.close();
-    },
+    close: () => file.close(),
   };
 }

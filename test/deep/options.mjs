@@ -207,7 +207,7 @@ async function faultOf(entry, { options, where }) {
 
 async function entriesOf(dir) {
   const fw = await dist("index.node.js");
-  const { BACKEND: _, POLICY } = await dist("backends/option-schema.js");
+  const { POLICY_OPTION } = await dist("backends/option-schema.js");
   const tables = Object.assign(
     {},
     ...(await Promise.all(
@@ -373,7 +373,7 @@ async function entriesOf(dir) {
       },
       {
         name: "SandboxedBackend",
-        table: { schema: POLICY.schema },
+        table: { schema: POLICY_OPTION.schema },
         base: policy,
         call: (options) => void new fw.SandboxedBackend(new fw.MemoryBackend(), options),
       },

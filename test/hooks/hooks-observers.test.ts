@@ -1,4 +1,5 @@
 /** The audit log, the counters and the spans: what they tell, and that they cannot harm. */
+import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -152,6 +153,16 @@ describe("the audit log", () => {
     const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
     expect(lines.map((line) => (JSON.parse(line) as AuditRecord).tool)).toEqual(Array(40).fill("stat"));
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  test("as a file: a call that was answered is in it", async () => {
+    const path = join(await folder(), "audit.jsonl");
+    const ws = await open([await auditFile(path)]);
+    for (let made = 1; made <= 20; made++) {
+      await ws.call("stat", { path: "a" });
+      expect(readFileSync(path, "utf8").split("\n")).toHaveLength(made + 1);
+    }
+    await ws.close();
   });
 
   test("a link is no place for a log", async () => {

@@ -247,7 +247,7 @@ describe("an editor", () => {
       import openWorkspace",
         },
         "option": {
-          "text": "Limits of a call: bytes that it may read, hold and return, and times.",
+          "text": "The limits of one call: bytes that it may read, keep in memory and return, and times.",
           "type": "(property) WorkspaceOptions.limits?: Partial<Limits> | undefined",
         },
       }
