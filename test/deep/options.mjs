@@ -661,6 +661,8 @@ export default {
         if (
           made === undefined ||
           made.where === "preset" ||
+          // A text is a directory, the short form of all options.
+          (entry.name === "openWorkspace" && made.where === "" && typeof made.given === "string") ||
           (entry.answer === true &&
             made.where === "" &&
             (entry.name === "command line" || SAYS_NOTHING(made.given)))
