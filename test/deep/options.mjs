@@ -122,6 +122,9 @@ const shown = (path) =>
     .join("")
     .replace(/^\./u, "");
 
+/** The names of the tools of all presets. */
+const presetTools = new Set();
+
 /** One mistake in options that are right; undefined where none of this kind can be made here. */
 function mistake(random, base, place, tools) {
   const { schema, path, value, membersOnly } = place;
@@ -187,6 +190,8 @@ function mistake(random, base, place, tools) {
   }
   const given = misspelt(random, random.pick(tools));
   if (tools.includes(given) || given === "*") return undefined;
+  // A hook may also name a tool of a preset.
+  if (path[0] === "hooks" && presetTools.has(given)) return undefined;
   return { kind, where: shown(path), given, options: put(base, path, () => given) };
 }
 
@@ -253,7 +258,8 @@ async function entriesOf(dir) {
   );
   const adapter = async (file, name) => (await dist(`adapters/${file}.js`))[name];
   const { TOOL_NAMES } = await dist("schema/tool-names.js");
-  const { definePreset } = await dist("presets/index.node.js");
+  const { definePreset, PRESETS } = await dist("presets/index.node.js");
+  for (const { tools: own } of Object.values(PRESETS)) for (const { name } of own) presetTools.add(name);
   const tools = [...TOOL_NAMES];
   let calls = 0;
   const ws = await fw.openWorkspace({ backend: new fw.MemoryBackend(), root: "/w" });
