@@ -1,4 +1,7 @@
-/** The person at the terminal as an approver: `--ask` for each change, `--ask-dirs` for each directory. */
+/**
+ * Asks the person at the terminal for approvals: with `--ask` about each change, with `--ask-dirs` about each
+ * directory.
+ */
 import process from "node:process";
 import type { Approver, Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
 import { terminalApprover } from "../hooks/terminal.node.ts";
@@ -7,17 +10,17 @@ import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
 import { grantsFileOf } from "./commands/grants.ts";
 
-/** The parts of a running command that a question uses. */
+/** What a question needs of the running command. */
 export interface QuestionHost {
-  /** Runs a question while nothing else is written to the terminal. */
+  /** Runs a question while nothing else is written to the terminal, and returns its result. */
   quietly<T>(ask: () => Promise<T>): Promise<T>;
-  /** Called when the person presses Ctrl-C at a question. */
+  /** Called when the person presses Ctrl-C during a question. */
   interrupt(): void;
 }
 
 /**
- * Returns the options of the workspace by which the person is asked. Commands that only report never ask,
- * unless they say so.
+ * Returns the options of the workspace that make it ask the person. Commands that only report do not ask,
+ * except those that declare it (`asks`).
  */
 export function askingOptions(
   command: Command,
@@ -44,19 +47,20 @@ export function askingOptions(
   };
 }
 
-/** Answers that hold for later calls. */
+/** The answers that also apply to later calls. */
 const LASTING: ReadonlySet<Outcome> = new Set([
   "proceed_always",
   "proceed_always_tool",
   "proceed_always_server",
 ]);
 
-/** Commands whose one call can ask several questions: a batch, and `call`, which can call it. */
+/** The commands that can lead to several questions: `batch`, and `call`, which can call the tool `batch`. */
 const ASKS_REPEATEDLY: ReadonlySet<string> = new Set(["batch", "call"]);
 
 /**
- * Returns a question whose answers fit the command: one that asks once offers no answer for later calls; the
- * others say that such an answer ends with the command. The words replaced are those of `hooks/approvals.ts`.
+ * Returns the question with answers that suit the command. If the command asks only once, no answer for later
+ * calls is offered; otherwise the answer says that it ends with the command. The replaced words come from
+ * `hooks/approvals.ts`.
  */
 function forCommand({ name }: Command, details: Confirmation): Confirmation {
   const scopes: readonly Scope[] = ASKS_REPEATEDLY.has(name)
@@ -71,8 +75,8 @@ function forCommand({ name }: Command, details: Confirmation): Confirmation {
 const CTRL_C = "\u0003";
 
 /**
- * Reports Ctrl-C during a question. In raw mode it arrives as a byte and not as SIGINT, and the approver takes
- * it for a refusal.
+ * Calls `interrupt` when Ctrl-C is pressed during a question. The terminal is in raw mode then: Ctrl-C
+ * arrives as a byte and not as SIGINT, and the approver would take it for a refusal.
  */
 async function noticeInterrupt<T>(ask: () => Promise<T>, interrupt: () => void): Promise<T> {
   const { stdin } = process;
@@ -85,7 +89,7 @@ async function noticeInterrupt<T>(ask: () => Promise<T>, interrupt: () => void):
     return await ask();
   } finally {
     stdin.off("data", notice);
-    // Standard input that is read keeps the process alive.
+    // Reading from standard input would keep the process alive.
     stdin.pause();
   }
 }

@@ -1,4 +1,7 @@
-/** The definition of a command: data for its help, its parsing, its tool call and its exit status. */
+/**
+ * The type of a command, as data for its help, its parsing, its tool call and its exit status; and the
+ * options that commands share.
+ */
 import { tooWide } from "../mcp/arguments.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
@@ -8,36 +11,36 @@ import {
   UsageError,
 } from "../schema/command-line.node.ts";
 
-/** A tool call. */
+/** A call of a tool, with its canonical arguments. */
 export interface ToolCall {
   readonly tool: string;
   readonly args: unknown;
 }
 
-/** The output of a command that is no tool call: for people, and as JSON. */
+/** What a command prints that makes no tool call: as text, and as data for `--json`. */
 export interface Report {
   readonly text: string;
   readonly data: unknown;
-  /** True when there was nothing to do: the text goes to standard error, and the status is 1. */
+  /** True when there was nothing to do. The text is then printed to standard error, and the exit status is 1. */
   readonly nothing?: true;
 }
 
-/** A call about one of several paths, and its result. */
+/** A call for one of several paths, with its result. */
 export interface PathResult {
   readonly path: string;
   readonly call: ToolCall;
   readonly result: ToolResult;
 }
 
-/** How a command whose tool takes one path takes several: by a call for each. */
+/** How a command takes several paths although its tool takes one: by a call for each. */
 export interface SeveralPaths {
-  /** The position of the first path among the operands. */
+  /** The index, from 0, of the first path among the positional arguments. */
   readonly from: number;
-  /** Options that make no sense then. */
+  /** The options that cannot be combined with several paths. */
   readonly refuses?: readonly string[];
   /**
-   * Makes the calls and one result of those that succeeded; failures stay apart. Without it each call is
-   * made, and its result printed below its path.
+   * Makes the calls, and returns one result for those that succeeded and one for each failure. Without it the
+   * calls are made one after the other, and each result is printed below its path.
    */
   readonly merge?: (
     calls: readonly Omit<PathResult, "result">[],
@@ -45,66 +48,69 @@ export interface SeveralPaths {
   ) => Promise<readonly PathResult[]>;
 }
 
-/** The result of a search; `unknown`: it ended early without a match so far. */
+/** What a search found. `unknown`: it ended early, without a match up to there. */
 export type Outcome = "found" | "nothing" | "unknown";
 
-/** One option in the help. */
+/** One line about an option in the help. */
 export type OptionHelp = readonly [flags: string, what: string];
 
-/** One command. */
+/** A command of `filewright`. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly usage: string;
   readonly about: string;
   readonly options: OptionTable;
-  /** Aliases of its options: those of its tool, and those of well-known programs. */
+  /** Other names of its options: those of its tool, and those of well-known programs. */
   readonly aliases?: Aliases;
   readonly help: readonly OptionHelp[];
-  /** The usage line and the summary. */
+  /** Examples for the help: a command line, and what it does. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** The maximum number of positional arguments. */
+  /** The minimum and the maximum number of positional arguments. */
   readonly takes: readonly [least: number, most: number];
-  /** Returns the tool call; absent for other commands. @throws UsageError */
+  /** Returns the tool call for a command line. Absent for a command that makes none. @throws UsageError */
   readonly toCall?: (parsed: ParsedCommandLine) => ToolCall | Promise<ToolCall>;
-  /** Present where it takes several paths; `toCall` is given one of them. */
+  /** Present when the command takes several paths. `toCall` is then called for each of them. */
   readonly several?: SeveralPaths;
-  /** Returns the outcome of a search for the exit status; without it a command always finds. */
+  /**
+   * Returns what a search found, from the data of its result. It decides the exit status; a command without
+   * it always counts as `found`.
+   */
   readonly outcome?: (data: unknown) => Outcome;
-  /** Runs without a workspace; returns the exit status. */
+  /** Runs a command that needs no workspace, and returns the exit status. */
   readonly run?: (parsed: ParsedCommandLine) => Promise<number>;
-  /** True when it reports on this machine, and touches no file of the workspace. */
+  /** True when the command reports on this machine, and accesses no file of the workspace. */
   readonly aboutMachine?: true;
-  /** True when it takes no global options except `--help`. */
+  /** True when the command takes none of the global options except `--help`. */
   readonly own?: true;
-  /** True when its work on the workspace is a change, which `--ask` must approve. */
+  /** True when the command makes a change without a tool call, which `--ask` must approve. */
   readonly asks?: true;
-  /** True when its results may be longer than the screen: on a terminal they go to a pager. */
+  /** True when the result may be longer than the screen. On a terminal it is then shown in a pager. */
   readonly pages?: true;
-  /** True when it prints the text for models, also on a terminal. */
+  /** True when the command prints the text that models get, even on a terminal. */
   readonly speaksToModels?: true;
-  /** Runs on the workspace instead of making a tool call. */
+  /** Runs on an open workspace instead of making a tool call. */
   readonly report?: (ws: Workspace, parsed: ParsedCommandLine) => Promise<Report>;
 }
 
 type Values = ParsedCommandLine["values"];
 
-/** The given arguments. */
+/** Returns the arguments that have a value. */
 export const set = (args: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 
-/** A switch. */
+/** An option without a value. */
 export const flag = { type: "boolean" } as const;
 /** An option with a value. */
 export const value = { type: "string" } as const;
 /** An option that may be given several times. */
 export const values = { type: "string", multiple: true } as const;
 
-/** Returns false for a switch that turns something off. */
+/** Returns false when a switch was given that turns something off; otherwise undefined. */
 export const negated = (given: Values, name: string): false | undefined =>
   given[name] === true ? false : undefined;
 
-/** Parses the JSON value of an option. @throws UsageError */
+/** Returns the parsed JSON value of an option. @throws UsageError */
 export function jsonOf(text: string, option: string): unknown {
   try {
     return JSON.parse(text);
@@ -113,15 +119,15 @@ export function jsonOf(text: string, option: string): unknown {
   }
 }
 
-/** The options about whom to ask. Commands without questions refuse them. */
+/** The options that say who is asked, and where grants are stored. Commands that never ask refuse them. */
 const ASKING_OPTIONS: readonly string[] = ["ask", "ask-dirs", "grants-file"];
 
-/** Returns true for a command that asks the person at the terminal where an option says so. */
+/** Returns true for a command that asks the person at the terminal if an option says so. */
 function asksPeople({ toCall, asks }: Command): boolean {
   return toCall !== undefined || asks === true;
 }
 
-/** Returns the names of the shared options that a command takes. */
+/** Returns the names of the global options that a command takes. */
 export function sharedOptions(command: Command): readonly string[] {
   if (command.own === true) return ["help"];
   const names = Object.keys(GLOBAL_OPTIONS);
@@ -129,7 +135,7 @@ export function sharedOptions(command: Command): readonly string[] {
 }
 
 /**
- * Refuses the options about whom to ask, for a command without questions.
+ * Refuses options about asking for a command that never asks.
  * @throws UsageError
  */
 export function assertAsks(command: Command, { values }: ParsedCommandLine): void {
@@ -139,7 +145,7 @@ export function assertAsks(command: Command, { values }: ParsedCommandLine): voi
       throw new UsageError(`--${name} does nothing here: ${command.name} asks nobody`);
 }
 
-/** The options of every command, unless it is `own`. */
+/** The options of every command that is not `own`. */
 export const GLOBAL_OPTIONS: OptionTable = {
   root: { type: "string" },
   config: { type: "string" },
@@ -156,9 +162,9 @@ export const GLOBAL_OPTIONS: OptionTable = {
   help: { type: "boolean", short: "h" },
 };
 
-/** The option of the commands that show or call tools by the names of a preset. */
+/** The option of commands that show or call tools under the names of a preset. */
 export const PRESET_OPTION: OptionTable = { preset: value };
-/** Its help. */
+/** The help for this option. */
 export const PRESET_HELP: OptionHelp = [
   "--preset NAME",
   "another system's tool names, such as gemini or mcp (canonical)",
@@ -168,22 +174,25 @@ export const PRESET_HELP: OptionHelp = [
 export const GLOBAL_ALIASES: Aliases = { colour: "color" };
 
 /**
- * Refuses a workspace that is the whole disk or the home directory, unless the command line allows
- * it explicitly. @throws UsageError
+ * Refuses a workspace that is the whole file system or contains the home directory, unless `--yes` is given.
+ * @throws UsageError
  */
 export function assertRoot(root: string, { values }: ParsedCommandLine): void {
   const wrong = tooWide(root, values["yes"] === true);
   if (wrong !== undefined) throw new UsageError(wrong);
 }
 
-/** The exit statuses, as grep and diff use them. `nothing`: a search found nothing, or there was nothing to undo. `interrupted`: Ctrl-C. */
+/**
+ * The exit statuses, as those of grep and diff. `nothing`: a search found nothing, or there was nothing to
+ * undo. `interrupted`: the person pressed Ctrl-C.
+ */
 export const EXIT = { ok: 0, nothing: 1, error: 2, interrupted: 130 } as const;
 
-/** The statuses in the words of the help. */
+/** The text of the help about exit statuses. */
 export const EXIT_HELP =
   "0 success, 1 nothing was found (grep, glob, find) or there was nothing to undo, 2 an error, a refusal or a wrong command line, 130 interrupted.";
 
-/** The file of grants, for the commands that read it without asking. */
+/** The help for the option that names the file of grants, for commands that only read the file. */
 export const GRANTS_FILE_HELP: OptionHelp = ["--grants-file FILE", "the file of granted directories"];
 
 const ASKING_HELP: readonly OptionHelp[] = [
@@ -192,7 +201,7 @@ const ASKING_HELP: readonly OptionHelp[] = [
   GRANTS_FILE_HELP,
 ];
 
-/** The shared options of the commands that call tools. */
+/** The help for the global options. */
 export const GLOBAL_HELP: readonly OptionHelp[] = [
   ["--root DIR", "the workspace; nothing outside it is read or changed (default: .)"],
   ["--config FILE", "a JSON file with the options of openWorkspace; paths in it are relative to its folder"],
@@ -207,7 +216,7 @@ export const GLOBAL_HELP: readonly OptionHelp[] = [
   ["-h, --help", "this text"],
 ];
 
-/** Returns the help for all options of a command. */
+/** Returns the help for all options that a command takes. */
 export function optionHelp(command: Command): readonly OptionHelp[] {
   if (command.own === true) return [...command.help, ...GLOBAL_HELP.slice(-1)];
   const shared = asksPeople(command) ? GLOBAL_HELP : GLOBAL_HELP.filter((row) => !ASKING_HELP.includes(row));

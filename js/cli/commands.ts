@@ -35,7 +35,7 @@ const VERSION_COMMAND: Command = {
   },
 };
 
-/** Every command, in the order of the overview. */
+/** All commands, in the order in which the help lists them. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "demo",
@@ -105,7 +105,7 @@ export const COMMANDS: readonly Command[] = [
   completionCommand(() => COMMANDS),
 ];
 
-/** Returns the command of a name. @throws UsageError naming the nearest one */
+/** Returns the command with a name. @throws UsageError that suggests the nearest name */
 export function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);
   if (found !== undefined) return found;

@@ -1,8 +1,8 @@
-/** Generates help: purpose, usage, and examples. */
+/** Creates the texts of the help from the data of the commands: purpose, usage, options and examples. */
 import { type Command, EXIT_HELP, GLOBAL_HELP, optionHelp } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** Returns the output of `filewright --help`. */
+/** Returns the text that `filewright --help` prints. */
 export function overview(): string {
   return [
     "filewright: the filesystem that AI agents work through, from a shell.",
@@ -26,7 +26,7 @@ export function overview(): string {
   ].join("\n");
 }
 
-/** Returns the output of `filewright COMMAND --help`. */
+/** Returns the text that `filewright COMMAND --help` prints. */
 export function commandHelp(command: Command): string {
   return [
     `${command.name}: ${command.summary}`,

@@ -1,13 +1,13 @@
 /**
- * Rewords the remedies in errors for people, with commands and options.
+ * Rewords advice in the texts of tools, so that it names commands and options of the command line.
  *
- * The tools address models, with tool and argument names. Only this file converts them to
- * `filewright ls` and `--limit`; names of arguments come from the aliases of the commands.
+ * Tools write for models and name tools and arguments. This file alone replaces these by `filewright ls` and
+ * `--limit`; the options that stand for arguments come from the aliases of the commands.
  */
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** The command of each tool. */
+/** For each tool, the command that calls it. */
 export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
   read_file: "read",
   read_many_files: "cat",
@@ -32,7 +32,7 @@ export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
 
 type Sentence = readonly [tool: RegExp, command: string];
 
-/** Remedies with another wording for people; by command. */
+/** Advice that needs another wording for people, by the command that was called. */
 const REMEDIES_OF_COMMAND: Readonly<Record<string, readonly Sentence[]>> = {
   write: [[/set overwrite: ?true to replace it/u, "leave out --no-overwrite to replace it"]],
   mkdir: [
@@ -42,7 +42,7 @@ const REMEDIES_OF_COMMAND: Readonly<Record<string, readonly Sentence[]>> = {
   grep: [[/put the pattern into glob: path="([^"]*)", glob="([^"]*)"/u, "give $1 and -g '$2'"]],
 };
 
-/** Remedies of every command. */
+/** Advice of every command that needs another wording for people. */
 const COMMON_REMEDIES: readonly Sentence[] = [
   [/set regex: ?false to search (?:for )?the text as it is/u, "add -F to search for the text as it is"],
   [/set regex: ?false/u, "add -F"],
@@ -73,15 +73,15 @@ const COMMON_REMEDIES: readonly Sentence[] = [
   [/\bPut the pattern into glob\b/iu, "give it with filewright glob"],
 ];
 
-/** Quoted paths and texts must not be reworded. */
+/** Matches paths and texts in quotes, which must not be reworded. */
 const QUOTED_TEXT = /('(?:[^'\\]|\\.)*')/u;
 const IDENTIFIER = /(?<!-)\b[a-z]+(?:_[a-z]+)+\b(?:: ?true\b)?/gu;
 
-/** Rewords a text of a tool for the command line. `tool` is the one that was called. */
+/** Rewords a text of a tool for the command line. `tool` is the name of the tool that was called. */
 export function commandHint(text: string, tool?: string): string {
   const command = COMMANDS.find(({ name }) => name === COMMAND_OF_TOOL[tool ?? ""]);
   const [first = "", ...rest] = text.split("\n");
-  // Lines after the first quote files; only our own lines in brackets are reworded.
+  // Lines after the first may quote files. Of these only the tools' own notes, in brackets, are reworded.
   return [
     inCommands(first, command),
     ...rest.map((line) => (/^\[.*\]$/u.test(line) ? inCommands(line, command) : line)),
@@ -98,7 +98,10 @@ function inCommands(line: string, command: Command | undefined): string {
     .join("");
 }
 
-/** Converts a tool to its command, an argument to its option; other words stay. */
+/**
+ * Returns the command for the name of a tool, the option for the name of an argument, and any other word
+ * unchanged.
+ */
 function commandName(found: string, command: Command | undefined): string {
   const name = found.replace(/: ?true$/u, "");
   const spelt = COMMAND_OF_TOOL[name];

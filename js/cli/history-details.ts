@@ -1,9 +1,9 @@
 /**
- * The contents behind the history: the effect of each change on its files, in lines.
+ * Computes what each change in the history did to its files, in lines.
  *
- * The content before a change is its pre-image. The content after it is the pre-image of the next
- * change of the same file, or the current file; it is used only when its hash is the one that the
- * change left, since other programs write files as well.
+ * The content before a change is its pre-image in the journal. The content after it is the pre-image of the
+ * next change of the same file, or else the current file. It is used only if its hash is the one that the
+ * change left, because other programs may have written the file.
  */
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { createHash } from "node:crypto";
@@ -17,19 +17,19 @@ import { texts } from "../tools/lib/shared.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_PATHS } from "../tools/undo.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
 
-/** The effect of a change on one path. */
+/** What a change did to one path. */
 interface FileDetail {
   readonly path: string;
-  /** Line counts; absent when the contents are unknown, or no text. */
+  /** The number of added lines; absent when a content is not known, or is not text. */
   readonly added?: number;
   readonly removed?: number;
-  /** A unified diff, with the counts. */
+  /** The unified diff; present with the counts. */
   readonly diff?: string;
-  /** A description, when there is no diff. */
+  /** A description in words; present when there is no diff. */
   readonly what?: string;
 }
 
-/** The effects of a change. */
+/** What a change did to all of its paths. */
 export interface ChangeDetail {
   readonly call_id: string;
   readonly files: readonly FileDetail[];
@@ -43,14 +43,14 @@ interface Details {
   readonly changes: readonly ChangeDetail[];
 }
 
-/** Returns the effects of these changes, in their order. */
+/** Returns what these changes did, in the order of `callIds`. */
 export async function detailsOf(ws: Workspace, callIds: readonly string[]): Promise<readonly ChangeDetail[]> {
   const [tool] = toolsFor(ws, DETAILS);
   const result = await (tool as ToolDefinition).execute({ call_ids: callIds });
   return result.ok ? (result.data as Details).changes : callIds.map((call_id) => ({ call_id, files: [] }));
 }
 
-/** A tool of the command line only: models do not get it. */
+/** A tool that only the command line has; models cannot call it. */
 const DETAILS: Preset = (() => {
   const schema = object({ call_ids: texts("Ids of changes.") }, ["call_ids"]);
   const listing = historyTool(true);
@@ -70,7 +70,7 @@ const DETAILS: Preset = (() => {
   return presetOf(details as unknown as Tool, "history");
 })();
 
-/** Returns a preset of one tool under its own names, for a command that calls it as a person. */
+/** Returns a preset that consists of one tool, for a command that calls the tool for a person. */
 export function presetOf(tool: Tool, command: string): Preset {
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
   const expand = (args: unknown): CanonicalCall => ({
@@ -94,7 +94,7 @@ async function compare(ids: readonly string[], call: Call): Promise<readonly Cha
     known.set(id, found);
     return found;
   };
-  /** Returns the content that a change left; undefined when it is not known for certain. */
+  /** Returns the content that a change left at a path; undefined when it is not certain. */
   const leftBy = async (index: number, { path, after }: Restored): Promise<Uint8Array | undefined> => {
     if (after === null) return EMPTY_BYTES;
     if (after?.hash === undefined || (after.size ?? 0) > MAX_COMPARED_BYTES) return undefined;
@@ -104,7 +104,7 @@ async function compare(ids: readonly string[], call: Call): Promise<readonly Cha
   };
   const nextContent = async (index: number, path: string): Promise<Uint8Array | undefined> => {
     const shown = call.display(path);
-    // The list is newest first, so the following change precedes this one.
+    // The list begins with the newest change, so the next change is before this one in it.
     for (const later of all.slice(0, index).reverse()) {
       if (!(later as PastCall).paths.includes(shown)) continue;
       const found = (await restoredBy(later.callId)).find((one) => one.path === path);

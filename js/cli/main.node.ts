@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * The `filewright` command: the tools from a shell, for people and for scripts.
+ * The program `filewright`: the tools for people and scripts in a shell.
  *
- * Loads only the modules that a command needs: a client that starts a server must not wait for the
- * rest.
+ * It loads only the modules that the command needs, because a client that starts a server must not wait for
+ * the others.
  */
 import process from "node:process";
 import { limitHeapGrowth } from "../mcp/lean.ts";

@@ -1,30 +1,30 @@
-/** Shows the progress of long work on a terminal's standard error; removed when it ends. */
+/** Shows the progress of long work on standard error, if that is a terminal, and removes it at the end. */
 import process from "node:process";
 import type { CallOptions } from "../workspace/index.ts";
 
-/** The time before progress is shown. Milliseconds. */
+/** The time in milliseconds before the progress of a call is first shown. */
 const PROGRESS_DELAY_MS = 400;
 const REDRAW_INTERVAL_MS = 100;
 
-/** A progress display. */
+/** Shows the progress of one call. */
 export interface ShownProgress {
   readonly onProgress?: CallOptions["onProgress"];
-  /** Hides the progress while a person is asked, because it would overwrite the question. */
+  /** Runs `ask` while no progress is shown, because it would overwrite a question to the person. */
   quietly<T>(ask: () => Promise<T>): Promise<T>;
   end(): void;
 }
 
-/** The counts of running work, as far as it has any. */
+/** The counts of running work, if it reports any. */
 interface Counts {
   readonly done?: number;
   readonly total?: number | undefined;
-  /** A further count, such as that of the matches found. */
+  /** A further count as text, such as the number of matches. */
   readonly message?: string | undefined;
 }
 
 /**
- * Returns one line about running work: its name, the number of finished files when known, what
- * else is counted, and the elapsed time.
+ * Returns one line about running work: its name, the number of finished files if known, the further count,
+ * and the elapsed time.
  */
 export function progressLine(what: string, { done, total, message }: Counts, milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
@@ -36,7 +36,10 @@ export function progressLine(what: string, { done, total, message }: Counts, mil
   ].join(" · ");
 }
 
-/** Shows the progress of `what`; `end` removes it. Does nothing without a terminal, or when `quiet`. */
+/**
+ * Shows the progress of work named `what` until `end` is called. Shows nothing without a terminal, or when
+ * `quiet`.
+ */
 export function showProgress(what: string, quiet: boolean): ShownProgress {
   const { stderr } = process;
   if (quiet || stderr.isTTY !== true || process.env["TERM"] === "dumb")

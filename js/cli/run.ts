@@ -1,4 +1,4 @@
-/** Runs one command: from a command line to an exit status. */
+/** Runs one command, from its command line to its exit status. */
 import { resolve } from "node:path";
 import process from "node:process";
 import { auditFile } from "../hooks/audit-file.node.ts";
@@ -44,7 +44,7 @@ import { type ShownProgress, showProgress } from "./progress.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { commandHint } from "./hints.ts";
 
-/** Reports that may contain a diff. */
+/** The reports that may contain a diff, which is coloured. */
 const DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
 
 /**
@@ -75,7 +75,7 @@ export async function main([name, ...rest]: readonly string[]): Promise<number> 
 
 async function run(command: Command, argv: readonly string[]): Promise<number> {
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
-  // Every command parses --preset, so that the refusal can name the commands that take it.
+  // The option --preset is parsed for every command, so that the error can say which commands take it.
   const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: value };
   const options = { ...command.options, ...(command.own === true ? help : everywhere) };
   const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
@@ -115,12 +115,12 @@ async function callTool(command: Command, parsed: ParsedCommandLine): Promise<nu
     ...(where.length === 1 && where[0]?.access === "write"
       ? { root: resolve(where[0].path) }
       : { roots: where.map(({ path, access }) => ({ path: resolve(path), access })) }),
-    // Other commands call the canonical tool; `call` and `tools` use the preset.
+    // Only `call` and `tools` use the tools of the preset; other commands call canonical tools.
     preset: presetIn(command, parsed, workspace.preset as PresetName | undefined),
     findFiles: workspace.findFiles ?? true,
-    // The process ends before a second search could use an index.
+    // No index is built, because the process ends before another search could use it.
     index: workspace.index ?? "off",
-    // The person has seen the file elsewhere; this process has read nothing.
+    // The guard is off: this process has read no files, and the person may know them from elsewhere.
     guard: workspace.guard ?? "off",
     ...askingOptions(command, parsed, workspace, {
       quietly: (ask) => progress?.quietly(ask) ?? ask(),
@@ -177,8 +177,8 @@ async function callTool(command: Command, parsed: ParsedCommandLine): Promise<nu
 }
 
 /**
- * The settings that commands take; `--limit` of a command is its output limit, not one of the
- * workspace.
+ * Returns the flags that are settings of the workspace. `--limit` of a command is not one of them: it limits
+ * the results.
  */
 function settingFlags({ values }: ParsedCommandLine): SettingFlags {
   const { config, rules, agent } = values;
@@ -186,8 +186,8 @@ function settingFlags({ values }: ParsedCommandLine): SettingFlags {
 }
 
 /**
- * Returns the working directories: the command line's, otherwise those of the config file,
- * otherwise the current one.
+ * Returns the roots of the workspace: those of the command line, or else those of the config file, or else
+ * the current directory.
  */
 function wanted({ values }: ParsedCommandLine, configured: readonly ServedRoot[]): readonly ServedRoot[] {
   const { root } = values;
@@ -195,7 +195,10 @@ function wanted({ values }: ParsedCommandLine, configured: readonly ServedRoot[]
   return [{ path: String(root ?? "."), access: "write" }];
 }
 
-/** @throws UsageError for a command that has no tool of a preset to name */
+/**
+ * Returns the preset whose tools the command uses. @throws UsageError when a preset is given for a command
+ * that uses no tools of one
+ */
 function presetIn(
   command: Command,
   { values }: ParsedCommandLine,
@@ -213,7 +216,7 @@ function firstSentence(text: string): string {
   return text.split(/(?<=\.)\s/u)[0] ?? text;
 }
 
-/** Runs a command line, reports its errors as text, and sets the exit status. */
+/** Runs a command line, prints its errors, and sets the exit status of the process. */
 export async function start(argv: readonly string[]): Promise<void> {
   surviveBrokenPipes();
   try {
@@ -226,7 +229,7 @@ export async function start(argv: readonly string[]): Promise<void> {
       printError(`filewright: ${commandHint(error.message)}`);
       process.exitCode = EXIT.error;
     } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
-      // A system error, such as a used port: its message suffices without a stack.
+      // An error of the system, such as a port that is in use. Its message suffices, so no stack is printed.
       printError(`filewright: ${error.message}`);
       process.exitCode = EXIT.error;
     } else throw error;

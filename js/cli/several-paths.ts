@@ -1,4 +1,4 @@
-/** Calls a tool that takes one path for each of several. */
+/** Makes several calls of a tool that takes one path, for a command line with several paths. */
 import { grep } from "../tools/grep.ts";
 import { grepText } from "../tools/grep/text.ts";
 import { OWN_NAMES } from "../tools/lib/tool.ts";
@@ -7,7 +7,10 @@ import type { ToolResult } from "../workspace/index.ts";
 import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
 import { type ParsedCommandLine, UsageError } from "../schema/command-line.node.ts";
 
-/** Returns the calls of a command line with several paths; undefined for any other. @throws UsageError */
+/**
+ * Returns the calls for a command line with several paths; undefined for any other command line. @throws
+ * UsageError
+ */
 export async function callsOfPaths(
   command: Command,
   { positionals, values }: ParsedCommandLine,
@@ -40,7 +43,10 @@ export async function runEach(
 
 const isCancelled = (result: ToolResult): boolean => !result.ok && result.error.code === "CANCELLED";
 
-/** Searches path after path as one search: its limit and its counts are those of all paths together. */
+/**
+ * Searches the paths one after the other, and returns the result as that of one search: the limit and the
+ * counts apply to all paths together.
+ */
 export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, run) => {
   const [first] = calls as [(typeof calls)[number]];
   const given = first.call.args as Record<string, unknown>;
@@ -50,7 +56,7 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   let left = args.max_results;
   let duration = 0;
   for (const [index, one] of calls.entries()) {
-    // Once the limit is used up, a search for one match shows whether there are more.
+    // When the limit is reached, one more match is searched for, to know whether there are more.
     const limit = Math.max(1, left);
     const { path } = one.call.args as { readonly path: string };
     const result = await run({ ...one.call, args: { ...given, path, max_results: limit } });
@@ -70,7 +76,7 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   }
   if (searched.length === 0) return failed;
   const data = merged(searched);
-  // Only a search of one path can be continued.
+  // No cursor is shown, because only a search of one path can be continued.
   const names = {
     ...OWN_NAMES,
     argument: (name: string) => (name === "cursor" ? undefined : OWN_NAMES.argument(name)),
@@ -83,12 +89,12 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
 
 const resultsOf = ({ matches, files, counts }: GrepData): number => (matches ?? files ?? counts ?? []).length;
 
-/** A search that stops before the last path. */
+/** Returns the data of a search that ended before the last path. */
 function unfinished(data: GrepData): GrepData {
   return { ...data, truncated: true, complete: false };
 }
 
-/** A search whose results have no room. */
+/** Returns the data with counts only, for a search whose results exceed the limit. */
 function withoutResults(data: GrepData): GrepData {
   const { matches, files, counts, ...summary } = data;
   const none = matches !== undefined ? { matches: [] } : files !== undefined ? { files: [] } : { counts: [] };
@@ -96,7 +102,7 @@ function withoutResults(data: GrepData): GrepData {
   return { ...summary, ...none, ...more } as GrepData;
 }
 
-/** How certain it is that files were seen as they are, the least first. */
+/** How certain a search is to have seen the current files, least certain first. */
 const FRESHNESS = ["watch", "sweep", "scan"] as const;
 
 function merged(all: readonly GrepData[]): GrepData {

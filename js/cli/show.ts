@@ -1,6 +1,6 @@
 /**
- * Prints the result of a call in the requested form, and returns the exit status. Output longer than the
- * screen goes to a pager, as git does.
+ * Prints the result of a call in the requested form, and returns the exit status. Output that is longer than
+ * the screen is shown in a pager, as git does.
  */
 import type { ToolResult } from "../workspace/index.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -15,9 +15,9 @@ import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 
 /**
- * Prints the results of several paths: one that is made of all of them, or each below its path. Failures go
- * to standard error, and make the exit status that of an error, unless only that was asked. As JSON separate
- * results are a list.
+ * Prints the results for several paths: one merged result, or each below its path. Failures are printed to
+ * standard error and make the exit status that of an error. With `--json` separate results are printed as a
+ * list.
  */
 export async function showPaths(
   command: Command,
@@ -31,7 +31,8 @@ export async function showPaths(
     return results.every(({ result }) => result.ok) ? EXIT.ok : EXIT.error;
   }
   const succeeded = results.filter(({ result }) => result.ok);
-  // Where there is nothing else, a script reads the first failure.
+  // If all calls failed, the first failure is printed as the result, so that a script that reads JSON gets
+  // it.
   const shown = succeeded.length === 0 ? results.slice(0, 1) : succeeded;
   const failed = results.filter((one) => !shown.includes(one));
   let status: number = EXIT.ok;
@@ -48,7 +49,7 @@ export async function showPaths(
   return failed.length > 0 && !isAnswered ? EXIT.error : status;
 }
 
-/** Prints the result; returns the exit status. */
+/** Prints a result, and returns the exit status. */
 export async function show(
   command: Command,
   call: ToolCall,
@@ -63,7 +64,7 @@ export async function show(
   } else if (values["jsonl"] === true) printJsonLines(result.ok ? result.data : result);
   else if (values["json"] === true) printJson(result);
   else if (!result.ok) printError(told);
-  // A script that reads results gets no notice about an empty result, which is for people.
+  // A notice that nothing was found is for people, so it does not appear among results that a script reads.
   else if (outcome !== "found") printNote(told);
   else {
     const text =
@@ -75,25 +76,32 @@ export async function show(
   return outcome === "found" ? EXIT.ok : outcome === "nothing" ? EXIT.nothing : EXIT.error;
 }
 
-/** -F exits at once when the text fits, -R shows colours, -X leaves the text on the screen. */
+/**
+ * The pager without `PAGER`. -F ends it at once when the text fits on the screen, -R shows colours, -X leaves
+ * the text on the screen.
+ */
 const DEFAULT_PAGER = "less -FRX";
-/** The exit status of a shell for an unknown command. */
+/** The exit status with which a shell reports an unknown command. */
 const NO_COMMAND = 127;
 
-/** Shows a text in the pager; returns false when it fits on the screen, or there is no pager. */
+/**
+ * Shows a text in the pager. Returns false, and shows nothing, when the text fits on the screen or there is
+ * no pager.
+ */
 export async function page(text: string): Promise<boolean> {
   const { rows = 24, columns = 80 } = process.stdout;
   if (rowsOf(text, columns) < rows) return false;
   const wanted = process.env["PAGER"] ?? DEFAULT_PAGER;
   if (wanted.trim() === "" || wanted.trim() === "cat") return false;
   return new Promise<boolean>((resolve) => {
-    // PAGER may contain arguments and is the user's own setting, so a shell runs it, as usual.
+    // PAGER is the user's own setting and may contain arguments, so it is run by a shell, as other programs
+    // do.
     const child = spawn(wanted, {
       shell: true,
       stdio: ["pipe", "inherit", "ignore"],
       env: { ...process.env, LESS: process.env["LESS"] ?? "FRX" },
     });
-    // Ctrl-C within the pager is handled by the pager.
+    // Ctrl-C is meant for the pager while it runs.
     const ignore = (): void => {};
     process.on("SIGINT", ignore);
     const end = (shown: boolean): void => {
@@ -102,13 +110,13 @@ export async function page(text: string): Promise<boolean> {
     };
     child.once("error", () => end(false));
     child.once("close", (status) => end(status !== NO_COMMAND));
-    // The user may quit before everything is written.
+    // The person may close the pager before the whole text is written.
     child.stdin.on("error", ignore);
     child.stdin.end(text.endsWith("\n") ? text : `${text}\n`);
   });
 }
 
-/** Returns the number of screen rows of a text. */
+/** Returns the number of rows that a text takes on a screen with this many columns. */
 function rowsOf(text: string, columns: number): number {
   return text
     .split("\n")

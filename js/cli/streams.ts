@@ -1,4 +1,7 @@
-/** Reads the input of commands and writes their output: lines, JSON, tables; colour only on a terminal. */
+/**
+ * Reads the input of commands, and writes their output: lines, JSON and tables. Colour is used only on a
+ * terminal.
+ */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
 import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
@@ -7,7 +10,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { UsageError } from "../schema/command-line.node.ts";
 
-/** Ends the program quietly when the reader closes the pipe (`| head`). */
+/** Ends the program without an error message when the reader of its output closes the pipe, as `| head` does. */
 export function surviveBrokenPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -17,25 +20,28 @@ export function surviveBrokenPipes(): void {
   }
 }
 
-/** Writes lines to standard output. */
+/** Writes a text to standard output, with a final line feed. */
 export function print(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** Writes an error to standard error. */
+/** Writes an error message to standard error. */
 export function printError(text: string): void {
   process.stderr.write(`${styled("bad", text, process.stderr)}\n`);
 }
 
-/** Formats a value as JSON. */
+/** Writes a value to standard output as indented JSON. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** The names of lists in results, of which each item is printed on a line of its own. */
+/** The names of lists in the data of results. With JSON Lines each of their items is printed on its own line. */
 const LISTS = ["matches", "entries", "counts", "results", "grants", "rows"] as const;
 
-/** Formats a value as JSON, one line for each item of a list in it; then the rest. */
+/**
+ * Writes a value to standard output as JSON Lines: each item of its list on its own line, then the other
+ * fields on one.
+ */
 export function printJsonLines(value: unknown): void {
   if (Array.isArray(value)) {
     for (const item of value) print(JSON.stringify(item));
@@ -57,14 +63,14 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Returns the text of a result, with colours for a diff. */
+/** Returns the text of a result, in colour if it is a diff. */
 export function textOf(tool: string, result: ToolResult): string {
   return DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text;
 }
 
 /**
- * Returns the text of a result; of a comparison the diff itself, which has the line endings of the
- * files, as `git apply` needs.
+ * Returns the text of a result. For a comparison this is the diff of the data, which has the line endings of
+ * the files, as `git apply` needs them.
  */
 function patchText(tool: string, { text, data }: ToolResult): string {
   const { diff } = (data ?? {}) as { readonly diff?: unknown };
@@ -72,10 +78,10 @@ function patchText(tool: string, { text, data }: ToolResult): string {
   return isDiff ? diff.replace(/\n$/u, "") : text;
 }
 
-/** Tools whose text may contain a diff. */
+/** The tools whose text may contain a diff. */
 const DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"]);
 
-/** Adds the usual colours to the lines of a diff. */
+/** Returns the text with colours for the lines of a diff, if output is coloured. */
 export function colourDiff(text: string): string {
   if (!colours(process.stdout)) return text;
   return diffLinesOf(text.split("\n"))
@@ -88,7 +94,7 @@ export function colourDiff(text: string): string {
     .join("\n");
 }
 
-/** The styles of the lines of a diff, and of their changed words. */
+/** The styles of the kinds of lines in a diff, and of the changed words in them. */
 const STYLES: Readonly<Partial<Record<DiffLine["kind"], { readonly line: Style; readonly word: Style }>>> = {
   file: { line: "strong", word: "strong" },
   hunk: { line: "place", word: "place" },
@@ -96,15 +102,18 @@ const STYLES: Readonly<Partial<Record<DiffLine["kind"], { readonly line: Style; 
   removed: { line: "bad", word: "badWord" },
 };
 
-/** Returns the width of standard output, in columns; undefined when it is no terminal. */
+/** Returns the number of columns of the terminal; undefined when standard output is not a terminal. */
 function widthOfOutput(): number | undefined {
   return process.stdout.isTTY === true ? process.stdout.columns : undefined;
 }
 
-/** Returns the width of a text in code points: names are escaped before. */
+/** Returns the length of a text in code points. Names have been escaped before. */
 const lengthOf = (text: string): number => [...text].length;
 
-/** Formats rows as lines: columns as wide as their content, the last one truncated at the terminal's width. */
+/**
+ * Returns the rows as lines of text, with columns as wide as their content. On a terminal the last column is
+ * truncated at its width.
+ */
 export function tableOf(
   rows: readonly (readonly string[])[],
   width: number | undefined = widthOfOutput(),

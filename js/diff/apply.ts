@@ -1,4 +1,4 @@
-/** Applies patches to texts in memory, also where the caller compares the lines. */
+/** Applies patches to texts in memory. The caller can supply the function that compares lines. */
 import { textEngine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { toUtf8 } from "../engine/wire/bytes.ts";
@@ -13,18 +13,18 @@ import {
 
 /** How a patch is applied. */
 export interface ApplyPatchOptions {
-  /** Context lines that may differ, 0 to 3. Default 0: all lines must be there. */
+  /** The number of context lines that may differ, 0 to 3. Default 0: all context lines must match. */
   readonly fuzzFactor?: number | undefined;
   /**
    * With true (default), a line of the patch also matches a line that differs only in its line ending, and a
    * new line gets the line ending of its neighbours. With false, CR is an ordinary character.
    */
   readonly autoConvertLineEndings?: boolean | undefined;
-  /** Decides if a line of the text matches a line of the patch. Default: `===`. */
+  /** Returns true when a line of the text matches a line of the patch. Default: `===`. */
   readonly compareLine?: CompareLine | undefined;
 }
 
-/** The source and destination of texts. */
+/** How the texts of several files are loaded and stored. */
 export interface ApplyPatchesOptions extends ApplyPatchOptions {
   loadFile(index: StructuredPatch, callback: (error: unknown, text: string) => void): void;
   patched(index: StructuredPatch, text: string | false, callback: (error?: unknown) => void): void;
@@ -33,10 +33,7 @@ export interface ApplyPatchesOptions extends ApplyPatchOptions {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/**
- * Returns the patched text, or false when the patch does not match. @throws Error for a patch of
- * several files
- */
+/** Returns the patched text; false when the patch does not match. @throws Error for a patch of several files */
 export function applyPatch(
   source: string,
   patch: string | StructuredPatch | readonly StructuredPatch[],
@@ -50,12 +47,13 @@ export function applyPatch(
   if (patches.length > 1) throw new Error("applyPatch only works with a single input.");
   const hunks = patches[0]?.hunks ?? [];
   if (!hunks.some(({ lines }) => lines.some((line) => /^[+-]/u.test(line)))) return source;
-  // The engine accepts a last line with another line ending; here the fuzz decides about it.
+  // The engine accepts a last line with another line ending. As in jsdiff, this is only accepted here with
+  // fuzz.
   if (fuzzFactor === 0 && source.endsWith("\n") && hasNoEnd(hunks.at(-1)?.lines ?? [], "-")) return false;
   const found = compareLine === undefined ? hunks : asInText(source, hunks, compareLine);
   if (found === undefined) return false;
-  // The engine treats CR at the end of a line as part of the line ending. A CR that is text is replaced
-  // by another character meanwhile.
+  // The engine treats a CR before the line feed as part of the line ending. Where it is text, it is replaced
+  // by an unused character while the patch is applied.
   const held = unused(source, found);
   const hold = autoConvertLineEndings ? heldAtEnd : (line: string) => line.replaceAll("\r", held);
   const kept = found.map((hunk) => ({
@@ -67,21 +65,21 @@ export function applyPatch(
   return made === false ? false : made.replaceAll(held, "\r");
 }
 
-/** Returns true when a line with this mark is declared to have no line ending. */
+/** Returns true when a note after a line with this mark says that it has no line ending. */
 function hasNoEnd(lines: readonly string[], mark: string): boolean {
   return lines.some((line, at) => line.startsWith(mark) && lines[at + 1]?.startsWith("\\") === true);
 }
 
 /**
- * A line that ends with CR and has no line ending, in a patch whose own lines end with LF: the CR
- * is text.
+ * Returns the line with its final CR replaced by `held` when that CR is text: when the line has no line
+ * ending, in a patch whose own lines end with LF.
  */
 function heldAtEnd(line: string, next: string, held: string): string {
   const isText = line.startsWith("+") && next.startsWith("\\") && !next.endsWith("\r");
   return isText ? line.replace(/\r$/u, held) : line;
 }
 
-/** Returns a private-use character that none of the texts contains. */
+/** Returns a character for private use that does not occur in the texts. */
 function unused(source: string, hunks: readonly StructuredPatchHunk[]): string {
   const isUsed = (one: string): boolean =>
     source.includes(one) || hunks.some(({ lines }) => lines.some((line) => line.includes(one)));
@@ -103,7 +101,7 @@ function applied(source: string, patch: string, fuzz: number): string | false {
   }
 }
 
-/** Applies a patch of several files, one after the other. */
+/** Applies a patch of several files, one file after the other. */
 export function applyPatches(patch: string | readonly StructuredPatch[], options: ApplyPatchesOptions): void {
   const patches = typeof patch === "string" ? parsePatch(patch) : patch;
   const go = (at: number): void => {
@@ -126,7 +124,7 @@ export function applyPatches(patch: string | readonly StructuredPatch[], options
   go(0);
 }
 
-/** Returns true when a line of the text equals the one of the patch. `lineNumber` is 1-based. */
+/** Returns true when a line of the text equals a line of the patch. `lineNumber` counts from 1. */
 export type CompareLine = (
   lineNumber: number,
   line: string,
@@ -135,9 +133,9 @@ export type CompareLine = (
 ) => boolean;
 
 /**
- * Returns the hunks with the lines of the text, at the matching positions: the one in the header,
- * shifted as the hunk before, or else the only match after that hunk. Undefined for none or
- * several.
+ * Returns the hunks with their lines replaced by the matching lines of the text. A hunk matches at the line
+ * in its header plus the shift of the hunk before, or else at the only other place after that hunk. Returns
+ * undefined when a hunk matches nowhere, or in several places.
  */
 function asInText(
   source: string,

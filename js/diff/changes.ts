@@ -1,8 +1,11 @@
-/** The differences between texts as a list of parts: by lines, words, characters and other tokens. */
+/** Compares texts and returns the differences as a list of parts: by lines, words, characters or other tokens. */
 import { textEngine } from "../engine/current.ts";
 import { type Bounds, edits, ofHunks, type ChangedRun, stretches } from "./tokens.ts";
 
-/** A part of a text. `count` is in tokens: lines, words or characters. */
+/**
+ * A part of a text: it is in both texts, was added, or was removed. `count` is the number of its tokens
+ * (lines, words or characters).
+ */
 export interface ChangeObject<T = string> {
   readonly value: T;
   readonly count: number;
@@ -10,20 +13,23 @@ export interface ChangeObject<T = string> {
   readonly removed: boolean;
 }
 
-/** Receives a result later; undefined when a limit was exceeded. */
+/** Receives the result in a later turn of the event loop; undefined when a limit was exceeded. */
 export type Callback<T> = (result: T) => void;
 
-/** The limits of the search, and its callback. */
+/** The limits of a comparison, and its callback. */
 export interface SearchOptions<T = ChangeObject[]> extends Bounds {
   /** Receives the result later; the call itself then returns undefined. */
   readonly callback?: Callback<T> | undefined;
 }
 
-/** How tokens are compared. */
+/** How tokens are compared, and how changes are returned. */
 export interface TokenOptions<T = ChangeObject[]> extends SearchOptions<T> {
-  /** Ignore case. */
+  /** True to ignore case. Default false. */
   readonly ignoreCase?: boolean | undefined;
-  /** Return one change per token, without merging neighbours of the same kind. */
+  /**
+   * True to return each token as a change of its own. Default false: neighbouring tokens with the same kind
+   * of change are one.
+   */
   readonly oneChangePerToken?: boolean | undefined;
 }
 
@@ -39,14 +45,14 @@ export interface LineOptions<T = ChangeObject[]> extends TokenOptions<T> {
   readonly ignoreNewlineAtEof?: boolean | undefined;
 }
 
-/** The return value of a call: undefined with a callback, and possibly with a limit. */
+/** The type of a call's result: undefined with a callback; may also be undefined when a limit is given. */
 export type DiffResult<T, O> = O extends ((...given: never[]) => unknown) | { readonly callback: Callback<T> }
   ? undefined
   : O extends { readonly maxEditLength: number } | { readonly timeout: number }
     ? T | undefined
     : T;
 
-/** Compares line by line; each value ends with its line ending. */
+/** Compares two texts line by line. Each line includes its line ending. */
 export function diffLines<O extends LineOptions | Callback<ChangeObject[]> = LineOptions>(
   before: string,
   after: string,
@@ -76,7 +82,7 @@ export function diffLines<O extends LineOptions | Callback<ChangeObject[]> = Lin
   }) as DiffResult<ChangeObject[], O>;
 }
 
-/** Compares word by word; whitespace and each line ending are words of their own. */
+/** Compares two texts word by word. White space and each line ending count as words. */
 export function diffWordsWithSpace<O extends TokenOptions | Callback<ChangeObject[]> = TokenOptions>(
   before: string,
   after: string,
@@ -90,7 +96,7 @@ export function diffWordsWithSpace<O extends TokenOptions | Callback<ChangeObjec
   >;
 }
 
-/** Compares character by character (code points). */
+/** Compares two texts character by character, that is, by code points. */
 export function diffChars<O extends TokenOptions | Callback<ChangeObject[]> = TokenOptions>(
   before: string,
   after: string,
@@ -100,17 +106,17 @@ export function diffChars<O extends TokenOptions | Callback<ChangeObject[]> = To
   return answer(given, () => changes([...before], [...after], same, given)) as DiffResult<ChangeObject[], O>;
 }
 
-/** The letters and digits of a word: Latin ones, as in jsdiff. */
+/** The letters and digits of which words consist, as a part of a regular expression: Latin ones, as in jsdiff. */
 export const LETTERS =
   "a-zA-Z0-9_\\u{AD}\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2C6}\\u{2C8}-\\u{2D7}\\u{2DE}-\\u{2FF}\\u{1E00}-\\u{1EFF}";
 const WORDS_WITH_SPACE = new RegExp(`\\r?\\n|[${LETTERS}]+|[^\\S\\n\\r]+|[^${LETTERS}]`, "gu");
 
-/** Options, or a callback in their place. */
+/** Returns the options of a call, which may be given as a callback alone. */
 export function optionsOf<O extends SearchOptions<never>>(options: unknown): O {
   return (typeof options === "function" ? { callback: options } : (options ?? {})) as O;
 }
 
-/** Returns the result, or undefined when the callback gets it in a later turn. */
+/** Returns the result; with a callback it is passed to that in a later turn, and undefined is returned. */
 export function answer<T>(
   { callback }: { readonly callback?: Callback<never> | undefined },
   work: () => T,
@@ -120,7 +126,7 @@ export function answer<T>(
   return undefined;
 }
 
-/** Returns the changes between two lists of tokens that are compared by their keys. */
+/** Returns the changes between two lists of tokens. Tokens are equal when their keys are. */
 export function changes(
   olds: readonly string[],
   news: readonly string[],
@@ -133,7 +139,10 @@ export function changes(
   return list === undefined ? undefined : valued(list, olds, news, options, join);
 }
 
-/** Adds the values to parts; common parts have the new side's text, or the one that `kept` selects. */
+/**
+ * Returns the parts with their values. A part in both texts has the value of the new text, or the one that
+ * `kept` chooses.
+ */
 export function valued<Token, Value>(
   list: readonly ChangedRun[],
   olds: readonly Token[],
@@ -159,27 +168,30 @@ export function valued<Token, Value>(
   return made;
 }
 
-/** Uses a token as its own key. */
+/** Returns the token itself, for comparisons without a separate key. */
 export function same(token: string): string {
   return token;
 }
 
-/** Concatenates tokens. */
+/** Returns the tokens joined to a text. */
 export function joined(tokens: readonly string[]): string {
   return tokens.join("");
 }
 
-/** Replaces CRLF by LF. */
+/** Returns the text with every CRLF replaced by LF. */
 export function plain(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** Returns lines with their line endings; no empty one after the last. */
+/**
+ * Returns the lines of a text with their line endings. A line ending at the end of the text begins no further
+ * line.
+ */
 export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
 }
 
-/** Returns lines and line endings, each as a token; an empty line is none. */
+/** Returns lines and line endings as separate tokens. Empty lines yield no token. */
 function linesAndEnds(text: string): string[] {
   return text.split(/(\r\n|\n)/u).filter((token) => token !== "");
 }

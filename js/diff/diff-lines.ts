@@ -1,13 +1,19 @@
-/** Classifies the lines of a unified diff, and marks the changed words of changed lines. */
+/** Finds out what each line of a unified diff is, and which words of a changed line differ. */
 import { diffWordsWithSpace } from "./changes.ts";
 import { HUNK_NUMBERS } from "./parse.ts";
 
-/** One line of a diff, or of a text around it. */
+/** One line of a diff, or of text around it. */
 export interface DiffLine {
   readonly text: string;
-  /** `file`: a header outside hunks; `other`: a line that belongs to no diff. */
+  /**
+   * `file`: a header before the hunks; `note`: a line that begins with a backslash; `other`: a line that
+   * belongs to no diff.
+   */
   readonly kind: "file" | "hunk" | "added" | "removed" | "kept" | "note" | "other";
-  /** The line in parts, where a line with most of its words took its place or had it. */
+  /**
+   * The line in parts, of which some differ. Present when the line was replaced by one with most of the same
+   * words, or replaces one.
+   */
   readonly parts?: readonly LinePart[];
 }
 
@@ -17,18 +23,22 @@ interface LinePart {
   readonly changed: boolean;
 }
 
-/** Longer lines are not compared by words. */
+/** The length in UTF-16 units above which a line is not compared by words. */
 const MAX_LINE_LENGTH = 1000;
-/** Further pairs of lines are not compared by words. */
+/** The maximum number of pairs of lines that are compared by words. */
 const MAX_PAIRS = 1000;
-/** Lines with a smaller share in common are different lines; their words are not compared. */
+/**
+ * The minimum share of a pair's text that both lines have. Below it they are different lines, whose words are
+ * not marked.
+ */
 const MIN_COMMON = 0.4;
 
-/** Returns the lines of a text that contains unified diffs. */
+/** Returns the lines of a text that may contain unified diffs. */
 export function diffLinesOf(lines: readonly string[]): readonly DiffLine[] {
   let [removed, added] = [0, 0];
   const known = lines.map((text): DiffLine => {
-    // The counts of a hunk tell its lines: a removed line may read like a header.
+    // The counts in the hunk's header tell how many lines belong to it, because a removed line may look like
+    // a header.
     if (removed > 0 || added > 0) {
       if (text.startsWith("+")) added -= 1;
       else if (text.startsWith("-")) removed -= 1;
@@ -51,7 +61,7 @@ export function diffLinesOf(lines: readonly string[]): readonly DiffLine[] {
 
 const KINDS: Readonly<Record<string, DiffLine["kind"]>> = { "+": "added", "-": "removed", "\\": "note" };
 
-/** Adds the parts of lines that were changed one by one: as many removed as added after them. */
+/** Adds the parts of lines that replace each other: where as many lines are added as were removed before them. */
 function withParts(lines: readonly DiffLine[]): readonly DiffLine[] {
   const all = [...lines];
   let pairs = 0;
@@ -77,7 +87,7 @@ function runFrom(lines: readonly DiffLine[], start: number, kind: DiffLine["kind
   return end - start;
 }
 
-/** Returns the parts of two lines, each with its sign; undefined where they have too little in common. */
+/** Returns the parts of both lines, with their marks; undefined when the lines have too little text in common. */
 function changedParts(
   before: string,
   after: string,

@@ -1,5 +1,5 @@
 /**
- * `filewright/diff` on Node: with the engine loaded, so `ready` returns at once.
+ * `filewright/diff` on Node, where the engine is loaded with the module, so that `ready` resolves at once.
  *
  * @module filewright/diff
  */

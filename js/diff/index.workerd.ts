@@ -1,4 +1,4 @@
-/** `filewright/diff` on workerd: the module is imported with the script. */
+/** `filewright/diff` on workerd: the WebAssembly module is imported together with the script. */
 import "../engine/edit-entry.workerd.ts";
 
 export * from "./index.ts";

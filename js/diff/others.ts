@@ -1,4 +1,7 @@
-/** The other comparisons of jsdiff: sentences, CSS, JSON, lists; and changes in other forms. */
+/**
+ * Further comparisons of jsdiff: by sentences, CSS tokens and JSON, and of lists; and conversions of changes
+ * to other forms.
+ */
 import {
   answer,
   type Callback,
@@ -17,7 +20,7 @@ import {
 } from "./changes.ts";
 import { type IsSame, stretches } from "./tokens.ts";
 
-/** As `diffLines` with `ignoreWhitespace`. */
+/** Compares like `diffLines` with `ignoreWhitespace`. */
 export function diffTrimmedLines<O extends LineOptions | Callback<ChangeObject[]> = LineOptions>(
   before: string,
   after: string,
@@ -27,7 +30,10 @@ export function diffTrimmedLines<O extends LineOptions | Callback<ChangeObject[]
   return diffLines(before, after, given) as DiffResult<ChangeObject[], O>;
 }
 
-/** Compares sentence by sentence; one ends with `.`, `!` or `?` before white space, which is a token too. */
+/**
+ * Compares two texts sentence by sentence. A sentence ends with `.`, `!` or `?` before white space; the white
+ * space counts as a token.
+ */
 export function diffSentences<O extends TokenOptions | Callback<ChangeObject[]> = TokenOptions>(
   before: string,
   after: string,
@@ -36,7 +42,7 @@ export function diffSentences<O extends TokenOptions | Callback<ChangeObject[]> 
   return byTokens(before, after, options, (text) => text.split(/(?<=[.!?])(\s+)/u));
 }
 
-/** Compares by the tokens of CSS: braces, `:`, `;`, `,`, whitespace and the text between them. */
+/** Compares two CSS texts by their tokens: braces, `:`, `;`, `,`, white space, and the text between them. */
 export function diffCss<O extends TokenOptions | Callback<ChangeObject[]> = TokenOptions>(
   before: string,
   after: string,
@@ -62,7 +68,7 @@ function byTokens<O extends TokenOptions | Callback<ChangeObject[]>>(
 /** How lists are compared. */
 export interface ArrayOptions<T> extends SearchOptions<ChangeObject<T[]>[]> {
   readonly oneChangePerToken?: boolean | undefined;
-  /** Returns true when an element of the old list equals one of the new list; default `===`. */
+  /** Returns true when an element of the old list equals one of the new list. Default `===`. */
   readonly comparator?: IsSame<T> | undefined;
 }
 
@@ -79,17 +85,20 @@ export function diffArrays<T, O extends ArrayOptions<T> | Callback<ChangeObject<
   }) as DiffResult<ChangeObject<T[]>[], O>;
 }
 
-/** How values are written as JSON before they are compared. */
+/** How values are converted to JSON before they are compared. */
 export interface JsonOptions<T = ChangeObject[]> extends TokenOptions<T> {
-  /** The text written for an undefined value. */
+  /** What is written in place of an undefined value. */
   readonly undefinedReplacement?: unknown;
-  /** Returns the value to write for each value; with it, `undefinedReplacement` is ignored. */
+  /** Returns what is written in place of a value. If it is given, `undefinedReplacement` is ignored. */
   readonly stringifyReplacer?: ((key: string, value: unknown) => unknown) | undefined;
 }
 
 type Replacer = NonNullable<JsonOptions["stringifyReplacer"]>;
 
-/** Compares two values, or texts of JSON, line by line as JSON with sorted keys. */
+/**
+ * Compares two values line by line, after both are written as JSON with sorted keys. A string is taken for
+ * JSON text.
+ */
 export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = JsonOptions>(
   before: string | object,
   after: string | object,
@@ -102,7 +111,8 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
     typeof value === "string"
       ? value
       : ((JSON.stringify(canonicalize(value, null, null, replacer), null, "  ") as string | undefined) ?? "");
-  // A comma that is only needed before an added line is no difference; it is shown when one side has it.
+  // A line also equals one that has a final comma: a comma is added only because a line was added after it.
+  // It is shown if one side has it.
   const key = (line: string): string => {
     const without = line.replace(/,(\r?\n)$/u, "$1");
     return given.ignoreCase === true ? without.toLowerCase() : without;
@@ -116,7 +126,7 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
 }
 
 /**
- * Returns the value with sorted keys, without prototypes. Cyclic references are preserved.
+ * Returns a copy of the value with sorted keys and without prototypes. Cyclic references are kept.
  *
  * @param stack objects on the way to this one, with `replacements` at the same indexes
  */
@@ -157,12 +167,15 @@ export function canonicalize(
   });
 }
 
-/** Returns the changes as pairs, in the form of diff-match-patch. */
+/**
+ * Returns the changes as pairs of a number (1 added, -1 removed, 0 in both) and a text, as diff-match-patch
+ * does.
+ */
 export function convertChangesToDMP<T>(list: readonly ChangeObject<T>[]): [1 | 0 | -1, T][] {
   return list.map(({ added, removed, value }) => [added ? 1 : removed ? -1 : 0, value]);
 }
 
-/** Returns the changes as text with `<ins>` and `<del>`. */
+/** Returns the changes as text, with `<ins>` and `<del>` around added and removed parts. */
 export function convertChangesToXML(list: readonly ChangeObject[]): string {
   const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
   return list

@@ -1,4 +1,4 @@
-/** Parses patches literally: names and headers as written. */
+/** Parses patches without interpreting them: names and headers stay as written. */
 import { type StructuredPatch, type StructuredPatchHunk, quotedName, unquoted } from "./patch.ts";
 
 type Draft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: StructuredPatch[Key] } & {
@@ -6,14 +6,20 @@ type Draft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: Structu
 };
 
 const GIT = /^diff --git /u;
-/** The first line of a file's part: git's line, Mercurial's, Subversion's. */
+/** Matches the first line of a file's section, as git, Mercurial or Subversion writes it. */
 const FILE_START = /^(?:diff --git |Index:\s|diff(?: -r \w+)+\s)/u;
 const NAME_LINE = /^(?:---|\+\+\+)\s/u;
 const HUNK = /^@@\s/u;
-/** The header of a hunk: start and count of the old lines, then of the new ones; a count left out is 1. */
+/**
+ * Matches the header of a hunk: start and number of the old lines, then of the new ones. A missing number
+ * means 1.
+ */
 export const HUNK_NUMBERS: RegExp = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
 
-/** Parses the patches in a unified diff. @throws Error for a hunk that contradicts its header */
+/**
+ * Returns the patches in a unified diff, one for each file. @throws Error for a hunk whose lines contradict
+ * its header
+ */
 export function parsePatch(uniDiff: string): StructuredPatch[] {
   const lines = uniDiff.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -26,9 +32,9 @@ export function parsePatch(uniDiff: string): StructuredPatch[] {
   return patches;
 }
 
-/** Parses the patch of one file: headers, names, hunks. */
+/** Parses the patch of one file that begins at line `from`. `next` is the line after it. */
 function patchAt(lines: readonly string[], from: number): { readonly draft: Draft; readonly next: number } {
-  // Missing names are absent, as in jsdiff's patches.
+  // Names that the patch does not contain are absent properties, as in jsdiff.
   const draft: Draft = { hunks: [] };
   let at = from;
   let isOpen = false;
@@ -39,7 +45,7 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
       if (draft.isGit === true) extend(draft, line);
       continue;
     }
-    // A second line of this kind belongs to the next file.
+    // Another first line of a section belongs to the next file.
     if (isOpen) return { draft, next: at };
     isOpen = true;
     if (GIT.test(line)) Object.assign(draft, { isGit: true }, gitNames(line.slice("diff --git ".length)));
@@ -55,7 +61,7 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
   while (at < lines.length) {
     const line = lines[at] as string;
     if (FILE_START.test(line) || NAME_LINE.test(line) || line.startsWith("=".repeat(67))) break;
-    // Other programs write further text: notes on properties, signatures of mails.
+    // Patches may contain other text, such as notes about properties or the signature of a mail.
     if (!HUNK.test(line)) at++;
     else {
       const { hunk, next } = hunkAt(lines, at);
@@ -66,14 +72,15 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
   return { draft, next: at };
 }
 
-/** Parses a line of git's between `diff --git` and the names. */
+/** Parses one of the lines that git writes between `diff --git` and the names. */
 function extend(draft: Draft, line: string): void {
   const [, key, value = ""] =
     /^(rename from|rename to|copy from|copy to|new file mode|deleted file mode|old mode|new mode|Binary files) (.*)/u.exec(
       line,
     ) ?? [];
   if (key === undefined) return;
-  // These lines have no prefix, the other names have: all are returned with it.
+  // In these lines names have no prefix `a/` or `b/`, elsewhere they have. It is added, so that all names
+  // have it.
   if (key.endsWith(" from")) draft.oldFileName = `a/${unquoted(value)}`;
   if (key.endsWith(" to")) draft.newFileName = `b/${unquoted(value)}`;
   if (key.startsWith("rename")) draft.isRename = true;
@@ -87,7 +94,7 @@ function extend(draft: Draft, line: string): void {
   if (key === "deleted file mode" || key === "old mode") draft.oldMode = mode;
 }
 
-/** Parses the names in git's first line; empty when they are ambiguous. */
+/** Returns the names in the line `diff --git`; empty when it cannot be told where the first one ends. */
 function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
   const at = text.indexOf('"');
   if (at === 0) {
@@ -102,8 +109,8 @@ function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
     return made === undefined ? {} : { oldFileName: text.slice(0, at - 1), newFileName: made.name };
   }
   if (!text.startsWith("a/")) return {};
-  // Names that contain ` b/`: when both names are equal, the middle separates them; otherwise other
-  // lines contain them.
+  // If names contain ` b/`, the line can be divided in several places. If both names are equal, it is the
+  // middle one; otherwise other lines contain the names.
   const parts = [...text.matchAll(/ b\//gu)].map(({ index }) => index).filter((index) => index > 0);
   const middle = parts[Math.floor(parts.length / 2)];
   return middle === undefined
@@ -111,7 +118,7 @@ function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
     : { oldFileName: text.slice(0, middle), newFileName: text.slice(middle + 1) };
 }
 
-/** Parses the name in a `---` or `+++` line, and the text after its tab. */
+/** Parses a `---` or `+++` line: the name, and the text after the tab. */
 function nameIn(draft: Draft, line: string): void {
   const [text = "", header = ""] = line.slice(3).trim().split("\t", 2);
   const name = text.startsWith('"') ? unquoted(text) : text.replaceAll("\\\\", "\\");
@@ -131,7 +138,7 @@ function hunkAt(
     number,
     number,
   ];
-  // As data, an empty side names the line after it.
+  // In the data, a side without lines has the number of the line after it.
   if (oldLines === 0) oldStart++;
   if (newLines === 0) newStart++;
   const body: string[] = [];
@@ -140,7 +147,7 @@ function hunkAt(
   for (; next < lines.length; next++) {
     const line = lines[next] as string;
     if (removed >= oldLines && added >= newLines && !line.startsWith("\\")) break;
-    // An empty line may be a context line that lost its space.
+    // An empty line may be a context line whose leading space was lost.
     const mark = line === "" && next + 1 < lines.length ? " " : line[0];
     if (mark !== " " && mark !== "+" && mark !== "-" && mark !== "\\") {
       throw new Error(`Hunk at line ${at + 1} contained invalid line ${line}`);
@@ -149,7 +156,7 @@ function hunkAt(
     added += mark === " " || mark === "+" ? 1 : 0;
     body.push(line);
   }
-  // A missing count means one.
+  // jsdiff accepts a missing number, which means one line, for a side that has none.
   if (added === 0 && newLines === 1) newLines = 0;
   if (removed === 0 && oldLines === 1) oldLines = 0;
   const counts = [

@@ -1,8 +1,8 @@
-/** Patches as data and as text, and the patch that undoes one. */
+/** Patches as data and as text, and the patch that reverses another one. */
 import { textEngine } from "../engine/current.ts";
 import { answer, type Callback, type DiffResult, optionsOf, plain, type SearchOptions } from "./changes.ts";
 
-/** One hunk. `lines` have their markers; `\ No newline at end of file` is a line of its own. */
+/** One hunk. Each of its `lines` begins with its mark; `\ No newline at end of file` is a separate line. */
 export interface StructuredPatchHunk {
   readonly oldStart: number;
   readonly oldLines: number;
@@ -17,41 +17,41 @@ export interface StructuredPatch {
   readonly newFileName: string | undefined;
   readonly oldHeader?: string | undefined;
   readonly newHeader?: string | undefined;
-  /** The name after `Index:`, or in Mercurial's first line. */
+  /** The name after `Index:`, or in the first line that Mercurial writes. */
   readonly index?: string | undefined;
-  /** True when the patch begins with `diff --git`. Only git writes the following. */
+  /** True when the patch begins with `diff --git`. Only git writes what the following properties contain. */
   readonly isGit?: boolean | undefined;
   readonly isRename?: boolean | undefined;
   readonly isCopy?: boolean | undefined;
   readonly isCreate?: boolean | undefined;
   readonly isDelete?: boolean | undefined;
   readonly isBinary?: boolean | undefined;
-  /** Such as `100644`. */
+  /** The file's mode, such as `100644`. */
   readonly oldMode?: string | undefined;
   readonly newMode?: string | undefined;
   readonly hunks: readonly StructuredPatchHunk[];
 }
 
-/** The headers to print. */
+/** Which headers are written. */
 export interface HeaderOptions {
   readonly includeIndex: boolean;
   readonly includeUnderline: boolean;
   readonly includeFileHeaders: boolean;
 }
 
-/** `Index:`, a line of `=`, `---` and `+++`. */
+/** Writes `Index:`, a line of `=`, `---` and `+++`. */
 export const INCLUDE_HEADERS: HeaderOptions = Object.freeze({
   includeIndex: true,
   includeUnderline: true,
   includeFileHeaders: true,
 });
-/** `---` and `+++` alone. */
+/** Writes `---` and `+++` only. */
 export const FILE_HEADERS_ONLY: HeaderOptions = Object.freeze({
   includeIndex: false,
   includeUnderline: false,
   includeFileHeaders: true,
 });
-/** Hunks alone. */
+/** Writes no headers, only hunks. */
 export const OMIT_HEADERS: HeaderOptions = Object.freeze({
   includeIndex: false,
   includeUnderline: false,
@@ -60,14 +60,14 @@ export const OMIT_HEADERS: HeaderOptions = Object.freeze({
 
 /** How a patch is computed. */
 export interface PatchOptions<T = StructuredPatch> extends SearchOptions<T> {
-  /** Unchanged lines around a change. Default 4. */
+  /** The number of unchanged lines around each change. Default 4. */
   readonly context?: number | undefined;
   readonly ignoreWhitespace?: boolean | undefined;
   readonly stripTrailingCr?: boolean | undefined;
   readonly headerOptions?: HeaderOptions | undefined;
 }
 
-/** Returns the patch between two texts, as data. */
+/** Returns the patch from one text to another, as data. */
 export function structuredPatch<O extends PatchOptions | Callback<StructuredPatch> = PatchOptions>(
   oldFileName: string,
   newFileName: string,
@@ -105,7 +105,7 @@ function patchOf(
   return {
     ...names,
     hunks: hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
-      // As data, an empty side names the line after it.
+      // In the data, a side without lines has the number of the line after it.
       oldStart: oldLines === 0 ? oldStart + 1 : oldStart,
       oldLines,
       newStart: newLines === 0 ? newStart + 1 : newStart,
@@ -115,7 +115,7 @@ function patchOf(
   };
 }
 
-/** Returns one patch, or several, as text. git's patches always have git's headers. */
+/** Returns patches as text. A patch of git always has git's headers, whatever `headers` says. */
 export function formatPatch(
   patch: StructuredPatch | readonly StructuredPatch[],
   headers: HeaderOptions = INCLUDE_HEADERS,
@@ -135,13 +135,13 @@ export function formatPatch(
   if (!isGit && headers.includeUnderline) lines.push("=".repeat(67));
   const isNamed = isGit ? hunks.length > 0 : headers.includeFileHeaders;
   if (isNamed && oldFileName !== undefined && newFileName !== undefined) {
-    // An empty header is omitted, as in the result of parsePatch.
+    // An empty header is left out, as `parsePatch` does.
     const after = (header: string | undefined): string => (header ? `\t${header}` : "");
     lines.push(`--- ${quoted(oldFileName)}${after(oldHeader)}`);
     lines.push(`+++ ${quoted(newFileName)}${after(newHeader)}`);
   }
   for (const { oldStart, oldLines, newStart, newLines, lines: body } of hunks) {
-    // As text, an empty side names the line before it.
+    // In the text, a side without lines has the number of the line before it.
     const [from, to] = [oldLines === 0 ? oldStart - 1 : oldStart, newLines === 0 ? newStart - 1 : newStart];
     lines.push(`@@ -${from},${oldLines} +${to},${newLines} @@`);
     for (const line of body) lines.push(line);
@@ -149,13 +149,13 @@ export function formatPatch(
   return `${lines.join("\n")}\n`;
 }
 
-/** Returns `diff --git` and the lines between it and the names. */
+/** Returns the line `diff --git`, and those between it and the names. */
 function gitHeaders(patch: StructuredPatch): string[] {
   const { oldFileName, newFileName, oldMode, newMode } = patch;
   if (!oldFileName) throw new Error("oldFileName must be specified for Git patches");
   if (!newFileName) throw new Error("newFileName must be specified for Git patches");
   const [isCreate, isDelete] = [patch.isCreate === true, patch.isDelete === true];
-  // The first line has the real name on both sides.
+  // If a side is `/dev/null`, the first line has the name of the other side in its place.
   const old = isCreate && oldFileName === "/dev/null" ? newFileName.replace(/^b\//u, "a/") : oldFileName;
   const made = isDelete && newFileName === "/dev/null" ? oldFileName.replace(/^a\//u, "b/") : newFileName;
   const lines = [`diff --git ${quoted(old)} ${quoted(made)}`];
@@ -173,7 +173,7 @@ function gitHeaders(patch: StructuredPatch): string[] {
   return lines;
 }
 
-/** Returns the patch between two texts, as text. */
+/** Returns the patch from one text to another, as text. */
 export function createTwoFilesPatch<O extends PatchOptions<string> | Callback<string> = PatchOptions<string>>(
   oldFileName: string,
   newFileName: string,
@@ -191,7 +191,7 @@ export function createTwoFilesPatch<O extends PatchOptions<string> | Callback<st
   }) as DiffResult<string, O>;
 }
 
-/** Returns the patch between two states of one file, as text. */
+/** Returns the patch from one state of a file to another, as text. */
 export function createPatch<O extends PatchOptions<string> | Callback<string> = PatchOptions<string>>(
   fileName: string,
   oldStr: string,
@@ -203,13 +203,12 @@ export function createPatch<O extends PatchOptions<string> | Callback<string> = 
   return createTwoFilesPatch(fileName, fileName, oldStr, newStr, oldHeader, newHeader, options);
 }
 
-/** Returns true for several patches. */
+/** Returns true for a list. */
 export function isList<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
 }
 
-/** git's C quoting of file names. */
-/** git's C quoting of file names: the letters of bytes. */
+/** The letter that stands for a byte after a backslash, in names quoted as in C. */
 const LETTER_OF: Readonly<Record<number, string>> = {
   7: "a",
   8: "b",
@@ -225,7 +224,10 @@ const BYTE_OF: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(LETTER_OF).map(([byte, letter]) => [letter, Number(byte)]),
 );
 
-/** Quotes a name that contains quotes, backslashes or characters other than printable ASCII. */
+/**
+ * Returns the name in quotes, as C and git write strings, if it contains quotes, backslashes, or characters
+ * that are not printable ASCII.
+ */
 function quoted(name: string): string {
   if (/^[ !#-[\]-~]*$/u.test(name)) return name;
   let text = "";
@@ -238,7 +240,10 @@ function quoted(name: string): string {
   return `"${text}"`;
 }
 
-/** Parses a quoted name at the beginning of a text, with its length; undefined when it is malformed. */
+/**
+ * Returns the quoted name with which a text begins, without its quotes, and the length of its quoted form;
+ * undefined when it is malformed.
+ */
 export function quotedName(text: string): { readonly name: string; readonly length: number } | undefined {
   const [whole, body] = /^"((?:[^"\\]|\\[abtnvfr"\\]|\\[0-7]{3})*)"/u.exec(text) ?? [];
   if (whole === undefined || body === undefined) return undefined;
@@ -251,12 +256,15 @@ export function quotedName(text: string): { readonly name: string; readonly leng
   return { name: new TextDecoder().decode(new Uint8Array(bytes)), length: whole.length };
 }
 
-/** Returns the name without its quotes, if it has any. */
+/** Returns the name without quotes; unchanged if it has none. */
 export function unquoted(text: string): string {
   return quotedName(text)?.name ?? text;
 }
 
-/** Reverses a patch, or several. A reversed copy is a deletion without hunks. */
+/**
+ * Returns the patch, or patches, with which the given ones are undone. A reversed copy becomes a deletion
+ * without hunks.
+ */
 export function reversePatch(patch: StructuredPatch): StructuredPatch;
 export function reversePatch(patch: readonly StructuredPatch[]): StructuredPatch[];
 export function reversePatch(
@@ -295,12 +303,13 @@ export function reversePatch(
     })),
   };
   if (isCopy !== true) return reversed;
-  // The patch does not contain the content of the copy, so its lines cannot be removed one by one.
+  // The patch of a copy does not contain the copied content, so a reversed one cannot list the lines to
+  // remove.
   const { isCreate: _create, isRename: _rename, ...deletion } = reversed;
   return { ...deletion, newFileName: "/dev/null", newHeader: undefined, isDelete: true, hunks: [] };
 }
 
-/** Returns git's name of a file on the other side. */
+/** Returns the name of a file with the prefix of the other side: `b/` for `a/`, and the reverse. */
 function otherSide(name: string | undefined): string | undefined {
   if (name?.startsWith("a/") === true) return `b/${name.slice(2)}`;
   return name?.startsWith("b/") === true ? `a/${name.slice(2)}` : name;

@@ -1,26 +1,26 @@
 /**
- * Computes the differences between two lists of tokens like jsdiff: with the fewest tokens added
- * and removed, and among several such results the one that removes first.
+ * Compares two lists of tokens with the results of jsdiff: the fewest added and removed tokens, and among
+ * several such results the one that removes before it adds.
  *
- * The search takes time quadratic in the number of changes, so the engine, whose work is bounded,
- * compares texts with more than `MAX_EDITS` changes.
+ * The search takes time quadratic in the number of changes. Beyond `MAX_EDITS` changes the engine
+ * compares, whose time is bounded.
  */
 import { textEngine } from "../engine/current.ts";
 
-/** The maximum number of changes for which the minimum is searched. */
+/** The maximum number of changes up to which the smallest number is searched. */
 const MAX_EDITS = 1000;
 
-/** Consecutive tokens with the same kind of change. */
+/** A run of consecutive tokens with the same kind of change. */
 export interface ChangedRun {
   readonly fate: "kept" | "added" | "removed";
   readonly count: number;
 }
 
-/** The limits of the search. */
+/** The limits of the comparison. */
 export interface Bounds {
-  /** More added and removed tokens than this return undefined. */
+  /** The maximum number of added and removed tokens. If there are more, the result is undefined. */
   readonly maxEditLength?: number | undefined;
-  /** More milliseconds than this return undefined. */
+  /** The maximum time in milliseconds. If the comparison takes longer, the result is undefined. */
   readonly timeout?: number | undefined;
 }
 
@@ -28,16 +28,19 @@ interface TokenRun extends ChangedRun {
   readonly before: TokenRun | undefined;
 }
 
-/** The progress of one path: `at` tokens of the old list are behind it. */
+/**
+ * The progress of the search on one diagonal: `at` is the number of tokens of the old list that have been
+ * passed.
+ */
 interface EditPath {
   readonly at: number;
   readonly run: TokenRun | undefined;
 }
 
-/** Returns true when a token of the old side equals one of the new side. */
+/** Returns true when a token of the old list equals one of the new list. */
 export type IsSame<Token> = (old: Token, made: Token) => boolean;
 
-/** Returns the parts that lead from one list of tokens to the other; undefined beyond a limit. */
+/** Returns the runs of tokens that lead from one list to the other; undefined when a limit is exceeded. */
 export function stretches<Token>(
   olds: readonly Token[],
   news: readonly Token[],
@@ -52,12 +55,15 @@ export function stretches<Token>(
   return edits(many) <= maxEditLength ? many : undefined;
 }
 
-/** Returns the added and removed tokens. */
+/** Returns the number of added and removed tokens. */
 export function edits(list: readonly ChangedRun[]): number {
   return list.reduce((sum, { fate, count }) => sum + (fate === "kept" ? 0 : count), 0);
 }
 
-/** Myers' greedy search, by the number of edits; one path per diagonal (old tokens less new ones). */
+/**
+ * Searches by Myers' greedy algorithm, for an increasing number of edits. It keeps one path for each diagonal
+ * (number of old tokens minus number of new ones).
+ */
 function fewest<Token>(
   olds: readonly Token[],
   news: readonly Token[],
@@ -77,7 +83,7 @@ function fewest<Token>(
   const start = follow(0, 0, undefined);
   if (isEnd(start, 0)) return listOf(start.run);
   ways.set(0, start);
-  // Beyond a side's end only the other side's tokens remain, so diagonals further out are useless.
+  // Where one list has ended, only tokens of the other remain, so diagonals further out are not searched.
   let [lowest, highest] = [-Infinity, Infinity];
   for (let edit = 1; edit <= most && Date.now() <= until; edit++) {
     for (let k = Math.max(lowest, -edit); k <= Math.min(highest, edit); k += 2) {
@@ -114,8 +120,8 @@ function listOf(last: TokenRun | undefined): ChangedRun[] {
 }
 
 /**
- * The engine compares lines, so each token becomes a line with its number. A token of the new side
- * has the number of the first equal one of the old side.
+ * Compares by the engine, which compares lines: each token becomes a line that contains its number. A token
+ * of the new list has the number of the first equal token of the old list.
  */
 function byEngine<Token>(
   olds: readonly Token[],
@@ -148,7 +154,7 @@ function byEngine<Token>(
   return ofHunks(hunks, olds.length);
 }
 
-/** Converts hunks without context to parts. */
+/** Converts hunks without context lines to runs. */
 export function ofHunks(
   hunks: readonly {
     readonly oldStart: number;
@@ -163,7 +169,7 @@ export function ofHunks(
   };
   let at = 0;
   for (const { oldStart, oldLines, newLines } of hunks) {
-    // An empty side names the line before it.
+    // A side without lines has the number of the line before it.
     const from = oldLines === 0 ? oldStart : oldStart - 1;
     push("kept", from - at);
     push("removed", oldLines);

@@ -1,4 +1,4 @@
-/** Compares word by word, ignoring whitespace. */
+/** Compares texts word by word, where white space is no difference. */
 import {
   answer,
   type Callback,
@@ -11,17 +11,17 @@ import {
   type TokenOptions,
 } from "./changes.ts";
 
-/** How words are split. */
+/** How texts are split into words, and compared. */
 export interface WordOptions<T = ChangeObject[]> extends TokenOptions<T> {
-  /** Splits words; its granularity must be `word`. */
+  /** The segmenter that splits texts into words. Its granularity must be `word`. */
   readonly intlSegmenter?: Intl.Segmenter | undefined;
-  /** With false, as `diffWordsWithSpace`. */
+  /** False to compare as `diffWordsWithSpace` does. Default true. */
   readonly ignoreWhitespace?: boolean | undefined;
 }
 
 const WORD_TOKENS = new RegExp(`[${LETTERS}]+|\\s+|[^${LETTERS}]`, "gu");
 
-/** Compares word by word; differences in whitespace alone are ignored. */
+/** Compares two texts word by word. Differences in white space alone are ignored. */
 export function diffWords<O extends WordOptions | Callback<ChangeObject[]> = WordOptions>(
   before: string,
   after: string,
@@ -42,7 +42,7 @@ function trimmed(word: string): string {
   return word.trim();
 }
 
-/** Splits words and marks, each with the whitespace on both sides of it. */
+/** Returns the words and punctuation marks of a text, each with the white space on both of its sides. */
 function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] {
   const parts = segmenter === undefined ? (text.match(WORD_TOKENS) ?? []) : segments(text, segmenter);
   const words: string[] = [];
@@ -50,7 +50,7 @@ function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] 
   for (const part of parts) {
     if (previous !== undefined && isSpace(part)) words.push(`${words.pop()}${part}`);
     else if (previous !== undefined && isSpace(previous)) {
-      // Whitespace at the very beginning has no word before it.
+      // White space at the beginning of the text follows no word, so it belongs to the first one only.
       if (words.at(-1) === previous) words.pop();
       words.push(previous + part);
     } else words.push(part);
@@ -59,7 +59,10 @@ function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] 
   return words;
 }
 
-/** Concatenates words of one text, which both contain the whitespace between them. */
+/**
+ * Joins words of one text. White space between two words is in both of them, so it is removed from the
+ * second.
+ */
 function withSpaceOnce(words: readonly string[]): string {
   return words.map((word, at) => (at === 0 ? word : word.trimStart())).join("");
 }
@@ -68,7 +71,10 @@ function isSpace(part: string): boolean {
   return /\s/u.test(part);
 }
 
-/** Returns the segments of a text; whitespace segments are merged, since each line ending is one. */
+/**
+ * Returns the segments of a text. Neighbouring segments of white space are joined, because the segmenter
+ * divides at each line ending.
+ */
 function segments(text: string, segmenter: Intl.Segmenter): string[] {
   if (segmenter.resolvedOptions().granularity !== "word") {
     throw new Error('The segmenter passed must have a granularity of "word"');
@@ -85,8 +91,8 @@ function segments(text: string, segmenter: Intl.Segmenter): string[] {
 type Draft = { -readonly [Key in keyof ChangeObject]: ChangeObject[Key] };
 
 /**
- * Removes duplicate whitespace: it stays in the change that has it on one side only, otherwise in
- * the unchanged part.
+ * Removes white space that both an unchanged part and its neighbouring change contain. It stays in the change
+ * if only one side has it, otherwise in the unchanged part.
  */
 function withoutDoubleSpace(
   found: readonly ChangeObject[],
@@ -115,7 +121,7 @@ function withoutDoubleSpace(
 
 type Ends = (text: string) => [start: string, end: string];
 
-/** A replacement: whitespace that both sides have belongs to the neighbouring words. */
+/** Handles a replacement: white space that both sides have is moved to the neighbouring unchanged parts. */
 function settleBoth(
   before: Draft | undefined,
   removed: Draft,
@@ -138,13 +144,19 @@ function settleBoth(
   }
 }
 
-/** All whitespace is the new side's, so each part keeps the whitespace at its end. */
+/**
+ * Handles an addition: all white space belongs to the new text, so each part keeps the white space at its
+ * end.
+ */
 function settleAdded(before: Draft | undefined, added: Draft, after: Draft | undefined, ends: Ends): void {
   if (before !== undefined) added.value = added.value.slice(ends(added.value)[0].length);
   if (after !== undefined) after.value = after.value.slice(ends(after.value)[0].length);
 }
 
-/** Text between the words of the new side belongs to it; the rest was removed. */
+/**
+ * Handles a removal: white space that the new text has between the neighbouring words stays with them; the
+ * rest was removed.
+ */
 function settleRemoved(
   before: Draft | undefined,
   removed: Draft,
@@ -169,7 +181,7 @@ function settleRemoved(
   }
 }
 
-/** Returns the whitespace at the start and at the end of a text. */
+/** Returns the white space at the beginning and at the end of a text. */
 function spaceAround(text: string, segmenter: Intl.Segmenter | undefined): [start: string, end: string] {
   if (segmenter === undefined) {
     return [text.slice(0, text.length - text.trimStart().length), text.slice(text.trimEnd().length)];
@@ -193,7 +205,7 @@ function commonEnd(one: string, other: string): string {
   return one.slice(one.length - length);
 }
 
-/** Returns the longest suffix of one text that is a prefix of the other. */
+/** Returns the longest end of one text with which the other text begins. */
 function overlap(one: string, other: string): string {
   let length = Math.min(one.length, other.length);
   while (!one.endsWith(other.slice(0, length))) length--;

@@ -1,4 +1,7 @@
-/** The engine in use: set once by an entry, read by every folder above. */
+/**
+ * The engine that this process uses. The entry that is imported sets it once; every other folder reads it
+ * from here.
+ */
 import type { Engine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
 import type { TextEngine } from "./text/text-engine.ts";
@@ -12,7 +15,7 @@ export function setEngine(next: Engine): void {
   current = next;
 }
 
-/** Sets the engine for texts, which is used until a full one is set. */
+/** Sets the small engine, which can only compare and change texts. It is used until a full one is set. */
 export function setTextEngine(next: TextEngine): void {
   small = next;
 }
@@ -23,8 +26,8 @@ export function setNoEngine(reason: string): void {
 }
 
 /**
- * Returns the engine in use. @throws FilewrightError INTERNAL before `ready()`,
- * UNSUPPORTED_PLATFORM where none loads
+ * Returns the engine in use. @throws FilewrightError INTERNAL when `ready()` was not awaited,
+ * UNSUPPORTED_PLATFORM when no engine could be loaded
  */
 export function engine(): Engine {
   if (current !== undefined) return current;
@@ -35,7 +38,10 @@ export function engine(): Engine {
   );
 }
 
-/** Returns the engine for texts: the full one, or the small one. @throws as {@link engine} */
+/**
+ * Returns the engine for texts: the full engine if one is set, otherwise the small one. @throws as
+ * {@link engine}
+ */
 export function textEngine(): TextEngine {
   return current ?? small ?? engine();
 }

@@ -1,11 +1,11 @@
 /**
- * Diagnostic lines by area. An area is off, and costs one look-up of a property, until it is switched
- * on: on Node by `FILEWRIGHT_DEBUG=call,search`. No line has contents of files.
+ * Diagnostic lines, by area. An area that is off costs one look-up of a property. On Node
+ * `FILEWRIGHT_DEBUG=call,search` switches areas on. No line contains the content of a file.
  *
  * @example debug.search?.(`${root}: ${files} files`); // the text is only made where the area is on
  */
 
-/** The areas, with what their lines say. */
+/** The areas, each with a description of its lines. */
 export const DEBUG_AREAS = {
   call: "each call: tool, paths, code, milliseconds",
   engine: "which engine is used, and why",
@@ -15,8 +15,8 @@ export const DEBUG_AREAS = {
   search: "how a search made sure that its index was current, and how many files it read",
 } as const;
 
-/** An area of debug lines. */
+/** The name of an area of debug lines. */
 export type DebugArea = keyof typeof DEBUG_AREAS;
 
-/** The functions that take the lines of the areas that are on. */
+/** The functions that print a line, by area; an area that is off has none. */
 export const debug: { [Area in DebugArea]?: (line: string) => void } = {};

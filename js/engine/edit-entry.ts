@@ -1,6 +1,6 @@
 /**
- * `filewright/edit` outside Node: diffs, edits, patches and merges of texts in memory, on the
- * small WebAssembly engine, after `await ready()`.
+ * `filewright/edit` outside Node: diffs, edits, patches and merges of texts in memory, by the small
+ * WebAssembly engine. `await ready()` loads it.
  */
 export * from "./errors.ts";
 export * from "./text/text-functions.ts";

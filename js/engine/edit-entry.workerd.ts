@@ -1,4 +1,7 @@
-/** `filewright/edit` on workerd: the module is imported with the script, see `index.workerd.ts`. */
+/**
+ * `filewright/edit` on workerd: the WebAssembly module is imported together with the script, because workerd
+ * cannot fetch it; see `index.workerd.ts`.
+ */
 import compiled from "../wasm/filewright_edit_bg.wasm";
 import { beside } from "./wasm/wasm-edit.ts";
 

@@ -1,8 +1,9 @@
 /**
- * The engine: the Rust core for TypeScript, however it was loaded.
+ * The engine: the functions of the Rust core for TypeScript, whether they run as native code or as
+ * WebAssembly.
  *
- * Each area has a file here that declares its part of a binding and wraps it; native addon and
- * WebAssembly module export the same names, so one wrapper serves both.
+ * Each area (reading, searching, diffs and so on) has a file that declares its part of the binding and wraps
+ * it. The addon and the WebAssembly module export the same names, so one wrapper serves both.
  */
 import { type AccessBinding, type AccessEngine, accessEngine } from "./native/access.ts";
 import { type RankBinding, type RankEngine, rankEngine } from "./rank.ts";
@@ -12,13 +13,13 @@ import { type EngineInfo, makeTextEngine, type TextBinding, type TextEngine } fr
 
 export type { EngineInfo };
 
-/** The exports of both bindings. Each area's file declares its own part. */
+/** What both bindings export. The file of each area declares its own part. */
 export interface Binding extends TextBinding, AccessBinding, RankBinding, ReadBinding, SearchBinding {}
 
-/** The core's functions. Pure: bytes and text in, values out. */
+/** The functions of the core. They are pure: they compute values from bytes and text, and access no file. */
 export interface Engine extends TextEngine, AccessEngine, RankEngine, ReadEngine, SearchEngine {}
 
-/** Builds the engine over a binding. */
+/** Wraps a binding as an engine. `info` says which of the two bindings it is. */
 export function makeEngine(binding: Binding, info: EngineInfo): Engine {
   return Object.freeze({
     ...makeTextEngine(binding, info),

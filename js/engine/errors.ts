@@ -25,7 +25,7 @@ export type Code = (typeof CODES)[number];
 export interface ErrorInit {
   /** The path as the caller typed it. */
   readonly path?: string | undefined;
-  /** One remedy. */
+  /** What the caller can do about it, as one clause. */
   readonly hint?: string | undefined;
   /** Data for programs, with `snake_case` keys. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
@@ -41,15 +41,21 @@ export interface ErrorInit {
 /** Every failure of Filewright. `code` is stable; `message` is not. */
 export class FilewrightError extends Error {
   override name = "FilewrightError";
-  /** One of a closed list; programs decide by it. */
+  /**
+   * The kind of failure, from the closed list `CODES`. Programs should decide by it, not by the
+   * message.
+   */
   readonly code: Code;
   /** The path concerned, as the caller wrote it. */
   readonly path: string | undefined;
-  /** The remedy. */
+  /** What the caller can do about it. */
   readonly hint: string | undefined;
   /** Data for programs; its keys depend on the code. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** True when the message is a complete sentence, and not a clause without the path. */
+  /**
+   * True when the message is a complete sentence; false when it is a clause to which the path is still to be
+   * added.
+   */
   readonly complete: boolean;
 
   constructor(code: Code, message: string, init: ErrorInit = {}) {
@@ -62,10 +68,10 @@ export class FilewrightError extends Error {
   }
 }
 
-/** An error of permission, from the operating system or from a policy. */
+/** An operation that permissions forbid, those of the operating system or those of a policy. */
 export class FsPermissionError extends FilewrightError {
   override name = "FsPermissionError";
-  /** Node's name of the error, for programs that check only that. */
+  /** The name that Node gives such an error, for programs that check nothing else. */
   readonly errno = "EACCES";
 }
 
@@ -78,7 +84,10 @@ export class SandboxViolation extends FsPermissionError {
   }
 }
 
-/** Creates an error of the class that belongs to the code. */
+/**
+ * Creates an error of the class for its code: {@link SandboxViolation}, {@link FsPermissionError} or
+ * {@link FilewrightError}.
+ */
 export function makeError(code: Code, message: string, init: ErrorInit = {}): FilewrightError {
   if (code === "OUTSIDE_ALLOWED") return new SandboxViolation(message, init);
   if (code === "PERMISSION_DENIED") return new FsPermissionError(code, message, init);
@@ -93,9 +102,8 @@ export function isCode(value: unknown): value is Code {
 }
 
 /**
- * Converts any exception of an engine to a {@link FilewrightError}. Engines throw an `Error` whose
- * message is the JSON form of the core's error; any other exception is a defect and becomes
- * `INTERNAL`.
+ * Converts an exception of an engine to a {@link FilewrightError}. Engines throw an `Error` whose message is
+ * the error of the core as JSON. Any other exception is a defect of this package and becomes `INTERNAL`.
  */
 export function fromEngine(thrown: unknown): FilewrightError {
   if (thrown instanceof FilewrightError) return thrown;
@@ -116,12 +124,12 @@ export function fromEngine(thrown: unknown): FilewrightError {
   return new FilewrightError("INTERNAL", "the engine failed unexpectedly", { cause: thrown });
 }
 
-/** Options of a cancellable call. */
+/** The options of a call that can be cancelled. */
 export interface Signalled {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws FilewrightError CANCELLED */
+/** Throws if the signal is aborted. @throws FilewrightError CANCELLED */
 export function checkAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
 }

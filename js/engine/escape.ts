@@ -1,6 +1,6 @@
-/** Escapes the parts of names and texts that could mislead whoever reads them. */
+/** Escapes characters in names and texts that could mislead a person or a model. */
 
-/** A quick test: most names are plain ASCII and need no escaping. */
+/** A quick test before the slower replacement: most names are printable ASCII and need no escaping. */
 const NON_PRINTABLE_ASCII = /[^ -~]/u;
 const UNSAFE_CHARACTERS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 const LONE_SURROGATES = /\p{Surrogate}/gu;

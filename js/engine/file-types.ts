@@ -1,7 +1,7 @@
 /**
- * File types by name, for searches: `rust` means `*.rs`.
+ * Types of files for searches, by name: `rust` means `*.rs`.
  *
- * A type that is not listed is used as an extension, with or without its dot.
+ * A type that is not in the table is taken for a file extension, with or without its dot.
  */
 import { FilewrightError } from "./errors.ts";
 
@@ -46,7 +46,10 @@ const EXTENSIONS_OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   yaml: ["yaml", "yml"],
 };
 
-/** Returns the globs of which a file's path must match one. @throws INVALID_ARGUMENT */
+/**
+ * Returns the globs for the types; a file's path must match one of them. Empty without types, which means no
+ * restriction. @throws INVALID_ARGUMENT
+ */
 export function fileTypeGlobs(types: readonly string[] | undefined): readonly string[] {
   return (types ?? []).flatMap((type) => {
     const name = type.replace(/^(\*?\.)/, "").toLowerCase();

@@ -1,4 +1,4 @@
-/** The engine's functions by name, on whichever engine is in use, and their types. */
+/** The functions of the engine under their names, which call the engine in use, and their types. */
 import { engine } from "./current.ts";
 import type { Engine } from "./engine.ts";
 
@@ -50,23 +50,26 @@ export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args)
 /**
  * Reads a page of bytes in memory.
  *
- * @example readPage(new TextEncoder().encode("a
- * b
- * "), { startLine: -1 }).content; // "b
- * "
+ * @example readPage(new TextEncoder().encode("a\nb\n"), { startLine: -1 }).content; // "b\n"
  */
 export const readPage: Engine["readPage"] = (...args) => engine().readPage(...args);
 
-/** The same on another thread, where threads exist: for megabytes. */
+/**
+ * Like {@link readPage}, but on another thread where threads exist, so that megabytes do not block the event
+ * loop.
+ */
 export const readPageAsync: Engine["readPageAsync"] = (...args) => engine().readPageAsync(...args);
 
-/** Decodes bytes in the detected encoding, or strictly in the named one. */
+/** Decodes bytes to text: in the detected encoding, or in the named one, which then must fit. */
 export const decodeText: Engine["decodeText"] = (...args) => engine().decodeText(...args);
 
-/** Encodes text; a character that the encoding lacks is refused. */
+/** Encodes text. A character that the encoding does not contain is an error, never replaced. */
 export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText(...args);
 
-/** Returns six characters for each line of a text, as in pages with `anchors`. */
+/**
+ * Returns the anchors of all lines of a text as one string, six characters for each line; see `anchors` of a
+ * page.
+ */
 export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);
 
 /**
@@ -79,30 +82,31 @@ export const glob: Engine["glob"] = (...args) => engine().glob(...args);
 /**
  * Fuzzy path search: ranks paths by some of their letters, best first.
  *
- * @example rankPaths("usbhub", ["drivers/usb/hub.c", "fs/inode.c"]).files[0]?.path; //
- * "drivers/usb/hub.c"
+ * @example rankPaths("usbhub", ["drivers/usb/hub.c", "fs/inode.c"]).files[0]?.path; // "drivers/usb/hub.c"
  */
 export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(...args);
 
 /**
- * Searches a text, line by line.
+ * Finds the matches of a query in a text, line by line.
  *
  * @example grepText("a\nbc\n", { pattern: "c" }).matches; // [{ line: 2, column: 2, text: "bc" }]
  */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
 
-/** The same in a worker, where workers exist, see `filewright/workers`: for large texts. */
+/**
+ * Like {@link grepText}, but in a worker where workers exist (see `filewright/workers`), so that large texts
+ * do not block the caller.
+ */
 export const grepTextAsync: Engine["grepTextAsync"] = (...args) => engine().grepTextAsync(...args);
 
-/** Compiles a query once, to search many texts. */
+/** Compiles a query, so that it can be applied to many texts. */
 export const compileQuery: Engine["compileQuery"] = (...args) => engine().compileQuery(...args);
 
 /**
  * Ignore rules with git's semantics, for custom walks.
  *
  * @example
- * const content = new TextEncoder().encode("*.log
- * ");
+ * const content = new TextEncoder().encode("*.log\n");
  * ignoreRules().enter("", [{ place: 0, content }], false).ignored("a.log", false); // true
  */
 export const ignoreRules: Engine["ignoreRules"] = () => engine().ignoreRules();

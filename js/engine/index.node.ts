@@ -1,5 +1,5 @@
 /**
- * `filewright/engine` on Node: native where the addon loads, else WebAssembly.
+ * `filewright/engine` on Node: uses the native addon if it loads, otherwise WebAssembly.
  *
  * @module filewright/engine
  */
@@ -15,16 +15,15 @@ export * from "./functions.ts";
 
 const ALL_AREAS = Object.keys(DEBUG_AREAS) as readonly DebugArea[];
 
-/** Prints one line with the milliseconds since the process began. */
+/** Prints a line to standard error, preceded by its area and the milliseconds since the process began. */
 function print(area: string, line: string): void {
   const time = performance.now().toFixed(1);
   process.stderr.write(`filewright ${area} ${time} ${escapeControls(line)}\n`);
 }
 
 /**
- * Switches on the debug lines that `FILEWRIGHT_DEBUG` names, on standard error:
- * the areas of a list such as `call,search`; `all` is every area. An unknown area is
- * told on standard error, with the known ones.
+ * Switches on the debug areas of a list such as `call,search`, the value of `FILEWRIGHT_DEBUG`; `all` means
+ * every area. An unknown area is reported on standard error with the known ones.
  */
 function enableDebug(list: string): void {
   for (const name of list.split(",").map((part) => part.trim())) {
@@ -49,7 +48,10 @@ if ("binding" in native) {
   else setNoEngine(`${native.reason}; ${wasm.reason}`);
 }
 
-/** Returns at once on Node; it exists so that the same code runs everywhere. */
+/**
+ * Resolves at once on Node, where the engine is loaded with the module. It exists so that the same code runs
+ * on every platform.
+ */
 export async function ready(): Promise<EngineInfo> {
   return engine().info;
 }

@@ -1,4 +1,7 @@
-/** `filewright/engine` and `filewright/wasm` outside Node: WebAssembly, after `await ready()`. */
+/**
+ * `filewright/engine` and `filewright/wasm` outside Node: the WebAssembly engine, which `await ready()`
+ * loads.
+ */
 export { engine } from "./current.ts";
 export * from "./errors.ts";
 export * from "./functions.ts";

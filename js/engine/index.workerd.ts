@@ -1,6 +1,6 @@
 /**
- * `filewright/engine` on workerd, which cannot fetch files relative to a script: the module is imported
- * with the script, and `ready()` needs no source.
+ * `filewright/engine` on workerd, which cannot fetch files relative to a script: the WebAssembly module is
+ * imported together with the script, so `ready()` needs no argument.
  */
 import compiled from "../wasm/filewright_bg.wasm";
 import { beside } from "./wasm/wasm.ts";

@@ -1,9 +1,9 @@
 /**
- * Loads the two engines of the build on Node: the addon and the WebAssembly module. Only this file
- * knows their paths.
+ * Loads the engines of the build on Node: the native addon and the WebAssembly module. No other file knows
+ * their paths.
  *
- * A checkout's own addon takes precedence over an installed platform package. On Linux the names for
- * both C libraries are tried: the wrong one does not load. `FILEWRIGHT_ENGINE` overrides: `wasm`, or
+ * An addon built in this checkout precedes an installed platform package. On Linux the packages for both C
+ * libraries are tried, because the wrong one fails to load. `FILEWRIGHT_ENGINE` overrides this: `wasm`, or
  * the path of a `.node` file.
  */
 import { fileURLToPath } from "node:url";
@@ -15,21 +15,21 @@ import { platformTables } from "./wasm/legacy.ts";
 import { type Glue, guarded } from "./wasm/trap.ts";
 
 /**
- * Returns the path of a file in dist. This module stays two folders below the package: its address is
- * as deep in js/engine during development, in dist/engine after a build, and in dist/bin, where the
- * bundle of the command holds it.
+ * Returns the absolute path of a file in `dist`. It is computed relative to this module, which is always two
+ * folders below the package: in `js/engine` during development, in `dist/engine` after a build, or in
+ * `dist/bin`, where the bundle of the command contains it.
  */
 export function builtFile(path: string): string {
   return fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
 }
 
-/** The addon: the core's binding and the functions that need an operating system. */
+/** The addon: the binding of the core, and the functions that need an operating system. */
 export type NativeBinding = typeof addon;
 
 const require = createRequire(import.meta.url);
 const ABIS: Readonly<Record<string, readonly string[]>> = { linux: ["-gnu", "-musl"], win32: ["-msvc"] };
 
-/** Returns the possible paths of the addon, in order of precedence. */
+/** Returns the paths at which the addon may be, in the order in which they are tried. */
 function places(): readonly string[] {
   const wish = process.env["FILEWRIGHT_ENGINE"];
   if (wish?.endsWith(".node")) return [wish];
@@ -40,7 +40,7 @@ function places(): readonly string[] {
   ];
 }
 
-/** Returns the addon, or the reasons why it cannot be loaded. */
+/** Loads the addon. Returns its exports, or the reasons why it cannot be loaded. */
 export function loadNative(): { readonly binding: NativeBinding } | { readonly reason: string } {
   if (process.env["FILEWRIGHT_ENGINE"] === "wasm") return { reason: "FILEWRIGHT_ENGINE=wasm" };
   const tried: string[] = [];
@@ -55,8 +55,8 @@ export function loadNative(): { readonly binding: NativeBinding } | { readonly r
 }
 
 /**
- * Returns the WebAssembly binding, or the reason why it cannot be loaded. Synchronous, because a
- * fallback must be as synchronous as the addon it replaces.
+ * Returns the WebAssembly binding, or the reason why it cannot be loaded. Synchronous like the loading of the
+ * addon, because it replaces the addon where that does not load.
  */
 export function loadWasm(): { readonly binding: Binding } | { readonly reason: string } {
   try {
@@ -69,7 +69,10 @@ export function loadWasm(): { readonly binding: Binding } | { readonly reason: s
   }
 }
 
-/** Returns the addon for work that needs it. @throws FilewrightError UNSUPPORTED_PLATFORM where it does not load */
+/**
+ * Returns the addon. `work` names in the error what needs it. @throws FilewrightError UNSUPPORTED_PLATFORM
+ * when it does not load
+ */
 export function requireNative(work: string): NativeBinding {
   const loaded = loadNative();
   if ("binding" in loaded) return loaded.binding;

@@ -1,10 +1,10 @@
 /**
- * The compilation of queries: a cache of compiled ones, and which take longer to compile than a page may
- * wait.
+ * Speeds up the compilation of queries: a cache of compiled ones, and a test which queries would block the
+ * event loop for too long and are compiled in a worker.
  *
- * Compiling a query takes up to ten milliseconds, and paging through hits repeats the same one. On
- * WebAssembly a Unicode class takes 10 ms and more for each time it is written or repeated; everything
- * else in a pattern of ordinary length takes less than 2 ms.
+ * Compiling a query takes up to ten milliseconds, and each page of a result needs the same one. In
+ * WebAssembly each use of a Unicode class (such as `\w`), and each repetition of one, takes 10 ms or more;
+ * everything else in a pattern of ordinary length takes less than 2 ms.
  */
 import { EMPTY_BYTES } from "./wire/bytes.ts";
 import type { Packed } from "./wire/unpack.ts";
@@ -21,13 +21,13 @@ interface RawQueryHandle {
 export class QueryCache<Compiled> {
   readonly #queries = new Map<string, { readonly raw: RawQueryHandle; readonly compiled: Compiled }>();
 
-  /** Returns the cached query of these options, if it still works. */
+  /** Returns the cached query for these options; undefined if there is none, or if it no longer works. */
   get(options: string): Compiled | undefined {
     const found = this.#queries.get(options);
     if (found === undefined) return undefined;
     this.#queries.delete(options);
     try {
-      // After a trap the engine is a new instance, to which this query does not belong.
+      // After a trap the WebAssembly module has a new instance, in which this query does not exist.
       found.raw.search(EMPTY_BYTES, "{}");
     } catch {
       return undefined;
@@ -46,19 +46,19 @@ export class QueryCache<Compiled> {
   }
 }
 
-/** The length above which a pattern may be slow to compile, whatever it contains (UTF-16 units). */
+/** The length in UTF-16 units above which a pattern is treated as slow to compile, whatever it contains. */
 const MIN_LONG_PATTERN = 256;
-/** The length above which a pattern is slow to parse, too. */
+/** The length in UTF-16 units above which a pattern is slow even to parse. */
 const MAX_PARSED_LENGTH = 4096;
-/** Unicode classes, and counted repetitions, which are expanded. */
+/** Matches Unicode classes such as `\w`, and counted repetitions, which the compiler expands. */
 const EXPENSIVE_SYNTAX = /\\[wdp]|\{\d/i;
-/** Syntax other than plain characters; a few of these are fast. */
+/** Matches syntax that stands for more than one character. Up to `MAX_CHEAP_CLASSES` of these are fast. */
 const CLASS_SYNTAX = /\\.|\.|\[\^/g;
 const MAX_CHEAP_CLASSES = 16;
 
 /**
- * Returns true for a query to compile in a worker. It depends only on the query's text, so that the same
- * query is always handled the same way.
+ * Returns true for a query that should be compiled in a worker. Depends only on the query, so that the same
+ * query is always handled in the same way.
  */
 export function isExpensive(query: TextQuery): boolean {
   const patterns = patternsOf(query);
@@ -70,7 +70,10 @@ function isCostly(pattern: string): boolean {
   return EXPENSIVE_SYNTAX.test(pattern) || (pattern.match(CLASS_SYNTAX)?.length ?? 0) > MAX_CHEAP_CLASSES;
 }
 
-/** Returns true for a query that is at least fast to parse, so that the index can be queried. */
+/**
+ * Returns true for a query that is fast to parse, though not to compile: the index needs only the parsed
+ * query.
+ */
 export function isCheapToParse(query: TextQuery): boolean {
   return lengthOf(patternsOf(query)) <= MAX_PARSED_LENGTH;
 }

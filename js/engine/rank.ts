@@ -1,45 +1,48 @@
 /**
- * Fuzzy path search: ranks paths by some of their letters.
+ * Fuzzy path search: finds and ranks paths that contain some letters in their order.
  *
- * Pure: the input is a list of paths. Trees on disk are ranked by one call of the native engine,
- * with the same scores: `tree-search.ts`.
+ * It works on a list of paths in memory. Trees on disk are ranked by one call of the native engine, with the
+ * same scores: `tree-search.ts`.
  */
 import { fromEngine } from "./errors.ts";
 import { type Packed, unpack } from "./wire/unpack.ts";
 
-/** The exports of both bindings for this area. */
+/** What the native and the WebAssembly binding export for fuzzy path search. */
 export interface RankBinding {
   rankPaths(paths: string, options: string): Packed;
 }
 
 /** How paths are ranked. */
 export interface RankOptions {
-  /** The maximum number of results. Default 20, at most 10,000. */
+  /** The maximum number of returned paths. Default 20, at most 10,000. */
   readonly limit?: number | undefined;
-  /** The number of allowed typos when nothing matches without. Default by length: 0 or 1. */
+  /**
+   * The number of letters that may be wrong if nothing matches exactly, at most 8. Default: 0 for a short
+   * query, 1 for a longer one.
+   */
   readonly typos?: number | undefined;
 }
 
 /** Matching paths, best first. */
 export interface RankedPaths {
   readonly files: readonly RankedPath[];
-  /** The number of all matching paths. */
+  /** The number of all matching paths, including those beyond `limit`. */
   readonly total: number;
 }
 
-/** A path with its score: higher is better, comparable within one query only. */
+/** A path with its score. Higher is better; only scores of the same query can be compared. */
 export interface RankedPath {
   readonly path: string;
   readonly score: number;
 }
 
-/** The functions of this area. */
+/** The functions of the engine for fuzzy path search. */
 export interface RankEngine {
   /** Ranks paths by some of their letters, in order. @throws INVALID_ARGUMENT for an empty query */
   rankPaths(query: string, paths: readonly string[], options?: RankOptions): RankedPaths;
 }
 
-/** Wraps a binding. */
+/** Returns the functions of the engine for fuzzy path search, which call the given binding. */
 export function rankEngine(binding: RankBinding): RankEngine {
   return {
     rankPaths(query, paths, { limit, typos } = {}) {

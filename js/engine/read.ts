@@ -1,7 +1,7 @@
 /**
- * Reading text: detecting the type and encoding of bytes, and pages of lines.
+ * Reading text: detects the type and encoding of bytes, and extracts pages of lines.
  *
- * A {@link Page} is the same whether WebAssembly cut it from bytes in memory or the native addon
+ * A {@link Page} has the same form whether WebAssembly extracted it from bytes in memory or the native addon
  * from a file.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
@@ -18,9 +18,9 @@ import { type Packed, unpack } from "./wire/unpack.ts";
 
 export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
 
-/** Context of the bytes to inspect. */
+/** What is known about the bytes to inspect. */
 export interface InspectOptions {
-  /** A file name or path; selects the kind of text. */
+  /** The name or path of the file: its extension tells which kind of text the bytes are. */
   readonly name?: string | undefined;
   /** True when the bytes are only the beginning of the file. Default false. */
   readonly partial?: boolean | undefined;
@@ -30,48 +30,54 @@ export interface InspectOptions {
 export type LineNumbers = "cat" | "arrow" | "plain" | "none";
 
 /**
- * The lines of a page that names no number. The engine's own default, in
- * `crates/core/src/page/request.rs`, is the same number; a test compares them.
+ * The number of lines of a page when the request names none. `crates/core/src/page/request.rs` has the same
+ * number for the engine; a test compares both.
  */
 export const DEFAULT_PAGE_LINES = 2000;
-/** The code points above which a line is cut, if the request does not say. Also in the engine. */
+/**
+ * The number of code points above which a line is truncated, when the request names none. The engine has the
+ * same number.
+ */
 export const DEFAULT_LINE_CHARS = 2000;
 
-/** The lines to read of a file, and their limits. */
+/** Which lines of a file to read, and how much of them. */
 export interface PageRequest {
   /** The first line: 1-based, or negative from the end. Never 0. Default 1. */
   readonly startLine?: number | undefined;
   /** The maximum number of lines; null for all. Default 2000. */
   readonly maxLines?: number | null | undefined;
-  /** The number of code points above which a line counts as long; 0 for no limit. Default 2000. */
+  /**
+   * The number of code points above which a line counts as long, and is truncated where the page is rendered;
+   * 0 for no limit. Default 2000.
+   */
   readonly maxLineChars?: number | undefined;
   /** The maximum size of {@link Page.content}, in UTF-8 bytes. Default 1 MiB. */
   readonly contentBytes?: number | undefined;
   /**
-   * The maximum size in bytes of the page as `renderPage` renders it, with numbers and truncated
+   * The maximum size in UTF-8 bytes of the page once `renderPage` has added line numbers and truncated long
    * lines. Default: no limit.
    */
   readonly textBytes?: number | undefined;
-  /** The line numbers in that text. Default `none`. */
+  /** The form of the line numbers in the text that `textBytes` measures. Default `none`. */
   readonly lineNumbers?: LineNumbers | undefined;
-  /** `auto` (default), or a label such as `utf-8`, `latin1`, `shift_jis`. */
+  /** The encoding: `auto` (default) to detect it, or a label such as `utf-8`, `latin1`, `shift_jis`. */
   readonly encoding?: string | undefined;
-  /** Decode binary content as text. Default false. */
+  /** Decode the content as text even if it is binary. Default false, which refuses it with BINARY_FILE. */
   readonly forceText?: boolean | undefined;
   /**
-   * Begin at this byte of the file, to continue inside a long line: the page ends at a truncated
-   * line, with the byte to continue at. Takes precedence over `startLine`.
+   * Begin at this byte of the file instead of at `startLine`, in order to continue within a long line. The
+   * page then ends at the next line that must be truncated, and says at which byte to continue.
    */
   readonly startByte?: number | undefined;
-  /** Return line anchors. Default false. */
+  /** Return an anchor for each line: six characters that identify the line and its neighbours. Default false. */
   readonly anchors?: boolean | undefined;
-  /** With `maxLines: null`, refuse files above this many bytes. Default 20 MiB. */
+  /** The size in bytes above which a file is refused with TOO_LARGE when `maxLines` is null. Default 20 MiB. */
   readonly wholeFileBytes?: number | undefined;
 }
 
 /** Some lines of a file. Numbers are 1-based; sizes and offsets are bytes. */
 export interface Page extends PageRecord {
-  /** Opaque version of the file. Absent when the backend has none. */
+  /** A string that changes when the file does. Absent when the backend has no versions. */
   readonly version?: string;
   /** When the file last changed, in milliseconds since 1970. */
   readonly mtime?: number;
@@ -79,32 +85,36 @@ export interface Page extends PageRecord {
   readonly mode?: number;
 }
 
-/** The exports of both bindings for this area. */
+/** What the native and the WebAssembly binding export for reading text. */
 export interface ReadBinding {
   inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
   readPage(bytes: Uint8Array, name: string, request: string): Packed;
-  /** On another thread; only in bindings with threads. */
+  /** Like `readPage`, on another thread; exists only in bindings with threads. */
   readPageAsync?(bytes: Uint8Array, name: string, request: string, signal?: AbortSignal): Promise<Packed>;
   decodeBytes(bytes: Uint8Array, label: string): Packed;
   encodeText(text: string, label: string, bom: boolean): Uint8Array;
   lineAnchors(text: string): string;
 }
 
-/** The functions of this area. */
+/** The functions of the engine for reading text. */
 export interface ReadEngine {
   /** Detects kind, MIME type, encoding, line endings and image size from the content. */
   inspect(bytes: Uint8Array, options?: InspectOptions): Inspection;
   /**
-   * Reads a page of bytes in memory; `name` only selects the MIME type of text.
+   * Extracts a page from bytes in memory. `name` only tells which kind of text it is.
    *
    * @throws BINARY_FILE with `details` `{kind, mime, size, width?, height?}`, INVALID_ARGUMENT,
    * ENCODING_ERROR, TOO_LARGE
    */
   readPage(bytes: Uint8Array, request?: PageRequest, name?: string): Page;
-  /** The same on another thread, where threads exist: for megabytes. */
+  /**
+   * Like {@link ReadEngine.readPage}, but on another thread where threads exist, so that megabytes do not
+   * block the event loop.
+   */
   readPageAsync(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
   /**
-   * Decodes bytes in the detected encoding, or strictly in the named one.
+   * Decodes bytes to text: in the detected encoding with U+FFFD for invalid bytes, or in the named one, for
+   * which invalid bytes are an error.
    *
    * @throws ENCODING_ERROR, INVALID_ARGUMENT for an unknown encoding
    */
@@ -117,13 +127,13 @@ export interface ReadEngine {
    */
   encodeText(text: string, encoding?: string, options?: { readonly bom?: boolean }): Uint8Array;
   /**
-   * Returns six characters for each line of a text, which identify it and its neighbours; see
-   * `anchors` of {@link PageRequest}.
+   * Returns the anchors of all lines as one string: six characters for each line, which identify it and its
+   * neighbours.
    */
   lineAnchors(text: string): string;
 }
 
-/** Wraps a binding. */
+/** Returns the functions of the engine for reading text, which call the given binding. */
 export function readEngine(binding: ReadBinding): ReadEngine {
   return {
     inspect: (bytes, options = {}) =>

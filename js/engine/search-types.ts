@@ -1,8 +1,8 @@
 /**
  * The queries and results of searches: the same for every backend.
  *
- * Paths in results are relative to the searched path, `/`-separated; when that path is a file, the
- * one path is empty. Results are in the order of code points of whole paths, then by line.
+ * Paths in results are relative to the searched directory and separated by `/`. If a file was searched, its
+ * path is empty. Results are sorted by the code points of the whole path, then by line.
  */
 
 import type { RankedPaths, RankOptions } from "./rank.ts";
@@ -12,9 +12,15 @@ export type { Freshness, IncompleteReason, IndexStatus } from "./generated/recor
 
 /** A query for a text. */
 export interface TextQuery {
-  /** Not empty. The dialect is Rust's `regex`: no look-around, no back-references, linear time. */
+  /**
+   * The pattern to find; not empty. The syntax is that of Rust's `regex`, which runs in linear time and has
+   * no look-around and no back-references.
+   */
   readonly pattern?: string | undefined;
-  /** Instead of `pattern`, several at once; each match lists the patterns that match. */
+  /**
+   * Several patterns, instead of `pattern`: a line matches if one of them does. Each match lists the patterns
+   * that match.
+   */
   readonly patterns?: readonly string[] | undefined;
   /** True for a regular expression, false for plain text. Default true. */
   readonly regex?: boolean | undefined;
@@ -26,17 +32,17 @@ export interface TextQuery {
   readonly multiline?: boolean | undefined;
 }
 
-/** Limits on the hits in a text. */
+/** Limits on the matches in one text. */
 export interface TextLimits {
-  /** Lines shown before each hit, at most 50. Default: `context`. */
+  /** The number of lines returned before each match, at most 50. Default: `context`. */
   readonly before?: number | undefined;
-  /** Lines shown after each hit, at most 50. Default: `context`. */
+  /** The number of lines returned after each match, at most 50. Default: `context`. */
   readonly after?: number | undefined;
-  /** Lines shown on both sides. Default 0. */
+  /** The number of lines returned before and after each match. Default 0. */
   readonly context?: number | undefined;
-  /** The maximum hits of a file. Default: no limit. */
+  /** The maximum number of matching lines of one file. Default: no limit. */
   readonly maxPerFile?: number | undefined;
-  /** The maximum code points shown of a line, around the match; 0 for all. Default 500. */
+  /** The maximum number of code points returned of a line, around the match; 0 for all. Default 500. */
   readonly maxLineChars?: number | undefined;
 }
 
@@ -46,25 +52,26 @@ export interface WalkQuery {
   readonly exclude?: readonly string[] | undefined;
   /** Include names that begin with a dot (`.git` never). Default true. */
   readonly hidden?: boolean | undefined;
-  /** Honour ignore files. Default true. */
+  /** Leave out what ignore files such as `.gitignore` exclude. Default true. */
   readonly respectIgnore?: boolean | undefined;
   /** The names of ignore files, lowest precedence first. Default `.gitignore .ignore .agentignore`. */
   readonly ignoreFiles?: readonly string[] | undefined;
-  /** Continue a truncated result: its `nextCursor`. */
+  /** The `nextCursor` of a truncated result, to continue after it. */
   readonly cursor?: string | undefined;
   /**
-   * The maximum bytes of the returned rows (`path:line:text`), or paths; anything beyond is only
-   * counted, which costs nothing. The totals cover everything; `truncated` and `nextCursor` tell
-   * that something was left out. Default: no limit.
+   * The maximum size in bytes of the returned results: rows such as `path:line:text`, or paths. Further
+   * results are counted but not returned, so the totals are complete; `truncated` and `nextCursor` say that
+   * there are more. Default: no limit.
    */
   readonly maxTextBytes?: number | undefined;
-  /** The time in milliseconds after which the partial result is returned. */
+  /** The time in milliseconds after which the search ends and returns the results found so far. */
   readonly timeoutMs?: number | undefined;
   /**
-   * The use of an index, on a backend with an index; the answers are the same. `auto`: a slow
-   * search starts building an index in the background for later searches; never of a whole file
-   * system or a home directory unless `anywhere`. `strict`: only for names; the contents of every
-   * file are read, which also finds changes that the kernel reports to no watcher. Default: the backend's, `auto`.
+   * How a backend with an index uses it; the results are the same. `auto`: it is used, and a slow search
+   * starts building one in the background for later searches, but never of a whole file system or a home
+   * directory. `anywhere`: as `auto`, there too. `off`: it is not used. `strict`: it is used only to find
+   * names, and the content of every file is read, which also finds changes that the kernel reports to no
+   * watcher. Default: that of the backend, `auto`.
    */
   readonly index?: IndexUse | undefined;
 }
@@ -82,9 +89,9 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
   /** The size in bytes above which files are skipped and counted. Default 100 MiB. */
   readonly maxFileBytes?: number | undefined;
   /**
-   * Compare the size and times of every file with those in the index, even when the system reports
-   * changes: finds what was changed through names outside the tree. A store through a memory map may
-   * leave the times as they are until the file is closed; `index: "strict"` finds it. Default false.
+   * Compare the size and times of every file with those in the index, even if the system reports changes.
+   * This finds changes that were made through another name of the file outside the tree. A write through a
+   * memory map may change the times only when the file is closed; `index: "strict"` finds it. Default false.
    */
   readonly strict?: boolean | undefined;
 }
@@ -100,17 +107,17 @@ export interface TextMatch {
   readonly column: number;
   /** The line without its line ending, truncated around the match (`…`) when it is too long. */
   readonly text: string;
-  /** Present when the line is truncated. */
+  /** True when `text` is truncated. */
   readonly cut?: true;
-  /** The last line of a match across lines. */
+  /** The last line of a match that spans several lines. */
   readonly endLine?: number;
-  /** The lines after the first up to `endLine`, truncated like `text`. Present with `endLine`. */
+  /** The lines of such a match after the first, truncated like `text`. */
   readonly rest?: readonly string[];
-  /** The lines before, when `before` or `after` was requested. */
+  /** The lines before the match; present when `before`, `after` or `context` was requested. */
   readonly before?: readonly string[];
-  /** The lines after, when `before` or `after` was requested. */
+  /** The lines after the match; present when `before`, `after` or `context` was requested. */
   readonly after?: readonly string[];
-  /** The indexes in `patterns` of the patterns that match. */
+  /** The indexes in `patterns` of the patterns that match this line. */
   readonly patterns?: readonly number[];
 }
 
@@ -123,16 +130,16 @@ export interface SearchMatch extends TextMatch {
 export interface SearchResult extends SearchTotals {
   /** Empty unless `output` is `content`. */
   readonly matches: readonly SearchMatch[];
-  /** The files with hits and their numbers; for `content` too. */
+  /** The files with matches and the number of matching lines of each, whatever `output` is. */
   readonly counts: readonly FileCount[];
-  /** True when everything was searched to its end. */
+  /** True when every file was searched to its end. */
   readonly complete: boolean;
   readonly incompleteReason?: IncompleteReason;
   /** The cursor of the next page of a truncated result. */
   readonly nextCursor?: string;
 }
 
-/** A file and its number of matching lines. */
+/** A file and the number of its matching lines. */
 export interface FileCount {
   readonly path: string;
   readonly count: number;
@@ -146,9 +153,12 @@ export interface FindQuery extends WalkQuery {
   readonly type?: "file" | "dir" | "symlink" | "any" | undefined;
   /** Default true. */
   readonly caseSensitive?: boolean | undefined;
-  /** `recent`: changes within `recencyMs` newest first, then the rest by path. Default `path`. */
+  /**
+   * The order of results. `recent`: files changed within `recencyMs` first, newest first, then the others by
+   * path. `mtime`: newest first. Default `path`.
+   */
   readonly sort?: "path" | "recent" | "mtime" | undefined;
-  /** Milliseconds. Default one day. */
+  /** The age in milliseconds up to which a change is recent. Default one day. */
   readonly recencyMs?: number | undefined;
   /** The maximum number of paths. Default: no limit. */
   readonly limit?: number | undefined;
@@ -156,9 +166,9 @@ export interface FindQuery extends WalkQuery {
 
 /** A fuzzy search for files by parts of their paths. */
 export interface FuzzyQuery extends RankOptions {
-  /** Letters in their order; from five on one may be wrong. Spaces are ignored. */
+  /** Letters that the path contains in this order. From five letters on, one may be wrong. Spaces are ignored. */
   readonly query: string;
-  /** `recent`: a change within the last week, day or hour counts too. Default `score`. */
+  /** `recent`: files changed within the last week, day or hour are ranked higher. Default `score`. */
   readonly rank?: "score" | "recent" | undefined;
   /** Honour ignore files. Default true. */
   readonly respectIgnore?: boolean | undefined;
@@ -181,22 +191,22 @@ export interface FindResult extends FindTotals {
 export interface TextHits {
   readonly matches: readonly TextMatch[];
   readonly total: number;
-  /** True when the content is binary and was not searched. */
+  /** True when the content is binary, so that it was not searched. */
   readonly binary: boolean;
-  /** True when there are more than `maxPerFile`. */
+  /** True when the text has more matching lines than `maxPerFile`. */
   readonly more: boolean;
 }
 
-/** The counts of a search so far. */
+/** The counts of a running search. */
 export interface SearchCounts {
-  /** The files searched. */
+  /** The number of files searched so far. */
   readonly files: number;
-  /** The matches in them. */
+  /** The number of matching lines found so far. */
   readonly matches: number;
 }
 
-/** A search that tells its counts while it runs. */
+/** The options of a search that reports its progress. */
 export interface Counting {
-  /** Called ten times a second with growing counts, by searches of a local disk. */
+  /** Called every 100 ms with the counts so far, by searches of a local disk. */
   readonly onCounts?: ((counts: SearchCounts) => void) | undefined;
 }

@@ -13,39 +13,48 @@ import { toUtf8 } from "./wire/bytes.ts";
 
 export type * from "./search-types.ts";
 
-/** The size in bytes below which a content is searched faster than it is sent to a worker. */
+/**
+ * The size in bytes from which a content is searched in a worker: a smaller one is searched faster than it is
+ * sent.
+ */
 export const LARGE_BYTES: number = 32 * 1024;
 
-/** The same for a thread of the native engine, which is as fast as the call itself. */
+/**
+ * The size in bytes from which a content is searched on a thread of the native engine, whose searches are
+ * fast.
+ */
 const LARGE_NATIVE_BYTES = 256 * 1024;
 
-/** How a content is searched: as far as the text of its hits is wanted. */
+/** Limits of a search in one content, including limits of the text that is returned. */
 export interface ContentLimits extends TextLimits {
-  /** Hits up to this line are passed over. */
+  /** Matches up to this line are left out, because an earlier page returned them. */
   readonly skipLines?: number | undefined;
-  /** Hits are given until their rows have so many bytes, then they are only counted. */
+  /**
+   * The maximum size in bytes of the returned rows (path, line number and text). Further matches are counted
+   * but not returned.
+   */
   readonly maxTextBytes?: number | undefined;
-  /** How long the path is that each row begins with. */
+  /** The length in bytes of the path with which each row begins. */
   readonly pathBytes?: number | undefined;
 }
 
 /** A compiled query. */
 export interface CompiledQuery {
-  /** Searches the content of a file; byte order marks are honoured. */
+  /** Searches the content of a file. A byte order mark selects the encoding. */
   search(content: Uint8Array, limits?: ContentLimits): TextHits;
-  /** Counts the matching lines, without creating them. */
+  /** Counts the matching lines and returns no matches. */
   count(content: Uint8Array, limits?: ContentLimits): TextHits;
-  /** The same in a worker or on a thread, where there are any. @throws CANCELLED */
+  /** Searches or counts in a worker or on a thread; absent where there are none. @throws CANCELLED */
   later?(
     content: Uint8Array,
     limits: ContentLimits & { readonly count: boolean },
     signal?: AbortSignal,
   ): Promise<TextHits>;
-  /** Contents of fewer bytes are searched sooner at once than `later`. */
+  /** The size in bytes below which `search` is faster than `later`. */
   readonly laterFrom: number;
 }
 
-/** A query that workers compile, because the page would block on it. */
+/** A query that is compiled in workers only, because compiling it would block the event loop. */
 export interface SentQuery {
   /**
    * Searches contents, all with the same limits. An empty list only checks that the query
@@ -58,26 +67,29 @@ export interface SentQuery {
   ): Promise<readonly TextHits[]>;
 }
 
-/** An index of contents in the caller's memory, which it numbers. */
+/**
+ * An index of contents in memory, which says which contents a query can match. It refers to contents by
+ * number.
+ */
 export interface HeldIndex {
   /**
-   * Indexes a content: returns its number from 0, -1 for a binary one, -2 for one that every query
-   * has to read.
+   * Adds a content and returns its number, from 0 on; -1 if it is binary, -2 if the index cannot exclude it,
+   * so that every query must read it.
    */
   sign(content: Uint8Array): number;
-  /** Returns one bit for each number: the contents that can match. Undefined where all can. */
+  /** Returns the contents that can match a query, as one bit for each number. Undefined when all can. */
   candidates(query: CompiledQuery | SentQuery): Uint8Array | undefined;
-  /** Returns the used memory in bytes. */
+  /** Returns the size of the index in bytes. */
   bytes(): number;
 }
 
 /** Compiled globs. Paths are relative, `/`-separated. */
 export interface PathGlobs {
-  /** Returns true when the path is included, and neither it nor a directory above it is excluded. */
+  /** Returns true when the path matches a pattern, and no pattern excludes it or a directory above it. */
   matches(path: string, isDir?: boolean): boolean;
-  /** Returns true when the path is excluded: a walk need not enter such a directory. */
+  /** Returns true when a pattern excludes the path. A walk can skip such a directory. */
   excluded(path: string, isDir?: boolean): boolean;
-  /** Returns true when an entry below the directory can match. */
+  /** Returns true when an entry below the directory can match, so that a walk must enter it. */
   mayContain(directory: string): boolean;
 }
 
@@ -88,16 +100,20 @@ export interface GlobOptions {
   readonly caseSensitive?: boolean | undefined;
 }
 
-/** The ignore rules from the root of a walk down to one directory. Immutable. */
+/**
+ * The ignore rules that apply in one directory: those of its own ignore files and of all directories up to
+ * the root of the walk. Immutable.
+ */
 export interface IgnoreRules {
   /**
-   * Returns the rules for a directory below: `files` are the contents of its ignore files with
-   * their indexes in the list of names; `border` is true when it contains `.git`.
+   * Returns the rules for a subdirectory. `files` are its ignore files, each with the index of its name in
+   * the list of ignore files. `border` is true when the directory contains `.git`, so that git's ignore files
+   * above it do not apply below it.
    */
   enter(directory: string, files: readonly IgnoreFile[], border: boolean): IgnoreRules;
   /**
-   * Returns true when an entry of that directory is ignored; the path is relative to the root of
-   * the walk.
+   * Returns true when the rules exclude an entry of the directory. `path` is relative to the root of the
+   * walk.
    */
   ignored(path: string, isDir: boolean): boolean;
 }
@@ -115,18 +131,18 @@ interface RawIgnore {
 
 interface RawQuery {
   search(content: Uint8Array, limits: string): Packed;
-  /** On a thread; only in the native engine. */
+  /** Searches on another thread; exists only in the native engine. */
   searchAsync?(content: Uint8Array, limits: string, cancel?: CancelToken): Promise<Packed>;
 }
 
-/** The exports of both bindings for this area. */
+/** What the native and the WebAssembly binding export for searches, globs and ignore rules. */
 export interface SearchBinding {
   readonly SearchQuery: new (options: string) => RawQuery;
-  /** Cancels a call on a thread; only in the native engine. */
+  /** The class of tokens that cancel a call on another thread; exists only in the native engine. */
   readonly CancelToken?: new () => CancelToken;
-  /** On another thread; only in bindings with workers. */
+  /** Searches on another thread; exists only in bindings with workers. */
   searchAsync?(options: string, content: Uint8Array, limits: string, signal?: AbortSignal): Promise<Packed>;
-  /** Several contents in one call; only in bindings with workers. */
+  /** Searches several contents in one call; exists only in bindings with workers. */
   searchAllAsync?(
     options: string,
     contents: readonly Uint8Array[],
@@ -136,7 +152,7 @@ export interface SearchBinding {
   readonly HeldIndex: new () => {
     sign(content: Uint8Array): number;
     candidates(query: RawQuery): Uint8Array | null | undefined;
-    /** The candidates of a query that is compiled elsewhere; only in bindings with workers. */
+    /** Returns the candidates of a query that is compiled in workers; exists only in bindings with workers. */
     candidatesOf?(options: string): Uint8Array | undefined;
     bytes(): number;
   };
@@ -150,7 +166,7 @@ export interface SearchBinding {
   readonly IgnoreStack: new () => RawIgnore;
 }
 
-/** The functions of this area. */
+/** The functions of the engine for searches, globs and ignore rules. */
 export interface SearchEngine {
   /**
    * Compiles globs, by ripgrep's rule: a pattern without a slash matches at any depth.
@@ -159,19 +175,25 @@ export interface SearchEngine {
   glob(patterns: string | readonly string[], options?: GlobOptions): PathGlobs;
   /** Compiles a query. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   compileQuery(query: TextQuery): CompiledQuery;
-  /** Prepares the query for workers to compile; undefined where there are none, or it compiles fast. */
+  /**
+   * Returns the query in a form that workers compile; undefined when there are no workers, or it compiles
+   * fast.
+   */
   sentQuery(query: TextQuery): SentQuery | undefined;
   /** Searches a text. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
-  /** The same in a worker or on a thread, for large texts. @throws also CANCELLED */
+  /**
+   * Like {@link SearchEngine.grepText}, but in a worker or on a thread, so that large texts do not block the
+   * caller. @throws also CANCELLED
+   */
   grepTextAsync(text: string | Uint8Array, query: TextQuery & TextLimits & Signalled): Promise<TextHits>;
-  /** Returns an empty stack of ignore rules. */
+  /** Returns ignore rules that exclude nothing, for the root of a walk. */
   ignoreRules(): IgnoreRules;
   /** Returns an empty index of contents. */
   heldIndex(): HeldIndex;
 }
 
-/** Wraps a binding. */
+/** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
 export function searchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
   const kept = new QueryCache<CompiledQuery>();
@@ -252,7 +274,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
         if (later === undefined || content.length < laterFrom) return search(content, limits);
         return later(content, { ...limits, count: false }, query.signal);
       }
-      // Not compiled here, because that may block the page.
+      // The query is compiled in the worker, because compiling it could block the event loop.
       try {
         const asked = JSON.stringify({ ...limits, count: false });
         const packed = await searchAsync(optionsOf(query), content, asked, query.signal);
@@ -277,7 +299,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
   };
 }
 
-/** Converts a query to the engine's form. */
+/** Converts the options of a query to JSON, as the engine expects them. */
 function optionsOf({ pattern, patterns, regex, case: letters, word, multiline }: TextQuery): string {
   return JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
 }

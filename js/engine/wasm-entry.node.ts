@@ -1,6 +1,6 @@
 /**
- * `filewright/wasm` on Node: the same functions as `filewright/engine`, on the WebAssembly engine,
- * independent of the engine that the rest of the process uses.
+ * `filewright/wasm` on Node: the functions of `filewright/engine` on the WebAssembly engine, even if the rest
+ * of the process uses the native one.
  *
  * @module filewright/wasm
  */
@@ -20,7 +20,7 @@ export function engine(): Engine {
   return loaded;
 }
 
-/** Returns at once on Node. */
+/** Resolves at once on Node, where the module is loaded synchronously. */
 export async function ready(): Promise<EngineInfo> {
   return engine().info;
 }
@@ -78,21 +78,20 @@ export const parsePatch: Engine["parsePatch"] = (...args) => engine().parsePatch
 /**
  * Computes the result of a patch: all files, or an error and nothing.
  *
- * @example applyPatch({ f: "a
- * " }, "--- a/f
- * +++ b/f
- * @@ -1 +1 @@
- * -a
- * +b
- * ")[0]?.bytes; // "b
- * " in UTF-8
+ * @example applyPatch({ f: "a\n" }, "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n")[0]?.bytes; // "b\n" in UTF-8
  */
 export const applyPatch: Engine["applyPatch"] = (...args) => engine().applyPatch(...args);
 
-/** The same on another thread, where threads exist: for large files. */
+/**
+ * Like {@link applyPatch}, but on another thread where threads exist, so that large files do not block the
+ * caller.
+ */
 export const applyPatchAsync: Engine["applyPatchAsync"] = (...args) => engine().applyPatchAsync(...args);
 
-/** Merges the changes of two sides to one text; conflicts are objects, and markers in the text. */
+/**
+ * Merges two changed versions of a text, given their common origin. Conflicts are returned as objects, and
+ * marked in the text.
+ */
 export const merge3: Engine["merge3"] = (...args) => engine().merge3(...args);
 
 export * from "./errors.ts";

@@ -1,38 +1,42 @@
-/**
- * Long work: divided into slices, so that other tasks on the event loop get their turns, and ended by a
- * signal.
- */
+/** Lets long work pause, so that other tasks on the event loop get their turns, and end when it is cancelled. */
 import { checkAborted, fromEngine } from "./errors.ts";
 import type { CancelToken } from "./generated/binding.ts";
 
 export type { CancelToken } from "./generated/binding.ts";
 
-/** The time after which work pauses, in milliseconds. Work that checks rarely may hold the event loop longer. */
+/**
+ * The time in milliseconds after which work pauses at its next check. Work that checks rarely may block the
+ * event loop for longer.
+ */
 const MAX_BLOCKING_MS = 10;
 /** The number of cheap steps, such as entries of a directory, between two calls of {@link Yielder.yieldIfDue}. */
 export const ENTRIES_PER_CHECK = 256;
-/** The number of items of a run, which is sorted without a pause and then merged with others. */
+/**
+ * The number of items that are sorted at once. Longer lists are sorted in parts of this size, which are then
+ * merged.
+ */
 const ITEMS_PER_RUN = 2048;
 
 /**
- * Runs a function in the next turn of the event loop. Read when the module is loaded, so that a test that
- * replaces timers does not stop calls.
+ * Runs a function in the next turn of the event loop. The timer function is looked up when the module is
+ * loaded, so that calls continue in tests that replace timers.
  */
 export const nextTurn: (run: () => void) => void =
   globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
 
-/** Work that waits for a turn of the event loop. */
+/** Work that has paused. */
 interface PausedWork {
   readonly signal: AbortSignal | undefined;
   resume(): void;
 }
 
 /**
- * When the work of the current turn of the event loop began; undefined while none is known. All work of
- * the thread shares it: calls that run in turns of their own would together hold the event loop for long.
+ * The time at which work began in the current turn of the event loop; undefined when none has. All work of
+ * the thread shares it, because several calls that each measured their own time would together block the
+ * event loop for longer.
  */
 let workBegan: number | undefined;
-/** Work that has paused, in the order in which it continues. */
+/** The paused work, longest waiting first. */
 let paused: PausedWork[] = [];
 
 function beginTurn(): void {
@@ -40,7 +44,10 @@ function beginTurn(): void {
   nextTurn(endTurn);
 }
 
-/** Continues the work that has waited longest, alone in its turn; cancelled work only ends. */
+/**
+ * Ends a turn: resumes the work that has waited longest, alone, and all cancelled work, which then only
+ * throws.
+ */
 function endTurn(): void {
   workBegan = undefined;
   if (paused.length === 0) return;
@@ -52,7 +59,7 @@ function endTurn(): void {
   next?.resume();
 }
 
-/** Pauses long work so that other tasks get their turns, and knows its signal and its time limit. */
+/** Lets one piece of long work pause. It also knows the work's signal and time limit. */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;
   readonly #end: number;
@@ -64,19 +71,19 @@ export class Yielder {
     if (workBegan === undefined) beginTurn();
   }
 
-  /** True when the time limit is reached. The caller ends its work; nothing else does. */
+  /** True when the time limit is reached. Nothing ends the work then; the caller has to check this. */
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }
 
-  /** Lets other tasks run when the work has held the event loop long enough. @throws CANCELLED */
+  /** Pauses if the work has blocked the event loop for `MAX_BLOCKING_MS`. @throws CANCELLED */
   async yieldIfDue(): Promise<void> {
     if (workBegan === undefined) beginTurn();
     else if (performance.now() - workBegan >= MAX_BLOCKING_MS) await this.#pause();
     checkAborted(this.#signal);
   }
 
-  /** Lets other tasks run before a long step that cannot be divided. @throws CANCELLED */
+  /** Pauses in any case, before a step that takes long and cannot be divided. @throws CANCELLED */
   async yieldNow(): Promise<void> {
     if (workBegan === undefined) beginTurn();
     await this.#pause();
@@ -91,8 +98,8 @@ export class Yielder {
 }
 
 /**
- * Returns the items sorted by `compare`, by a stable merge sort. More items than a run has are sorted
- * with pauses; the time limit does not end a sort. @throws CANCELLED
+ * Returns the items sorted by `compare`; equal items keep their order. Long lists are sorted with pauses. The
+ * time limit of the yielder is ignored. @throws CANCELLED
  */
 export async function sortYielding<T>(
   items: readonly T[],
@@ -130,8 +137,9 @@ async function merge<T>(
 }
 
 /**
- * Runs a call that changes nothing and that a signal may cancel; its errors become `FilewrightError`s.
- * It ends with the signal: the engine looks at its token only between directories or blocks, and stops there.
+ * Runs a native call that changes nothing, and cancels it when the signal aborts. Errors of the engine become
+ * {@link FilewrightError}s. The promise rejects at once; the engine checks its token between directories or
+ * blocks and stops there.
  */
 export async function cancellable<T, Token extends Pick<CancelToken, "cancel">>(
   signal: AbortSignal | undefined,
@@ -156,8 +164,8 @@ export async function cancellable<T, Token extends Pick<CancelToken, "cancel">>(
 }
 
 /**
- * Rejects when the signal aborts, without waiting for the work: a thread that cannot be stopped finishes it,
- * and its result is dropped. @throws CANCELLED
+ * Returns the result of `work`, or rejects as soon as the signal aborts. A thread that cannot be stopped then
+ * finishes its work, and the result is dropped. @throws CANCELLED
  */
 export function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
@@ -175,7 +183,7 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T
   });
 }
 
-/** Throws an error of the engine as a `FilewrightError`. */
+/** Throws an error of the engine after converting it to a {@link FilewrightError}. */
 export function translated(error: unknown): never {
   throw fromEngine(error);
 }

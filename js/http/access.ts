@@ -1,11 +1,11 @@
 /**
- * Who may reach a server: bearer tokens, and the Host and Origin headers.
+ * Decides which clients may reach an HTTP server, by bearer tokens and by the Host and Origin headers.
  *
- * Any page can make a browser send requests to this machine under a name of its own (DNS rebinding), so both
- * headers are checked before anything else, also on loopback.
+ * Any web page can make a browser send requests to this machine under a name of its own (DNS rebinding).
+ * Therefore both headers are checked before anything else, even when the server listens on loopback only.
  */
 
-/** The minimum length of a token. */
+/** The minimum length of a token in characters. A shorter one is refused. */
 export const MIN_TOKEN_CHARS = 16;
 
 /** Returns the token of an `Authorization: Bearer` header; undefined without one. */
@@ -24,19 +24,22 @@ export function sameToken(given: string, right: string): boolean {
   return different === 0 && given.length > 0;
 }
 
-/** The names of a server, and the pages that may use it. */
+/** The names of a server, and the web pages that may use it. */
 export interface Origins {
-  /** Names and addresses in the Host header, without ports. Those of loopback are always allowed. */
+  /**
+   * The names and addresses that the Host header may contain, without ports. Those of loopback are always
+   * allowed.
+   */
   readonly hosts: readonly string[];
   /** Origins of pages that may use the server, such as `https://app.example`. */
   readonly origins: readonly string[];
 }
 
-/** Checks the origin of a request. */
+/** Checks the Host and Origin headers of requests. */
 export interface OriginGuard {
-  /** Returns the reason for a refusal; undefined for an allowed request. */
+  /** Returns the reason why a request is refused; undefined for an allowed one. */
   refusal(headers: Headers): string | undefined;
-  /** Returns the headers that let a page of an allowed origin read the answer. */
+  /** Returns the CORS headers that let a page of an allowed origin read the answer; none for other pages. */
   crossOrigin(headers: Headers): Readonly<Record<string, string>>;
 }
 
@@ -44,7 +47,7 @@ const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 const REQUEST_HEADERS =
   "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 
-/** Creates the check. */
+/** Creates the check for a server. */
 export function originGuard(options: Origins): OriginGuard {
   const hosts = new Set([...LOOPBACK, ...options.hosts.map((host) => host.toLowerCase())]);
   const origins = new Set(options.origins);
@@ -53,7 +56,8 @@ export function originGuard(options: Origins): OriginGuard {
       const host = nameIn(headers.get("host"));
       if (host === undefined || !hosts.has(host)) return "this host name is not served";
       const origin = headers.get("origin");
-      // The Host header is one of this server's names, so a page of this same server is allowed.
+      // A page of this server itself is allowed: its origin is the name in the Host header, which was checked
+      // before.
       const isOwn = origin === `http://${headers.get("host")}`;
       return origin === null || isOwn || origins.has(origin) ? undefined : "this origin is not allowed";
     },
@@ -72,7 +76,7 @@ export function originGuard(options: Origins): OriginGuard {
   };
 }
 
-/** Returns the name in a Host header; undefined for an invalid one. */
+/** Returns the name in a Host header, without its port; undefined when the header is invalid. */
 function nameIn(host: string | null): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/iu.exec(host ?? "")?.[1]?.toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** Reads and counts the bodies of requests while they arrive: each one and all together. */
+/** Reads the bodies of requests, and limits the size of each and of all that are in memory together. */
 import type { IncomingMessage } from "node:http";
 import type { HttpLimits } from "./limits.ts";
 
@@ -6,23 +6,26 @@ import type { HttpLimits } from "./limits.ts";
 interface Body {
   readonly stream: ReadableStream<Uint8Array>;
   /**
-   * The status with which the request must be answered instead: 413 or 503; undefined while the
-   * body is within the limits.
+   * Returns the status with which the request must be refused: 413 when the body is too large, 503 when all
+   * bodies together are; undefined while it is within the limits.
    */
   refusedWith(): number | undefined;
-  /** Releases the bytes after the request was answered. */
+  /** Stops counting the bytes of the body. To be called after the request was answered. */
   release(): void;
 }
 
-/** Counts the bytes of all bodies of a server. */
+/** Limits the bodies of all requests of a server. */
 export interface Bodies {
-  /** Returns 413 or 503 for a body of this declared size that exceeds the limits; otherwise undefined. */
+  /**
+   * Returns the status for a body whose declared size in bytes exceeds a limit: 413 or 503; otherwise
+   * undefined.
+   */
   refusedWith(length: number): number | undefined;
-  /** Reads a body at the speed of its reader. */
+  /** Returns the body as a stream. Bytes are received only as fast as the stream is read. */
   read(incoming: IncomingMessage): Body;
 }
 
-/** Creates the counter of a server. */
+/** Creates the limits of a server. */
 export function bodyCounter({ bodyBytes, allBodiesBytes }: HttpLimits): Bodies {
   let held = 0;
   const refusedWith = (size: number, more: number): number | undefined => {
@@ -47,7 +50,7 @@ export function bodyCounter({ bodyBytes, allBodiesBytes }: HttpLimits): Bodies {
             controller.enqueue(new Uint8Array(value.buffer, value.byteOffset, value.length));
           },
         },
-        // Nothing is read from the connection before the reader requests it.
+        // With this value, nothing is read from the connection until the reader asks for it.
         { highWaterMark: 0 },
       );
       return {

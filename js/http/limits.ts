@@ -1,27 +1,45 @@
-/** The limits of every HTTP server of this package: time, bytes, requests, connections. */
+/** The limits of every HTTP server of this package: times, sizes, numbers of requests and connections. */
 import { integer, type Options, options } from "../schema/option.ts";
 
 /** The limits of one server. */
 export interface HttpLimits {
-  /** Milliseconds until the headers of a request must be complete. */
+  /**
+   * The time in milliseconds within which the headers of a request must arrive. Then the connection is
+   * closed.
+   */
   readonly headersMs: number;
-  /** Milliseconds until a whole request, its body included, must be complete. */
+  /**
+   * The time in milliseconds within which a whole request must arrive, its body included. Then the connection
+   * is closed.
+   */
   readonly requestMs: number;
-  /** Milliseconds that a client may leave an answer unread before it is cut. */
+  /** The time in milliseconds for which a client may read nothing of an answer. Then the connection is closed. */
   readonly unreadMs: number;
-  /** Bytes of one request's body. A larger one is answered with 413. */
+  /** The maximum size of a request's body in bytes. A larger one is answered with 413. */
   readonly bodyBytes: number;
-  /** Bytes of all bodies whose requests are being answered. Beyond it a request is answered with 503. */
+  /**
+   * The maximum size in bytes of the bodies of all requests in progress together. Beyond it, a request is
+   * answered with 503.
+   */
   readonly allBodiesBytes: number;
-  /** Requests that are answered at the same time, event streams included. Beyond it 503. */
+  /**
+   * The maximum number of requests in progress, event streams included. Beyond it, a request is answered with
+   * 503.
+   */
   readonly requests: number;
-  /** The maximum number of MCP requests among these; the rest is reserved for approvals. Beyond it 503. */
+  /**
+   * The maximum number of MCP requests among these, so that some remain for approvals. Beyond it, one is
+   * answered with 503.
+   */
   readonly calls: number;
-  /** Open connections. Beyond it the oldest one that waits for a request is closed. */
+  /**
+   * The maximum number of open connections. Beyond it, the connection that has been idle for longest is
+   * closed.
+   */
   readonly connections: number;
 }
 
-/** The option `limits` of a server. */
+/** The type of the option `limits` of a server. */
 export const HTTP_LIMIT_OPTIONS: Options<Partial<HttpLimits>> = options("HttpLimits", {
   headersMs: integer(1),
   requestMs: integer(1),
@@ -33,7 +51,7 @@ export const HTTP_LIMIT_OPTIONS: Options<Partial<HttpLimits>> = options("HttpLim
   connections: integer(1),
 });
 
-/** The defaults. The guide on the MCP server lists them. */
+/** The default limits. The guide on the MCP server lists them. */
 export const HTTP_LIMITS: HttpLimits = Object.freeze({
   headersMs: 20_000,
   requestMs: 30_000,
@@ -45,7 +63,10 @@ export const HTTP_LIMITS: HttpLimits = Object.freeze({
   connections: 1024,
 });
 
-/** Returns true when a promise is fulfilled within so many milliseconds. It continues in any case. */
+/**
+ * Returns true when the promise is fulfilled within this time, false when the time ends first. The promise is
+ * not cancelled.
+ */
 export async function fulfilledWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -1,10 +1,11 @@
 /**
- * The HTTP server behind the MCP server and the approval queue: from a port to a function of `Request` and
- * `Response`, with the checks and bounds that both need. Who may ask for what is decided in that function.
+ * The HTTP server behind the MCP server and the approval queue. It listens on a port, checks requests as both
+ * need it, and passes them to a function from `Request` to `Response`. That function decides which client may
+ * do what.
  *
- * Checked here, before the function is called: the request target, the method, the Host and Origin headers,
- * the number of requests and the size of the body. Bounded while it runs: the time that a request may take to
- * arrive and an answer to be read, the bytes of each body and of all together, the connections.
+ * Before the function is called, the server checks the request target, the method, the Host and Origin
+ * headers, the number of requests and the size of the body. While it runs, the server limits the time for a
+ * request to arrive and an answer to be read, the size of bodies, and the number of connections.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -14,46 +15,45 @@ import { bodyCounter } from "./body.node.ts";
 import { HTTP_LIMITS, type HttpLimits, fulfilledWithin } from "./limits.ts";
 import { type Origins, originGuard } from "./access.ts";
 
-/** Options of a server. */
+/** The options of a server. */
 export interface HttpServerOptions extends Partial<Origins> {
   readonly host: string;
-  /** 0: any free one. */
+  /** The port; 0 means any free one. */
   readonly port: number;
-  /** Overrides of {@link HTTP_LIMITS}. */
+  /** Limits that replace those of {@link HTTP_LIMITS}. */
   readonly limits?: Partial<HttpLimits> | undefined;
-  /** Creates the answer to a refused request; default: the message as text. */
+  /** Creates the answer to a request that is refused. Default: the message as plain text. */
   readonly refuse?: ((status: number, message: string) => Response) | undefined;
-  /** Called with an exception of the handler; the client gets 500. */
+  /** Called when the function throws. The client gets status 500. */
   readonly onerror?: ((error: unknown) => void) | undefined;
 }
 
 /** A listening server. */
 export interface HttpServer {
-  /** An address such as `http://127.0.0.1:34567`. */
+  /** The address of the server, such as `http://127.0.0.1:34567`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Shuts down in order: requests that have arrived are answered, then the port and every idle
-   * connection are closed. Resolves to false when requests were still running after `graceMs`
-   * milliseconds.
+   * Shuts down in order: requests that have arrived are answered, then the port and all idle connections are
+   * closed. Resolves to false if requests are still running after `graceMs` milliseconds.
    */
   drain(graceMs: number): Promise<boolean>;
-  /** Closes the port and cuts every connection. */
+  /** Closes the port and all connections at once. */
   close(): Promise<void>;
 }
 
 /**
- * A draining server accepts connections for this time, and then until none came for
- * {@link QUIET_MS}, because the kernel may have accepted some already. Milliseconds.
+ * The time in milliseconds for which a server that shuts down still accepts connections, because the kernel
+ * may already have accepted some. After it, the server waits until no connection has come for `QUIET_MS`.
  */
 const LINGER_MS = 500;
 const QUIET_MS = 100;
 const MAX_LINGER_MS = 5000;
-/** The interval at which Node checks for slow requests. Milliseconds. */
+/** The interval in milliseconds at which Node looks for requests that are too slow. */
 const CHECK_MS = 2000;
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
-/** Starts listening. Rejects when the port is not available. */
+/** Starts a server. Rejects when the port is not available. */
 export async function listen(
   answer: (request: Request) => Promise<Response>,
   options: HttpServerOptions,
@@ -64,15 +64,15 @@ export async function listen(
   const refuse = options.refuse ?? ((status, message) => new Response(`${message}\n`, { status }));
   const settled = new Set<() => void>();
   let running = 0;
-  /** The total numbers of connections and requests. */
+  /** The numbers of connections and requests since the start. */
   let arrived = 0;
   let isDraining = false;
 
-  /** Returns the reason for a refusal; undefined for a valid request. */
+  /** Returns the answer to a request that is refused; undefined for a valid one. */
   const refusalOf = (incoming: IncomingMessage, headers: Headers): Response | undefined => {
     const foreign = guard.refusal(headers);
     if (foreign !== undefined) return refuse(403, foreign);
-    // `//host/path` and whole URLs would name another server than this one.
+    // A target such as `//host/path`, or a complete URL, would name another server than this one.
     if (!/^\/(?!\/)/u.test(incoming.url ?? "")) return refuse(400, "the request target must be a path");
     if (!METHODS.includes(incoming.method ?? "")) return refuse(405, "this method is not served");
     if (running > limits.requests) return busy(refuse, "too many requests are being answered");
@@ -134,7 +134,8 @@ export async function listen(
     arrived += 1;
     connections.add(socket);
   });
-  // This server opens no connections; without a listener Node cuts the connection.
+  // CONNECT asks for a tunnel to another server, which is refused. With no listener for it, Node would close
+  // the connection without an answer.
   server.on("connect", (_incoming, socket) => {
     socket.once("error", () => socket.destroy());
     socket.end("HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -183,7 +184,7 @@ function busy(refuse: Refuse, message: string): Response {
 }
 
 /**
- * Keeps at most `most` connections. The oldest idle one is closed for a new one, so that idle
+ * Limits the number of connections to `most`: for a new one the oldest idle one is closed, so that idle
  * clients cannot block others.
  */
 function boundConnections(most: number): {
@@ -226,7 +227,7 @@ function boundConnections(most: number): {
   };
 }
 
-/** Writes a body at the speed of the client. */
+/** Sends a body as fast as the client reads it. */
 async function send(
   body: ReadableStream<Uint8Array>,
   outgoing: ServerResponse,
@@ -235,7 +236,7 @@ async function send(
 ): Promise<void> {
   const reader = body.getReader();
   const stop = (): void => void reader.cancel().catch(() => {});
-  // A disconnected client cancels the stream, and with it the work behind it.
+  // When the client disconnects, the stream is cancelled, and with it the work that produces it.
   gone.addEventListener("abort", stop, { once: true });
   try {
     for (let chunk = await reader.read(); chunk.done !== true; chunk = await reader.read()) {

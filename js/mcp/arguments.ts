@@ -35,7 +35,7 @@ export function optionAsDirectory(given: string, options: readonly string[]): st
   return `there is no directory '${shown}'; did you mean --${option}?`;
 }
 
-/** Returns true for several paths with commas between them. */
+/** Returns true when the text consists of several paths that are separated by commas. */
 function isList(given: string): boolean {
   const [, ...more] = given.split(",");
   if (more.length === 0 || realOf(given) !== undefined) return false;
@@ -62,7 +62,7 @@ export function tooWide(given: string, yes: boolean): string | undefined {
   return `'${escapeControls(given)}' is ${what}; name a directory in it, or add --yes if it is meant`;
 }
 
-/** Returns the real path of a directory on the command line; undefined when it does not exist. */
+/** Returns the real path of a directory from the command line; undefined when it does not exist. */
 function realOf(given: string): string | undefined {
   try {
     const real = realpathSync(resolve(expandHome(given)));

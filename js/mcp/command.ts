@@ -1,4 +1,7 @@
-/** The command lines of the servers: the arguments of the filesystem server, and our own options. */
+/**
+ * Parses the command lines of our MCP servers: directories, as the reference server `server-filesystem` takes
+ * them, and our options.
+ */
 import { createRequire } from "node:module";
 import { type OptionTable, parseCommandLine, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
@@ -45,14 +48,17 @@ export const SERVER_OPTIONS: OptionTable = {
 
 /** The default port of `filewright serve`, to which `filewright approve` connects. */
 export const DEFAULT_PORT = 4747;
-/** Default seconds that running calls may take after a server begins to shut down. */
+/** The default number of seconds for which running calls may continue after a server has begun to shut down. */
 export const DEFAULT_GRACE_S = 10;
 
 /** The values of a server for options that its command line does not set. */
 export interface Defaults {
   readonly structured: Structured;
   readonly preset: ServedPreset;
-  /** A line that replaces our own greeting, because users of the filesystem server wait for it. */
+  /**
+   * A line that replaces our own greeting on standard error. Programs that start the reference server wait
+   * for its line.
+   */
   readonly greeting?: string | undefined;
 }
 
@@ -62,7 +68,7 @@ export const OUR_DEFAULTS: Defaults = { structured: "none", preset: "lean" };
 const STRUCTURED: readonly string[] = ["none", "compact", "full"] satisfies readonly Structured[];
 
 /**
- * Checks a command line and returns its options.
+ * Converts a parsed command line to the options of a server.
  * @throws UsageError, and FilewrightError INVALID_ARGUMENT for a value that an option table refuses
  */
 export async function serveOptions(
@@ -93,7 +99,7 @@ export async function serveOptions(
   if (tools !== undefined) await checkTools(tools, preset);
   return {
     roots,
-    // The operator has separated read-only from writable roots. A client must not replace that choice.
+    // The operator has chosen which roots are writable. A client's roots must not replace that choice.
     keepsRoots: readOnlyRoots.length > 0 || (named.length === 0 && roots.length > 0),
     preset,
     structured: structured as Structured,
@@ -112,8 +118,8 @@ export async function serveOptions(
 }
 
 /**
- * Returns the settings of a command line; undefined when it has none, so that the settings module is not
- * loaded.
+ * Returns the settings of a command line; undefined when it has none, because loading the settings module
+ * would delay the start.
  */
 async function settingsIn(flags: Readonly<Record<string, unknown>>): Promise<Settings | undefined> {
   if (!Object.keys(SETTING_OPTIONS).some((name) => flags[name] !== undefined)) return undefined;
@@ -122,7 +128,7 @@ async function settingsIn(flags: Readonly<Record<string, unknown>>): Promise<Set
 }
 
 /**
- * Checks the chosen tools. The list of tools is loaded only when tools are chosen.
+ * Checks the names of `--tools`. The list of tools is loaded only if the option is given.
  * @throws UsageError for a name that the preset does not have
  */
 async function checkTools(chosen: readonly string[], preset: ServedPreset): Promise<void> {
@@ -135,7 +141,8 @@ async function checkTools(chosen: readonly string[], preset: ServedPreset): Prom
 export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": value };
 
 /**
- * Returns the text that `--print-config` prints; undefined when the option is not given.
+ * Returns the text that `--print-config` prints; undefined when the option is not given. The options are
+ * checked first.
  * @throws UsageError, FilewrightError
  */
 export async function printedConfig(
@@ -168,8 +175,8 @@ export function packageVersion(): string {
   return (createRequire(import.meta.url)("../../package.json") as { version: string }).version;
 }
 
-// The compiler reports a preset that is missing from this record. Importing the list of presets would load
-// all of them.
+// A record instead of a list, so that the compiler reports a preset that is missing. The list of presets is
+// not imported, because that would load all of them.
 const PRESETS: Record<ServedPreset, true> = {
   lean: true,
   canonical: true,

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { escapeControls } from "../engine/escape.ts";
 import type { Log } from "./protocol/log.ts";
 
-/** A root in the form in which a client names it. */
+/** A root as a client names it. */
 export interface NamedRoot {
   readonly uri: string;
   readonly name?: string | undefined;
@@ -24,8 +24,8 @@ export function expandHome(path: string): string {
 }
 
 /**
- * Returns the absolute paths of the usable directories on a command line and logs the others. Returns
- * undefined when directories were given and none is usable.
+ * Returns the absolute paths of the given directories that can be used, and logs the others. Returns
+ * undefined when directories were given but none can be used.
  */
 export function usableDirectories(given: readonly string[], log: Log): readonly string[] | undefined {
   const usable: string[] = [];
@@ -43,7 +43,7 @@ export function usableDirectories(given: readonly string[], log: Log): readonly 
   return undefined;
 }
 
-/** Returns the real paths of a client's roots and logs the roots that are not usable. */
+/** Returns the real paths of those roots of a client that can be used, and logs the others. */
 export function directoriesOfRoots(roots: readonly NamedRoot[], log: Log): readonly string[] {
   const usable: string[] = [];
   for (const { uri } of roots) {

@@ -1,7 +1,7 @@
 /**
- * The workspace of a server. It is opened on first use, and opened again when the directories change.
+ * The workspace of a server. It is opened at its first use, and opened anew when the directories change.
  *
- * The engine is not loaded before that, because clients start all their servers and use few of them.
+ * The engine is loaded only then, because clients start all of their servers and use few of them.
  */
 import type { Confirm } from "../hooks/confirm.ts";
 import type { PresetName } from "../presets/index.ts";
@@ -9,12 +9,12 @@ import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/i
 import { restoreHeapGrowth } from "./lean.ts";
 import type { ServedPreset } from "./served-tools.ts";
 
-/** A workspace with the facts that a server needs about it. */
+/** An open workspace, and facts about it that a server needs. */
 export interface ServedWorkspace {
   readonly ws: Workspace;
   /** The tools that can be called, by name. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
-  /** The tools that are listed, in this order. */
+  /** The tools that `tools/list` returns, in this order. */
   readonly listed: readonly ToolDefinition[];
   /** The base of relative paths: the real path of the first directory. */
   readonly cwd: string;
@@ -25,15 +25,15 @@ export interface ServedWorkspace {
 /** The options for opening a server's workspace. */
 export interface HostOptions {
   readonly preset: ServedPreset;
-  /** Further options of the workspace, without roots and preset. */
+  /** Further options of the workspace; roots and preset are given separately. */
   readonly workspace?: WorkspaceOptions | undefined;
-  /** The directories that are read-only. */
+  /** The directories in which nothing may be changed. */
   readonly readOnlyDirs?: readonly string[] | undefined;
-  /** True when the directories stay, even if a client names roots. */
+  /** True when the directories are not replaced by roots that a client names. */
   readonly keepsRoots?: boolean | undefined;
   /** The tools that are listed and can be called; default: those of the preset. */
   readonly tools?: readonly string[] | undefined;
-  /** True when schemas are listed in the strict form. */
+  /** True when the schemas of tools are listed in their strict form. */
   readonly strictSchemas?: boolean | undefined;
   /** The path of the audit log. */
   readonly audit?: string | undefined;
@@ -46,7 +46,7 @@ export interface HostOptions {
   readonly stateDir?: string | undefined;
 }
 
-/** The directories of a server and the workspace over them. */
+/** The directories of a server, and the workspace for them. */
 export interface Host {
   readonly preset: ServedPreset;
   /** True when schemas are listed in the strict form. */
@@ -58,11 +58,11 @@ export interface Host {
   workspace(): Promise<ServedWorkspace | undefined>;
   /** Returns the listed tools, which do not depend on the directories. */
   tools(): Promise<readonly ToolDefinition[]>;
-  /** Sets other directories. Running calls continue in the old workspace. */
+  /** Replaces the directories. Running calls continue in the workspace of the old ones. */
   replace(dirs: readonly string[]): void;
   /** Returns true when the server shuts down and accepts no further call. */
   isDraining(): boolean;
-  /** Stops accepting calls. Resolves when no call is running in any workspace. */
+  /** Stops accepting calls. Resolves when no call is running in any workspace that was opened. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
   let dirs = first;
   let opened: Promise<ServedWorkspace> | undefined;
   let isDraining = false;
-  /** All workspaces that were opened: calls may still run in one whose directories were replaced. */
+  /** All workspaces that were opened, because calls may still run in one whose directories were replaced. */
   const workspaces: Promise<ServedWorkspace>[] = [];
   const eachWorkspace = async (end: (served: ServedWorkspace) => Promise<void>): Promise<void> => {
     await Promise.all(workspaces.map((opening) => opening.then(end, () => {})));
@@ -141,7 +141,8 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Serv
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
   const log =
     audit === undefined ? undefined : await (await import("../hooks/audit-file.node.ts")).auditFile(audit);
-  // Calls that the server makes while it opens the workspace are not logged, because no client made them.
+  // Calls that the server itself makes while it opens the workspace are not written to the audit log, because
+  // no client made them.
   let isServing = false;
   const ws = await openWorkspace({
     ...workspace,
@@ -181,7 +182,7 @@ async function toolsIn(
   const listed = chosenTools(ours(), tools, usual);
   const offered = listed.map(({ name }) => name);
   const again = ours(offered).filter(({ name }) => offered.includes(name));
-  // An explicit choice of tools also excludes the unlisted names of the filesystem server.
+  // If tools were chosen explicitly, the names of the reference server are not accepted either.
   if (tools !== undefined) return { answered: again, listed: again };
   const theirs = toolsFor(ws, leanPreset(offered)).filter(({ name }) => ANSWERED_NAMES.includes(name));
   return { answered: [...again, ...theirs], listed: again };

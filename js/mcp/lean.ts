@@ -1,21 +1,21 @@
 /**
- * Keeps the memory of an idle server small.
+ * Keeps an idle server small in memory.
  *
- * V8 lets its young generation grow to eight megabytes while modules are loaded, and never returns them to
- * the system. A client starts a server early and mostly leaves it idle, so the young generation must stay
- * small until the first call.
+ * V8 lets the part of its heap for new objects (the young generation) grow to 8 MiB while modules are loaded,
+ * and never gives the memory back. Clients start servers early and leave most of them idle, so this growth is
+ * prevented until the first call.
  */
 import { setFlagsFromString } from "node:v8";
 
-/** The default value of V8. */
+/** The growth factor that V8 uses by default. */
 const USUAL_GROWTH = 2;
 
-/** Stops the growth of the young generation. The caller must run this before it loads a large module. */
+/** Prevents the young generation from growing. Must be called before a large module is loaded. */
 export function limitHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** Restores the default growth, because calls need the space. */
+/** Allows the growth again, because calls create many short-lived objects. */
 export function restoreHeapGrowth(): void {
   setFlagsFromString(`--semi-space-growth-factor=${USUAL_GROWTH}`);
 }

@@ -5,9 +5,9 @@ import { type OptionTable, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
 
-/** The configuration format of a client. */
+/** A client, and the form of its configuration. */
 interface Client {
-  /** The path of the configuration file, written for a person. */
+  /** The path of the configuration file as a person reads it, for example with `~`. */
   readonly file: string;
   /** Returns the text for that file. */
   render(command: string, args: readonly string[]): string;

@@ -1,4 +1,4 @@
-/** A server over standard input and output, from its command line to its exit status. */
+/** Runs a server over standard input and output, from its command line to its exit status. */
 import process from "node:process";
 import { UsageError } from "../schema/command-line.node.ts";
 import { FilewrightError } from "../engine/errors.ts";

@@ -1,4 +1,4 @@
-/** `filewright serve`: runs a server over HTTP, from its options to an orderly shutdown. */
+/** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { sameToken } from "../http/access.ts";
@@ -27,12 +27,12 @@ export interface NetOptions extends ServeOptions {
   readonly port: number;
   readonly allowHosts: readonly string[];
   readonly allowOrigins: readonly string[];
-  /** A file with the clients' token; default: the token in the environment, else a new one. */
+  /** The file that contains the token of clients. Default: the token in the environment, or else a new one. */
   readonly tokenFile?: string | undefined;
   /** True to accept requests without a token. */
   readonly open: boolean;
   readonly oauth?: OauthOptions | undefined;
-  /** True to let each change wait at `/approvals` for an answer. */
+  /** True when each change waits for an answer at `/approvals`. */
   readonly approve: boolean;
 }
 
@@ -41,21 +41,22 @@ export interface Serving {
   /** The URL of the server, such as `http://127.0.0.1:34567/mcp`. */
   readonly url: string;
   /**
-   * Shuts down in order. Running calls may finish, and new ones fail with CANCELLED and `details.reason`
-   * `shutting_down`. After `graceMs` of the options the server cancels the remaining calls, which roll back
-   * their changes.
+   * Shuts down in order: running calls may finish, and new ones fail with CANCELLED, whose `details.reason`
+   * is `shutting_down`. After `graceMs` milliseconds the remaining calls are cancelled and roll back their
+   * changes.
    */
   drain(): Promise<void>;
 }
 
-/** Environment variables that can hold a token in place of a file. */
+/** The environment variables that can contain a token instead of a file. */
 const TOKEN_VARIABLES: Readonly<Record<TokenKind, string>> = {
   client: "FILEWRIGHT_TOKEN",
   approver: "FILEWRIGHT_APPROVE_TOKEN",
 };
 
 /**
- * Starts a server that runs until it is drained. Returns undefined when no directory is usable.
+ * Starts a server, which runs until it is drained. Returns undefined when none of the directories can be
+ * used.
  * @throws FilewrightError INVALID_ARGUMENT
  */
 export async function startServing(options: NetOptions, log: Log): Promise<Serving | undefined> {
@@ -104,7 +105,7 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
     url: `${server.url}${MCP_PATH}`,
     async drain() {
       const ended = host.drain();
-      // Open questions can no longer be answered, so closing refuses the calls that wait for them.
+      // Open questions can no longer be answered, so the calls that wait for them are refused.
       queue?.close();
       handler.drain();
       if (!(await server.drain(options.graceMs))) {
@@ -119,7 +120,7 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
   };
 }
 
-/** Returns the command that answers the questions of this server. */
+/** Returns the command line with which a person answers the questions of this server. */
 function approveCommand({ port }: NetOptions, url: string): string {
   return `filewright approve --watch${port === DEFAULT_PORT ? "" : ` --url ${url}`}`;
 }
@@ -151,7 +152,10 @@ function verifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
   }
 }
 
-/** Returns the given token; undefined when the server must create one. */
+/**
+ * Returns the token that the operator has given; undefined when there is none, so that a new one must be
+ * created.
+ */
 function givenToken(kind: TokenKind, file?: string): string | undefined {
   if (file !== undefined) return readToken(file);
   const variable = TOKEN_VARIABLES[kind];
@@ -159,7 +163,7 @@ function givenToken(kind: TokenKind, file?: string): string | undefined {
   return given === undefined || given === "" ? undefined : checkToken(given, `the token in ${variable}`);
 }
 
-/** Writes a new token to the file that the commands read, and returns the file's path. */
+/** Writes a new token to the file from which our commands read it, and returns the file's path. */
 function keep(token: string, port: number, kind: TokenKind): string {
   const file = tokenFileOf(port, kind);
   writeToken(file, token);

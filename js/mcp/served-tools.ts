@@ -1,10 +1,10 @@
 /**
- * The tools that a server lists: those of preset `lean`, which `filewright mcp` has, and the choice by
- * `--tools` and by `server.tools` of a config file.
+ * Decides which tools a server lists: those of preset `lean`, which `filewright mcp` uses, or those chosen by
+ * `--tools` or by `server.tools` in a config file.
  *
- * `lean` has few tools, with only the arguments that models use, because a client sends
- * the list with every request. Calls may still use arguments that the schemas omit, and the names and
- * spellings of the filesystem server, which most clients used before.
+ * `lean` has few tools, whose schemas contain only the arguments that models use, because a client sends the
+ * list to the model with every request. Calls may use all arguments of the tools, and the names and spellings
+ * of the reference server, to which most clients are used.
  */
 import { wrongArgument } from "../presets/define.ts";
 import { mcp } from "../presets/mcp.ts";
@@ -43,7 +43,7 @@ export const LEAN_TOOLS: readonly string[] = [
   "access_info",
 ];
 
-/** The schema and the description of one tool in its short form. */
+/** The short form of a tool: its description, and the arguments that its schema contains. */
 interface Lean {
   readonly description?: string;
   readonly properties: Readonly<Record<string, Schema>>;
@@ -220,13 +220,13 @@ const LEAN: Readonly<Record<string, Lean>> = {
   },
 };
 
-/** Argument names of the filesystem server that we accept in addition to the aliases of every tool. */
+/** Names of arguments in the reference server that are accepted in addition to the aliases of every tool. */
 const SPELLINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   edit_file: { oldText: "old_text", newText: "new_text", dryRun: "dry_run" },
 };
 
 /**
- * Translates arguments of the filesystem server to ours.
+ * Converts arguments in the form of the reference server to ours.
  * @throws FilewrightError INVALID_ARGUMENT
  */
 function inOurSpelling(tool: string, given: unknown): Arguments {
@@ -276,8 +276,8 @@ function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
 }
 
 function schemaOf({ name, inputSchema }: Tool, { properties }: Lean): ObjectSchema {
-  // The other required arguments of an edit depend on how it locates the text. The tool itself reports a
-  // missing new_text.
+  // Apart from the path, which arguments an edit requires depends on how it names its place. The tool itself
+  // reports a missing new_text.
   const required = inputSchema.required.filter((one) => Object.hasOwn(properties, one));
   return object(properties, name === "edit_file" ? ["path"] : required);
 }
@@ -288,7 +288,7 @@ const OURS: readonly Tool[] = [
   historyTool(false) as unknown as Tool,
 ];
 
-/** The tools of the filesystem server whose names differ from all of ours. */
+/** The tools of the reference server that have names which none of our tools has. */
 const THEIRS: readonly PresetTool[] = mcp.tools.filter(({ name }) => !OURS.some((one) => one.name === name));
 
 /** The names of all tools that can be listed. */
@@ -296,10 +296,10 @@ const LEAN_NAMES: readonly string[] = [...LEAN_TOOLS, ...OURS.map(({ name }) => 
   (name, index, all) => all.indexOf(name) === index,
 );
 
-/** The names of the filesystem server that can be called but are not listed. */
+/** The names of tools of the reference server that can be called but are not listed. */
 export const ANSWERED_NAMES: readonly string[] = THEIRS.map(({ name }) => name);
 
-/** Returns the preset for a model that is offered these tools. */
+/** Returns the preset `lean`. Its texts name only the `offered` tools. */
 export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
   const known = new Set(offered);
   const byName = new Map(OURS.map((tool) => [tool.name, tool]));
@@ -313,15 +313,15 @@ export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
   });
 }
 
-/** The preset of a server. `lean` has our own tools in a short form; see `lean-preset.ts`. */
+/** The preset of a server. `lean` means our own tools in a short form; see {@link leanPreset}. */
 export type ServedPreset = PresetName | "lean";
 
-/** The word that chooses every tool of the preset. */
+/** The name in `--tools` that stands for all tools of the preset. */
 const ALL = "all";
 
 /**
- * Returns an error message for a chosen name that the preset does not have; undefined when all names are
- * valid.
+ * Returns an error message for the first chosen name that the preset does not have; undefined when it has
+ * all.
  */
 export function wrongTool(chosen: readonly string[], preset: ServedPreset): string | undefined {
   const known = namesOf(preset);
@@ -341,11 +341,14 @@ function namesOf(preset: ServedPreset): readonly string[] {
   return PRESETS[preset].tools.map(({ name }) => name);
 }
 
-/** The names of our tools in preset `canonical`. Only `lean` lists `undo` and `history`. */
+/**
+ * The names of our tools in preset `canonical`, to which `undo` and `history` do not belong; only `lean` can
+ * list these.
+ */
 const OWN_NAMES: readonly string[] = [...TOOL_NAMES].filter((name) => name !== "undo" && name !== "history");
 
 /**
- * Returns the chosen tools in the order of `all`.
+ * Returns the chosen tools in the order of `all`. A name with `+` is chosen in addition to the `usual` ones.
  * @param usual the names that are listed by default
  */
 export function chosenTools<T extends { readonly name: string }>(

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * A replacement for the filesystem server of the Model Context Protocol: it has the same arguments, tools,
- * schemas and structured answers, so that a client changes only the path of the program.
+ * A replacement for the reference server `server-filesystem` of the Model Context Protocol. It has the same
+ * arguments, tools, schemas and structured answers, so that a client needs to change only the path of the
+ * program.
  */
 import process from "node:process";
 import { limitHeapGrowth } from "./lean.ts";

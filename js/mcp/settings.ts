@@ -1,9 +1,9 @@
 /**
- * The settings of a server or of the command line: a config file with the options of `openWorkspace`, and the
- * flags with the same meaning.
+ * The settings of a server or of the command line: the options of a config file (those of `openWorkspace`),
+ * and flags with the same meaning.
  *
- * The module is loaded only when one of them is given, because loading the option tables would delay the
- * start of a server.
+ * This module is loaded only when a setting is given, because loading the option tables would delay the start
+ * of a server.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -31,21 +31,27 @@ import { MAX_GRACE_S } from "./arguments.ts";
 import { expandHome } from "./directories.ts";
 import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
 
-/** The options of the server itself in a config file, next to those of its workspace. */
+/** The options of the server itself, beside those of its workspace, in a config file. */
 interface ServerSettings {
-  /** The tools that clients are offered and may call: names, `all`, or `+name` in addition to the default ones. */
+  /**
+   * The tools that clients are shown and may call: names, `all` for every tool, or `+name` for one in
+   * addition to the default ones.
+   */
   readonly tools?: readonly string[] | undefined;
-  /** Repeats answers as structured data. Default `none`. */
+  /** How much of an answer is also sent as structured data. Default `none`. */
   readonly structured?: Structured | undefined;
   /** Ask the client's user before every change. Default false. */
   readonly ask?: boolean | undefined;
-  /** How long running calls may continue after the server was told to end. Seconds, default 10. */
+  /**
+   * The time in seconds for which running calls may continue after the server was told to end. Then they are
+   * cancelled. Default 10.
+   */
   readonly graceSeconds?: number | undefined;
   /** The file for the audit log: one JSON object per line for each call. Default: none. */
   readonly audit?: string | undefined;
-  /** The least urgent messages on standard error. Default `info`. */
+  /** The least urgent level of messages on standard error. Default `info`. */
   readonly logLevel?: LogLevel | undefined;
-  /** Schemas in the strict form that some vendors demand. Default false. */
+  /** List the schemas of tools in the strict form that some providers require. Default false. */
   readonly strictSchemas?: boolean | undefined;
 }
 
@@ -65,15 +71,15 @@ export const SERVER_SETTINGS: Options<ServerSettings> = options("ServerSettings"
 });
 
 /**
- * The content of a config file: the options of `openWorkspace` that JSON can express, and those of the
- * server.
+ * The content of a config file: the options of `openWorkspace` that JSON can express, and those of the server
+ * itself.
  */
 export interface ConfigFile extends WorkspaceOptions {
   /** The options of the server itself. */
   readonly server?: ServerSettings | undefined;
 }
 
-/** The option table of a config file. */
+/** The table of the options in a config file. */
 const CONFIG_OPTIONS: Options<ConfigFile> = {
   schema: {
     ...WORKSPACE_OPTIONS.schema,
@@ -83,14 +89,14 @@ const CONFIG_OPTIONS: Options<ConfigFile> = {
   },
 };
 
-/** A directory that the server offers. */
+/** A directory that the server may use. */
 export interface ServedRoot {
   /** An absolute path, or one relative to the current directory. */
   readonly path: string;
   readonly access: "read" | "write";
 }
 
-/** Settings in one form for both sources. The paths in `workspace` are absolute. */
+/** The settings from both sources together. Paths in `workspace` are absolute. */
 export interface Settings {
   /** The options of the workspace without `root` and `roots`. */
   readonly workspace: WorkspaceOptions;
@@ -98,11 +104,12 @@ export interface Settings {
   readonly server: ServerSettings;
 }
 
-/** The flags of a command line that correspond to options of a config file. */
+/** The flags of a command line that set options which a config file can contain, too. */
 export type SettingFlags = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the settings of a command line. A flag overrides its value in the config file; lists are joined.
+ * Returns the settings of a command line. A flag overrides the option in the config file; lists of both are
+ * joined.
  * @throws UsageError for an unreadable file and for a value that a flag does not take
  * @throws FilewrightError INVALID_ARGUMENT naming the invalid option
  */
@@ -214,7 +221,7 @@ function servedRoot(root: NonNullable<WorkspaceOptions["roots"]>[number]): Serve
   return { path, access };
 }
 
-/** Returns globs that deny every tool one of our own files, by its given path and by its real path. */
+/** Returns globs by which no tool can access one of our own files, by its path as given and by its real path. */
 function outOfReach(file: string): readonly string[] {
   const path = resolve(expandHome(file));
   try {
@@ -239,7 +246,7 @@ function accessOf(access: AccessOptions = {}, flags: SettingFlags): AccessOption
 }
 
 /**
- * Reads the rules of a file.
+ * Returns the rules in a file; none when no file is given.
  * @throws UsageError, FilewrightError INVALID_ARGUMENT
  */
 function rulesOf(file: unknown): readonly Rule[] {

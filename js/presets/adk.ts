@@ -6,7 +6,10 @@ import { flag, path, text, texts } from "../tools/lib/shared.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import type { Preset } from "./preset.ts";
 
-/** Allowed directories are required and absolute; edits use the first of several matches. */
+/**
+ * The workspace must list its directories as absolute paths. An edit whose text occurs several times replaces
+ * the first occurrence.
+ */
 export const adk: Preset = buildPreset({
   name: "adk",
   about: "the Agent Development Kit's proposal for file tools",

@@ -27,7 +27,10 @@ function refuse(side: "read" | "write") {
   };
 }
 
-/** Reads everywhere, writes below the working directory; `cat -n` numbers, exact edits. */
+/**
+ * Reads anywhere and writes below the working directory. Lines are numbered as by `cat -n`; edits must match
+ * exactly.
+ */
 export const amplifier: Preset = buildPreset({
   name: "amplifier",
   about: "Amplifier",

@@ -1,20 +1,23 @@
-/** Converts the commands of Anthropic's editor and memory tools. */
+/**
+ * Converts calls of Anthropic's text editor tool and memory tool, which have a `command` argument, to
+ * canonical calls.
+ */
 import type { Code } from "../engine/errors.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { route, wrongArgument } from "./define.ts";
 import { type Refused, type Route, foundTimes, headed, shownDiff } from "./preset.ts";
 
-/** The directory of memories, below the working directory. */
+/** The directory that the memory tool calls `/memories`, relative to the working directory. */
 const MEMORIES = "memories";
 
-/** Converts the editor's command to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
+/** Converts a call of the text editor tool to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
 export function editorRoute(given: Arguments): Route {
   const at = need(EDITOR, given, "path");
   return command(EDITOR, given, at, at);
 }
 
-/** Converts the memory's command to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
+/** Converts a call of the memory tool to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
 export function memoryRoute(given: Arguments): Route {
   const { command: name } = given;
   if (name === "rename") {
@@ -81,7 +84,10 @@ function command(tool: string, given: Arguments, path: string, at: string): Rout
   }
 }
 
-/** Lists a directory when a file was to be viewed. */
+/**
+ * Returns a call that lists the directory, when the command `view` failed because its path is a directory;
+ * otherwise undefined.
+ */
 export function viewInstead(code: Code, given: Arguments, memory: boolean): Route | undefined {
   if (code !== "IS_DIRECTORY" || given["command"] !== "view") return undefined;
   const path = String(given["path"]);
@@ -118,7 +124,7 @@ function sizeText(bytes: number): string {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)}K` : `${(bytes / 1024 / 1024).toFixed(1)}M`;
 }
 
-/** Returns a patch that only adds lines, after the given one. */
+/** Returns a patch that inserts the text after line `insert_line`; the file must have that line. */
 function insertion(tool: string, given: Arguments): string {
   const { insert_line: line, insert_text: inserted = given["new_str"] } = given;
   if (line === undefined) throw wrongArgument(tool, "insert_line", "is required with insert");
@@ -128,7 +134,10 @@ function insertion(tool: string, given: Arguments): string {
   return `@@ -${at},0 +${at + 1},${lines.length} @@\n${lines.map((one) => `+${one}\n`).join("")}`;
 }
 
-/** Returns the documented message for a line that the file does not have. */
+/**
+ * Returns the message that Anthropic documents for a line which the file does not have; undefined for any
+ * other failure.
+ */
 function insertRefusal({ code, error }: Refused, line: unknown): string | undefined {
   if (code !== "PATCH_FAILED" || error.details?.["reason"] !== "lines_differ") return undefined;
   const lines = Number(error.details["line"]);
@@ -155,7 +164,10 @@ function need(tool: string, given: Arguments, argument: string): string {
   throw wrongArgument(tool, argument, `is required with ${String(given["command"])}${remedy}`);
 }
 
-/** Converts a path below /memories to one of the workspace. `inside`: the directory itself is refused. */
+/**
+ * Converts a path below `/memories` to one of the workspace. With `inside`, the directory `/memories` itself
+ * is refused. @throws FilewrightError INVALID_ARGUMENT
+ */
 function memoryPath(path: string, argument: string, inside: boolean): string {
   const parts = path.split("/");
   const [first, top, ...rest] = parts;

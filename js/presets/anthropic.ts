@@ -29,7 +29,7 @@ const edits = {
   insert_text: only("insert", "the text to insert."),
 } as const;
 
-/** A tool with a `command` argument. */
+/** Completes the specification of a tool whose argument `command` decides which canonical tool is called. */
 function commanded(
   spec: Pick<ToolSpec, "name" | "title" | "description" | "params"> & {
     readonly route: (given: Arguments) => ReturnType<NonNullable<ToolSpec["route"]>>;
@@ -47,7 +47,7 @@ function commanded(
   });
 }
 
-/** One tool for editing, one for notes; each takes a command. */
+/** Two tools, for editing files and for notes of the model; each takes a command. */
 export const anthropic: Preset = buildPreset({
   name: "anthropic",
   about: "the text editor and memory tools of Anthropic's API",
@@ -94,7 +94,7 @@ export const anthropic: Preset = buildPreset({
   ],
 });
 
-/** A required choice of words. */
+/** Returns the schema of a required argument that takes one of some words. */
 function choiceOf(description: string, values: readonly string[]): Schema {
   const { default: _, ...schema } = choice(description, values, "");
   return schema;

@@ -38,7 +38,7 @@ function refuse({ code, told, error, given }: Refused): string | undefined {
 
 const lines = (what: string): Param["schema"] => integer(what, { minimum: 0, maximum: 50 });
 
-/** The offset and the limit of results. */
+/** Returns which results a search shows: how many are skipped, and the maximum number shown. */
 function windowOf(given: RenderInput["given"]): { readonly skip: number; readonly most: number } {
   const most = Number(given["head_limit"]);
   return { skip: Number(given["offset"]), most: most === 0 ? MAX_RESULTS : most };
@@ -81,7 +81,7 @@ function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>)
   return rows.join("\n") + more;
 }
 
-/** The parameter names of Claude Code. */
+/** The tools with the parameter names of Claude Code. */
 export const claude: Preset = buildPreset({
   name: "claude",
   about: "Claude Code",

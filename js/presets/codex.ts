@@ -5,11 +5,11 @@ import { buildPreset, param, tool } from "./define.ts";
 import { type Preset, type Refused, absoluteIn, headed } from "./preset.ts";
 
 /**
- * Moves pure additions to the end of their files.
+ * Moves chunks that only add lines to the end of their file's section.
  *
- * In Codex a chunk without context, removals or an anchor is added at the end of the file. The
- * canonical tool refuses it, because it names no position. Such chunks come last, because chunks
- * are matched in the order of the file.
+ * In Codex, a chunk without context, removed lines and anchor adds its lines at the end of the file. The
+ * canonical tool refuses it, because it names no place. These chunks must come last, because chunks have to
+ * be in the order of the file.
  */
 function withAdditionsAtEnd(patch: string): string {
   const lines = patch.split("\n");
@@ -56,7 +56,7 @@ const MARKS = { create: "A", copy: "A", delete: "D", update: "M", rename: "M" } 
 
 const offset = (what: string): ReturnType<typeof integer> => integer(what, { default: 1, minimum: 1 });
 
-/** Patches in the `*** Begin Patch` form; lines and entries numbered from 1. */
+/** Patches in the form `*** Begin Patch`; lines and entries count from 1. */
 export const codex: Preset = buildPreset({
   name: "codex",
   about: "OpenAI's Codex",

@@ -1,4 +1,4 @@
-/** Builds a callable preset from its data: schemas, aliases, names and texts. */
+/** Creates the callable tools of a preset from its data: schemas, aliases, names and texts. */
 import { FilewrightError, type Code } from "../engine/errors.ts";
 import { optionChecker } from "../schema/option.ts";
 import {
@@ -30,17 +30,20 @@ import {
 } from "./preset.ts";
 import { PRESET_SPEC_OPTIONS } from "./spec-options.ts";
 
-/** A parameter that is mapped to a canonical argument with the same or another name. */
+/**
+ * Defines a parameter. `to` is the canonical argument that receives its value; null if the preset handles it
+ * itself.
+ */
 export function param(to: string | null, schema: Schema, more: Omit<Param, "to" | "schema"> = {}): Param {
   return { to, schema, ...more };
 }
 
-/** A tool of a preset. The type of its texts follows from `of`. */
+/** Defines a tool of a preset. Its property `of` determines the types that its texts receive. */
 export function tool<Name extends ToolName>(spec: ToolSpec<Name>): ToolSpec {
   return spec as unknown as ToolSpec;
 }
 
-/** Another canonical tool, for some arguments. */
+/** Defines a call of another canonical tool, which some arguments need. */
 export function route<Name extends ToolName>(way: Route<Name>): Route {
   return way as unknown as Route;
 }
@@ -48,20 +51,20 @@ export function route<Name extends ToolName>(way: Route<Name>): Route {
 const checkSpec = optionChecker("definePreset", PRESET_SPEC_OPTIONS);
 
 /**
- * Defines a preset. Its parts are checked now, and not when a tool is called.
+ * Defines a preset. Its parts are checked now, so that an error is found before a tool is called.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the invalid part
  */
 export function definePreset(given: PresetSpec): Preset {
   const preset = buildPreset(checkSpec(given));
-  // Makes the tools, so that a schema that cannot be compiled is an error of the definition.
+  // Creates the tools now, so that a schema that cannot be compiled is reported here.
   void preset.tools;
   return preset;
 }
 
 /**
- * Builds a preset of this package. Its tools are checked and made when they are first asked for,
- * because a process uses one preset of many, and each start would pay for all of them.
+ * Creates a preset of this package. Its tools are checked and created when they are first used, because a
+ * process uses one of many presets, and creating all of them would slow down every start.
  */
 export function buildPreset(preset: PresetSpec): Preset {
   const called = (of: string): string | undefined => preset.tools.find((spec) => spec.of === of)?.name;
@@ -114,7 +117,7 @@ function makeTool(
   const keyed = params.flatMap(([name, { keys }]) =>
     keys === undefined ? [] : [[name, inverted(keys)] as const],
   );
-  /** The canonical keys in a list of objects are accepted too. */
+  /** In a list of objects, canonical keys are accepted beside those of the preset. */
   const theirKeys = (args: Arguments): Arguments => {
     let result = args;
     for (const [name, theirs] of keyed) {
@@ -148,7 +151,10 @@ function makeTool(
     refuse: (error, told) => refusalBy(way, error, told, given, names),
   });
   const arranged = spec.arrange ?? ((args: Arguments): Arguments => args);
-  /** An error about a path with `~` does not reveal the home directory. */
+  /**
+   * Wraps a conversion so that an error about a path which begins with `~` does not reveal the home
+   * directory.
+   */
   const discreet = (found: CanonicalCall, given: unknown, { home }: PresetHost): CanonicalCall => {
     const said = isPlain(given) && Object.values(given).some((value) => atHome(value, { home }) !== value);
     if (spec.home === undefined || !said || home === undefined) return found;
@@ -189,14 +195,18 @@ function makeTool(
   });
 }
 
-/** Aliases: canonical names, other systems' names for paths, and the preset's. */
+/**
+ * Returns the aliases of a tool: the canonical names of its arguments, other systems' names for paths, and
+ * those of the preset.
+ */
 function aliasesOf(spec: ToolSpec, of: Tool): Aliases {
   const aliases: Record<string, string> = {};
   const add = (alias: string, theirs: string): void => {
     if (!Object.hasOwn(spec.params, alias)) aliases[alias] ??= theirs;
   };
   for (const [theirs, { to, convert, keys }] of Object.entries(spec.params)) {
-    // A number with another base must not be accepted under the canonical name.
+    // A value in another unit or base must not be accepted under the canonical name, where it would mean
+    // something else.
     if (to === null || (convert !== undefined && keys === undefined)) continue;
     add(to, theirs);
     for (const [alias, ourName] of Object.entries(of.aliases ?? {})) if (ourName === to) add(alias, theirs);
@@ -230,7 +240,7 @@ function ourArguments(
   checked: Arguments,
   fixed: Arguments = {},
 ): Arguments {
-  // Assigned key by key: adding to a spread object costs ten times as much.
+  // Keys are assigned one by one, because adding them to a spread object takes ten times as long.
   const args: Record<string, unknown> = {};
   for (const name of Object.keys(fixed)) args[name] = fixed[name];
   for (const [theirs, { to, convert, keys }] of params) {
@@ -244,7 +254,7 @@ function ourArguments(
   return args;
 }
 
-/** Renames the keys of an object. */
+/** Returns the object with its keys renamed; other keys stay. */
 function rekeyed(item: Arguments, keys: Readonly<Record<string, string>>): Arguments {
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys[key] ?? key, value]));
 }
@@ -258,7 +268,7 @@ function atHome(path: unknown, { home }: PresetHost): unknown {
   return path === "~" || path.startsWith("~/") ? home + path.slice(1) : path;
 }
 
-/** Creates the error for one argument of a preset's tool. */
+/** Creates the error for an invalid argument of a preset's tool. `what` completes the sentence. */
 export function wrongArgument(tool: string, argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
     complete: true,

@@ -11,7 +11,7 @@ function outside({ code, path: shown }: Refused): string | undefined {
   return code === "OUTSIDE_ALLOWED" ? `path '${shown}' is outside the allowed workspace.` : undefined;
 }
 
-/** Exact edits, plain line numbers from an offset that counts from 0, short lists. */
+/** Edits must match exactly; line numbers are plain and an offset counts from 0; lists are short. */
 export const fluent: Preset = buildPreset({
   name: "fluent",
   about: "adk-fluent",
@@ -92,7 +92,8 @@ export const fluent: Preset = buildPreset({
           const pointed = target === undefined ? "" : ` -> ${escapeControls(target)}`;
           return `${marks[type]} ${escapeControls(name)}${pointed}`;
         });
-        // Omitted entries are reported as in the canonical lists.
+        // A truncated list ends with the last line of the canonical text, which says how many entries there
+        // are.
         return data.truncated ? [...lines, lastLine(plain())].join("\n") : lines.join("\n");
       },
       refuse: outside,

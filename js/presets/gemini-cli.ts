@@ -25,7 +25,10 @@ function expectedTimes({ expected_replacements: times = 1 }: Refused["given"]): 
   return `${String(times)} occurrence${times === 1 ? "" : "s"}`;
 }
 
-/** A model may count on the instruction where old_string is not exact. */
+/**
+ * Returns a note that the argument `instruction` was not used to find the text, because a model may rely on
+ * it when `old_string` is inexact.
+ */
 function unread({ instruction }: Refused["given"]): string {
   return instruction === "" ? "" : "\nThe instruction is not used to find it.";
 }
@@ -46,7 +49,7 @@ function refuseReplace({ code, told, error, given }: Refused): string | undefine
   }
 }
 
-/** Groups the lines by file, or returns only the files with `names_only`. */
+/** Returns the matches grouped by file; with `names_only` only the files. */
 function grepText(told: RenderInput<GrepArgs, GrepData>): string {
   const { data, given, args, call, plain } = told;
   const { matches } = data;
@@ -60,7 +63,7 @@ function grepText(told: RenderInput<GrepArgs, GrepData>): string {
   ].join("\n");
 }
 
-/** Paths relative or absolute, lines from 1, replacements of one place or of all. */
+/** Paths may be relative or absolute, lines count from 1, and an edit replaces one occurrence or all. */
 export const geminiCli: Preset = buildPreset({
   name: "gemini-cli",
   about: "Gemini CLI today",
@@ -179,7 +182,7 @@ export const geminiCli: Preset = buildPreset({
         ),
       },
       required: ["pattern"],
-      // Excluding lines by a pattern requires the lines.
+      // Lines can only be excluded by a pattern when the lines are returned.
       arrange: (args, given) => ({
         ...geminiIgnore.arrange(args, given),
         ...(given["exclude_pattern"] === undefined ? {} : { output: "content" }),

@@ -1,6 +1,6 @@
 /**
- * What both presets of Gemini have: the texts of readers, where truncation is reported first and hits are
- * grouped by file, and the ignore files of Gemini CLI.
+ * The parts that both presets of Gemini share: the texts of reads, which report truncation first, and of
+ * searches, which group matches by file; and the ignore files of Gemini CLI.
  */
 import { closing, rowsOf } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
@@ -9,7 +9,7 @@ import { escapeControls } from "../engine/escape.ts";
 import type { RenderInput, ToolSpec } from "./preset.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 
-/** Returns raw lines, below a line that names their range. */
+/** Returns the lines of a page without line numbers. If more follow, a first line names their range. */
 export function geminiReadText(
   { data, args, call, plain }: RenderInput<ReadFileArgs, ReadFileData>,
   paging = "offset/limit",
@@ -30,7 +30,7 @@ export function geminiReadText(
     : content;
 }
 
-/** Groups hits by file. */
+/** Returns the matches of a search, grouped by file. */
 export function geminiGrepText({ data, args, given, call, plain }: RenderInput<GrepArgs, GrepData>): string {
   const pattern = escapeControls(args.pattern);
   const path = given["path"] ?? given["dir_path"];
@@ -70,7 +70,10 @@ function minded(given: Arguments): { readonly others: boolean; readonly own: boo
   };
 }
 
-/** For a tool whose arguments select the ignore files; all apply by default. */
+/**
+ * The part of a tool's specification by which arguments select the ignore files. By default all are
+ * respected.
+ */
 export const geminiIgnore: Required<Pick<ToolSpec, "arrange" | "ignoreFiles">> = Object.freeze({
   arrange(args: Arguments, given: Arguments): Arguments {
     if (args["respect_ignore"] === undefined) return args;

@@ -15,7 +15,7 @@ const MODIFIED: Param = param(
   flag("Set by the host where the user changed the text before it was approved.", false),
 );
 
-/** The note when the user changed the model's content. */
+/** Returns the note that the user has changed the content that the model sent. */
 function modified(given: Readonly<Record<string, unknown>>, content: unknown): string {
   return given["modified_by_user"] === true ? ` User modified the \`content\` to be: ${String(content)}` : "";
 }
@@ -38,7 +38,10 @@ function refuseReplace({ code, told, error }: Refused): string | undefined {
   }
 }
 
-/** Absolute paths, offsets from 0, literal replacements that are counted, searches in any letter case. */
+/**
+ * Paths are absolute, offsets count from 0, an edit replaces literal text and can state the expected number
+ * of replacements, and searches ignore case.
+ */
 export const gemini: Preset = buildPreset({
   name: "gemini",
   about: "Gemini CLI, first generation",

@@ -15,7 +15,7 @@ function refuseEdit({ code, error, told }: Refused): string | undefined {
   return undefined;
 }
 
-/** Names the refused hunk of a patch by its index, from 0. */
+/** Returns a message that names the hunk of a patch that cannot be applied, by its index from 0. */
 function refusePatch(refused: Refused): string | undefined {
   const index = refused.error.details?.["edit_index"];
   const message = refuseEdit(refused);
@@ -26,7 +26,10 @@ function refusePatch(refused: Refused): string | undefined {
 const OLD_TEXT = text("The text to replace; it must occur exactly once.", { minLength: 1 });
 const NEW_TEXT = text("The text to put there; left out, the old text is deleted.", { default: "" });
 
-/** Raw texts, JSON listings, `ok` for what succeeded; directories are asked for. */
+/**
+ * Texts have no line numbers, listings are JSON, and a success is `ok`. Directories are used only after the
+ * user has granted them.
+ */
 export const go: Preset = buildPreset({
   name: "go",
   about: "a Go filesystem toolbox",

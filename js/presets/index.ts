@@ -1,6 +1,6 @@
 /**
- * Presets: the tool names, parameters and texts of other systems, as data over the canonical
- * tools. Nothing here reads, writes or decides; a preset only translates.
+ * Presets offer the canonical tools under the names, parameters and texts of other systems. They are data: a
+ * preset only translates calls and answers, and accesses no file.
  */
 import { choiceOf, either, optionChecker, type OptionalOption } from "../schema/option.ts";
 import { adk } from "./adk.ts";
@@ -52,7 +52,7 @@ export const PRESET_NAMES: readonly PresetName[] = Object.freeze([
   ...(Object.keys(PRESETS) as (keyof typeof PRESETS)[]),
 ]);
 
-/** The option `preset` of every entry. */
+/** The type of the option `preset`, wherever it is accepted: a name, or a preset object. */
 export const PRESET_OPTION: OptionalOption<PresetName | Preset> = either(
   choiceOf(PRESET_NAMES),
   PRESET_OPTIONS,
@@ -61,7 +61,7 @@ export const PRESET_OPTION: OptionalOption<PresetName | Preset> = either(
 const checkPresetOption = optionChecker("preset", PRESET_OPTION);
 
 /**
- * Returns the preset of a name, or the preset itself; undefined for `canonical`.
+ * Returns the preset with a name, or the given preset; undefined for `canonical` or no preset.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the nearest one
  */
@@ -71,7 +71,7 @@ export function presetOf(preset: PresetName | Preset | undefined): Preset | unde
   return given === "canonical" ? undefined : typeof given === "string" ? PRESETS[given] : given;
 }
 
-/** The names of every tool of every preset. */
+/** Returns the names of all tools of all presets. */
 export function presetToolNames(): readonly string[] {
   return Object.values(PRESETS).flatMap(({ tools }) => tools.map(({ name }) => name));
 }

@@ -1,4 +1,4 @@
-/** The texts of the Model Context Protocol's filesystem server. */
+/** Texts of answers in the form of the Model Context Protocol's reference server `server-filesystem`. */
 import type {
   ListDirectoryArgs,
   ListDirectoryData,
@@ -13,7 +13,10 @@ import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { RenderInput } from "./preset.ts";
 
-/** Returns the file unchanged; of its head or tail the lines without the last line ending. */
+/**
+ * Returns the content of the file unchanged. For `head` or `tail`, returns the lines without the last line
+ * ending.
+ */
 export function readMcpText({
   data,
   args,
@@ -32,7 +35,10 @@ export function readMcpText({
   return content.replace(/\n$/u, "");
 }
 
-/** Returns how to continue after the lines of a page: the server only has `tail` for that. */
+/**
+ * Returns the note that a page is truncated and how to read the rest. The server has only the argument `tail`
+ * for that.
+ */
 function cutNote(
   {
     start_line: first,
@@ -50,14 +56,14 @@ function cutNote(
   return `[lines ${first}-${last} of ${total}; truncated, tail: ${total - last} goes on]`;
 }
 
-/** Returns a diff in a fence longer than any in its content. */
+/** Returns a diff in a Markdown fence that is longer than any fence inside. */
 export function fenced(diff: string): string {
   let fence = "```";
   while (diff.includes(fence)) fence += "`";
   return `${fence}diff\n${diff}${fence}\n`;
 }
 
-/** Returns each file in the requested order, or the reason why it was not read. */
+/** Returns the content of each file in the requested order, or the reason why it was not read. */
 export function manyText({ data, args, call }: RenderInput<ReadManyFilesArgs, ReadManyFilesData>): string {
   const read = new Map(data.files.map((file) => [file.path, file]));
   const skipped = new Map(data.skipped.map(({ path, reason }) => [path, reason]));
@@ -74,7 +80,7 @@ export function manyText({ data, args, call }: RenderInput<ReadManyFilesArgs, Re
   return parts.join("\n---\n");
 }
 
-/** Returns a path for data. */
+/** Returns a path as data shows it. A path that is not allowed is returned as typed. */
 function displayed(typed: string, call: RenderInput["call"]): string {
   try {
     return call.display(call.found(typed, "read").path);
@@ -83,7 +89,7 @@ function displayed(typed: string, call: RenderInput["call"]): string {
   }
 }
 
-/** Returns names in columns with sizes, and their totals. */
+/** Returns a table of names and sizes, followed by their totals. */
 export function sizesText({ data, args }: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path ?? ".")}]`;
   const marks = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
@@ -118,8 +124,8 @@ interface Node {
 }
 
 /**
- * Returns everything below a directory as nested JSON; a last entry of type `notice` reports
- * omissions.
+ * Returns everything below a directory as nested JSON. If entries are missing, a last entry of type `notice`
+ * says so.
  */
 export function treeText({ data }: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
   const top: Node[] = [];
@@ -139,7 +145,7 @@ export function treeText({ data }: RenderInput<ListDirectoryArgs, ListDirectoryD
   return JSON.stringify([...top, ...notices.map((name) => ({ name, type: "notice" }))], null, 2);
 }
 
-/** Returns the facts of a path with the server's keys. */
+/** Returns the facts about a path under the keys of the server. */
 export function infoText({ data }: RenderInput<StatArgs, StatData>): string {
   const rows: readonly (readonly [string, unknown])[] = [
     ["size", data.size],

@@ -6,7 +6,7 @@ import { buildPreset, param, tool, wrongArgument } from "./define.ts";
 import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./mcp-texts.ts";
 import { type Param, type Preset, type Refused, type ToolSpec, absoluteIn, headed } from "./preset.ts";
 
-/** The maximum entries of one listing, unless the output limit ends it. */
+/** The maximum number of entries of one listing. The limit of an answer's size usually ends it earlier. */
 const MAX_LISTED_ENTRIES = 100_000;
 
 const place = (what: string): Schema =>
@@ -53,7 +53,7 @@ const exclude = param("exclude", {
   description: "Globs of what to leave out.",
 });
 
-/** The names, parameters and texts of the official filesystem server. */
+/** The tools of the reference server `server-filesystem`, with its names, parameters and texts. */
 export const mcp: Preset = buildPreset({
   name: "mcp",
   about: "the Model Context Protocol's filesystem server",
@@ -212,7 +212,7 @@ export const mcp: Preset = buildPreset({
       fixed: { type: "any", respect_ignore: false, limit: MAX_LISTED_ENTRIES },
       text({ data, args, call, plain }) {
         if (data.matches.length === 0) return "No matches found";
-        // An absolute path gets an answer with absolute paths.
+        // A call with an absolute path is answered with absolute paths.
         if (args.path?.startsWith("/") !== true || data.truncated) return plain();
         return data.matches.map((path) => escapeControls(absoluteIn(call, path))).join("\n");
       },

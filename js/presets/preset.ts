@@ -1,7 +1,7 @@
 /**
- * The types of a preset: another system's tool names, parameters and texts as data over the
- * canonical tools. A preset computes nothing and touches no file; it converts a call to a
- * canonical one, and the answer to its text. At the end are texts that several presets share.
+ * The types of a preset: the tools of another system, described as data over the canonical tools. A preset
+ * translates a call to a canonical call, and the answer to a text. It computes nothing else and accesses no
+ * file. Texts that several presets share are at the end.
  */
 import type { Code, FilewrightError } from "../engine/errors.ts";
 import {
@@ -23,27 +23,30 @@ import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/sche
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import { childOf } from "../backends/paths.ts";
 
-/** The host's facts that a preset may use. */
+/** Facts about the host that a preset may use. */
 export interface PresetHost {
-  /** The user's home directory, if any. */
+  /** The absolute path of the user's home directory; undefined when there is none. */
   readonly home?: string | undefined;
 }
 
-/** One parameter: its schema, and its canonical argument. */
+/** One parameter of a preset's tool: its schema, and the canonical argument for which it stands. */
 export interface Param {
   /** The JSON Schema of its values. */
   readonly schema: Schema;
-  /** Our argument; null if the preset handles it itself. */
+  /** The canonical argument that receives the value; null if the preset handles the parameter itself. */
   readonly to: string | null;
-  /** Its value as ours. */
+  /** Converts a value of the parameter to one of the canonical argument. Default: the same value. */
   readonly convert?: (value: never) => unknown;
-  /** Converts our number to theirs. */
+  /** Converts a number of the canonical argument to one of the parameter, for texts that tell how to continue. */
   readonly back?: (value: number) => number;
-  /** Keys of the objects in a list: theirs → ours. */
+  /**
+   * For a parameter that is a list of objects: the keys of the preset and the canonical keys for which they
+   * stand.
+   */
   readonly keys?: Readonly<Record<string, string>>;
 }
 
-/** The input of a text. */
+/** What a function gets that creates the text of an answer. */
 export interface RenderInput<Args = object, Data = unknown> {
   readonly data: Data;
   /** The checked canonical arguments. */
@@ -51,17 +54,17 @@ export interface RenderInput<Args = object, Data = unknown> {
   /** The checked arguments of the preset. */
   readonly given: Arguments;
   readonly call: Call;
-  /** The canonical text. */
+  /** Returns the canonical text. */
   plain(): string;
 }
 
-/** The input of an error's text. */
+/** What a function gets that creates the text of an error. */
 export interface Refused {
   readonly code: Code;
   readonly error: FilewrightError;
-  /** The path as typed, escaped. */
+  /** The path as the caller typed it, with control characters escaped. */
   readonly path: string;
-  /** The canonical message with the preset's names. */
+  /** The canonical message, with the names of the preset's tools and arguments. */
   readonly told: string;
   readonly given: Arguments;
   readonly names: Names;
@@ -69,19 +72,22 @@ export interface Refused {
 
 /** The mapping to one canonical tool. */
 export interface ToolMapping<Name extends ToolName = ToolName> {
-  /** The tool of ours that does the work. */
+  /** The canonical tool that does the work. */
   readonly of: Name;
-  /** Its text needs no more than `Call.brief` promises. */
+  /** True when the text does not need the facts that `Call.brief` allows to omit. Default false. */
   readonly brief?: boolean;
-  /** Its text is JSON: nothing is added behind it. */
+  /** True when the text is JSON, so that no note is appended to it. Default false. */
   readonly json?: boolean;
-  /** The text of a success; without it, ours. */
+  /** Returns the text of a successful call. Default: the canonical text. */
   readonly text?: (told: RenderInput<ToolArgs[Name], ToolData[Name]>) => string;
-  /** The message of a failure; undefined, or without it: ours, in their names. */
+  /**
+   * Returns the message of a failed call. If it is missing or returns undefined, the canonical message is
+   * used, with the preset's names.
+   */
   readonly refuse?: (refused: Refused) => string | undefined;
 }
 
-/** Another canonical tool, for some arguments. */
+/** A canonical call, made instead of the usual one for some arguments. */
 export interface Route<Name extends ToolName = ToolName> extends ToolMapping<Name> {
   readonly args: Arguments;
 }
@@ -90,55 +96,61 @@ export interface Route<Name extends ToolName = ToolName> extends ToolMapping<Nam
 export interface ToolSpec<Name extends ToolName = ToolName> extends ToolMapping<Name> {
   /** The name that models call it by. */
   readonly name: string;
-  /** A name for people. Default: that of our tool. */
+  /** The name that people see. Default: that of the canonical tool. */
   readonly title?: string;
-  /** For models. */
+  /** The description for models. */
   readonly description: string;
-  /** The parameters by their names. */
+  /** The parameters, by their names. */
   readonly params: Readonly<Record<string, Param>>;
   /** The names of the parameters that must be given. */
   readonly required: readonly string[];
-  /** Our arguments that always hold. */
+  /** Canonical arguments that always have this value. */
   readonly fixed?: Arguments;
-  /** Further spellings: alias → parameter. */
+  /** Other accepted spellings of parameters: alias → parameter. */
   readonly aliases?: Aliases;
-  /** Names for our arguments that have no parameter: ours → theirs. */
+  /** Names by which texts call canonical arguments that have no parameter: canonical name → shown name. */
   readonly called?: Aliases;
-  /** Parameters that must be absolute paths. */
+  /** The names of the parameters that must be absolute paths. */
   readonly absolute?: readonly string[];
-  /** Parameters in which a leading `~` is the user's home. */
+  /** The names of the parameters in which a leading `~` means the user's home directory. */
   readonly home?: readonly string[];
-  /** Our arguments completed from several of theirs. @throws FilewrightError INVALID_ARGUMENT */
+  /**
+   * Returns the canonical arguments completed by those that depend on several parameters. @throws
+   * FilewrightError INVALID_ARGUMENT
+   */
   readonly arrange?: (args: Arguments, given: Arguments) => Arguments;
-  /** The names of ignore files that are respected, given those of the workspace. */
+  /** Returns the names of the ignore files to respect, given those of the workspace. */
   readonly ignoreFiles?: (files: readonly string[], given: Arguments) => readonly string[];
-  /** A regular expression: lines that match it are left out of what a search finds. */
+  /** Returns a regular expression; a search leaves out lines that match it. Undefined excludes none. */
   readonly excludeLines?: (given: Arguments) => string | undefined;
-  /** Another call for arguments with another meaning. */
+  /** Returns another canonical call for arguments that need one; undefined for the usual call. */
   readonly route?: (given: Arguments) => Route | undefined;
-  /** A second call if the first failed with this code. */
+  /** Returns a second call, to make if the first failed with this code; undefined for none. */
   readonly instead?: (code: Code, given: Arguments) => Route | undefined;
-  /** The schema of structured answers, where it differs from ours. */
+  /** The schema of the data. Default: that of the canonical tool. */
   readonly outputSchema?: ObjectSchema;
-  /** Hints for hosts. Default: those of our tool. */
+  /** Hints for hosts. Default: those of the canonical tool. */
   readonly annotations?: Annotations;
-  /** `read`: offered by a read-only workspace too, which refuses what would change files. */
+  /**
+   * `read` offers the tool in a read-only workspace, too, which then refuses its calls that would change
+   * files. Default: the kind of the canonical tool.
+   */
   readonly kind?: "read" | "change";
 }
 
-/** A preset's call converted to a canonical one. */
+/** A call of a preset's tool, converted to a canonical call. */
 export interface CanonicalCall {
   readonly tool: Tool;
-  /** Canonical arguments, not checked yet. */
+  /** The canonical arguments, before they are checked. */
   readonly args: Arguments;
   readonly names: Names;
-  /** The preset's argument names → canonical ones, for hooks that change arguments. */
+  /** The preset's names of arguments → canonical ones, so that hooks can change arguments by either name. */
   readonly ours: Aliases;
   /** See `Call.brief`. */
   readonly brief?: boolean;
-  /** True when the texts of this preset have a fixed form: warnings are only in the data. */
+  /** True when the texts of the preset have a fixed form, so that warnings appear only in the data. */
   readonly fixedText?: boolean;
-  /** True when the text is JSON. */
+  /** True when the text is JSON, so that no note is appended to it. */
   readonly json?: boolean;
   ignoreFiles?(files: readonly string[]): readonly string[];
   /** See `Call.excludeLines`. */
@@ -151,9 +163,9 @@ export interface CanonicalCall {
 export interface PresetTool {
   /** The name that models call it by. */
   readonly name: string;
-  /** A name for people. */
+  /** The name that people see. */
   readonly title: string;
-  /** For models: what it does and when to use it. */
+  /** For models: what the tool does, and when to use it. */
   readonly description: string;
   /** The JSON Schema of its arguments. */
   readonly inputSchema: ObjectSchema;
@@ -161,46 +173,46 @@ export interface PresetTool {
   readonly outputSchema: ObjectSchema;
   /** Hints for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
-  /** The effect of its calls: it reads, changes files, or runs other tools. */
+  /** What its calls do: read, change files, or run other tools. */
   readonly kind: "read" | "change" | "batch";
-  /** The canonical tool of most of its calls. */
+  /** The canonical tool of its calls, except of those that are routed to another one. */
   readonly tool: Tool;
   readonly names: Names;
-  /** @throws FilewrightError INVALID_ARGUMENT in the preset's names */
+  /** Converts a call to a canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
   expand(given: unknown, host: PresetHost): CanonicalCall;
-  /** Returns the call to make instead of one that failed, if there is one. */
+  /** Returns the call to make in place of one that failed with this code; undefined for none. */
   instead?(code: Code, given: unknown, host: PresetHost): CanonicalCall | undefined;
 }
 
-/** The access of a preset, when the host sets none. */
+/** The access of a workspace with this preset, where the host sets none. */
 export interface PresetAccess {
-  /** Roots must be listed, as absolute paths. */
+  /** True when the host must list the roots as absolute paths. Default false. */
   readonly listed?: boolean;
-  /** Paths that may be read; null for everything. */
+  /** The directories that may be read; null for everything. */
   readonly read?: readonly string[] | null;
-  /** Paths that may be changed, relative to the working directory. */
+  /** The directories that may be changed, relative to the working directory. */
   readonly write?: readonly string[];
-  /** Directories are asked for when first used. */
+  /** True when the user is asked for each directory at its first use. Default false. */
   readonly prompt?: boolean;
 }
 
 /**
- * How a change of content that the agent has not seen is handled: made, made with a warning, or
- * refused.
+ * What happens when a call would change content that the agent has not seen: it is made (`off`), made with a
+ * warning (`warn`), or refused (`refuse`).
  */
 export type GuardLevel = "off" | "warn" | "refuse";
 
-/** A preset: names, parameters and texts of another system. */
+/** A preset: the tools of another system. */
 export interface Preset {
   /** The name of the preset. */
   readonly name: string;
-  /** Whose tools these are. */
+  /** The system that has these tools. */
   readonly about: string;
-  /** Its tools, in the order that models are shown. */
+  /** The tools, in the order in which models see them. */
   readonly tools: readonly PresetTool[];
-  /** The limits that differ from ours. */
+  /** The limits that differ from the usual ones. */
   readonly limits: Partial<Limits>;
-  /** The access of a workspace where the host sets none. */
+  /** The access of a workspace, where the host sets none. */
   readonly access: PresetAccess;
   /** The `guard` of a workspace where the host sets none. Default `warn`. */
   readonly guard?: GuardLevel | undefined;
@@ -210,21 +222,24 @@ export interface Preset {
 export interface PresetSpec {
   /** The name of the preset. */
   readonly name: string;
-  /** Whose tools these are. */
+  /** The system that has these tools. */
   readonly about: string;
-  /** Its tools, in the order that models are shown. */
+  /** The tools, in the order in which models see them. */
   readonly tools: readonly ToolSpec[];
-  /** The limits that differ from ours. Default none. */
+  /** The limits that differ from the usual ones. Default: none. */
   readonly limits?: Partial<Limits> | undefined;
-  /** The access of a workspace where the host sets none. */
+  /** The access of a workspace, where the host sets none. Default: that of any workspace. */
   readonly access?: PresetAccess | undefined;
-  /** Texts have a fixed form: further information of an answer is only in its data. Default false. */
+  /**
+   * True when texts have a fixed form, so that further information about an answer appears only in its data.
+   * Default false.
+   */
   readonly fixedText?: boolean | undefined;
   /** The `guard` of a workspace where the host sets none. Default `warn`, or `off` with `fixedText`. */
   readonly guard?: GuardLevel | undefined;
 }
 
-/** The access of a preset. */
+/** The option `access` of a preset. */
 export const PRESET_ACCESS_OPTIONS: Options<PresetAccess> = options("PresetAccess", {
   listed: flag(),
   read: nullable(list(text())),
@@ -240,7 +255,7 @@ const PRESET_TOOL: Options<PresetTool> = instance<PresetTool>("PresetTool", "a t
   instead: callback(),
 });
 
-/** A preset, defined by this package or another. */
+/** The type of a preset that is passed as an option, whether this package or another one defined it. */
 export const PRESET_OPTIONS: Options<Preset> = options("Preset", {
   name: required(text()),
   about: required(anyText()),
@@ -250,7 +265,7 @@ export const PRESET_OPTIONS: Options<Preset> = options("Preset", {
   guard: choice("off", "warn", "refuse"),
 });
 
-/** Returns another system's headline, followed by the canonical text. */
+/** Returns the headline of the other system, followed by the canonical text. */
 export function headed(headline: string, told: string): string {
   return told === "" ? headline : `${headline}\n${told}`;
 }
@@ -260,18 +275,21 @@ export function shownDiff({ diff }: { readonly diff: string }): string {
   return diff.replace(/\n$/u, "");
 }
 
-/** Returns a path of the data as an absolute one. */
+/** Returns the absolute path for a path in data. */
 export function absoluteIn(call: Call, path: string): string {
   return path.startsWith("/") ? path : path === "." ? call.access.cwd : childOf(call.access.cwd, path);
 }
 
-/** Returns the number of matches in the error of an edit tool. */
+/** Returns the number of matches in the error of an edit; 0 when it states none. */
 export function foundTimes(error: FilewrightError): number {
   const found = error.details?.["found"];
   return typeof found === "number" ? found : 0;
 }
 
-/** Returns the error about an ambiguous edit without the remedies that the reader lacks. */
+/**
+ * Returns the canonical message about an ambiguous edit, without remedies for which the preset has no
+ * argument.
+ */
 export function editRefusal(error: FilewrightError, told: string, path: string, names: Names): string {
   if (error.code !== "MATCH_NOT_UNIQUE" || names.argument("replace_all") !== undefined) return told;
   const lines = error.details?.["lines"];

@@ -1,7 +1,6 @@
 /**
- * The options of `definePreset`, as tables. A preset is data that every call uses: a parameter
- * with a misspelt target would be silently lost, so names are compared with their targets when the
- * preset is defined.
+ * The options of `definePreset`, as tables. A parameter with a misspelt target would be lost without an
+ * error, so names are checked against their targets when a preset is defined.
  */
 import {
   anything,
@@ -29,7 +28,10 @@ import type { ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { Annotations } from "../tools/lib/tool.ts";
 import { type Param, PRESET_ACCESS_OPTIONS, type PresetSpec, type ToolSpec } from "./preset.ts";
 
-/** The enforced keywords of JSON Schema. Any other would be ignored. */
+/**
+ * The keywords of JSON Schema that are enforced. A schema with any other is refused, because it would be
+ * ignored.
+ */
 const KEYWORDS: Readonly<Record<keyof Schema, true>> = {
   type: true,
   description: true,
@@ -47,7 +49,7 @@ const KEYWORDS: Readonly<Record<keyof Schema, true>> = {
   additionalProperties: true,
 };
 
-/** Returns what is wrong with a schema, or with one inside it. */
+/** Returns what is wrong with a schema or one inside it; undefined when nothing is. */
 function wrongSchema(schema: object): string | undefined {
   const unknown = Object.keys(schema).find((key) => !Object.hasOwn(KEYWORDS, key));
   if (unknown !== undefined) return `has an unknown keyword; ${didYouMean(unknown, Object.keys(KEYWORDS))}`;
@@ -126,7 +128,10 @@ const TOOL_SPEC: Options<ToolSpec> = options<ToolSpec>(
   { test: wrongNames },
 );
 
-/** Reports a name in a tool's specification without a target. */
+/**
+ * Returns an error message for a name in a tool's specification that has no target; undefined when all have
+ * one.
+ */
 function wrongNames(spec: ToolSpec): string | undefined {
   const params = Object.keys(spec.params);
   const ours = Object.keys(TOOLS.find(({ name }) => name === spec.of)?.inputSchema.properties ?? {});

@@ -1,19 +1,20 @@
 /**
- * Schemas for vendors that take less than JSON Schema: "strict" ones, and those with one type for each value.
+ * Converts schemas for providers that accept only part of JSON Schema: to "strict" schemas, or to schemas in
+ * which each value has a single type.
  *
- * A strict schema has nothing but the declared properties, and only
- * types, choices and structure. Each value has one type; several are alternatives of `anyOf`, and
- * their description is inside the first, because some APIs take no other keyword beside `anyOf`.
+ * A strict schema allows only the declared properties, and contains only types, choices and structure. A
+ * value of several types becomes alternatives of `anyOf`. The description is put into the first alternative,
+ * because some APIs accept no other keyword beside `anyOf`.
  */
 import type { ObjectSchema, Schema, SchemaType } from "../tools/lib/schema.ts";
 
-/** A strict schema: instead of a list of types, one schema for each. */
+/** A strict schema. A value that may have several types has one schema for each. */
 export interface StrictSchema extends Omit<ObjectSchema, "properties" | "required"> {
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
 }
 
-/** How a property that may be left out is declared: required and nullable, or not required. */
+/** How an optional property is declared: `nullable` means required and nullable, `omitted` means not required. */
 type Optional = "nullable" | "omitted";
 
 /**
@@ -28,7 +29,10 @@ export function strictSchema(schema: ObjectSchema): StrictSchema {
   return strictObject(schema, "nullable") as StrictSchema;
 }
 
-/** Returns a strict form in which optional properties are not required, instead of nullable. */
+/**
+ * Returns the strict form of a schema in which optional properties are not required; see {@link strictSchema}
+ * for the form in which they are nullable.
+ */
 export function strictWithOptional(schema: ObjectSchema): StrictSchema {
   return strictObject(schema, "omitted") as StrictSchema;
 }
@@ -58,10 +62,11 @@ function strict(schema: Schema, isOptional: boolean, optional: Optional): Schema
   return { anyOf } as unknown as Schema;
 }
 
-/** Returns the structure of one type, without descriptions and limits. */
+/** Returns the schema of one type alone, without descriptions and limits. */
 function bare(schema: Schema, type: SchemaType, optional: Optional): Schema {
   const { enum: choices, items, properties } = schema;
-  // A closed object of unknown shape could contain nothing; the tools accept its JSON text as well.
+  // An object without declared properties could contain nothing in strict form, so it is passed as JSON text,
+  // which the tools accept.
   if (type === "object" && properties === undefined) return { type: "string" };
   if (type === "object") return strictObject({ ...schema, type }, optional);
   if (type === "array") {
@@ -71,7 +76,7 @@ function bare(schema: Schema, type: SchemaType, optional: Optional): Schema {
   return { type, ...(choices === undefined ? {} : { enum: choices.filter((choice) => choice !== null) }) };
 }
 
-/** Describes constraints that a strict schema cannot express. */
+/** Returns the description with the constraints that a strict schema cannot express. */
 function describe(schema: Schema, isOptional: boolean): string {
   const { description = "", minimum, maximum, default: byDefault } = schema;
   const isOpen = [schema.type].flat().includes("object") && schema.properties === undefined;
@@ -84,7 +89,7 @@ function describe(schema: Schema, isOptional: boolean): string {
   return limits.length === 0 ? description : `${description} (${limits.join(", ")})`.trimStart();
 }
 
-/** The keywords that say something about one type alone. */
+/** The keywords that apply to only one type. */
 const KEYWORDS: Readonly<Record<SchemaType, readonly (keyof Schema)[]>> = {
   string: ["enum", "minLength", "pattern"],
   integer: ["enum", "minimum", "maximum"],
@@ -96,8 +101,9 @@ const KEYWORDS: Readonly<Record<SchemaType, readonly (keyof Schema)[]>> = {
 };
 
 /**
- * Returns the schema with an alternative of `anyOf` for each of several types. Several clients pass the schema
- * of a tool on to an API whose `type` is a single word, and whose `anyOf` takes no other keyword beside it.
+ * Returns the schema in which a value of several types is an `anyOf` with one alternative for each type.
+ * Several clients pass the schema on to an API in which `type` must be a single word and `anyOf` must be the
+ * only keyword.
  */
 export function singleTypes(schema: ObjectSchema): ObjectSchema {
   return split(schema) as ObjectSchema;

@@ -5,7 +5,10 @@ import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import { type Preset, type Refused, headed } from "./preset.ts";
 
-/** Returns TinyAgent's error text, followed by the canonical one. */
+/**
+ * Returns a function that creates the message of an error: TinyAgent's own text, followed by the canonical
+ * one.
+ */
 function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb: string) {
   return ({ code, error, path: shown, told }: Refused): string | undefined => {
     if (code === "OUTSIDE_ALLOWED")
@@ -17,7 +20,10 @@ function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb:
   };
 }
 
-/** Text only, raw lines, exact updates that count their matches, literal searches. */
+/**
+ * Reads text only and shows lines without numbers; an edit must match exactly and state its number of
+ * matches; searches are literal.
+ */
 export const tinyagent: Preset = buildPreset({
   name: "tinyagent",
   about: "TinyAgent",

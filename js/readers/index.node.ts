@@ -1,5 +1,6 @@
 /**
- * Readers: renderers of files that are not plain text, built-in and custom.
+ * Readers: functions that convert files which are not plain text to text and images for models, built-in and
+ * custom.
  *
  * @module filewright/readers
  */

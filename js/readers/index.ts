@@ -1,6 +1,6 @@
 /**
- * Readers: renderers of file types for models: images, notebooks, documents, archives, and values
- * inside structured data. Text and type detection (both in the engine) and paging are elsewhere.
+ * Readers convert files to text and images for models: images, notebooks, documents, archives, and single
+ * values of structured files. Detecting the type of a file, reading text, and paging are elsewhere.
  */
 export * from "./reader.ts";
 export { type OwnReaders, readersFor, registerReader, type ReadFunction, type Readers } from "./registry.ts";

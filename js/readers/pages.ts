@@ -1,24 +1,24 @@
 /**
- * The `pages` argument: pages of a PDF, sheets of a workbook, slides of a presentation. 1-based;
- * negative numbers count from the end.
+ * Parses the argument `pages`: pages of a PDF, sheets of a workbook or slides of a presentation. They count
+ * from 1; negative numbers count from the end.
  */
 import { badArgument } from "./refuse.ts";
 
-/** The selected pages, and the argument that continues. */
+/** The selected pages, and the argument for the remaining ones. */
 export interface PageChoice {
-  /** 1-based, in the requested order, each once. */
+  /** The numbers of the selected pages from 1, in the requested order and without repetition. */
   readonly numbers: readonly number[];
-  /** The `pages` that continue; absent when none remain. */
+  /** The argument `pages` that selects the pages beyond the limit; absent when there are none. */
   readonly next?: string;
 }
 
 const PAGE_RANGE = /^(-?\d{1,9})(?:(-)(-?\d{1,9})?)?$/;
-/** The maximum length of the argument. */
+/** The maximum length of the argument in UTF-16 units. A longer one is refused. */
 const MAX_ARGUMENT_CHARS = 400;
 
 /**
- * Parses `3`, `1-5`, `2-`, `-1`, `-3--1`, `1,4-6`, `all` against `count` pages. Selects at most
- * `most` pages. @throws INVALID_ARGUMENT
+ * Returns the pages that an argument selects: `3`, `1-5`, `2-`, `-1`, `-3--1`, `1,4-6` or `all`, of a
+ * document with `count` pages. At most `most` are selected. @throws INVALID_ARGUMENT
  */
 export function choosePages(
   pages: string | undefined,
@@ -69,13 +69,13 @@ function bounds(part: string, count: number, unit: string): readonly [number, nu
   const from = number(first);
   if (dash === undefined) return [from, from];
   if (last === undefined) return [from, count];
-  // A range may extend past the end: it then stops there.
+  // A range that extends beyond the last page ends at the last page.
   const to = Number(last) > count ? count : number(last);
   if (to < from) throw badArgument("pages", `Invalid pages '${part}': ${last} is before ${first}.`);
   return [from, to];
 }
 
-/** Formats `[1,2,3,7]` as `1-3,7`. */
+/** Returns a short form of page numbers: `1-3,7` for `[1,2,3,7]`. */
 export function rangesOf(numbers: readonly number[]): string {
   const parts: string[] = [];
   for (let at = 0; at < numbers.length; ) {

@@ -1,6 +1,6 @@
 /**
- * PDF as the text of its pages, through the optional package `unpdf`. Without text, the reason is
- * reported: encrypted, damaged, scanned, empty. Or the file itself, for models that read PDF.
+ * Reads PDF files: the text of their pages, by the optional package `unpdf`. If there is no text, the error
+ * names the reason: encrypted, damaged, scanned or empty. For models that read PDF, returns the file itself.
  */
 import type { FilewrightError } from "../engine/errors.ts";
 import { base64 } from "../engine/wire/bytes.ts";
@@ -10,16 +10,16 @@ import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";
 import { readAll } from "./source.ts";
 
 const PDF_MIME = "application/pdf";
-/** The maximum pages of one read: by default, and with `pages`. */
+/** The maximum number of pages of one read: without `pages`, and with it. Further pages need another read. */
 const DEFAULT_MAX_PAGES = 20;
 const MAX_REQUESTED_PAGES = 100;
-/** The maximum size of a decoded picture inside a page. Pixels. */
+/** The maximum number of pixels of a picture in a page that is decoded. */
 const MAX_DECODED_PIXELS = 50_000_000;
 
 type Unpdf = typeof import("unpdf");
 type Document = Awaited<ReturnType<Unpdf["getDocumentProxy"]>>;
 
-/** PDF. */
+/** Reads PDF files. */
 export const pdfReader: Reader = Object.freeze({
   mimes: [PDF_MIME],
   reusable: true,
@@ -52,10 +52,13 @@ export const pdfReader: Reader = Object.freeze({
   },
 });
 
-/** A file without this mark near its end is truncated. Readers search that far back for it. */
+/**
+ * The mark with which a complete file ends, and the number of bytes at the end in which PDF programs look for
+ * it.
+ */
 const [END_MARK, MAX_BEHIND_END] = ["%%EOF", 1024];
 
-/** Returns the file as a block. One that a model could not open is refused here, with the reason. */
+/** Returns the whole file as a block. A file that a model could not open is refused here, with the reason. */
 async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
   const end = new TextDecoder("latin1").decode(bytes.subarray(-MAX_BEHIND_END));
   if (!end.includes(END_MARK)) throw unsupported(PDF_MIME, "is damaged or cut short", { reason: "damaged" });
@@ -76,7 +79,7 @@ async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
   };
 }
 
-/** Returns the number of pages; undefined when the package is not installed. */
+/** Returns the number of pages; undefined when the package `unpdf` is not installed. */
 async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
   const unpdf = await import(/* webpackIgnore: true */ "unpdf").catch(() => undefined);
   if (unpdf === undefined) return undefined;
@@ -90,7 +93,8 @@ async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
 
 async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
   try {
-    // A copy: the package may transfer the bytes. Not a Buffer, whose `slice` is a view.
+    // The bytes are copied because the package may transfer its input to a worker. `slice` of a Node `Buffer`
+    // would not copy.
     return await unpdf.getDocumentProxy(new Uint8Array(bytes), {
       verbosity: 0,
       maxImageSize: MAX_DECODED_PIXELS,
@@ -139,7 +143,7 @@ async function textOfPages(
     } catch {
       damaged.push(number); // One damaged page does not prevent the others.
     }
-    // The first page is always included: paging by lines truncates it.
+    // The first page is always included. If it is too long, paging by lines truncates it.
     if (text.length > left && texts.length > 0) break;
     left -= text.length;
     texts.push(text);

@@ -1,52 +1,62 @@
 /**
- * The interface of a reader: it renders one kind of file that is not plain text for a model, as
- * text and images.
+ * The interface of a reader: it converts one kind of file that is not plain text to text and images for a
+ * model.
  *
- * A reader gets bytes and limits. It opens nothing, is independent of tools, and words its errors
- * without the path, which the workspace adds. Text files do not come here, except for a part of
+ * A reader gets bytes and limits. It opens no file and does not depend on tools. Its errors do not contain
+ * the path, which the workspace adds. Text files are not passed to readers, except to read a single value of
  * one (`json_pointer`).
  */
 import type { MaybePromise } from "../backends/backend.ts";
 
-/** Bytes that are read on demand. */
+/** The bytes of a file, which are read on demand. */
 export interface ByteSource {
-  /** The size in bytes; known before anything is read. */
+  /** The size in bytes, which is known before anything is read. */
   readonly size: number;
   /**
-   * Returns the bytes from `start` to before `end`, by default all; fewer only at the end of the
-   * file. The array may be shared: do not change it.
+   * Returns the bytes from `start` up to, but not including, `end`; by default all. Fewer are returned only
+   * at the end of the file. The array may be shared with others, so it must not be changed.
    */
   read(start?: number, end?: number): MaybePromise<Uint8Array>;
 }
 
-/** The limits of a reader. Bytes. The limits of a workspace have this form. */
+/** The limits of a reader, in bytes unless stated otherwise. The limits of a workspace have the same form. */
 export interface ReaderLimits {
-  /** The largest image that is handed to a model. */
+  /** The maximum size of an image that is sent to a model. */
   readonly imageBytes: number;
-  /** The maximum base64 characters of one image in an answer. Default 5 MiB. */
+  /**
+   * The maximum number of base64 characters of one image in an answer. A larger image is scaled down or
+   * refused. Default 5 MiB.
+   */
   readonly imageBase64Bytes?: number;
-  /** The maximum side of an image in an answer, in pixels. Default 8,000. */
+  /**
+   * The maximum width and height of an image in an answer, in pixels. A larger image is scaled down or
+   * refused. Default 8,000.
+   */
   readonly imagePixels?: number;
-  /** The largest file that is read into memory as a whole. */
+  /** The maximum size of a file that is read into memory as a whole. A larger one is refused with TOO_LARGE. */
   readonly wholeFileBytes: number;
-  /** The largest SVG that is shown as text. */
+  /** The maximum size of an SVG that is shown as text. */
   readonly svgBytes: number;
-  /** The maximum UTF-8 bytes of one result's text. */
+  /** The maximum size of the text of one result, in UTF-8 bytes. */
   readonly outputBytes: number;
 }
 
-/** How files that are not text are read. */
+/** What is returned for files that are not text. */
 export type NonText = "block" | "media" | "error";
 
-/** The arguments of a read that concern readers. */
+/** The arguments of a read that readers use. */
 export interface ReaderOptions {
-  /** The selected pages, sheets or slides: `3`, `1-5`, `-1` (the last), `2-`, lists of these. */
+  /**
+   * The pages, sheets or slides to read: `3`, `1-5`, `-1` (the last), `2-`, or several of these separated by
+   * commas. They count from 1.
+   */
   readonly pages?: string | undefined;
-  /** The selected value of structured data, in the form of RFC 6901. */
+  /** The value of a structured file to read, as a JSON Pointer (RFC 6901). */
   readonly jsonPointer?: string | undefined;
   /**
-   * `block` (default): images as blocks, documents as text. `media`: PDF files as blocks too,
-   * unless `pages` asks for their text. `error`: text only, anything else is refused.
+   * What is returned for a file that is not text. `block` (default): images as blocks, documents as text.
+   * `media`: as `block`, but PDF files as blocks, too, unless `pages` requests their text. `error`: only
+   * text; everything else is refused.
    */
   readonly nonText?: NonText | undefined;
 }
@@ -54,18 +64,21 @@ export interface ReaderOptions {
 /** One file to render. */
 export interface ReaderInput {
   readonly source: ByteSource;
-  /** The path in results: relative to the workspace when inside it. */
+  /** The path as results show it: relative to the workspace if it is inside. */
   readonly path: string;
-  /** From content first, the name second; without parameters. */
+  /**
+   * The MIME type without parameters, detected from the content, or from the name if the content does not
+   * tell.
+   */
   readonly mime: string;
-  /** The encoding's name, where the kind is text. Default `utf-8`. */
+  /** The name of the encoding, for a kind of file that is text. Default `utf-8`. */
   readonly encoding?: string | undefined;
   readonly limits: ReaderLimits;
   readonly options: ReaderOptions;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An image in addition to the text, with the keys of vision models. */
+/** An image that is returned in addition to the text, in the form that APIs of models use. */
 export interface ImageBlock {
   /** The kind of block. */
   readonly type: "image";
@@ -84,7 +97,7 @@ export interface ImageBlock {
   readonly size_bytes: number;
 }
 
-/** An unchanged file in addition to the text, for models that read its kind themselves. */
+/** An unchanged file that is returned in addition to the text, for models that can read its format themselves. */
 export interface DocumentBlock {
   /** The kind of block. */
   readonly type: "document";
@@ -106,26 +119,29 @@ export interface DocumentBlock {
 /** The blocks of an answer in addition to its text. */
 export type ContentBlock = ImageBlock | DocumentBlock;
 
-/** The rendering of a file. */
+/** The result of a reader. */
 export interface Rendered {
-  /** For the model; LF ends a line. May be long, because it is paged by line. */
+  /** The text for the model, with LF as line ending. It may be long, because it is returned in pages of lines. */
   readonly text: string;
-  /** The line of the file at which `text` begins, when it is a verbatim part of the file; 1-based. */
+  /**
+   * The line of the file, from 1, at which `text` begins; set only when `text` is an unchanged part of the
+   * file.
+   */
   readonly firstLine?: number | undefined;
   readonly content?: readonly ContentBlock[] | undefined;
-  /** Facts, with `snake_case` keys. */
+  /** Facts about the file for programs, with `snake_case` keys. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** A note for the reader of the result, in one sentence. */
   readonly warning?: string | undefined;
 }
 
-/** Renders files of some kinds. */
+/** Reads files of some kinds. */
 export interface Reader {
-  /** MIME types: exact, or all of a family as in `audio/*`. */
+  /** The MIME types that it reads: single ones, or all of a family, such as `audio/*`. */
   readonly mimes: readonly string[];
   /**
-   * True if the same bytes with the same options always give the same rendering. The rendering of a
-   * whole file is then cached and reused while the file has the same content. Default false.
+   * True if the same bytes with the same options always give the same result. The result for a whole file is
+   * then cached, and reused while the content is the same. Default false.
    */
   readonly reusable?: boolean;
   /** @throws FilewrightError UNSUPPORTED_FORMAT, TOO_LARGE, INVALID_ARGUMENT, CANCELLED */

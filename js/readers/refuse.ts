@@ -1,7 +1,10 @@
-/** The errors of readers, as clauses that follow "P is MIME and …". The workspace adds the path. */
+/**
+ * Creates the errors of readers. Their messages are clauses that follow "P is MIME and …"; the workspace adds
+ * the path P.
+ */
 import { type FilewrightError, makeError } from "../engine/errors.ts";
 
-/** Creates the error for a kind that cannot be shown, with a reason for programs. */
+/** Creates the error for a kind of file that cannot be shown, with a reason for programs in `details`. */
 export function unsupported(
   mime: string,
   clause: string,
@@ -20,7 +23,7 @@ export function unsupported(
   });
 }
 
-/** Creates the error for a size beyond a limit, both in bytes. */
+/** Creates the error for a size that exceeds a limit; both are in bytes. */
 export function tooLarge(size: number, limit: number, hint?: string, details?: object): FilewrightError {
   return makeError("TOO_LARGE", `${size} bytes, and the limit is ${limit}`, {
     hint,
@@ -28,7 +31,7 @@ export function tooLarge(size: number, limit: number, hint?: string, details?: o
   });
 }
 
-/** Creates the error for an invalid argument of the read; the sentence is complete. */
+/** Creates the error for an invalid argument of a read. `what` is a complete sentence. */
 export function badArgument(
   argument: "pages" | "json_pointer",
   sentence: string,
@@ -37,14 +40,14 @@ export function badArgument(
   return makeError("INVALID_ARGUMENT", sentence, { complete: true, details: { argument, ...details } });
 }
 
-/** @throws CANCELLED when the signal is aborted */
+/** Throws if the signal is aborted. @throws CANCELLED */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw makeError("CANCELLED", "the call was cancelled");
 }
 
 /**
- * Loads an optional package on its first use.
- * @throws UNSUPPORTED_FORMAT that names the package
+ * Loads an optional package when it is first needed.
+ * @throws UNSUPPORTED_FORMAT that names the package if it is not installed
  */
 export async function optionalPackage<M>(name: string, mime: string, load: () => Promise<M>): Promise<M> {
   try {
@@ -60,8 +63,8 @@ export async function optionalPackage<M>(name: string, mime: string, load: () =>
 }
 
 /**
- * For `import(…).catch(absent)`: with it bundlers leave out a package that is not installed,
- * instead of failing. webpack needs `webpackIgnore` for that.
+ * Rethrows the failure of an import, as in `import(…).catch(absent)`. Because of the `catch`, bundlers accept
+ * a package that is not installed; webpack also needs `webpackIgnore`.
  */
 export function absent(cause: unknown): never {
   throw cause;

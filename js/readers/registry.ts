@@ -1,6 +1,6 @@
 /**
- * Selects the reader of a kind: those of the workspace first, then those added by
- * `registerReader`, then the built-in ones. An exact MIME type wins over a family.
+ * Finds the reader of a file by its MIME type: first among the readers of the workspace, then those added by
+ * `registerReader`, then the built-in ones. A reader of the exact type precedes one of its family.
  */
 import type { MaybePromise } from "../backends/backend.ts";
 import {
@@ -26,7 +26,7 @@ import { pptxReader } from "./office/pptx.ts";
 import { xlsxReader } from "./office/xlsx.ts";
 import { pdfReader } from "./pdf.ts";
 
-/** Renders one kind of file; the short form of a {@link Reader}. */
+/** Reads one kind of file; the short form of a {@link Reader}. */
 export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
 
 /** A reader: any object with its kinds and a `read` function. */
@@ -38,7 +38,7 @@ export const READER: Options<Reader> = instance<Reader>("Reader", "a reader", {
 
 /** The readers that a host supplies. */
 export interface OwnReaders {
-  /** They come before all others. Default none. */
+  /** Readers that precede all others, in this order. Default none. */
   readonly readers?: readonly Reader[] | undefined;
 }
 
@@ -57,8 +57,8 @@ export interface Readers {
   /** Returns the reader of a MIME type, if there is one. */
   find(mime: string): Reader | undefined;
   /**
-   * Renders the file. In text-only mode everything but text is refused, unless `pages` requests a
-   * document's text.
+   * Reads a file by the reader of its type. With `nonText: "error"` everything but text is refused, unless
+   * `pages` requests the text of a document.
    * @throws UNSUPPORTED_FORMAT and the reader's errors
    */
   read(input: ReaderInput): Promise<Rendered>;
@@ -71,8 +71,7 @@ let registered: readonly Reader[] = [];
  * Returns a function that removes it.
  *
  * @example
- * registerReader("model/stl", async ({ source }) => ({ text: `a solid of
- * ${source.size} bytes` }));
+ * registerReader("model/stl", async ({ source }) => ({ text: `a solid of ${source.size} bytes` }));
  *
  * @throws FilewrightError INVALID_ARGUMENT for a kind that is no text, or a reader that is no
  * function
@@ -86,7 +85,10 @@ export function registerReader(mime: string | readonly string[], read: ReadFunct
   };
 }
 
-/** The maximum number of cached kinds: more than exist, unless a caller invents them. */
+/**
+ * The maximum number of MIME types for which the found reader is cached. The cache is then emptied; only a
+ * caller that invents types reaches it.
+ */
 const MAX_CACHED_KINDS = 1_000;
 
 function chosen(all: readonly Reader[], mime: string): Reader | undefined {
@@ -94,13 +96,13 @@ function chosen(all: readonly Reader[], mime: string): Reader | undefined {
   return all.find(({ mimes }) => mimes.includes(mime)) ?? all.find(({ mimes }) => mimes.includes(family));
 }
 
-/** The readers of a workspace: its own before all others. @throws FilewrightError INVALID_ARGUMENT */
+/** Returns the readers of a workspace, its own before all others. @throws FilewrightError INVALID_ARGUMENT */
 export function readersFor(options: OwnReaders = {}): Readers {
   const own = checkOptions(options).readers ?? [];
   let asOf = registered;
   const found = new Map<string, Reader | undefined>();
   const find = (mime: string): Reader | undefined => {
-    // A registration after the workspace was opened counts as well.
+    // A reader that is registered after the workspace was opened is used, too, so the cache is then emptied.
     if (asOf !== registered || found.size > MAX_CACHED_KINDS) {
       asOf = registered;
       found.clear();
@@ -131,7 +133,7 @@ export function readersFor(options: OwnReaders = {}): Readers {
   });
 }
 
-/** Kinds with a reader whose files are text nevertheless. */
+/** Returns true for types that are text although a reader exists for them. */
 function isText(mime: string): boolean {
   return /^text\/|[/+](json|jsonl|json5|yaml|toml|xml|svg\+xml)$/.test(mime);
 }
@@ -148,7 +150,10 @@ function unknownHint(mime: string): string {
     : "force_text: true shows the bytes as text";
 }
 
-/** The readers of this package; the first that knows a kind wins. Each loads its heavy libraries at its first file. */
+/**
+ * The built-in readers. The first one that reads a type is used. Each loads a large library only for its
+ * first file.
+ */
 const builtIn: readonly Reader[] = Object.freeze([
   imageReader,
   notebookReader,

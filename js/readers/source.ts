@@ -1,26 +1,29 @@
-/** Sources of bytes: in memory, or a file of a backend, read in chunks of one version. */
+/**
+ * Sources of bytes for readers: bytes in memory, or a file of a backend, of which all parts are read in one
+ * version.
+ */
 import type { FsBackend } from "../backends/backend.ts";
 import { makeError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import type { ByteSource } from "./reader.ts";
 import { checkSignal, tooLarge } from "./refuse.ts";
 
-/** Bytes in memory. */
+/** Returns a source of bytes in memory. */
 export function sourceOf(bytes: Uint8Array): ByteSource {
   return { size: bytes.length, read: (start = 0, end = bytes.length) => bytes.subarray(start, end) };
 }
 
-/** A file as a source, with facts learned by reading it. */
+/** A file as a source of bytes, and facts that become known when it is read. */
 export interface FileSource extends ByteSource {
-  /** The version that was read; undefined before, and for a backend without versions. */
+  /** The version that was read; undefined until something is read, and for a backend without versions. */
   readonly version: string | undefined;
-  /** All bytes, when they were read at once. */
+  /** The whole content, if it was read at once. */
   readonly whole: Uint8Array | undefined;
 }
 
 /**
- * Reads a file of a backend. Every chunk must have the version of the first one, so that a
- * replaced file is noticed; a backend without ranges is read once as a whole.
+ * Returns a source that reads a file of a backend. If a part has another version than the first one, the file
+ * was replaced, and the read fails. A backend that cannot read ranges is read once as a whole.
  */
 export function sourceFrom(
   fs: FsBackend,
@@ -58,18 +61,21 @@ export function sourceFrom(
   };
 }
 
-/** Reads all bytes. @throws TOO_LARGE before any is read */
+/**
+ * Returns all bytes of a source. @throws TOO_LARGE before anything is read, when it is larger than `limit`
+ * bytes
+ */
 export async function readAll(source: ByteSource, limit: number, hint?: string): Promise<Uint8Array> {
   if (source.size > limit) throw tooLarge(source.size, limit, hint);
   return await source.read();
 }
 
-/** The number of bytes a reader processes before other tasks may run: a few milliseconds. */
+/** The number of bytes that a reader processes before other tasks may run; it takes a few milliseconds. */
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Yields the bytes from `start` on, in chunks; at most one is in memory at a time, and other tasks
- * may run after each.
+ * Yields the bytes from `start` on in chunks. Only one chunk is in memory at a time, and other tasks may run
+ * after each.
  */
 export async function* chunks(
   source: ByteSource,

@@ -35,11 +35,14 @@ export const REVISIONS: readonly [latest: string, ...older: string[]] = [
   "2024-10-07",
 ];
 
-/** A request to call a tool. Its arguments are an object that is not checked against the schema of the tool yet. */
+/**
+ * A request to call a tool. Its arguments are known to be an object, but not yet checked against the schema
+ * of the tool.
+ */
 interface ToolCall {
   readonly name: string;
   readonly args: JsonObject;
-  /** The token of the caller for reports of progress. */
+  /** The token under which the caller expects progress notifications; undefined when it expects none. */
   readonly progressToken: Id | undefined;
   /** All parameters of the request. */
   readonly params: JsonObject;
@@ -49,7 +52,7 @@ interface ToolCall {
 
 /** The methods that are answered here. A thrown error becomes the error of the reply, with its `code` if that is an integer. */
 export interface Methods {
-  /** Returns the result of a handshake but for its `protocolVersion`. */
+  /** Returns the result of a handshake, to which the handler adds the `protocolVersion`. */
   readonly initialize?: ((params: JsonObject) => object) | undefined;
   readonly ping?: (() => object) | undefined;
   readonly "tools/list"?: (() => Promise<object>) | undefined;
@@ -69,11 +72,12 @@ export class UnknownTool extends Error {
   }
 }
 
-/** Answers messages. */
+/** Handles the messages of one connection. */
 export interface MessageHandler {
   /**
-   * Handles a message and returns a promise of its reply; the promise of undefined for a message that gets no
-   * reply, such as a cancelled call. Returns undefined, no promise, for a message that the SDK must handle.
+   * Handles a message and returns a promise of its reply. The promise resolves to undefined for a message
+   * that gets no reply, such as a cancelled call. Returns undefined instead of a promise if the SDK must
+   * handle the message.
    */
   handle(message: unknown): Promise<Reply | undefined> | undefined;
   /** Cancels all running calls. */
@@ -153,12 +157,12 @@ function thrownReply(id: Id, error: unknown): Reply {
 type Checked =
   | {
       readonly run: (signal: AbortSignal) => object | Promise<object>;
-      /** False when the parameters have something that only the SDK knows. */
+      /** False when the parameters contain something that only the SDK understands. */
       readonly isPlain: boolean;
     }
   | { readonly invalid: string };
 
-/** Returns undefined for a method that is not answered here. */
+/** Checks the parameters of a request. Returns undefined for a method that is not answered here. */
 function check(methods: Methods, { method, params = NO_PARAMS }: RequestMessage): Checked | undefined {
   switch (method) {
     case "initialize":
@@ -184,7 +188,7 @@ function check(methods: Methods, { method, params = NO_PARAMS }: RequestMessage)
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** The capabilities of a client whose value the protocol defines as an object. */
+/** The client capabilities for which the protocol requires an object. */
 const CLIENT_CAPABILITIES = ["elicitation", "experimental", "extensions", "roots", "sampling", "tasks"];
 
 function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: JsonObject): Checked {

@@ -1,6 +1,6 @@
 /**
- * Messages of JSON-RPC 2.0 as the Model Context Protocol narrows them: an identifier is a text or an integer,
- * parameters are an object, and there are no batches.
+ * Messages of JSON-RPC 2.0, restricted as in the Model Context Protocol: an identifier is a string or an
+ * integer, parameters are an object, and there are no batches.
  */
 import { isObjectWithKeys } from "../schema/check.ts";
 
@@ -10,7 +10,7 @@ export type Id = string | number;
 /** A JSON object whose members are not checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The answer to a message. The identifier is null when the message had none that could be read. */
+/** The reply to a message. Its identifier is null when the message had none that could be read. */
 export interface Reply {
   readonly jsonrpc: "2.0";
   readonly id: Id | null;
@@ -18,7 +18,7 @@ export interface Reply {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** A request, which is answered under its identifier. */
+/** A request, whose reply must have the same identifier. */
 export interface RequestMessage {
   readonly kind: "request";
   readonly id: Id;
@@ -26,35 +26,35 @@ export interface RequestMessage {
   readonly params: JsonObject | undefined;
 }
 
-/** A checked message. */
+/** The result of checking a message. */
 export type ParsedMessage =
   | RequestMessage
   | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject | undefined }
   | { readonly kind: "response" }
   | { readonly kind: "invalid"; readonly reply: Reply };
 
-/** The codes of JSON-RPC. */
+/** The error codes that JSON-RPC defines. */
 const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST: number = -32_600;
 export const METHOD_NOT_FOUND: number = -32_601;
 export const INVALID_PARAMS: number = -32_602;
 export const INTERNAL_ERROR: number = -32_603;
 
-/** Returns an answer that reports an error. */
+/** Returns a reply that reports an error. */
 export function errorReply(id: Id | null, code: number, message: string): Reply {
   return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
-/** Returns the answer to a text that is not JSON. */
+/** Returns the reply to a text that is not JSON. */
 export function notJson(): Reply {
   return errorReply(null, PARSE_ERROR, "Parse error: the message is not JSON");
 }
 
-/** Checks the form of a message, not whether its method exists. */
+/** Checks the form of a message. Whether its method exists is not checked here. */
 export function parseMessage(message: unknown): ParsedMessage {
   if (!isObjectWithKeys(message)) return invalid(null, "a message is one object");
   const { jsonrpc, id, method, params } = message;
-  // A broken response gets no answer either, so that two servers never answer each other without end.
+  // An invalid response gets no reply, because two servers could otherwise answer each other forever.
   if (method === undefined && ("result" in message || "error" in message)) return { kind: "response" };
   if (typeof method !== "string") return invalid(null, "method must be a text");
   const echoed = typeof id === "string" || typeof id === "number" ? id : null;
@@ -74,12 +74,15 @@ function invalid(id: Id | null, reason: string): ParsedMessage {
   return { kind: "invalid", reply: errorReply(id, INVALID_REQUEST, `Invalid request: ${reason}`) };
 }
 
-/** Returns true for a text or an integer. */
+/** Returns true for a string or a safe integer. */
 export function isId(value: unknown): value is Id {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
 
-/** Every request can carry `_meta`, and in it a token for reports of progress. */
+/**
+ * Returns true for an object whose `_meta`, if present, is an object with a valid progress token, because
+ * every request may carry one.
+ */
 function isParams(params: unknown): params is JsonObject {
   if (!isObjectWithKeys(params)) return false;
   const { _meta: meta } = params;

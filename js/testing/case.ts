@@ -1,54 +1,57 @@
 /**
- * A case of the contract: the tested backend, the form of a case, and the few assertions, so that the suite
- * needs no framework.
+ * The parts of a test case: the backend under test, the form of a case, and a few assertions, so that the
+ * suite does not need a test framework.
  */
 import type { Capability, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 
-/** A backend to be tested: new for each case. */
+/** A backend under test. A new one is created for each case. */
 export interface ContractSubject {
   readonly backend: FsBackend;
-  /** An existing, empty directory in it: absolute and free of links. */
+  /** An absolute path without links: an existing, empty directory in the backend. */
   readonly root: string;
-  /** Creates files, by path relative to the root, without using the backend: for a read-only one. */
+  /** Creates files, by their paths relative to the root, without the backend. Needed for a read-only backend. */
   seed?(files: Readonly<Record<string, string>>): MaybePromise<void>;
-  /** Called after the case. */
+  /** Called after the case, to clean up. */
   dispose?(): MaybePromise<void>;
 }
 
-/** The context of a case. */
+/** What a case works with. */
 export interface Context {
   readonly backend: FsBackend;
   readonly root: string;
   /** Returns the absolute path of a path relative to the root. */
   at(path: string): string;
-  /** Writes files, with their directories. */
+  /** Creates files with these contents, and their parent directories, by paths relative to the root. */
   seed(files: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** One rule of the contract. */
+/** One test case of the contract. */
 export interface ContractCase {
   readonly name: string;
-  /** Capabilities without which the case is skipped. */
+  /** The capabilities that the case tests. It is skipped on a backend without them. */
   readonly needs?: readonly Capability[];
-  /** True when it changes only the files it seeds, so that it applies to a read-only backend too. */
+  /**
+   * True when the case changes only files that it has seeded itself, so that it is also run on a read-only
+   * backend.
+   */
   readonly reads?: true;
   run(context: Context): Promise<void>;
 }
 
-/** Fails with both values when they differ; arrays and plain objects are compared by content. */
+/** Throws an error with both values when they differ. Arrays and plain objects are compared by content. */
 export function equal(actual: unknown, expected: unknown, what: string): void {
   if (!same(actual, expected)) {
     throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`);
   }
 }
 
-/** Fails unless the value is true. */
+/** Throws an error unless the value is true. */
 export function ok(value: boolean, what: string): void {
   if (!value) throw new Error(what);
 }
 
-/** Fails unless the call fails with one of the codes; returns the error. */
+/** Returns the error of a call; throws unless the call fails with one of the codes. */
 export async function fails(
   run: () => unknown,
   codes: Code | readonly Code[],
@@ -72,7 +75,7 @@ export async function fails(
   throw new Error(`${what}: expected ${wanted.join(" or ")}, but it gave ${show(result)}`);
 }
 
-/** Fails unless the object is frozen. */
+/** Throws an error unless the object is frozen. */
 export function frozen(value: object, what: string): void {
   ok(Object.isFrozen(value), `${what} must be frozen`);
 }

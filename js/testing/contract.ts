@@ -1,9 +1,8 @@
 /**
- * The backend contract as named test cases: a backend that passes them works with every tool.
+ * The contract of a backend as named test cases. A backend that passes them works with every tool.
  *
- * The suite needs no test framework: pass it any function that takes a name and an async function.
- * Cases of optional capabilities are skipped on a backend without them; `requires` names those it
- * must have.
+ * The suite works with any test framework: pass it a function that takes a name and an async function. Cases
+ * of optional capabilities are skipped on a backend without them, except those named by `requires`.
  */
 import type { Capability, MaybePromise } from "../backends/backend.ts";
 import { CAPABILITIES, isFsBackend } from "../backends/backend.ts";
@@ -29,13 +28,19 @@ import { versions } from "./versions.ts";
 
 /** How the cases are run. */
 export interface ContractOptions {
-  /** `test` or `it` of the framework in use. */
+  /** The function `test` or `it` of your test framework. */
   readonly test: (name: string, run: () => Promise<void>) => unknown;
-  /** Capabilities the backend must have; their cases are then never skipped. */
+  /** The capabilities that the backend must have. Cases of these are never skipped. Default: none. */
   readonly requires?: readonly Capability[] | undefined;
-  /** The backend refuses every change: the cases that only read are run, on what the subject's `seed` puts there. */
+  /**
+   * True when the backend refuses every change. Only cases that read are run then, on files that `seed` of
+   * the subject creates. Default false.
+   */
   readonly readOnly?: boolean | undefined;
-  /** Cases, by name, that the backend is known not to pass; write the reason in a comment. */
+  /**
+   * The names of cases that the backend is known to fail, which are not run. Write the reason in a comment.
+   * Default: none.
+   */
   readonly except?: readonly string[] | undefined;
 }
 

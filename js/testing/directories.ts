@@ -1,4 +1,4 @@
-/** The contract of directories: mkdir, listDir, iterFiles, glob. */
+/** Test cases for directories: mkdir, listDir, iterFiles, glob. */
 import { compareCodePoints } from "../backends/paths.ts";
 import { equal, fails, frozen, type Context, type ContractCase } from "./case.ts";
 
@@ -15,7 +15,7 @@ const globbed = async (
 ): Promise<readonly string[]> =>
   (await backend.glob(pattern, { root: below })).map((path) => path.slice(root.length + 1));
 
-/** Cases of directories and of walks. */
+/** The cases about directories and walks. */
 export const directories: readonly ContractCase[] = [
   {
     name: "mkdir: makes parents and does not mind what exists",
@@ -95,7 +95,8 @@ export const directories: readonly ContractCase[] = [
     name: "listDir: a thousand entries, each once",
     run: async ({ backend, at, root }) => {
       const names = Array.from({ length: 1000 }, (_, i) => `f${String(i).padStart(4, "0")}`);
-      // Several at once: a thousand sequential round trips are slow for remote storage.
+      // Files are created concurrently, because a thousand round trips one after the other would be slow on
+      // remote storage.
       const left = [...names].reverse();
       while (left.length > 0) {
         await Promise.all(left.splice(0, 20).map((name) => backend.writeText(at(name), "")));

@@ -1,6 +1,6 @@
 /**
- * Testing: the backend contract suite, for this package's backends and for others. Not used at run
- * time.
+ * The test suite for the contract of backends, for those of this package and for others. It is not needed at
+ * run time.
  */
 export { backendContract, type ContractOptions, contractCases } from "./contract.ts";
 export type { Context, ContractCase, ContractSubject } from "./case.ts";

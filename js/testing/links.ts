@@ -1,9 +1,9 @@
-/** The contract of symbolic links: symlink, readLink, lstat, realpath. */
+/** Test cases for symbolic links: symlink, readLink, lstat, realpath. */
 import { writeVia } from "../backends/fallback/fallback.ts";
 import { copyFileVia, renameVia } from "../backends/fallback/fallback-tree.ts";
 import { equal, fails, type ContractCase } from "./case.ts";
 
-/** Cases of links; all need a backend that has them. */
+/** The cases about links. They are skipped on a backend without links. */
 export const links: readonly ContractCase[] = [
   {
     name: "links: followed by reads and by stat, shown by lstat and readLink",

@@ -1,4 +1,4 @@
-/** The contract of reading: exists, stat, readText, readBytes. */
+/** Test cases for reading: exists, stat, readText, readBytes. */
 import { equal, fails, frozen, ok, type ContractCase } from "./case.ts";
 
 const UNUSUAL_NAMES = [
@@ -14,7 +14,7 @@ const UNUSUAL_NAMES = [
   "e\u0301",
 ];
 
-/** Cases of reading. */
+/** The cases about reading. */
 export const reading: readonly ContractCase[] = [
   {
     name: "exists: files and directories, and never an error for what is absent",

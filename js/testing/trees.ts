@@ -1,6 +1,6 @@
 /**
- * The contract of moving, copying and removing. It uses the fallbacks, which proves that a backend
- * without the capabilities serves the tools too.
+ * Test cases for moving, copying and removing. They use the fallback functions, which shows that a backend
+ * without these capabilities can serve the tools, too.
  */
 import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback/fallback.ts";
 import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback/fallback-tree.ts";
@@ -15,7 +15,7 @@ async function filesOf({ backend, root }: Context): Promise<Record<string, strin
   return found;
 }
 
-/** Cases of whole trees and of the fallbacks. */
+/** The cases about whole trees and the fallbacks. */
 export const trees: readonly ContractCase[] = [
   {
     name: "rename: files and directories with what is in them",

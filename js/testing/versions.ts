@@ -1,4 +1,4 @@
-/** The contract of versions and conditions: `read`, `ifVersion`, `ifAbsent`. */
+/** Test cases for versions and conditional writes: `read`, `ifVersion`, `ifAbsent`. */
 import type { FsBackend, VersionedBytes } from "../backends/backend.ts";
 import { equal, fails, frozen, ok, type ContractCase } from "./case.ts";
 
@@ -10,7 +10,10 @@ async function read(backend: FsBackend, path: string): Promise<VersionedBytes> {
   return result;
 }
 
-/** Cases of versions; all need `read`, which promises that preconditions are honoured. */
+/**
+ * The cases about versions. They are skipped on a backend without the capability `read`, by which a backend
+ * promises to honour conditions.
+ */
 export const versions: readonly ContractCase[] = [
   {
     name: "read: content, version and facts of one moment",

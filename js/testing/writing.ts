@@ -1,8 +1,8 @@
-/** The contract of writing: writeText, writeBytes, delete; and of a backend that is only read. */
+/** Test cases for writing: writeText, writeBytes, delete; and for a backend that is read-only. */
 import type { WriteOptions } from "../backends/backend.ts";
 import { equal, fails, type ContractCase } from "./case.ts";
 
-/** Cases of writing and deleting. */
+/** The cases about writing and deleting. */
 export const writing: readonly ContractCase[] = [
   {
     name: "write: creates, then replaces as a whole",
@@ -151,7 +151,7 @@ export const writing: readonly ContractCase[] = [
   },
 ];
 
-/** The case that takes the place of those that change something. */
+/** The case that is run on a read-only backend in place of those that change something. */
 export const refusal: ContractCase = {
   name: "read-only: every change is READ_ONLY, and changes nothing",
   run: async ({ backend, at, seed, root }) => {

@@ -18,22 +18,28 @@ export interface GrantedDirectory {
 /** The data of `access_info`. */
 export interface AccessInfoData {
   readonly cwd: string;
-  /** Null when everything may be read. */
+  /** The directories below which paths may be read; null when everything may be read. */
   readonly read_roots: readonly string[] | null;
   readonly write_roots: readonly string[];
   readonly deny: readonly string[];
-  /** Directories that the user granted, in a workspace that asks for grants. */
+  /**
+   * The paths of the directories that the user has granted; empty in a workspace that does not ask for
+   * grants.
+   */
   readonly grants: readonly string[];
-  /** The access and the expiry of each grant. */
+  /** The same grants, each with its access and its expiry. */
   readonly granted: readonly GrantedDirectory[];
   readonly read_only: boolean;
-  /** The sources that decide about a change, in their order: a denial is final, and the last word of the others counts. */
+  /**
+   * The sources that decide whether a change is allowed, in the order in which they are consulted. Each may
+   * replace the decision of those before it; a denial is final.
+   */
   readonly decided_by: readonly DecidingSource[];
   /** The restrictions that the operating system enforces in addition to Filewright's own checks. */
   readonly sandbox: {
     readonly fs: string;
     readonly net: string;
-    /** The sandbox of commands, in a workspace that runs them. */
+    /** How commands are confined; absent in a workspace that runs no commands. */
     readonly commands?: {
       readonly tier: string;
       readonly files: string;

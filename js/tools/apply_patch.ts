@@ -209,7 +209,10 @@ function lineOf({ path: to, from, operation, added, removed, offset, matched }: 
   return `${OPERATION_VERBS[operation]} ${name} (+${added} -${removed}${moved}${loose[matched]})`;
 }
 
-/** Parses the patch along with the arguments, so that its paths are checked like any other. */
+/**
+ * Extends the argument check: it also parses the patch and returns the paths that the patch names, so that
+ * the pipeline checks them as it checks path arguments.
+ */
 function withNames(
   parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "created" | "effects" | "warnings">,
 ): (args: Arguments) => PatchRequest {
@@ -248,7 +251,10 @@ function withNames(
 
 const CREATES: ReadonlySet<PatchOperation> = new Set(["create", "rename", "copy"]);
 
-/** Returns the deletions, moves and copies of a patch, by path. */
+/**
+ * Returns the deletions, moves and copies that a patch makes, by path, as calls of those tools: rules for the
+ * tools then apply to the patch, too.
+ */
 function effectsOf(files: readonly PatchFile[]): ReadonlyMap<string, readonly PathEffect[]> {
   const effects = new Map<string, PathEffect[]>();
   const add = (path: string, effect: PathEffect): void => {

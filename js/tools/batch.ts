@@ -21,20 +21,20 @@ export interface BatchArgs {
 export interface BatchOutcome {
   readonly tool: string;
   readonly ok: boolean;
-  /** The text of the tool when called alone. */
+  /** The text that the tool would return when called alone. */
   readonly text: string;
   readonly data?: unknown;
   readonly error?: unknown;
-  /** Set when a hook or a reviewer changed the operation. */
+  /** Who changed the arguments or the content of the operation; absent when nobody did. */
   readonly modified_by?: "hook" | "reviewer";
 }
 
 /** The data of `batch`. */
 export interface BatchData {
-  /** Further information, such as that a written file decides which programs run. */
+  /** Notes for the caller, for example that a written file decides which programs are run. */
   readonly warnings?: readonly string[];
   readonly results: readonly BatchOutcome[];
-  /** True when anything was written. */
+  /** True when anything was written: false for a dry run. */
   readonly applied: boolean;
   /** True when earlier operations were rolled back. */
   readonly rolled_back: boolean;
@@ -115,7 +115,7 @@ Use it where changes of several files belong together. Up to 100 operations; bat
   },
 };
 
-/** Returns the warnings of an operation. */
+/** Returns the warnings in the data of an operation; empty when it has none. */
 function warningsOf({ data }: BatchOutcome): readonly string[] {
   const warnings = (data as { readonly warnings?: readonly string[] } | undefined)?.warnings;
   return Array.isArray(warnings) ? warnings : [];

@@ -27,7 +27,7 @@ export interface DeleteArgs {
 
 /** The data of `delete`. */
 export interface DeleteData {
-  /** Further information, such as that a written file decides which programs run. */
+  /** Notes for the caller, for example that a written file decides which programs are run. */
   readonly warnings?: readonly string[];
   readonly path: string;
   /** The number of deleted entries that are not directories. */
@@ -60,7 +60,10 @@ const outputSchema = object(
 
 interface DeleteTodo {
   readonly isDir: boolean;
-  /** The expected version of a file or link. */
+  /**
+   * The version of a file or link when the call was planned: the deletion fails with CONFLICT if it has
+   * changed since. Undefined for a directory, and where the backend has no versions of links.
+   */
   readonly version?: string | undefined;
 }
 

@@ -31,9 +31,12 @@ export interface DiffData {
   readonly added: number;
   /** The number of lines that only the first side has. */
   readonly removed: number;
-  /** With `format: "json"` or `"html"`. */
+  /** The hunks; present with `format: "json"` or `"html"`. */
   readonly hunks?: readonly HunkData[];
-  /** With `format: "json"` or `"html"`: true when the rest of a diff beyond the size limit is omitted. */
+  /**
+   * Present with `format: "json"` or `"html"`: true when the diff is larger than an answer, so that its rest
+   * is left out.
+   */
   readonly truncated?: boolean;
 }
 
@@ -113,7 +116,7 @@ export const diff: ReadingTool<Args, DiffData> = {
       context: args.context,
       ignoreWhitespace: args.ignore_whitespace,
       signal: call.signal,
-      // No hunks are computed beyond the size of an answer.
+      // The diff stops at the maximum size of an answer, because hunks beyond it could not be returned.
       ...(args.format === "unified" ? {} : { limits: { bytes: answerBytes(call.limits) } }),
     };
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
@@ -138,7 +141,10 @@ export const diff: ReadingTool<Args, DiffData> = {
   },
 };
 
-/** The diffs shown to models, without CRs that both sides have; keyed by the data with the full diff. */
+/**
+ * The diffs that models see, in which a CR that both sides of a line have is left out. Keyed by the data,
+ * which contains the diff with every byte.
+ */
 const shownDiffs = new WeakMap<object, string>();
 
 function withSecond(parse: (args: Arguments) => Args): (args: Arguments) => Args {

@@ -30,7 +30,7 @@ interface EditTodo {
   readonly bytes: Uint8Array;
   readonly version: string;
   readonly data: Omit<EditFileData, "hash">;
-  /** The hash of `bytes`; a promise for large content. */
+  /** The hash of `bytes`. For large content it is a promise, because another thread computes it. */
   readonly hash: string | Promise<string>;
   readonly warnings: readonly string[];
 }
@@ -75,8 +75,8 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
 };
 
 /**
- * Returns the closing line about an edit that matched only approximately, so that the caller can
- * check it.
+ * Returns the last line of the answer for an edit that matched only approximately, so that the caller can
+ * check the place. Empty for any other edit.
  */
 function describeMatch({ tier, score, repairs, start_line }: EditOutcome): string {
   if (tier !== "fuzzy") return "";
@@ -85,8 +85,8 @@ function describeMatch({ tier, score, repairs, start_line }: EditOutcome): strin
 }
 
 /**
- * Returns the closing line about an edit that chose one of several matches, so that the caller can
- * check it.
+ * Returns the last line of the answer for an edit that chose one of several matches, so that the caller can
+ * check the choice.
  */
 export function chosenAmong(
   { edits }: Pick<EditFileData, "edits">,
@@ -159,14 +159,14 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, E
 }
 
 /**
- * The version of each call's first plan. A second plan, after a concurrent write, is based on
- * content that the caller never saw.
+ * The version of the file when each call was first planned. After a concurrent write the call is planned
+ * again; that second plan is based on content which the caller never saw.
  */
 const plannedOn = new WeakMap<Call, string>();
 
 /**
- * Adds the text of the first candidate to an error that asks for it, because not every model reads
- * `details`.
+ * Appends the text of the first candidate to the message of an error that asks the caller to send it, because
+ * not every model reads `details`.
  */
 function withOldText(error: FilewrightError): FilewrightError {
   const { code, hint, complete, path, details } = error;
@@ -179,8 +179,8 @@ function withOldText(error: FilewrightError): FilewrightError {
 }
 
 /**
- * Adds anchors to the candidates of an error, so that they can be sent as `from` and `to`, even
- * for equal lines, while the file is unchanged.
+ * Adds anchors to the candidates in an error. While the file is unchanged, the caller can send them as `from`
+ * and `to`, which works even if several lines are equal.
  */
 function withSendableAnchors(
   error: FilewrightError,
@@ -209,10 +209,13 @@ function withSendableAnchors(
   });
 }
 
-/** The longest text shown in an error. A longer one is in the file, at the lines named. */
+/**
+ * The maximum length of a text that is quoted in an error, in UTF-16 units. A longer one is not quoted; the
+ * caller reads it at the lines that the error names.
+ */
 const MAX_SHOWN_OLD_TEXT = 1500;
 
-/** Adds `file_changed_since_read` to an error. */
+/** Adds to the details of an error whether the file has changed since the caller read it. */
 function withStaleness(error: FilewrightError, changed: boolean | undefined): FilewrightError {
   if (changed === undefined || error.details === undefined) return error;
   const { code, hint, complete, path } = error;
@@ -226,11 +229,14 @@ function hashed(bytes: Uint8Array): string | Promise<string> {
 }
 
 const UTF_8 = "utf-8";
-/** The size above which detecting the encoding and hashing take milliseconds. */
+/**
+ * The size in bytes above which detecting the encoding and hashing take milliseconds, so that both run while
+ * the edits are planned.
+ */
 const MIN_LARGE_FILE_BYTES = 4 * 1024 * 1024;
 /**
- * The size above which content is hashed while it is written. Smaller content is hashed before,
- * for the journal record.
+ * The size in bytes above which content is hashed while it is written. Smaller content is hashed before the
+ * write, because the journal record needs the hash.
  */
 const MIN_CONCURRENT_HASH_BYTES = 64 * 1024 * 1024;
 
@@ -310,8 +316,8 @@ async function apply(
 }
 
 /**
- * Refuses an insertion by an anchor when its lines are already there: a caller that repeats a call
- * sends the same anchor, which still names its line.
+ * Refuses an insertion by an anchor when the inserted lines are already at that place: probably the caller
+ * repeats a call. The anchor of the repeated call still names its line.
  *
  * @throws FilewrightError NO_CHANGE
  */
@@ -328,13 +334,13 @@ function refuseRepeated(
   const lines = linesOf(engine().decodeText(before, form.encoding).text);
   for (const [index, { from = "", insert, new_text = "" }] of asked.entries()) {
     const added = linesOf(new_text);
-    // Lines such as `}` are often repeated on purpose.
+    // Lines without any word, such as `}`, are often repeated on purpose.
     if (insert === undefined || !added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line)))
       continue;
     const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
     // With one edit its line is known; with several, anchors refer to the line numbers before the call.
     const place = asked.length === 1 ? (edits[0]?.startLine ?? named + 1) - 1 : named;
-    // Lines inserted before a stale anchor may have taken its number.
+    // If the anchor is stale, the inserted lines may have taken its line number.
     const firsts =
       insert === "after"
         ? [place]
@@ -353,14 +359,17 @@ function refuseRepeated(
   }
 }
 
-/** Returns the lines of a text without their line endings. */
+/**
+ * Returns the lines of a text without their line endings. A line ending at the end of the text begins no
+ * further line.
+ */
 function linesOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/u);
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-/** Describes the lines deleted by edits without a new text. */
+/** Returns a warning for each edit whose new text is empty, which names the deleted lines. */
 function deletions(edits: readonly AppliedEdit[], { edits: asked }: EditRequest): readonly string[] {
   return edits.flatMap(({ index, startLine, endLine }) => {
     if (asked[index]?.new_text !== "") return [];
@@ -369,7 +378,10 @@ function deletions(edits: readonly AppliedEdit[], { edits: asked }: EditRequest)
   });
 }
 
-/** Finds lines of the new content that stand for lines which the edits remove. */
+/**
+ * Finds lines of the new content, such as `// ... rest of the file`, that stand for lines which the edits
+ * remove.
+ */
 function omissionsOf(
   before: Uint8Array,
   after: Uint8Array,

@@ -23,22 +23,31 @@ import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "./lib/tool.ts";
 import { findPaths } from "./lib/walks.ts";
 
-/** One root that a call covers. */
+/** One root that a call reads. */
 interface CoveredRoot {
   readonly path: string;
-  /** Its number among all roots, closed ones included, so that a cursor still fits when a root is closed later. */
+  /**
+   * Its position among all readable roots, from 0. Closed roots are counted, so that a cursor stays valid
+   * when a root is closed later.
+   */
   readonly index: number;
 }
 
-/** The roots that a call covers. */
+/** The roots that a call without a path reads. */
 export interface CoveredRoots {
   /** The path of the call, which is the working directory when it has none; then the other roots. */
   readonly roots: readonly CoveredRoot[];
-  /** Roots that the call cannot use: a rule denies them, a grant is missing, or the disk does not have them. */
+  /**
+   * The paths of roots that the call cannot read: a rule denies them, a grant is missing, or they do not
+   * exist.
+   */
   readonly closed: readonly string[];
 }
 
-/** Returns the roots that a call covers; `typed` is its path argument, `.` by default. */
+/**
+ * Returns the roots that a call reads: all readable ones if `typed`, its path argument, is `.`; otherwise
+ * only that path.
+ */
 export async function coveredRoots(typed: string, call: Call): Promise<CoveredRoots> {
   const [at] = call.locations;
   const roots: CoveredRoot[] = [{ path: at!.path, index: 0 }];
@@ -46,7 +55,7 @@ export async function coveredRoots(typed: string, call: Call): Promise<CoveredRo
   const others = typed === "." && call.coversRoots ? otherRoots(at!.path, call.access) : [];
   for (const [position, other] of others.entries()) {
     try {
-      // Asks for the root's own grant where grants are needed.
+      // This asks for a grant of the root, if grants are needed.
       const { path } = await call.locate(other, "read");
       if ((await call.fs.stat(path)).isDir) roots.push({ path, index: position + 1 });
       else closed.push(other);
@@ -58,17 +67,23 @@ export async function coveredRoots(typed: string, call: Call): Promise<CoveredRo
   return { roots, closed };
 }
 
-/** Names the roots that an answer leaves out; undefined when it covers all. `verb` is such as `searched`. */
+/**
+ * Returns a note that names the roots which the answer leaves out; undefined when it covers all. `verb` is a
+ * participle such as `searched`.
+ */
 export function closedRootsNote({ closed }: CoveredRoots, verb: string): string | undefined {
   return closed.length === 0 ? undefined : `not ${verb}: ${closed.map(escapeControls).join(", ")}`;
 }
 
-/** Returns the cursor of a call that continues in a root. */
+/**
+ * Returns a cursor that continues in the root at `index` from the given cursor of that root; an empty cursor
+ * means the beginning of the root.
+ */
 export function rootCursor(index: number, cursor = ""): string {
   return index === 0 ? cursor : `r${index}.${cursor}`;
 }
 
-/** Returns the root in which a call continues, and the cursor there. */
+/** Splits a cursor into the position of the root in which the call continues, and the cursor of that root. */
 function cursorIn(cursor: string | undefined): { readonly index: number; readonly cursor?: string } {
   const [, index, inner] = /^r(\d{1,4})\.(.*)$/u.exec(cursor ?? "") ?? [];
   if (index === undefined) return { index: 0, ...(cursor === undefined ? {} : { cursor }) };
@@ -76,8 +91,8 @@ function cursorIn(cursor: string | undefined): { readonly index: number; readonl
 }
 
 /**
- * Finds entries below the roots: absolute paths, those of the working directory first. `queryIn` makes
- * the query of one root, whose patterns are relative to it. The totals are those of all roots.
+ * Finds entries below the roots, those of the working directory first. Paths are absolute. `queryIn` returns
+ * the query for one root, whose patterns are relative to it. The totals are those of all roots.
  */
 export async function findInCovered(
   call: Call,
@@ -93,7 +108,8 @@ export async function findInCovered(
   for (const { path, index } of roots) {
     const { cursor: given, limit, ...query } = queryIn(path);
     const begin = cursorIn(given);
-    // Roots before the cursor, and roots after a full page, are searched for their totals alone.
+    // Roots before the cursor, and roots after a full page, are searched only because the totals include
+    // them.
     const isCounted = index < begin.index || next !== undefined;
     const { cursor } = index === begin.index ? begin : {};
     const room = isCounted ? 0 : limit - paths.length;
@@ -107,7 +123,7 @@ export async function findInCovered(
       paths.push(...found.paths);
       if (found.nextCursor !== undefined) next = rootCursor(index, found.nextCursor);
     } else if (found.paths.length > 0) {
-      // The roots so far filled the page exactly, and this one has more.
+      // The roots so far have filled the page exactly, and this one has more.
       next = rootCursor(index);
     }
   }
@@ -120,7 +136,7 @@ export async function findInCovered(
   };
 }
 
-/** A query of contents with its limits filled in. */
+/** A query of contents in which the limits are not optional. */
 export type CoveredQuery = SearchQuery &
   Counting & {
     readonly maxResults: number;
@@ -129,9 +145,9 @@ export type CoveredQuery = SearchQuery &
   };
 
 /**
- * Searches contents below the roots: absolute paths, those of the working directory first. A search by
- * path ends at the first root that has more than fits, and gives a cursor. A ranked search has no
- * cursor: it takes the best of every root that its limit has room for. The totals are those of the
+ * Searches contents below the roots, those of the working directory first. Paths are absolute. A search in
+ * path order ends at the first root that has more results than fit, and returns a cursor. A ranked search
+ * returns no cursor: it takes the best of every root, as far as the limit allows. The totals are those of the
  * roots that were searched.
  */
 export async function grepInCovered(
@@ -149,7 +165,7 @@ export async function grepInCovered(
   const results: SearchResult[] = [];
   let given = 0;
   let next: string | undefined;
-  /** The first result that does not hold everything below its root. */
+  /** The result of the first root that was not searched to its end; undefined when every root was. */
   let cut: SearchResult | undefined;
   for (const { path, index } of roots) {
     if (index < begin.index) continue;
@@ -163,7 +179,8 @@ export async function grepInCovered(
       onCounts: onCounts && ((counts) => onCounts(withEarlier(counts, results))),
     });
     if (room <= 0 && found.totalMatches > 0) {
-      // The roots so far filled the page exactly, and this one has more; its one match belongs to the next page.
+      // The roots so far have filled the page exactly, and this one has more. Its one match is returned on
+      // the next page.
       next = rootCursor(index);
       cut = { ...found, complete: false, incompleteReason: "max_results" };
       break;
@@ -174,7 +191,8 @@ export async function grepInCovered(
     cut = found;
     if (found.nextCursor !== undefined) next = rootCursor(index, found.nextCursor);
     else {
-      // A search that its time ended without a cursor cannot continue; the later roots still can.
+      // A search that was ended by its time limit and gave no cursor cannot be continued, but later roots can
+      // still be searched.
       const after = roots.find((root) => root.index > index);
       next = after === undefined ? undefined : rootCursor(after.index);
     }
@@ -183,7 +201,7 @@ export async function grepInCovered(
   return merged(results, cut, rank === "path" ? next : undefined);
 }
 
-/** Returns what the search of a root counted, and those of the roots before it. */
+/** Returns the counts of the current root plus those of the roots before it, for a progress report. */
 function withEarlier({ files, matches }: SearchCounts, earlier: readonly SearchResult[]): SearchCounts {
   return {
     files: earlier.reduce((sum, one) => sum + one.filesSearched + one.skippedBinary, files),
@@ -191,7 +209,10 @@ function withEarlier({ files, matches }: SearchCounts, earlier: readonly SearchR
   };
 }
 
-/** Returns the result with absolute paths; a root that is a file is its own match. */
+/**
+ * Returns the result with absolute paths. If the root is a file, its relative path is empty and becomes the
+ * path of the root.
+ */
 function withRoot(found: SearchResult, root: string): SearchResult {
   const whole = (path: string): string => (path === "" ? root : childOf(root, path));
   return {
@@ -220,7 +241,8 @@ function merged(
     unreadable: sum((one) => one.unreadable),
     ignored: sum((one) => one.ignored),
     truncated: cut !== undefined,
-    // As for the working directory: the other roots may have been read with or without an index.
+    // The freshness of the working directory stands for all roots, though others may have been read
+    // differently, with or without an index.
     fresh: results[0]?.fresh ?? "scan",
     complete: cut === undefined && results.every((one) => one.complete),
     ...(reason === undefined ? {} : { incompleteReason: reason }),

@@ -28,7 +28,7 @@ export interface FindFilesData {
   /** The number of all matching files, including those beyond the limit. */
   readonly total: number;
   readonly truncated: boolean;
-  /** Further information, such as that entries were left out. */
+  /** Notes for the caller, for example that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface FindFilesData {
 export interface FoundFile {
   /** Relative to the workspace. */
   readonly path: string;
-  /** Higher is better; comparable within one answer only. */
+  /** Higher is better. Only scores of the same answer can be compared. */
   readonly score: number;
 }
 
@@ -122,17 +122,17 @@ async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
   const data = { files, total, truncated };
   const alone = args.path === "." ? undefined : otherRootsNote(total, at.path, call.access);
   const warnings = [alone, closedRootsNote(covered, "searched")].filter((note) => note !== undefined);
-  // A truncated answer already says that it is incomplete.
+  // When the answer is truncated, its text already says that files are missing.
   if (!truncated) for (const root of roots) warnings.push(...(await leftOut(args, call, root, total)));
   return { data, warnings };
 }
 
-/** The maximum number of files that the ranking returns. */
+/** The maximum number of files that one ranked search returns; the best are kept. */
 const MAX_RANKED_FILES = 10_000;
 
 /**
- * Finds the files below a root. A query with two Unicode forms is searched in both, as a disk may
- * contain either.
+ * Finds the files below a root, best first, at most `limit`. A query whose composed and decomposed Unicode
+ * forms differ is searched in all forms, because file names may have any of them.
  */
 async function searched(
   { query, rank, respect_ignore: respectIgnore }: Pick<Args, "query" | "rank" | "respect_ignore">,
@@ -142,7 +142,7 @@ async function searched(
 ): Promise<FuzzyResult> {
   const { ignoreFiles, signal } = call;
   const forms = [...new Set([query, query.normalize("NFC"), query.normalize("NFD")])];
-  // A file that matches in both forms counts once, so all results are needed.
+  // A file that matches in two forms counts once, so the results of each form are needed beyond `limit`.
   const wanted = forms.length === 1 ? limit : MAX_RANKED_FILES;
   const best = new Map<string, number>();
   let total = 0;
@@ -158,7 +158,10 @@ async function searched(
   return { files: files.slice(0, limit), total: Math.max(total, files.length) };
 }
 
-/** Returns warnings about files below a root that an apparently complete answer left out. */
+/**
+ * Returns warnings about files below a root that the answer lacks although it is not truncated: ignored and
+ * unreadable ones.
+ */
 async function leftOut(args: Args, call: Call, root: string, total: number): Promise<readonly string[]> {
   const { signal, ignoreFiles } = call;
   const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;

@@ -45,7 +45,7 @@ export interface GlobData {
   readonly next_cursor?: string;
   /** The number of matching files that ignore files exclude. */
   readonly ignored: number;
-  /** Further information, such as that entries were left out. */
+  /** Notes for the caller, for example that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
@@ -116,12 +116,15 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
       );
     return lines.join("\n");
   },
-  // Runs again with a lower limit, so that the cursor is the search's own.
+  // Runs the search again with a lower limit, because only the search can make the cursor for the new end.
   shrink: async (data, args, lines, call) =>
     (await run({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
 };
 
-/** Returns how to continue, where the reader has an argument for it. */
+/**
+ * Returns the advice how to get the next page; undefined when there is no cursor, or the caller cannot pass
+ * one.
+ */
 function onward({ next_cursor: next }: GlobData, names: Names): string | undefined {
   const assigned = next === undefined ? undefined : assign(names, "cursor", next);
   return assigned === undefined ? undefined : `continue with ${assigned}`;
@@ -167,7 +170,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
   };
 }
 
-/** Makes an absolute pattern below the directory relative to it. */
+/** Converts an absolute pattern to one relative to `directory`. */
 function below(pattern: string, directory: string): string {
   const start = directory === "/" ? "/" : `${directory}/`;
   return pattern.startsWith(start) ? pattern.slice(start.length - 1) : pattern;

@@ -191,7 +191,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
       "Invalid argument 'cursor': results by rank have none; leave it out, or leave rank out.",
       { complete: true, details: { argument: "cursor" } },
     );
-  // Ranked, the best match may lie behind many others that the page has no room for.
+  // A ranking considers more matches than the page shows, because the best may come late in path order.
   const maxTextBytes = args.rank === "path" ? answerBytes(call.limits) : MAX_RANKED_BYTES;
   const signalled = { ...query, maxTextBytes, signal: call.signal };
   const { onProgress } = call;
@@ -226,14 +226,19 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   };
 }
 
-/** Code such as `foo(bar)` is a regular expression too, which finds other text than was meant. */
+/**
+ * Searches for a pattern such as `foo(bar)` as plain text after it found nothing as a regular expression,
+ * because code is often sent unescaped. Returns the first match and the number of matching lines; undefined
+ * for none.
+ */
 async function asText(
   { pattern, regex, cursor }: Args,
   call: Call,
   query: SearchQuery,
   shown: (path: string) => string,
 ): Promise<GrepSummary["as_text"]> {
-  // Other patterns are meant as expressions: to search for their letters would find nothing.
+  // A pattern with these characters is meant as a regular expression: a search for it as text would find
+  // nothing.
   if (!regex || cursor !== undefined || !/[()[\]{}?]/u.test(pattern) || /[\\|^$*+]/u.test(pattern))
     return undefined;
   const plain = { ...query, regex: false, output: "content", maxResults: MAX_AS_TEXT } as const;
@@ -242,10 +247,13 @@ async function asText(
   return first === undefined ? undefined : { path: shown(first.path), line: first.line, count: totalMatches };
 }
 
-/** Bytes of the matches that are ranked, so that a search of long lines ends too. */
+/**
+ * The maximum size in bytes of the matches from which a ranking is made; a search of very long lines ends
+ * there.
+ */
 const MAX_RANKED_BYTES = 4 << 20;
 
-/** Matching lines that are counted where a pattern was not meant as an expression. */
+/** The maximum number of matching lines that are counted when a pattern is searched as plain text. */
 const MAX_AS_TEXT = 1000;
 
 function dataOf(found: SearchResult, args: Args, shown: (path: string) => string): GrepData {
@@ -290,7 +298,7 @@ function matchesOf(found: SearchResult, shown: (path: string) => string): readon
   });
 }
 
-/** The data cut to its first results, with the cursor behind the last of them. */
+/** Returns the data reduced to its first `kept` results, with a cursor that continues after the last of them. */
 function firstOf(data: GrepData, kept: number, call: Call): GrepData {
   const cwd = call.locations[0]!.path;
   const roots = call.coversRoots ? [cwd, ...otherRoots(cwd, call.access)] : [cwd];

@@ -62,10 +62,10 @@ const outputSchema = object(
   ["changes", "truncated"],
 );
 
-/** The maximum number of paths of one change in the text. */
+/** The maximum number of paths that the text names for one change; further ones are counted. */
 const MAX_SHOWN_PATHS = 4;
 
-/** Creates the tool. `all`: it lists the changes of other callers, too. */
+/** Creates the tool. With `all` it also lists the changes of other callers. */
 export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, HistoryData> {
   return {
     kind: "read",

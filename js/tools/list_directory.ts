@@ -105,7 +105,7 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   aliases: PATH_ALIASES,
   parse: compile("list_directory", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
-  // Listing one directory is as fast as reading one file.
+  // A single directory is listed without waiting for a turn, because that is as fast as reading a file.
   scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
   run,
   render: (data, args, call) => renderListing(data, args, call.names),
@@ -126,7 +126,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   let total = 0;
   let isCut = false;
   for (const { path: root, index } of covered.roots) {
-    // Another root is shown as a directory, before what is in it.
+    // Another root is listed as an entry itself, followed by its content.
     const heading = index === 0 ? 0 : 1;
     const skipped = Math.max(0, from - total);
     if (heading > skipped && !isCut && entries.length < args.limit) entries.push(headingOf(root, call));
@@ -135,9 +135,9 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
     const page = await pageOf({ ...args, limit: Math.max(1, room) }, root, first, call);
     total += heading + page.total;
     if (room <= 0) continue;
-    // The next page continues in a root whose page ends early; the later roots follow there.
+    // If the page ends within a root, the next page continues there, and the later roots follow.
     isCut = first + page.entries.length < page.total;
-    // Awaits only entries that need further facts.
+    // Only entries that need further facts are awaited, because each await costs more than the conversion.
     for (const entry of page.entries)
       entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
     if (args.depth > 1) closed.push(...(await unreadableIn(page.entries, root, args.depth, call)));
@@ -160,20 +160,23 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   };
 }
 
-/** Returns the entry that stands for another root, before its content. */
+/** Returns the entry that stands for another root. Its content follows it. */
 function headingOf(root: string, call: Call): ListedEntry {
   const path = call.display(root);
   return { name: path, path, type: "dir" };
 }
 
-/** The maximum number of directories of a page that are read once more because they appear empty. */
+/**
+ * The maximum number of directories of a page that appear empty and are therefore opened once more, to find
+ * out whether they are unreadable.
+ */
 const MAX_REREAD_DIRECTORIES = 1000;
-/** The maximum number of unreadable directories that are named. */
+/** The maximum number of unreadable directories that the note names. Further ones are counted. */
 const MAX_NAMED_UNREADABLE = 5;
 
 /**
- * Returns the directories of a page, above its last level, that appear empty because they cannot
- * be read.
+ * Returns the unreadable directories of a page, at most `MAX_REREAD_DIRECTORIES` examined. A listing
+ * shows them as empty. Those at the last level are left out, because their content was not requested.
  */
 async function unreadableIn(
   page: readonly FsEntry[],
@@ -212,7 +215,10 @@ function cursorAfter(shownPath: string, entries: number): string {
   return encodeCursor("list", { path: shownPath, number: entries });
 }
 
-/** Returns the number of entries before this page. @throws FilewrightError INVALID_ARGUMENT */
+/**
+ * Returns the number of entries that precede this page, from the cursor; 0 without one. @throws
+ * FilewrightError INVALID_ARGUMENT
+ */
 function offsetOf({ cursor }: Args, shownPath: string): number {
   if (cursor === undefined) return 0;
   const { path: of, number } = decodeCursor("list", cursor);
@@ -224,7 +230,10 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
   );
 }
 
-/** Returns a page of the requested entries. An order by size or time needs the facts of all of them. */
+/**
+ * Returns one page of the requested entries. With an order by size or time, the facts of all entries are read
+ * first.
+ */
 async function pageOf(args: Args, root: string, from: number, call: Call): Promise<TreePage> {
   const { depth, hidden, ignore, respect_ignore, sort, order: direction, limit } = args;
   const maxTextBytes = answerBytes(call.limits);
@@ -250,7 +259,10 @@ async function pageOf(args: Args, root: string, from: number, call: Call): Promi
   });
 }
 
-/** Entries from one on, as many as an answer can show: each has a line with its name at least. */
+/**
+ * Returns the entries from index `from` on, at most as many as an answer can show: every entry takes at least
+ * one line with its name.
+ */
 function pageFrom(
   all: readonly FsEntry[],
   from: number,
@@ -279,7 +291,7 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
     if (!all)
       entries = entries.filter((entry) => {
         if (!args.hidden && entry.name.startsWith(".")) return false;
-        // A search returns no special files, and ignore files do not apply to them.
+        // Special files are kept: searches do not return them, and ignore files do not apply to them.
         if (kept !== undefined && entry.type !== "other" && !kept.has(entry.path)) return false;
         return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
       });
@@ -293,7 +305,10 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   return found;
 }
 
-/** Lists one level. A subdirectory that is unreadable, or has vanished, is shown without its content. */
+/**
+ * Lists one level. A subdirectory that is unreadable, or was deleted meanwhile, is listed without its
+ * content.
+ */
 async function listLevel(
   directory: string,
   level: number,
@@ -366,8 +381,8 @@ async function listed(entry: FsEntry, call: Call): Promise<ListedEntry> {
 }
 
 /**
- * Converts an entry to data, without the target of a link; `facts` supplies what the entry itself
- * lacks.
+ * Converts an entry to data, but without the target of a link. `facts` supplies the size or time where the
+ * entry lacks it.
  */
 function shown(entry: FsEntry, facts: Partial<Pick<FsStat, "size" | "mtime">>, call: Call): ListedEntry {
   const size = entry.size ?? facts.size;

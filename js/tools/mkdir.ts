@@ -14,7 +14,7 @@ export interface MkdirArgs {
 
 /** The data of `mkdir`. */
 export interface MkdirData {
-  /** Further information, such as that a written file decides which programs run. */
+  /** Notes for the caller, for example that a written file decides which programs are run. */
   readonly warnings?: readonly string[];
   readonly path: string;
   /** False when the directory existed already. */

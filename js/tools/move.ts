@@ -16,7 +16,7 @@ import type { ChangingTool } from "./lib/tool.ts";
 
 /** The data of `move`. */
 export interface MoveData {
-  /** Further information, such as that a written file decides which programs run. */
+  /** Notes for the caller, for example that a written file decides which programs are run. */
   readonly warnings?: readonly string[];
   readonly source: string;
   readonly destination: string;

@@ -48,9 +48,9 @@ export interface ReadFileData {
   readonly start_line: number;
   readonly end_line: number;
   readonly lines_read: number;
-  /** Null in a large file until it was read to its end. */
+  /** The number of lines of the file; null for a large file that was not read to its end. */
   readonly total_lines: number | null;
-  /** Set when `total_lines` is unknown. */
+  /** A lower bound of the number of lines, when `total_lines` is null. */
   readonly at_least_lines?: number;
   readonly size: number;
   readonly encoding: string;
@@ -64,24 +64,36 @@ export interface ReadFileData {
   readonly hash: string | null;
   readonly version?: string;
   readonly mime: string;
-  /** Lines that are truncated in `content` too, because the page would be too large. */
+  /**
+   * The numbers of lines that are truncated in `content` itself, because the page would otherwise exceed its
+   * size.
+   */
   readonly cut_lines?: readonly number[];
-  /** The first long lines, with the offset of the rest for `start_byte`. */
+  /**
+   * The first lines that are longer than `max_line_chars`, each with the offset at which its truncated rest
+   * begins.
+   */
   readonly long?: readonly {
     /** The line, from 1. */
     readonly line: number;
     /** The offset of the rest: pass it as `start_byte`. */
     readonly rest_byte: number;
-    /** The bytes of the rest, when known. */
+    /** The number of bytes of the rest; absent when the file was not read that far. */
     readonly rest_bytes?: number;
   }[];
-  /** With `anchors`: the same number of characters (six or seven) for each line. */
+  /**
+   * With `anchors: true`: the anchors of all lines as one string, with the same number of characters (six or
+   * seven) for each line.
+   */
   readonly anchors?: string;
-  /** True when the content was rendered from the file and is no part of its text. */
+  /** True when a reader converted the file to text, so that `content` is not text of the file. */
   readonly rendered?: true;
-  /** Facts of a reader about the file: pages, entries, the location of a value. */
+  /**
+   * Facts that a reader found out about the file, such as the number of pages, its entries, or the place of a
+   * value.
+   */
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** The size of an image in pixels, when its header states it. */
+  /** The size of an image in pixels, if its header contains it. */
   readonly image?: ImageFacts;
   readonly warning?: string;
 }
@@ -209,8 +221,8 @@ const outputSchema = object(
 const check = compile<Args>("read_file", inputSchema);
 
 /**
- * Checks arguments. Line 0 is refused here: a schema could say it only with `not`, which several
- * providers of models do not take.
+ * Checks the arguments. Line 0 is refused here and not by the schema, which would need the keyword `not`;
+ * several providers of models do not support it.
  */
 function parse(given: Arguments): Args {
   const args = check(given);
@@ -239,7 +251,7 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   render: (data, args, call) => readText(data, args, call),
 };
 
-/** Returns the text of a page; `closing` is true when its last line says how to continue. */
+/** Returns the text of a page. With `closing`, its last line says how to continue when more follows. */
 export function readText(
   data: ReadFileData,
   args: Pick<Args, "path" | "line_numbers" | "max_line_chars" | "anchors">,
@@ -271,7 +283,7 @@ export function readText(
       anchors: data.anchors ?? null,
     },
     {
-      // Line numbers are for edits, and rendered text cannot be edited.
+      // Line numbers serve edits, and text that a reader created cannot be edited.
       lineNumbers: data.rendered === true ? "none" : args.line_numbers,
       maxLineChars: args.max_line_chars,
       anchors: args.anchors,
@@ -310,7 +322,10 @@ async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
   return { data: dataOf(page, call.display(at.path)) };
 }
 
-/** Returns the identity of the contents of a page's file, for its anchors. */
+/**
+ * Returns what identifies the content of the page's file: its hash, or else its version. The seventh
+ * character of anchors is derived from it.
+ */
 function contentsOf({ hash, version }: Page): string | undefined {
   return hash ?? version;
 }
@@ -364,10 +379,13 @@ function longOf({ line, restByte, restBytes }: LongLine): NonNullable<ReadFileDa
   return { line, rest_byte: restByte, ...(restBytes === null ? {} : { rest_bytes: restBytes }) };
 }
 
-/** Kinds with a media type of their own, by which they are named. */
+/** Kinds of files that errors name by their media type, because it tells more than the kind. */
 const KINDS_WITH_MEDIA_TYPE: ReadonlySet<string> = new Set(["image", "pdf", "document", "audio", "video"]);
 
-/** Handles a file that is not text: an image block, or an error that names its type. */
+/**
+ * Handles a file that is not text: returns an image block or a rendering, or throws an error that names its
+ * type.
+ */
 async function notText(
   error: FilewrightError,
   args: Args,
@@ -383,7 +401,7 @@ async function notText(
     try {
       return await rendered(args, call, at, { mime, size });
     } catch (refused) {
-      // A file that only looks like an archive, or any in text-only mode, is treated as binary.
+      // Only the name says that it is an archive, or only text is accepted: the file is refused as binary.
       const reason = refused instanceof FilewrightError && refused.details?.["reason"];
       if (KINDS_WITH_MEDIA_TYPE.has(kind) || (reason !== "damaged" && reason !== "text_only")) throw refused;
     }
@@ -392,7 +410,7 @@ async function notText(
   throw refuse("UNSUPPORTED_FORMAT", at, { details: error.details });
 }
 
-/** Renders a file by the reader of its kind, and pages the result like any text. */
+/** Reads a file by the reader of its kind, and returns a page of the resulting text. */
 async function rendered(
   args: Args,
   call: Call,
@@ -419,7 +437,7 @@ async function rendered(
   return content === undefined ? { data } : { data, content };
 }
 
-/** Returns a page of a text in memory whose first line is line `first`. */
+/** Returns a page of a text that is in memory. `first` is the number of its first line. */
 function pageOf(content: string, first: number, args: Args, call: Call): Page {
   const { start_line: start } = args;
   const request = requestOf(args, call);
@@ -432,7 +450,7 @@ function pageOf(content: string, first: number, args: Args, call: Call): Page {
     forceText: true,
     wholeFileBytes: Number.MAX_SAFE_INTEGER,
   });
-  // Byte offsets of this text are no offsets in the file.
+  // Offsets in this text are not offsets in the file, so none are returned.
   const page = { ...read, long: [] };
   const shift = first - 1;
   if (shift === 0) return page;

@@ -39,7 +39,7 @@ export interface ReadOne {
   readonly total_lines: number | null;
   /** Bytes of the file. */
   readonly size: number;
-  /** True when only its beginning is returned. */
+  /** True when only the beginning of the file is returned, because the file or the answer would be too large. */
   readonly truncated: boolean;
   readonly mime: string;
 }
@@ -48,9 +48,9 @@ export interface ReadOne {
 export interface ReadManyFilesData {
   readonly files: readonly ReadOne[];
   readonly skipped: readonly SkippedOne[];
-  /** True when a limit left something out. */
+  /** True when a limit left out files or parts of files. */
   readonly truncated: boolean;
-  /** Further information, such as that entries were left out. */
+  /** Notes for the caller, for example that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
@@ -118,9 +118,9 @@ const outputSchema = object(
   ["files", "skipped", "truncated"],
 );
 
-/** The maximum number of skipped paths in the text. */
+/** The maximum number of skipped paths that the text names; further ones are counted. */
 const MAX_SHOWN_SKIPS = 5;
-/** The number of files read at once. */
+/** The number of files that are read concurrently. */
 const FILES_AT_ONCE = 8;
 
 /** Reads several files. */
@@ -152,14 +152,17 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   },
 };
 
-/** Returns the size of a page, unless the call names a size. */
+/**
+ * Returns the maximum size of the text in bytes: `outputBytes` when the call names a size, otherwise the size
+ * of a page.
+ */
 function maxTextBytes({ max_total_bytes: asked }: Args, limits: Limits): number {
   return asked === undefined ? answerBytes(limits) : limits.outputBytes;
 }
 
 /**
- * The bytes reserved for the lines around each file in a page, in addition to its path, and for
- * the list of skipped paths.
+ * The bytes that are reserved in a page for the lines before and after each file, in addition to its path,
+ * and for the list of skipped paths.
  */
 const [HEAD_BYTES, SKIP_LIST_BYTES] = [16, 1000];
 
@@ -215,7 +218,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   return { data, warnings, ...(content.length === 0 ? {} : { content }) };
 }
 
-/** Returns the result of work that finishes within the call's time; otherwise undefined. */
+/** Returns the result of `work`, or undefined when the time of the call ends before. */
 async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
   if (call.timeLeft?.() === 0) {
     work.catch(() => {});
@@ -232,7 +235,7 @@ async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
 
 type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ContentBlock };
 
-/** Returns the reason why no more files are read; undefined while a file may be read. */
+/** Returns the reason why no further file is read, such as a limit; undefined while one may be read. */
 function fullBy(read: number, left: number, args: Args, call: Call): string | undefined {
   if (read >= args.max_files) return `the limit of ${args.max_files} files is reached`;
   return left <= 0 ? beyond(args, call) : undefined;
@@ -245,8 +248,9 @@ function beyond({ max_total_bytes: asked }: Args, { names }: Call): string {
 }
 
 /**
- * A file that exceeds the budget is left out, unless it is the first: then its beginning is better
- * than nothing.
+ * Returns the reason why a file that was read is left out because it exceeds the remaining bytes; undefined
+ * when it is included. The first file is always included, truncated if necessary, because an empty answer
+ * would not help.
  */
 function overBudget(got: ReadResult, left: number, args: Args, read: number, call: Call): string | undefined {
   if (got instanceof FilewrightError || read === 0) return undefined;

@@ -15,7 +15,7 @@ export interface RunCommandArgs {
   readonly max_output_bytes?: number;
 }
 
-/** The result of a command. */
+/** What a command returned. */
 export interface RunCommandData {
   readonly exit_code: number | null;
   readonly signal: number | null;
@@ -23,13 +23,16 @@ export interface RunCommandData {
   readonly truncated: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** The sandbox that confined the command: `none` without one. */
+  /** The sandbox that confined the command; `none` when there was none. */
   readonly tier: string;
-  /** The limit that ended it: `processes`, `memory`, or `file_size`. */
+  /** The limit that ended the command: `processes`, `memory`, or `file_size`. */
   readonly exceeded?: string;
-  /** Protected places that it made and that were removed afterwards. */
+  /** Protected places that the command created. They were removed afterwards. */
   readonly removed?: readonly string[];
-  /** Repositories that it made, without their hooks and with only git's own config keys. */
+  /**
+   * Repositories that the command created. Their hooks were removed, and their configuration contains only
+   * keys that git itself writes.
+   */
   readonly repositories?: readonly string[];
 }
 
@@ -80,7 +83,7 @@ const outputSchema = object(
 const DESCRIPTION = `Gives the exit code, the output and the errors; a failing program is no failure of this tool.
 Give the program and its arguments as a list. For pipes, globs and variables use shell: true with one string.`;
 
-/** Returns the tool with a description of the guarantees of this sandbox. */
+/** Returns the tool with a description that states what this sandbox guarantees. */
 export function runCommandIn(status: SandboxStatus): typeof runCommand {
   return Object.freeze({ ...runCommand, description: `${promiseOf(status)} ${DESCRIPTION}` });
 }
@@ -179,9 +182,9 @@ const LIMIT_NAMES: Readonly<Record<string, string>> = {
   memory: "memory",
   file_size: "the size of one file",
 };
-/** SIGXFSZ, the signal to a process that writes beyond its limit. */
+/** The number of SIGXFSZ, which the system sends to a process that writes a file beyond its limit. */
 const FILE_SIZE_SIGNAL = 25;
-/** The maximum number of named paths; further ones are counted. */
+/** The maximum number of paths that the text names. Further ones are counted. */
 const MAX_NAMED_PATHS = 20;
 
 function shortened(paths: readonly string[]): string {
@@ -189,7 +192,10 @@ function shortened(paths: readonly string[]): string {
   return paths.length > MAX_NAMED_PATHS ? `${named} and ${paths.length - MAX_NAMED_PATHS} more` : named;
 }
 
-/** @throws FilewrightError INVALID_ARGUMENT when the form of the command does not match `shell` */
+/**
+ * Returns the program and its arguments. @throws FilewrightError INVALID_ARGUMENT when the form of the
+ * command does not agree with `shell`
+ */
 function argvOf({ command, shell }: Args): readonly string[] {
   if (shell && typeof command === "string") return ["/bin/sh", "-c", command];
   if (!shell && typeof command !== "string") return command;
@@ -202,7 +208,7 @@ function argvOf({ command, shell }: Args): readonly string[] {
   );
 }
 
-/** Escapes output line by line, so that it cannot move a terminal's cursor. */
+/** Escapes control characters in each line of the output, so that it cannot control a terminal. */
 function shown(output: string): string {
   return output.replace(/\n$/u, "").split("\n").map(escapeControls).join("\n");
 }

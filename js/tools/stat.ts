@@ -22,11 +22,11 @@ export interface StatData {
   readonly name: string;
   readonly path: string;
   readonly type: "file" | "dir" | "symlink" | "other";
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** Octal, such as `0644`. */
+  /** The permission bits in octal, such as `0644`. */
   readonly mode?: string;
-  /** Such as `-rw-r--r--`. */
+  /** Type and permissions as `ls` shows them, such as `-rw-r--r--`. */
   readonly mode_string?: string;
   readonly created?: string;
   readonly modified: string;
@@ -34,11 +34,11 @@ export interface StatData {
   readonly is_dir: boolean;
   readonly is_file: boolean;
   readonly is_symlink: boolean;
-  /** The target of a link, as written; absent when it lies outside, or a rule hides it. */
+  /** The target of a link as it is written; absent when it lies outside, or a rule hides it. */
   readonly target?: string;
   readonly mime?: string;
   readonly hash?: string;
-  /** Opaque; changes with the content. */
+  /** A string that changes with the content. */
   readonly version?: string;
 }
 
@@ -77,7 +77,10 @@ const outputSchema = object(
   ["name", "path", "type", "size", "modified", "is_dir", "is_file", "is_symlink"],
 );
 
-/** The fields in the text, one a line. The version is for programs: a model has the hash. */
+/**
+ * The fields that the text contains, one on each line. It does not contain the version, which is for
+ * programs; a model has the hash.
+ */
 const SHOWN_FIELDS = [
   "name",
   "path",
@@ -96,7 +99,7 @@ const SHOWN_FIELDS = [
   "mime",
 ] as const satisfies readonly (keyof StatData)[];
 
-/** The number of bytes from which a file's type is detected. */
+/** The number of bytes at the beginning of a file from which its type is detected. */
 const DETECTION_BYTES = 8192;
 
 /** Returns the facts about one path. */
@@ -115,7 +118,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     const at = call.locations[0]!;
     const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);
     if (at.directory && !facts.isDir) throw refuse("NOT_DIRECTORY", at);
-    // The media type is detected from the content only.
+    // The content is read only if the hash or the media type is needed.
     const looked = facts.isFile && (args.hash || !call.brief);
     const target = facts.type === "symlink" ? await shownTarget(call, at.path, facts.target) : undefined;
     const data: StatData = {
@@ -177,12 +180,12 @@ function mimeOf(bytes: Uint8Array, path: string, size: number): string {
   return engine().inspect(head, { name: path, partial: size > head.length }).mime;
 }
 
-/** Formats a mode like `0644`. */
+/** Returns the permission bits in octal, such as `0644`. */
 function octal(mode: number): string {
   return `0${(mode & 0o7777).toString(8).padStart(3, "0")}`;
 }
 
-/** Formats a mode like `-rw-r--r--`. */
+/** Returns type and permissions as `ls` shows them, such as `-rw-r--r--`. */
 function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
   const kind = { file: "-", dir: "d", symlink: "l", other: "?" }[type];
   const owner = triple(mode >> 6, (mode & 0o4000) !== 0, "s");
@@ -193,8 +196,8 @@ function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
 const PERMISSION_TRIPLES: readonly string[] = ["---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx"];
 
 /**
- * Formats the last three bits as letters; a special bit replaces `x`, in capitals when `x` is not
- * set.
+ * Returns the three letters for the last three permission bits. If the special bit (setuid, setgid or sticky)
+ * is set, its `letter` replaces `x`: in lower case if `x` is set, otherwise in upper case.
  */
 function triple(bits: number, special: boolean, letter: string): string {
   const plain = PERMISSION_TRIPLES[bits & 7] as string;

@@ -1,4 +1,4 @@
-/** `undo`: undoes a change. */
+/** `undo`: restores what one earlier call has changed. */
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -14,22 +14,22 @@ export interface UndoArgs {
   readonly call_id?: string;
 }
 
-/** The arguments with the chosen call. */
+/** The arguments, with the call that will be undone. */
 interface ChosenUndo extends UndoArgs {
   readonly chosen?: PastCall;
-  /** The effects of restoring each path, as calls of other tools. */
+  /** What restoring does to each path, as calls of other tools, so that rules for those tools apply. */
   readonly effects?: ReadonlyMap<string, readonly PathEffect[]>;
 }
 
 /** The data of `undo`. */
 export interface UndoData {
-  /** Further information, such as that a written file decides which programs run. */
+  /** Notes for the caller, for example that a written file decides which programs are run. */
   readonly warnings?: readonly string[];
-  /** The call that was undone. */
+  /** The id of the call that was undone. */
   readonly undone: string;
   readonly tool: string;
   readonly paths: readonly string[];
-  /** The restored content, for a person. */
+  /** The diff of the restored content. It is returned only to a person. */
   readonly diff?: string;
 }
 
@@ -56,12 +56,15 @@ const outputSchema = object(
   ["undone", "tool", "paths"],
 );
 
-/** The maximum size of a file that is compared for a preview, in bytes. */
+/** The maximum size in bytes of a file that a preview compares. */
 export const MAX_COMPARED_BYTES: number = 2 * 1024 * 1024;
-/** The maximum number of paths of one call that a preview compares. */
+/** The maximum number of paths of a call that a preview compares. Further ones are counted. */
 export const MAX_COMPARED_PATHS: number = 100;
 
-/** Returns the call to undo. @throws FilewrightError NOT_FOUND */
+/**
+ * Returns the call to undo: the one that the arguments name, or the last change. @throws FilewrightError
+ * NOT_FOUND
+ */
 async function choose(args: ChosenUndo, past: Past, all: boolean): Promise<ChosenUndo> {
   const calls = await past.list(all);
   const { call_id: wanted } = args;
@@ -77,7 +80,7 @@ async function choose(args: ChosenUndo, past: Past, all: boolean): Promise<Chose
   );
 }
 
-/** Returns the deletions of created entries and the moves of moved ones. */
+/** Returns what restoring does to each path: created entries are deleted, and moved ones are moved back. */
 function effectsOf(restored: readonly Restored[]): ReadonlyMap<string, readonly PathEffect[]> {
   const shownAs = new Map(restored.map(({ path, shown }) => [path, shown]));
   const left = new Set(restored.map(({ from }) => from));
@@ -94,13 +97,13 @@ function effectsOf(restored: readonly Restored[]): ReadonlyMap<string, readonly 
   return effects;
 }
 
-/** The planned restoration. */
+/** What will be restored. */
 interface UndoTodo {
   readonly restored: readonly Restored[];
   readonly diff: string;
 }
 
-/** Creates the tool. `all`: it may undo the changes of other callers, too. */
+/** Creates the tool. With `all` it can also undo changes of other callers. */
 export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoTodo> {
   return {
     kind: "change",
@@ -147,7 +150,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
           undone: chosen?.callId ?? "",
           tool: chosen?.tool ?? "",
           paths: chosen?.paths ?? [],
-          // A person may see content that a model may not, such as a restored secret.
+          // A person may see content that a model may not, such as that of a secret which is restored.
           ...(all ? { diff } : {}),
         },
       };
@@ -157,7 +160,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
   };
 }
 
-/** Escapes the control characters of a diff, except its line endings and tabs. */
+/** Escapes the control characters in a diff, except line endings and tabs. */
 function escapeLines(diff: string): string {
   return diff
     .trimEnd()
@@ -172,7 +175,10 @@ function changeOf({ path, image, from }: Restored): PreviewChange {
   return { path, kind: "edit", type: image.type };
 }
 
-/** Returns the effect of an undo, as a diff of the files that are text. */
+/**
+ * Returns what an undo changes: a diff for each file that is text and not too large, and a line in words for
+ * any other path. Further paths than `MAX_COMPARED_PATHS` are counted.
+ */
 async function restoringDiff(
   restored: readonly Restored[],
   call: Pick<Call, "fs" | "display">,

@@ -61,24 +61,24 @@ export interface WriteFileArgs {
 
 /** The data of `write_file`. */
 export interface WriteFileData {
-  /** Further information, such as that a written file decides which programs run. */
+  /** Notes for the caller, for example that a written file decides which programs are run. */
   readonly warnings?: readonly string[];
   readonly path: string;
   readonly operation: "create" | "update" | "append";
-  /** The size of the given content, once encoded. */
+  /** The size in bytes of the content that was sent, after encoding. */
   readonly bytes_written: number;
   readonly lines_written: number;
-  /** The hash of the whole file. */
+  /** The hash of the whole file after the write. */
   readonly hash: string;
-  /** The diff against the old content, when both are text of moderate size. */
+  /** The diff from the old content to the new one; absent if one of them is not text or is larger than 1 MiB. */
   readonly diff?: string;
-  /** Changes that after hooks, such as formatters, made in the file; `hash` is the hash afterwards. */
+  /** The changes that after hooks, such as formatters, made in the file. `hash` is the hash after them. */
   readonly hook_diff?: string;
 }
 
 interface WriteTodo {
   readonly found: ExistingFile;
-  /** The whole new content. */
+  /** The bytes of the whole new content. */
   readonly bytes: Uint8Array;
   readonly condition: WriteOptions;
   readonly data: WriteFileData;
@@ -89,11 +89,11 @@ type OptionalWriteArgs = "mode" | "expected_hash";
 type CheckedWriteArgs = Required<Omit<WriteFileArgs, OptionalWriteArgs>> &
   Pick<WriteFileArgs, OptionalWriteArgs>;
 interface Args extends CheckedWriteArgs {
-  /** True when the call itself sets the line endings. */
+  /** True when the call sets the line endings, so that those of the file do not matter. */
   readonly eol_given: boolean;
 }
 
-/** The maximum size of both contents for `data.diff`. */
+/** The maximum size in bytes of either content for which `data.diff` is computed. */
 const MAX_DIFF_BYTES = 1024 * 1024;
 
 const inputSchema = object(
@@ -164,7 +164,7 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
   async preview({ todo: { found, bytes } }, args, call) {
-    // A large file was not read for the plan, but its reviewer must see it.
+    // A large file was not read for the plan, but the reviewer must see its content.
     const unread = found.exists && found.bytes === null;
     const before = unread
       ? (await readWhole(call, call.locations[0]!, call.limits.grepFileBytes)).bytes
@@ -192,15 +192,15 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   },
 };
 
-/** The state of the path before the write. */
+/** The path before the write. */
 interface ExistingFile {
   readonly exists: boolean;
-  /** Null when the file does not exist, or could not be read. */
+  /** The content; null when the file does not exist, or was not read. */
   readonly bytes: Uint8Array | null;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
   readonly version: string | null;
-  /** The target of the write: the path, or the target of a dangling link. */
+  /** The path that is written: the path of the call, or the target of a dangling link. */
   readonly target: string;
 }
 
@@ -235,14 +235,18 @@ async function look(args: Args, call: Call, at: Location): Promise<ExistingFile>
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     if (error.code === "NOT_FOUND") return lookAtNothing(args, call, at);
-    // When the old content is not needed, a huge or unreadable file is replaced unread.
+    // If the old content is not needed, a file that is too large or cannot be read is replaced without
+    // reading it.
     if (needed || (error.code !== "TOO_LARGE" && error.code !== "PERMISSION_DENIED")) throw error;
     const { version, size } = await call.fs.stat(at.path);
     return { exists: true, bytes: null, size, version: version ?? null, target: at.path };
   }
 }
 
-/** A dangling link is written through: its target is created. */
+/**
+ * Returns the state of a path at which no file exists. If it is a dangling link, the target of the link is
+ * created.
+ */
 async function lookAtNothing(args: Args, call: Call, at: Location): Promise<ExistingFile> {
   const link = await lstatOrNull(call.fs, at.path);
   if (link !== null && !args.overwrite) throw refuse("ALREADY_EXISTS", at);
@@ -251,8 +255,8 @@ async function lookAtNothing(args: Args, call: Call, at: Location): Promise<Exis
 }
 
 /**
- * Creates the plan once the old content is known. `revised` is a reviewer's content instead of the
- * given one.
+ * Creates the plan, once the old content is known. `revised` is the content that a reviewer has edited;
+ * undefined for the one that was sent.
  */
 async function planned(
   args: Args,
@@ -262,7 +266,7 @@ async function planned(
 ): Promise<Plan<WriteFileData, WriteTodo>> {
   const at = call.locations[0]!;
   const { exists, bytes: before, version } = found;
-  // What takes microseconds is done at once; in slices it would take longer.
+  // Small content is processed at once, because dividing the work into slices would take longer.
   const yielder =
     Math.max(args.content.length, found.size) > MIN_SLICED_BYTES
       ? new Yielder({ signal: call.signal })
@@ -320,17 +324,17 @@ async function planned(
   return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
 }
 
-/** The size above which a content is encoded, counted and hashed in slices, or on another thread. */
+/** The size in bytes above which content is encoded and counted in slices, and hashed on another thread. */
 const MIN_SLICED_BYTES = 1024 * 1024;
 
-/** Returns the hash of a content; that of a large one is computed on another thread. @throws CANCELLED */
+/** Returns the hash of a content. That of large content is computed on another thread. @throws CANCELLED */
 function hashOf(bytes: Uint8Array, { signal }: Call): string | Promise<string> {
   return bytes.length > MIN_SLICED_BYTES
     ? untilAborted(signal, engine().sha256Async(bytes))
     : engine().sha256(bytes);
 }
 
-/** Returns true for text of a size worth comparing. */
+/** Returns true for text that is small enough to be compared. */
 function isShown(bytes: Uint8Array): boolean {
   return bytes.length <= MAX_DIFF_BYTES && !bytes.includes(0);
 }
@@ -346,7 +350,7 @@ async function apply(
       hash: todo.data.hash,
     });
     const { version } = made;
-    // The content before the appended part may never have been read.
+    // After appending, only the appended part is known to the caller, so the file does not count as read.
     const seen = args.append ? [undefined, undefined] : [version, todo.data.hash];
     call.seen.note(call.locations[0]!.path, seen[0], seen[1]);
     return { data: todo.data, warnings: [...todo.warnings, ...writeWarnings(made)] };
@@ -355,14 +359,17 @@ async function apply(
   }
 }
 
-/** A content as the bytes to be written. */
+/** A content as it will be written. */
 interface EncodedContent {
   readonly bytes: Uint8Array;
-  /** The kept properties of the old file's form. */
+  /** A note about the properties that were kept from the old file; undefined when there are none to mention. */
   readonly kept?: string | undefined;
 }
 
-/** Encodes the given content. @throws INVALID_ARGUMENT, ENCODING_ERROR */
+/**
+ * Converts the content to bytes, with the encoding and line endings that the file will have. @throws
+ * INVALID_ARGUMENT, ENCODING_ERROR
+ */
 function encode(
   args: Args,
   call: Call,
@@ -379,7 +386,8 @@ function encode(
   }
   const keepsEncoding = args.encoding.toLowerCase() === "keep";
   const isMarked = args.content.startsWith("\ufeff");
-  // Settings of the call, and a byte order mark in the content, override the file's form.
+  // An encoding that the call sets, and a byte order mark in the content, take precedence over the form of
+  // the file.
   const form = known !== undefined && keepsEncoding && !isMarked ? known : undefined;
   const eol = lineEnds(args, before, known, keepsEncoding && !isMarked);
   const content = eol === "as_is" ? args.content : withEol(args.content, eol);
@@ -410,8 +418,8 @@ function encode(
 }
 
 /**
- * Returns the line endings of new content. `mayKeep` is true when nothing else requires that the
- * content is written as sent.
+ * Returns the line endings of the new content; `as_is` to write them as sent. `mayKeep` is false when another
+ * setting requires that.
  */
 function lineEnds(
   args: Args,

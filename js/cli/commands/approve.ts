@@ -1,4 +1,4 @@
-/** `filewright approve`: lists and answers the waiting questions of a server. */
+/** `filewright approve`: lists the questions that wait at a server, and answers them. */
 import process from "node:process";
 import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
@@ -13,7 +13,7 @@ import { colourDiff, print, printJson } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { styled } from "../person/style.ts";
 
-/** The command. */
+/** The command `approve`. */
 export const APPROVE_COMMAND: Command = {
   name: "approve",
   summary: "answer the questions of a server that waits for approvals",
@@ -74,10 +74,13 @@ async function approve({ positionals, values }: ParsedCommandLine): Promise<numb
   return 0;
 }
 
-/** The polling interval while waiting. Milliseconds. */
+/** The interval in milliseconds at which the server is asked for new questions. */
 const POLL_INTERVAL_MS = 500;
 
-/** Shows each new question once; at a terminal it is asked. Ends with Ctrl-C. */
+/**
+ * Prints each new question once, and asks for the answer if there is a terminal. Runs until Ctrl-C is
+ * pressed.
+ */
 async function watch(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
@@ -92,7 +95,7 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
       for (const question of pending) {
         if (seen.has(question.id)) continue;
         seen.add(question.id);
-        // The bell calls a person who looks at another window.
+        // Rings the terminal's bell for a person who looks at another window.
         if (lines !== undefined) process.stderr.write("\u0007");
         print(json ? JSON.stringify(question) : shown(question));
         if (lines !== undefined) await answer(question, lines, at, headers, stop.signal);
@@ -106,7 +109,7 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
   }
 }
 
-/** Asks a person at the terminal and sends the answer. */
+/** Asks the person at the terminal for the answer to a question, and sends it to the server. */
 async function answer(
   question: PendingApproval,
   lines: Interface,
@@ -160,7 +163,10 @@ function shown(question: PendingApproval): string {
   ].join("\n");
 }
 
-/** Returns the token for answering approvals. @throws FilewrightError INVALID_ARGUMENT without one */
+/**
+ * Returns the token for answering questions, from the command line, the environment or the file that the
+ * server has written. @throws FilewrightError INVALID_ARGUMENT when there is none
+ */
 function tokenFor(base: string, values: ParsedCommandLine["values"]): string {
   const given = values["token-file"];
   const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];

@@ -1,4 +1,4 @@
-/** `filewright bench`: measures calls on this machine, in a directory of the user. */
+/** `filewright bench`: measures the times of calls on this machine, in a given directory. */
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { type ParsedCommandLine, UsageError, integerOption } from "../../schema/
 
 const BENCH_ROUNDS = 20;
 
-/** The command. */
+/** The command `bench`. */
 export const BENCH_COMMAND: Command = {
   name: "bench",
   summary: "measure the time of calls here",

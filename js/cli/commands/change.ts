@@ -1,6 +1,6 @@
 /**
- * The commands that change files: write, copy, move, delete, mkdir, batch; and the informational
- * ones: cat, access.
+ * The commands that change files (write, copy, move, delete, mkdir, batch), and two that only report: cat and
+ * access.
  */
 import { type Command, flag, jsonOf, negated, set, value, values } from "../command.ts";
 import { readInput, readStdin } from "../streams.ts";
@@ -11,7 +11,7 @@ import {
   integerOption,
 } from "../../schema/command-line.node.ts";
 
-/** copy and move. */
+/** Returns the command `copy` or `move`. */
 function transfer(name: "copy" | "move", summary: string, example: string): Command {
   return {
     name,
@@ -38,7 +38,7 @@ function transfer(name: "copy" | "move", summary: string, example: string): Comm
   };
 }
 
-/** Every command here. */
+/** The commands of this file. */
 export const CHANGE_COMMANDS: readonly Command[] = [
   {
     name: "write",

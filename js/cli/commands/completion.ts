@@ -1,6 +1,6 @@
 /**
- * `filewright completion`: scripts that complete the command in a shell. Generated from the data
- * of parsing and help, so that they are always current.
+ * `filewright completion`: prints scripts by which a shell completes command lines. They are generated from
+ * the data of parsing and help, so that they always agree with the commands.
  */
 import { LOG_LEVELS } from "../../mcp/protocol/log.ts";
 import { CLIENTS } from "../../mcp/print-config.ts";
@@ -10,25 +10,25 @@ import { type Command, sharedOptions, optionHelp } from "../command.ts";
 import { print } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
-/** The data for a script. */
+/** What a script knows about one command. */
 interface Completed {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly string[];
-  /** The values of the options that have a closed list. */
+  /** The options whose values are a closed list, with that list. */
   readonly values: Values;
-  /** The words that it takes; paths where absent. */
+  /** The possible positional arguments; undefined when these are paths. */
   readonly operands?: readonly string[];
 }
 
-/** The values of an option, by the option with its dashes. */
+/** For each option, such as `--color`, its possible values. */
 type Values = readonly (readonly [option: string, values: readonly string[]])[];
 
 type Make = (commands: readonly Completed[]) => string;
 
 const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish, powershell };
 
-/** The command. `commands` are all of them. */
+/** Creates the command. `commands` returns all commands. */
 export function completionCommand(commands: () => readonly Command[]): Command {
   return {
     name: "completion",
@@ -64,14 +64,17 @@ function completed(command: Command): Completed {
   return name === "completion" ? { ...own, operands: Object.keys(SHELLS) } : own;
 }
 
-/** The lists that are too long for the help. */
+/** Lists of values that the help does not show because they are too long. */
 const LISTS: Readonly<Record<string, (command: Command) => readonly string[]>> = {
   preset: ({ own }) => [...(own === true ? [OUR_DEFAULTS.preset] : []), ...PRESET_NAMES],
   "print-config": () => Object.keys(CLIENTS),
   "log-level": () => LOG_LEVELS,
 };
 
-/** Returns the closed lists of a command: those that its help shows as `--name one|another`. */
+/**
+ * Returns the options of a command whose values are a closed list: those that the help shows as
+ * `--name one|another`, and those of `LISTS`.
+ */
 function valuesOf(command: Command): Values {
   return optionHelp(command).flatMap(([usage]) => {
     const [, name = "", list] = /--([\w-]+) ([a-z_]+(?:\|[a-z_]+)+|[A-Z]+)(?![\w|])/u.exec(usage) ?? [];
@@ -80,7 +83,7 @@ function valuesOf(command: Command): Values {
   });
 }
 
-/** Adds `help`, which is no command of the table, since it takes the name of one. */
+/** Adds `help`, which is not in the list of commands because it takes the name of one. */
 function withHelp(commands: readonly Completed[]): readonly Completed[] {
   const operands = commands.map(({ name }) => name);
   const help = {
@@ -93,7 +96,7 @@ function withHelp(commands: readonly Completed[]): readonly Completed[] {
   return [...commands, help];
 }
 
-/** The options that stand for a command. */
+/** The options that can be given instead of a command. */
 const INSTEAD = ["--help", "--version"];
 
 function bash(commands: readonly Completed[]): string {

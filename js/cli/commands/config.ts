@@ -1,4 +1,4 @@
-/** `filewright config`: prints the options in force for a command line, with the source of each. */
+/** `filewright config`: prints which options apply for a command line, and where the value of each comes from. */
 import { resolve } from "node:path";
 import process from "node:process";
 import { defaultStateDir } from "../../backends/local/lock.node.ts";
@@ -10,15 +10,15 @@ import { print, printJson, printJsonLines, tableOf } from "../streams.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { colours } from "../person/style.ts";
 
-/** One option in force. */
+/** One option that applies. */
 interface EffectiveOption {
   readonly option: string;
   readonly value: unknown;
-  /** The source: a flag, the config file, an environment variable, or `default`. */
+  /** Where the value comes from: a flag, the config file, an environment variable, or `default`. */
   readonly from: string;
 }
 
-/** The command. */
+/** The command `config`. */
 export const CONFIG_COMMAND: Command = {
   name: "config",
   summary: "print the options in force and the source of each",
@@ -42,8 +42,8 @@ export const CONFIG_COMMAND: Command = {
 };
 
 /**
- * Returns the options in force for a command line. @throws UsageError, FilewrightError as the
- * command would
+ * Returns the options that apply for a command line. @throws UsageError, FilewrightError for a command line
+ * that other commands would refuse, too
  */
 function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOption[] {
   const { config: file, rules, agent } = values;
@@ -83,7 +83,7 @@ function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOpti
     add(option, value, both ? `${flag} and ${inFile}` : (flag ?? inFile));
   }
   for (const [name, value] of Object.entries(access ?? {})) {
-    // The command itself denies access to the config file and the file of rules.
+    // The config file and the file of rules are themselves on the deny list.
     const own = name === "deny" && (file !== undefined || rules !== undefined);
     add(`access.${name}`, value, own ? `${inFile}; the files of options themselves` : inFile);
   }
@@ -98,7 +98,7 @@ function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOpti
   return rows;
 }
 
-/** Returns the source of the colour setting. */
+/** Returns where the colour setting comes from. */
 function colourSource(flag: unknown): string {
   if (flag !== undefined && flag !== "auto") return "--color";
   return ["NO_COLOR", "FORCE_COLOR"].find((name) => (process.env[name] ?? "") !== "") ?? "default";

@@ -1,9 +1,9 @@
 /**
- * A demonstration: a short agent's session on a real directory, through the same `openWorkspace`
- * that an agent uses, each call with its time.
+ * A demonstration: a short session of an agent on a given directory, by the same `openWorkspace` that agents
+ * use. Each call is printed with its time.
  *
- * The directory is only read. The edit is written to a copy of one file in a temporary directory,
- * which is removed afterwards.
+ * The directory is only read. The session edits a copy of one file in a temporary directory, which is then
+ * removed.
  */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,12 +14,12 @@ import { EXIT } from "../command.ts";
 import { colourDiff, print, printError } from "../streams.ts";
 import { styled } from "../person/style.ts";
 
-/** The maximum lines shown of each answer. */
+/** The maximum number of lines that are shown of each answer. */
 const MAX_SHOWN_LINES = 8;
 const MAX_SHOWN_DIFF_LINES = 16;
 const MAX_SHOWN_CHARS = 140;
 
-/** Runs the session on a directory; returns the exit status. */
+/** Runs the session on a directory, and returns the exit status. */
 export async function demo(directory: string): Promise<number> {
   const root = await realpath(directory).catch(() => undefined);
   if (root === undefined) {
@@ -92,7 +92,7 @@ function firstPath(result: ToolResult, list: string): string | undefined {
   return typeof first === "string" ? first : (first as { path?: string } | undefined)?.path;
 }
 
-/** Returns the line of the page to edit: the first one that contains a word. */
+/** Returns the line of the page that the session edits: the first one that contains a word. */
 function oneLine(page: ToolResult): string {
   const { content } = page.data as { readonly content: string };
   const lines = content.split(/\r?\n/u);

@@ -1,4 +1,4 @@
-/** `filewright doctor`: reports the active and the missing features on this machine. */
+/** `filewright doctor`: reports which features work on this machine, and which are missing. */
 import { existsSync } from "node:fs";
 import { arch, platform, release } from "node:os";
 import process from "node:process";
@@ -9,7 +9,7 @@ import type { Workspace } from "../../workspace/index.ts";
 import type { Command, Report } from "../command.ts";
 import { tableOf } from "../streams.ts";
 
-/** Optional packages, and the feature of each. */
+/** The optional packages, each with the feature that it adds. */
 const PEERS: readonly (readonly [name: string, adds: string])[] = [
   ["sharp", "shrinks images that are too large for a model"],
   ["unpdf", "reads the text of PDF files"],
@@ -17,7 +17,7 @@ const PEERS: readonly (readonly [name: string, adds: string])[] = [
   ["@opentelemetry/api", "sends spans"],
 ];
 
-/** The command. */
+/** The command `doctor`. */
 export const DOCTOR_COMMAND: Command = {
   name: "doctor",
   summary: "report what is enforced here: engine, kernel, limits, optional packages",

@@ -1,10 +1,10 @@
-/** The commands about contents: read, edit, patch, diff, stat. */
+/** The commands about the content of files: read, edit, patch, diff, stat. */
 import { type Command, flag, jsonOf, negated, set, value } from "../command.ts";
 import { DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { readInput, readStdin } from "../streams.ts";
 import { UsageError, integerOption } from "../../schema/command-line.node.ts";
 
-/** The options of `read` about a page of one file. */
+/** Options of `read` that select a page; they apply to a single file. */
 const PAGE_OPTIONS = {
   start: value,
   lines: value,
@@ -14,7 +14,7 @@ const PAGE_OPTIONS = {
   "force-text": flag,
 } as const;
 
-/** read, edit, patch, diff and stat. */
+/** The commands of this file. */
 export const FILE_COMMANDS: readonly Command[] = [
   {
     name: "read",
@@ -106,7 +106,8 @@ export const FILE_COMMANDS: readonly Command[] = [
       }
       const [old = given["old"], new_ = given["new"]] = texts;
       if (old === undefined) throw new UsageError("give --old TEXT and --new TEXT, or --edits JSON");
-      // An empty text deletes; a missing text must not.
+      // An empty new text deletes the old one. A missing new text is an error, because it was probably
+      // forgotten.
       if (new_ === undefined) throw new UsageError(`the new text is missing; --new '' deletes the old one`);
       return {
         tool: "edit_file",

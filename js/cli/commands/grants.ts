@@ -7,7 +7,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { type Command, type Report, value, GRANTS_FILE_HELP } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
-/** The command. */
+/** The command `grants`. */
 export const GRANTS_COMMAND: Command = {
   name: "grants",
   summary: "list granted directories, or revoke grants",
@@ -45,7 +45,7 @@ export const GRANTS_COMMAND: Command = {
   },
 };
 
-/** Returns the grants file of a command line. */
+/** Returns the path of the grants file: the one on the command line, or the default. */
 export function grantsFileOf(values: ParsedCommandLine["values"]): string {
   const given = values["grants-file"];
   return typeof given === "string" ? resolve(given) : defaultGrantsFile();

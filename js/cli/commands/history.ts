@@ -1,4 +1,4 @@
-/** The commands about the history: list changes, and undo them. */
+/** The commands about the history of changes: list them, show one, undo one. */
 import { relative, resolve } from "node:path";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
@@ -12,12 +12,12 @@ import { type ParsedCommandLine, UsageError } from "../../schema/command-line.no
 import { harmless } from "../person/style.ts";
 import { tableOf } from "../streams.ts";
 
-/** The default number of listed changes. */
+/** The number of changes that are listed without `--limit`. */
 const DEFAULT_SHOWN_CHANGES = 20;
-/** The maximum number of named paths of one change. */
+/** The maximum number of paths that are named for one change. Further ones are counted. */
 const MAX_SHOWN_PATHS = 4;
 
-/** `history` and `undo`. */
+/** The commands `history` and `undo`. */
 export const HISTORY_COMMANDS: readonly Command[] = [
   {
     name: "history",
@@ -92,11 +92,11 @@ export const HISTORY_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** The tool by which a person undoes any change, of any caller: rules and approvals apply. */
+/** The tool by which a person undoes a change of any caller. Rules and approvals apply to it. */
 const UNDO: Preset = presetOf(undoTool(true) as unknown as Tool, "undo");
 
 /**
- * `show ID`: prints the facts about one change and its diff. @throws UsageError, FilewrightError
+ * Returns the facts about one change and its diff, for `show ID`. @throws UsageError, FilewrightError
  * NOT_FOUND
  */
 async function showOne(
@@ -127,12 +127,12 @@ async function showOne(
   };
 }
 
-/** Escapes a diff, so that its lines cannot control a terminal. */
+/** Escapes control characters in a diff, so that its lines cannot control the terminal. */
 function escapeDiff(diff: string): string {
   return diff.trimEnd().split("\n").map(harmless).join("\n");
 }
 
-/** Parses the options that filter changes. @throws UsageError */
+/** Returns a function that selects changes by the options of a command line. @throws UsageError */
 function selection(values: ParsedCommandLine["values"]): (entry: HistoryEntry) => boolean {
   const { agent, path, since } = values;
   const begin = since === undefined ? undefined : sinceTime(String(since), Date.now());
@@ -148,7 +148,10 @@ function selection(values: ParsedCommandLine["values"]): (entry: HistoryEntry) =
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** Parses a point in time as people write it. @throws UsageError */
+/**
+ * Returns a point in time, in milliseconds since 1970, that a person gives as an age (`2h`, `3d`), a time of
+ * day or a date. `now` is the current time. @throws UsageError
+ */
 export function sinceTime(text: string, now: number): number {
   const [, figure, unit] = /^(\d+)([smhdw])$/u.exec(text) ?? [];
   if (figure !== undefined) return now - Number(figure) * UNIT_MS[unit as keyof typeof UNIT_MS];
@@ -159,7 +162,10 @@ export function sinceTime(text: string, now: number): number {
   throw new UsageError(`--since takes 30m, 2h, 3d, 13:00 or a date such as 2026-01-31, not '${text}'`);
 }
 
-/** Returns the line counts of a change, when all of its files are known. */
+/**
+ * Returns the numbers of added and removed lines of a change; empty when they are not known for any of its
+ * files.
+ */
 function countsOf(change: ChangeDetail | undefined): { readonly added?: number; readonly removed?: number } {
   const files = change?.files.filter(({ added }) => added !== undefined) ?? [];
   if (files.length === 0) return {};

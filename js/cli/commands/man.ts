@@ -1,11 +1,11 @@
-/** `filewright man`: the manual in roff, generated from the data of parsing, help and completion. */
+/** `filewright man`: prints the manual in roff. It is generated from the data of parsing, help and completion. */
 import { packageVersion } from "../../mcp/command.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { type Command, type OptionHelp, EXIT_HELP, GLOBAL_HELP, optionHelp } from "../command.ts";
 import { print } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
-/** The command. `commands`: all of them. */
+/** Creates the command. `commands` returns all commands. */
 export function manCommand(commands: () => readonly Command[]): Command {
   return {
     name: "man",
@@ -43,7 +43,7 @@ export function manCommand(commands: () => readonly Command[]): Command {
   };
 }
 
-/** The page of the whole program. */
+/** Returns the page about the whole program. */
 function manual(commands: readonly Command[]): string {
   return [
     title("filewright"),
@@ -76,7 +76,7 @@ const ENVIRONMENT: readonly OptionHelp[] = [
   ["XDG_STATE_HOME", "where locks, the history and grants are kept (~/.local/state)"],
 ];
 
-/** The page of one command. */
+/** Returns the page about one command. */
 function commandPage(command: Command): string {
   return [
     title(`filewright-${command.name}`),
@@ -109,12 +109,12 @@ function title(name: string): string {
   return `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`filewright ${packageVersion()}`)}`;
 }
 
-/** Escapes text within a line: roff interprets a backslash and a dash. */
+/** Escapes text within a line: roff gives a backslash and a dash a special meaning. */
 function plain(words: string): string {
   return words.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("\n", " ");
 }
 
-/** Escapes a whole line: roff treats one that begins with a dot or a quote as a request. */
+/** Escapes a whole line: roff takes a line that begins with a dot or a quote for a request. */
 function text(words: string): string {
   const line = plain(words);
   return /^[.']/u.test(line) ? `\\&${line}` : line;

@@ -12,7 +12,10 @@ import {
 import { repeatedOption, type ParsedCommandLine, integerOption } from "../../schema/command-line.node.ts";
 import { mergeSearches } from "../several-paths.ts";
 
-/** Returns the exit status of a counting search: zero matches may mean that it ended too early. */
+/**
+ * Returns what a search found, for the exit status. Without a match it is `unknown` when the search ended
+ * early.
+ */
 function outcomeOf(data: unknown): Outcome {
   const facts = data as {
     readonly total?: number;
@@ -23,7 +26,7 @@ function outcomeOf(data: unknown): Outcome {
   return facts.complete === false ? "unknown" : "nothing";
 }
 
-/** With `--quiet` one result is enough. */
+/** Returns the maximum number of results. With `--quiet` it is 1, because only the exit status matters. */
 const limitOf = (given: ParsedCommandLine["values"]): number | undefined =>
   given["quiet"] === true ? 1 : integerOption(given["limit"], "limit");
 
@@ -32,10 +35,10 @@ const QUIET_HELP: OptionHelp = [
   "print nothing: the exit status says whether there is a match",
 ];
 
-/** The maximum depth of a listing. */
+/** The depth to which `--recursive` lists. */
 const MAX_DEPTH = 32;
 
-/** grep, glob, find and ls. */
+/** The commands of this file. */
 export const SEARCH_COMMANDS: readonly Command[] = [
   {
     name: "grep",

@@ -1,4 +1,7 @@
-/** The commands that start servers: `mcp` for a client that starts it, `serve` over HTTP. */
+/**
+ * The commands that start servers: `mcp` over standard input and output, for a client that starts it, and
+ * `serve` over HTTP.
+ */
 import process from "node:process";
 import {
   DEFAULT_GRACE_S,
@@ -19,7 +22,7 @@ import {
   integerOption,
 } from "../../schema/command-line.node.ts";
 
-/** Help for the options that servers and commands share. */
+/** The help for options that servers and other commands share. */
 const SETTING_HELP: readonly OptionHelp[] = [
   ["--config FILE", "a JSON file with the options of openWorkspace; paths in it are relative to its folder"],
   ["--deny GLOB", "hide matching paths from every tool (repeatable)"],
@@ -53,7 +56,7 @@ const SERVER_HELP: readonly OptionHelp[] = [
 
 const MAX_DIRECTORIES = 1000;
 
-/** The options of `serve`. */
+/** The options of the command `serve`. */
 const SERVE_OPTIONS: OptionTable = {
   ...SERVER_OPTIONS,
   host: value,
@@ -72,14 +75,14 @@ const SERVE_OPTIONS: OptionTable = {
 
 const MAX_PORT = 65_535;
 
-/** Returns the port of a command line. @throws UsageError */
+/** Returns the port that a command line names, or the default. @throws UsageError */
 function portOf(given: unknown): number {
   const port = integerOption(given, "port") ?? DEFAULT_PORT;
   if (port >= 0 && port <= MAX_PORT) return port;
   throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
 }
 
-/** `mcp` and `serve`. */
+/** The commands `mcp` and `serve`. */
 export const SERVER_COMMANDS: readonly Command[] = [
   {
     name: "mcp",
@@ -107,7 +110,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
     ],
     takes: [0, MAX_DIRECTORIES],
     own: true,
-    // Reached only for its help: `main.node.ts` starts the server.
+    // This function runs only with `--help`: without it, `main.node.ts` starts the server itself.
     run: async () => 0,
   },
   {
@@ -150,7 +153,8 @@ export const SERVER_COMMANDS: readonly Command[] = [
 
 async function serve({ positionals, values: given }: ParsedCommandLine): Promise<number> {
   const options = await serveOptions(positionals, given, OUR_DEFAULTS, SERVE_OPTIONS);
-  // Loaded for this command alone: the protocol's SDK takes longer to load than most commands take.
+  // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
+  // run.
   const { startServing } = await import("../../mcp/serve.ts");
   const served = await startServing(
     {
@@ -167,7 +171,7 @@ async function serve({ positionals, values: given }: ParsedCommandLine): Promise
     stderrLog(options.logLevel),
   );
   if (served === undefined) return EXIT.error;
-  // A second signal ends the process at once.
+  // The handlers run once, so a second signal ends the process at once.
   await new Promise<void>((resolve) => {
     process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
   });

@@ -1,18 +1,18 @@
 /**
- * Finds the ranges of matches within the lines of a search result.
+ * Finds which parts of the lines of a search result match, for highlighting.
  *
- * The engine reports only the column of the first match of a line. The pattern is therefore run
- * once more here, as a JavaScript regular expression, and used only when it matches at that
- * column. JavaScript's engine may need exponential time, so it runs with a time limit, after which
- * nothing is highlighted.
+ * The engine reports only the column of the first match of a line. So the pattern is run again as a
+ * JavaScript regular expression, and its result is used only if it matches at that column, too. JavaScript
+ * may need exponential time for a pattern, so it runs with a time limit; beyond the limit nothing is
+ * highlighted.
  */
 import { createContext, Script } from "node:vm";
 import type { GrepMatch } from "../../tools/grep/types.ts";
 
-/** Begin and end of a match in the lines of one result, joined by line feeds. UTF-16 offsets. */
+/** The beginning and the end of a match, as UTF-16 offsets in the lines of one result joined by line feeds. */
 export type Range = readonly [from: number, to: number];
 
-/** The arguments of a search that decide what matches. */
+/** The arguments of a search on which its matches depend. */
 export interface Pattern {
   readonly pattern: string;
   readonly regex?: boolean | undefined;
@@ -21,7 +21,7 @@ export interface Pattern {
 }
 
 const TIME_LIMIT_MS = 200;
-/** The maximum number of highlighted ranges in one line. */
+/** The maximum number of ranges that are highlighted in one line. */
 const MAX_RANGES = 100;
 
 const FIND = new Script(`lines.map((line) => {
@@ -34,7 +34,7 @@ const FIND = new Script(`lines.map((line) => {
   return ranges;
 })`);
 
-/** Returns the ranges of each match; empty when they are not certain. */
+/** Returns the ranges to highlight for each result; empty when they are not certain. */
 export function rangesOf(matches: readonly GrepMatch[], wanted: Pattern): readonly (readonly Range[])[] {
   const expression = expressionOf(wanted);
   const none = matches.map(() => []);
@@ -49,13 +49,16 @@ export function rangesOf(matches: readonly GrepMatch[], wanted: Pattern): readon
   }
 }
 
-/** Returns true when JavaScript found the same match as the engine. A truncated line begins elsewhere. */
+/**
+ * Returns true when JavaScript's first match is the one that the engine reported. In a truncated line the
+ * columns differ.
+ */
 function isSame({ text, column }: GrepMatch, first: Range | undefined): boolean {
   if (first === undefined) return false;
   return text.startsWith("…") || [...text.slice(0, first[0])].length + 1 === column;
 }
 
-/** Returns the pattern in JavaScript; undefined when it has no equivalent. */
+/** Returns the pattern as a JavaScript regular expression; undefined when there is no equivalent. */
 function expressionOf({ pattern, regex, case: letters, word }: Pattern): RegExp | undefined {
   const [, inline = "", rest = pattern] =
     regex === false ? [] : (/^\(\?([ims]+)\)(.*)$/su.exec(pattern) ?? []);

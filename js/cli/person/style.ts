@@ -1,4 +1,7 @@
-/** The form of output for a person: whether one reads it, colours, sizes, times, and harmless lines. */
+/**
+ * Decides how output looks for a person: colours, sizes, times and escaped lines, and whether a person reads
+ * it at all.
+ */
 import process from "node:process";
 import util from "node:util";
 import { UsageError, type ParsedCommandLine } from "../../schema/command-line.node.ts";
@@ -6,7 +9,7 @@ import { escapeControls } from "../../engine/escape.ts";
 
 type Format = Parameters<typeof util.styleText>[0];
 
-/** The meaning of a style. */
+/** A style, by its meaning. */
 export type Style =
   | "bad"
   | "badWord"
@@ -40,12 +43,12 @@ const STYLES: Readonly<Record<Style, Format>> = {
 
 const MODES = ["auto", "always", "never"] as const;
 
-/** When to use colour: `auto` checks the stream and the environment. */
+/** When colour is used. `auto`: as the stream and the environment say. */
 type ColourMode = (typeof MODES)[number];
 
 let mode: ColourMode = "auto";
 
-/** Sets the value of `--color`; it overrides the environment. @throws UsageError */
+/** Sets when colour is used, from the value of `--color`, which overrides the environment. @throws UsageError */
 function setColour(given: unknown): ColourMode {
   const found = MODES.find((one) => one === (given ?? "auto"));
   if (found === undefined) throw new UsageError(`--color must be auto, always or never, not '${given}'`);
@@ -54,8 +57,8 @@ function setColour(given: unknown): ColourMode {
 }
 
 /**
- * Returns true when a stream gets colour: NO_COLOR and FORCE_COLOR are obeyed, otherwise it must
- * be a terminal with colours.
+ * Returns true when output to a stream is coloured: as NO_COLOR and FORCE_COLOR say, or else if it is a
+ * terminal with colours.
  */
 export function colours(stream: NodeJS.WriteStream): boolean {
   if (mode !== "auto") return mode === "always";
@@ -65,28 +68,28 @@ export function colours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && term !== "dumb";
 }
 
-/** Returns the text in a style, when the stream has colour. */
+/** Returns the text in a style, if output to the stream is coloured; otherwise unchanged. */
 export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   if (!colours(stream) || text === "") return text;
-  // Newer releases of Node check the stream themselves, and would ignore --color always.
+  // Newer versions of Node check the stream themselves, which would override `--color always`.
   const paint = util.styleText as
     | ((format: Format, text: string, options: { readonly validateStream: boolean }) => string)
     | undefined;
-  // Node before 20.12 has no styleText.
+  // Node before 20.12 does not have styleText.
   return paint === undefined ? text : paint(STYLES[style], text, { validateStream: false });
 }
 
-/** How results are printed. */
+/** How a result is printed. */
 export interface Form {
-  /** Formatted for a person: columns, headings, highlighted matches. */
+  /** True to format the result for a person: in columns, with headings and highlighted matches. */
   readonly person: boolean;
-  /** Group the matches of a file below its name. */
+  /** True to print the name of a file once, above its matches. */
   readonly heading: boolean;
-  /** Send output longer than the screen to a pager. */
+  /** True to show output that is longer than the screen in a pager. */
   readonly pager: boolean;
 }
 
-/** Returns the form that a command line requests. @throws UsageError */
+/** Returns how a command line wants its result printed. @throws UsageError */
 export function formOf({ values }: ParsedCommandLine): Form {
   const colour = setColour(values["color"]);
   const terminal = process.stdout.isTTY === true;
@@ -100,10 +103,10 @@ export function formOf({ values }: ParsedCommandLine): Form {
 
 const UNITS = ["", "K", "M", "G", "T", "P"] as const;
 const KIB = 1024;
-/** The value below which a figure has one decimal. */
+/** A number below this value is shown with one decimal. */
 const PRECISE_BELOW = 10;
 
-/** Formats a number of bytes in at most four characters and a unit of 1024. */
+/** Returns a number of bytes as at most four characters and a unit (K, M and so on, in powers of 1024). */
 export function humanBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -116,7 +119,7 @@ export function humanBytes(bytes: number): string {
   return `${tenth < PRECISE_BELOW ? tenth.toFixed(1) : Math.ceil(value)}${UNITS[unit]}`;
 }
 
-/** Formats a time as `YYYY-MM-DD HH:MM` in this machine's time zone. */
+/** Returns a time as `YYYY-MM-DD HH:MM` in the time zone of this machine. */
 export function localTime(iso: string): string {
   const time = new Date(iso);
   const two = (figure: number): string => String(figure).padStart(2, "0");
@@ -124,7 +127,10 @@ export function localTime(iso: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** Escapes a line of a file, so that it cannot control the terminal or hide text; tabs stay. */
+/**
+ * Escapes control characters in a line of a file, so that it cannot control the terminal or hide text. Tabs
+ * are kept.
+ */
 export function harmless(line: string): string {
   return line.split("\t").map(escapeControls).join("\t");
 }

@@ -14,7 +14,7 @@ import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
 import { NOT_SHOWN } from "../../tools/render/link-target.ts";
 
-/** Returns the result for a person; undefined when the text for models serves as well. */
+/** Returns the result formatted for a person; undefined when the text for models is used. */
 export function personalText(
   { tool, args }: ToolCall,
   result: ToolResult,
@@ -49,10 +49,10 @@ export function personalText(
   }
 }
 
-/** Returns the number of lines of the rows in the text for models. */
+/** Returns the number of lines that the results take in the text for models. */
 const plainRows = (data: GrepData): number => linesOf(data).flat().length;
 
-/** Returns the rows, followed by the notes of the text for models after its own `count` rows. */
+/** Returns the rows, followed by the notes that the text for models has after its first `count` lines. */
 function withNotes(tool: string, rows: readonly string[], text: string, count: number): string {
   const notes = text.split("\n").slice(count);
   return [...rows, ...notes.map((note) => styled("faint", commandHint(note, tool)))].join("\n");
@@ -63,7 +63,10 @@ const TYPE_WIDTH = 5;
 const SIZE_WIDTH = 5;
 const TIME_WIDTH = "2000-01-01 00:00".length;
 
-/** A line for each entry: type, size, time and name; below the first level the name is a path. */
+/**
+ * Returns one line for each entry: type, size, time and name. Entries below the first level have a path
+ * instead of a name.
+ */
 function listLines(data: ListDirectoryData): readonly string[] {
   return data.entries.map((entry) => {
     const size = entry.type === "file" && entry.size !== undefined ? humanBytes(entry.size) : "-";
@@ -92,7 +95,7 @@ function nameOf({ path, type, target }: ListedEntry, directory: string): string 
   }
 }
 
-/** Formats paths with dimmed directories. */
+/** Returns the paths, with their directories in a dim colour. */
 function pathLines(paths: readonly string[]): readonly string[] {
   return paths.map((path) => {
     const shown = escapeControls(path);
@@ -101,7 +104,7 @@ function pathLines(paths: readonly string[]): readonly string[] {
   });
 }
 
-/** Returns the lines of the results. `heading`: a file's name is printed once, above its lines. */
+/** Returns the lines of the results. With `heading` the name of a file is printed once, above its lines. */
 function grepLines(data: GrepData, wanted: Pattern, heading: boolean): readonly string[] {
   if (data.files !== undefined) return data.files.map((path) => styled("path", escapeControls(path)));
   if (data.counts !== undefined)
@@ -129,12 +132,15 @@ function grepLines(data: GrepData, wanted: Pattern, heading: boolean): readonly 
   return lines;
 }
 
-/** Returns true when context lines were requested: then gaps are marked. */
+/** Returns true when the matches have context lines, so that gaps between them are marked. */
 function hasContext({ matches = [] }: GrepData): boolean {
   return matches.some(({ before, after }) => before !== undefined || after !== undefined);
 }
 
-/** Returns a line with highlighted matches. `offset` is its start in the lines of its result. */
+/**
+ * Returns a line with its matches highlighted. `offset` is where the line begins in the joined lines of its
+ * result.
+ */
 function highlighted(text: string, offset: number, ranges: readonly Range[]): string {
   let shown = "";
   let at = 0;
@@ -147,7 +153,7 @@ function highlighted(text: string, offset: number, ranges: readonly Range[]): st
   return shown + harmless(text.slice(at));
 }
 
-/** The arguments that made the page. */
+/** The arguments with which the page was read. */
 interface PageArgs {
   readonly path: string;
   readonly max_lines?: number;
@@ -156,7 +162,7 @@ interface PageArgs {
   readonly force_text?: boolean;
 }
 
-/** Returns the page with line numbers in colour; its last line names the command that continues. */
+/** Returns a page with coloured line numbers. If more follows, its last line is a command line that prints it. */
 function pageText(result: ToolResult, args: PageArgs, root: unknown): string {
   const lines = result.text.split("\n");
   const { truncated, long_lines: long = 0 } = result.data as {
@@ -175,11 +181,14 @@ function pageText(result: ToolResult, args: PageArgs, root: unknown): string {
     .join("\n");
 }
 
-/** The tool's note that names the argument of the next page. */
+/** Matches the note of the tool that names the argument for the next page. */
 const ONWARD =
   /(?:continue(?: inside it)? with|see the rest with(?: max_line_chars=0 or)?) (start_line|start_byte)=(\d+)/u;
 
-/** Returns a note of the tool with the command that prints the next page in the same way. */
+/**
+ * Returns a note of the tool in which the argument is replaced by a command line that prints the next page
+ * with the same options.
+ */
 function onward(note: string, args: PageArgs, root: unknown): string {
   const option = (name: string, given: unknown): readonly string[] =>
     given === undefined ? [] : [`--${name}`, quoted(String(given))];
@@ -197,7 +206,7 @@ function onward(note: string, args: PageArgs, root: unknown): string {
   return next === note ? commandHint(note, "read_file") : next;
 }
 
-/** Returns a word as a shell takes it. */
+/** Returns a word quoted for a shell, if it needs quotes. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

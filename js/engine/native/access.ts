@@ -1,8 +1,11 @@
-/** The path rules of a policy: denied globs and protected names over real paths. */
+/**
+ * The path rules of a policy, which match absolute paths without links: denied globs, protected places and
+ * secrets.
+ */
 import { fromEngine } from "../errors.ts";
 import { PATH_FLAGS } from "../generated/records.ts";
 
-/** The input of compiled rules. All paths are absolute and resolved. */
+/** The rules to compile. All paths are absolute and contain no links. */
 export interface RulesOptions {
   /** The base directory of relative globs. */
   readonly cwd: string;
@@ -10,47 +13,59 @@ export interface RulesOptions {
   readonly roots: readonly string[];
   readonly deny: readonly string[];
   /**
-   * True when files that other programs obey are protected: git's hooks, configuration of agents,
-   * editors and shells.
+   * True when files that other programs execute or obey are protected: git's hooks, and configuration of
+   * agents, editors and shells.
    */
   readonly protect: boolean;
-  /** True when the content of secrets is unreadable. */
+  /** True when the content of secrets, such as private keys, must not be read. */
   readonly secrets: boolean;
-  /** The host's changes to places: a word of the table, a space and a pattern each. */
+  /**
+   * The host's changes to the table of places. Each is a word of the table (its decision), a space and a
+   * pattern.
+   */
   readonly places?: readonly string[] | undefined;
 }
 
-/** The rules that apply to a path. */
+/** The rules that apply to one path, as flags. */
 export interface PathVerdict {
   /** True when a deny glob matches the path or a directory above it. */
   readonly denied: boolean;
-  /** True for a protected place and everything below it: not writable. */
+  /** True for a protected place and everything below it: it must not be written. */
   readonly protected: boolean;
-  /** True when it must not be moved, replaced or deleted as a whole either. */
+  /** True when, in addition, the path must not be moved, replaced or deleted as a whole. */
   readonly guarded: boolean;
-  /** True when its content must not be read, nor moved to a readable path. */
+  /** True for a secret: its content must not be read, nor moved to a path at which it could be read. */
   readonly secret: boolean;
-  /** True when a protected place is below it, so that it must not be moved or deleted. */
+  /** True when a protected place lies below the path, so that the path must not be moved or deleted. */
   readonly holds: boolean;
-  /** True when a write requires an approval. */
+  /** True when writing the path requires an approval. */
   readonly asks: boolean;
-  /** True when it is part of a git repository, if a directory above it has the other marks of one. */
+  /**
+   * True for a name that belongs to a git repository if a directory above it contains the other files of one,
+   * such as `HEAD`, `objects` or `refs`.
+   */
   readonly part: boolean;
-  /** True when the host allows reading its content, whatever it contains. */
+  /** True when the host allows reading the content even if it looks like a secret. */
   readonly opened: boolean;
-  /** The number of the row that protects it or requires an approval; undefined for none. */
+  /**
+   * The index, from 0, of the place that makes the path protected or requires an approval; undefined when
+   * none does.
+   */
   readonly row: number | undefined;
-  /** The number of the row that makes it a secret. */
+  /** The index, from 0, of the place that makes the path a secret; undefined when none does. */
   readonly secretRow: number | undefined;
 }
 
 /** Compiled rules. */
 interface AccessRules {
-  /** Returns the verdict on an absolute resolved path. */
+  /**
+   * Returns which rules apply to an absolute path without links: denied, protected, secret and so on. Whether
+   * a call is allowed is decided elsewhere.
+   */
   check(path: string): PathVerdict;
   /**
-   * Returns which names of a directory, itself not denied, are denied: 1 or 0 each, in one native
-   * call.
+   * Returns for each name of a directory whether the path is denied: 1 or 0, in the order of `names`. The
+   * directory itself must not be denied. All names take one native call.
    */
   deniedNames(directory: string, names: readonly string[]): Uint8Array;
 }
@@ -60,7 +75,7 @@ interface RawRules {
   deniedNames(directory: string, names: string): Uint8Array;
 }
 
-/** The exports of both bindings for this area. */
+/** What the native and the WebAssembly binding export for path rules. */
 export interface AccessBinding {
   readonly AccessRules: new (
     cwd: string,
@@ -74,23 +89,23 @@ export interface AccessBinding {
   holdsSecretContent(head: Uint8Array): boolean;
 }
 
-/** The functions of this area. */
+/** The functions of the engine for path rules. */
 export interface AccessEngine {
   /** Compiles rules. @throws INVALID_GLOB, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   compileRules(options: RulesOptions): AccessRules;
   /**
-   * Returns the table of places: decision, pattern and reason of a row on each line, separated by
+   * Returns the built-in table of places: one line for each, with decision, pattern and reason, separated by
    * tabs.
    */
   placeTable(): string;
   /**
-   * Returns true when a file that begins with these bytes contains a private key or the key of a
-   * service account.
+   * Returns true when a file that begins with these bytes contains a private key or the key of a service
+   * account. Only the first 64 KiB are examined.
    */
   holdsSecretContent(head: Uint8Array): boolean;
 }
 
-/** One shared object per combination of flags, to save allocations. */
+/** The verdicts by their flags: equal ones share an object, to save allocations. */
 const VERDICTS = new Map<number, PathVerdict>();
 
 /** The number of bytes at the beginning of a file that decide whether it is a secret. */
@@ -99,7 +114,7 @@ const SECRET_DETECTION_BYTES = 64 << 10;
 function verdictOf(flags: number): PathVerdict {
   const known = VERDICTS.get(flags);
   if (known !== undefined) return known;
-  // Row numbers are stored plus one; 0 means none.
+  // The index of a place is stored plus one, so that 0 means none.
   const row = (shift: number): number | undefined => {
     const number = (flags >>> shift) & 0xfff;
     return number === 0 ? undefined : number - 1;
@@ -120,16 +135,13 @@ function verdictOf(flags: number): PathVerdict {
   return verdict;
 }
 
-/**
- * The maximum number of cached verdicts, and the maximum path length in UTF-16 units: a few
- * hundred KiB.
- */
+/** The maximum number of cached verdicts. When it is reached, the cache is emptied. */
 const MAX_CACHED_VERDICTS = 1024;
 const MAX_CACHED_PATH_LENGTH = 256;
 
 /**
- * Caches verdicts. A call checks the same path several times, and so do later calls; rules never
- * change.
+ * Adds a cache to `check`. A call checks the same path several times, as later calls do, and compiled rules
+ * never change. Of paths longer than `MAX_CACHED_PATH_LENGTH` UTF-16 units only the last one is remembered.
  */
 function cached(check: (path: string) => PathVerdict): (path: string) => PathVerdict {
   const known = new Map<string, PathVerdict>();
@@ -149,7 +161,7 @@ function cached(check: (path: string) => PathVerdict): (path: string) => PathVer
   };
 }
 
-/** Wraps a binding. */
+/** Returns the functions of the engine for path rules, which call the given binding. */
 export function accessEngine(binding: AccessBinding): AccessEngine {
   return {
     compileRules({ cwd, roots, deny, protect, secrets, places = [] }) {

@@ -1,4 +1,4 @@
-/** Searches of a tree on disk, by the native engine: on other threads, in parallel, cancellable. */
+/** Searches of a tree on disk, by the native engine: on threads of its own, in parallel and cancellable. */
 import { cancellable, translated, Yielder } from "../yielder.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
@@ -26,9 +26,9 @@ export interface TreeSearch {
     query: SearchQuery & Counting & { readonly signal?: AbortSignal | undefined },
   ): Promise<SearchResult>;
   find(path: string, query: FindQuery & { readonly signal?: AbortSignal | undefined }): Promise<FindResult>;
-  /** Builds the index of a directory now. */
+  /** Builds the index of a directory, and returns its status when it is complete. */
   warm(path: string, respectIgnore: boolean, signal?: AbortSignal | undefined): Promise<IndexStatus>;
-  /** Frees all indexes. */
+  /** Frees the memory of all indexes. */
   dispose(): void;
   indexStatus(path: string): Promise<IndexStatus | undefined>;
   /** Fuzzy path search: finds files by some of the letters of their paths. */
@@ -38,7 +38,7 @@ export interface TreeSearch {
   ): Promise<FuzzyResult>;
 }
 
-/** Wraps a native root set, given its engine's class of cancel tokens. */
+/** Wraps the roots of the native engine. `Cancel` is the class of that engine's cancel tokens. */
 export function treeSearch(roots: NativeRoots, Cancel: new () => CancelToken): TreeSearch {
   return {
     async grep(path, { signal, onCounts, ...query }) {
@@ -80,10 +80,13 @@ export function treeSearch(roots: NativeRoots, Cancel: new () => CancelToken): T
   };
 }
 
-/** Milliseconds between two reports of what a search counted. */
+/** The time between two progress reports of a search, in milliseconds. */
 const COUNTS_MS = 100;
 
-/** Reports what the search with a token counted, until it ends. */
+/**
+ * Calls `onCounts` with the counts of a running search until it ends, and returns its result. The counts are
+ * read from the cancel token of the search.
+ */
 async function counting<T>(
   token: CancelToken | undefined,
   onCounts: Counting["onCounts"],
@@ -105,14 +108,17 @@ function toStatus(packed: Packed): IndexStatus {
   return Object.freeze(decodeIndexStatus(unpack(packed)));
 }
 
-/** Converts a search's options to the engine's form. */
+/** Converts the options of a search of contents to those of the engine. */
 function grepOptions(query: SearchQuery): Record<string, unknown> {
   const { cursor, fileTypes, ...rest } = query;
   const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
   return { ...rest, types: fileTypeGlobs(fileTypes), fromPath: from?.path, fromLine: from?.number };
 }
 
-/** Decodes the result of `grep` in `crates/fs/src/search`, in slices that let other tasks run. @throws CANCELLED */
+/**
+ * Decodes the packed result of `grep` in `crates/fs/src/search`, and lets other tasks run in between. @throws
+ * CANCELLED
+ */
 async function readSlices(
   packed: readonly PackedBatch[],
   query: SearchQuery,
@@ -124,7 +130,10 @@ async function readSlices(
   return { ...result, ...found };
 }
 
-/** Decodes the result of `grep` in `crates/fs/src/search`. */
+/**
+ * Decodes the packed result of `grep` in `crates/fs/src/search`; the matches only when they are first
+ * accessed.
+ */
 function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
   const { shape, result } = readHead(packed[0] as Packed, query);
   // A million hits take longer to decode than to find, so they are decoded on first access.
@@ -162,7 +171,7 @@ function readHead(
   return { shape, result };
 }
 
-/** The hits decoded so far. */
+/** The matches and counts that have been decoded so far. */
 interface DecodedHits {
   readonly matches: SearchMatch[];
   readonly counts: FileCount[];
@@ -174,10 +183,13 @@ interface HitShape {
   readonly attributed: boolean;
 }
 
-/** The number of lines, or files, decoded before other tasks may run on the event loop. */
+/** The number of lines, or of files, that are decoded before other tasks may run. */
 const LINES_PER_SLICE = 500;
 
-/** Decodes the hits, and yields after every {@link LINES_PER_SLICE}. The last file may have fewer hits than were counted. */
+/**
+ * Decodes the matches into `found`, and yields after every {@link LINES_PER_SLICE}. The last file may have
+ * fewer matches than its count says, because a limit ended the list.
+ */
 function* hitsOf(batches: readonly PackedBatch[], shape: HitShape, found: DecodedHits): Generator<void> {
   const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   for (const { nums, text } of batches) {
@@ -210,7 +222,10 @@ function* fullHitsOf(batch: Packed, shape: HitShape, found: DecodedHits): Genera
   }
 }
 
-/** Decodes a batch of hits without context, field by field, since there may be a million of them. */
+/**
+ * Decodes a batch of matches without context lines. It reads the numbers directly instead of using an
+ * `Unpacker`, because there may be a million matches.
+ */
 function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<void> {
   const { matches, counts } = found;
   let at = 0;
@@ -244,11 +259,14 @@ function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<voi
 
 const DAY_MS = 86_400_000;
 
-/** Converts a search for names to the engine's form, with the time from which changes are recent. */
+/**
+ * Converts the options of a search for names to those of the engine. `recentFrom` is the time, in
+ * milliseconds since 1970, from which a change counts as recent.
+ */
 function findOptions(query: FindQuery): { options: Record<string, unknown>; recentFrom: number } {
   const { cursor, caseSensitive, recencyMs, ...rest } = query;
   const after = cursor === undefined ? undefined : decodeCursor("find", cursor);
-  // All pages of one search must use the same time.
+  // The time comes from the cursor, so that all pages of a search use the same one.
   const recentFrom = after?.since ?? Math.max(0, Date.now() - (recencyMs ?? DAY_MS));
   const time = after === undefined || after.number < 0 ? undefined : after.number;
   const options = { ...rest, globCase: caseSensitive, recentFrom, afterPath: after?.path, afterTime: time };
@@ -259,7 +277,7 @@ function findOptions(query: FindQuery): { options: Record<string, unknown>; rece
 function readFind(packed: Packed, recentFrom: number): FindResult {
   const from = unpack(packed);
   const { lastTime, ...totals } = decodeFindHead(from);
-  // Tens of thousands of paths are decoded on first access.
+  // Paths are decoded on first access, because there may be tens of thousands.
   let found: readonly string[] | undefined;
   const all = (): readonly string[] => {
     found ??= readLines(from);

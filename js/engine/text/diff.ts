@@ -1,8 +1,8 @@
 /**
  * Line diffs: the unified text, and its hunks as data.
  *
- * The engine works on bytes. Text is accepted as well and costs one conversion; two `Uint8Array`s
- * are passed without a copy.
+ * The engine works on bytes. Text is accepted, too, and is encoded first; two `Uint8Array`s are passed
+ * without a copy.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../yielder.ts";
@@ -30,13 +30,16 @@ export interface DiffOptions {
    * `raw`: line endings are unchanged, so that the patch is exact.
    */
   readonly lineEnds?: "shown" | "raw" | undefined;
-  /** Limits for display, in code points of a line and bytes of the text. Default: none. */
+  /**
+   * Truncates lines to `line` code points, and the text to `bytes` bytes, for display: a truncated diff
+   * cannot be applied. Default: no limits.
+   */
   readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
 }
 
 export type { Algorithm as DiffAlgorithm } from "../generated/records.ts";
 
-/** One hunk. Lines are 1-based; an empty side names the line before it. */
+/** One hunk. Lines count from 1. A side without lines has the number of the line before it. */
 export interface DiffHunk {
   readonly oldStart: number;
   readonly oldLines: number;
@@ -78,12 +81,15 @@ export interface DiffPart {
   readonly text: string;
 }
 
-/** The exports of both bindings for this area. */
+/** What the native and the WebAssembly binding export for comparing texts. */
 export interface DiffBinding {
   diffParts(before: string, after: string, chars: boolean): Packed;
-  /** Returns the text; `totals` receives truncated (0 or 1), lines added and lines removed. */
+  /**
+   * Returns the text of the diff, and stores in `totals`: truncated (0 or 1), the added lines, the removed
+   * lines.
+   */
   diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, ...rest: BindingArguments): string;
-  /** On another thread; only in bindings with threads. */
+  /** Like `diff`, on another thread; exists only in bindings with threads. */
   diffAsync?(
     before: Uint8Array,
     after: Uint8Array,
@@ -94,20 +100,23 @@ export interface DiffBinding {
 /** Text, or the bytes of text in UTF-8. */
 export type TextOrBytes = string | Uint8Array;
 
-/** The functions of this area. */
+/** The functions of the engine for comparing texts. */
 export interface DiffEngine {
   /** Compares two texts, line by line. */
   diff(before: TextOrBytes, after: TextOrBytes, options?: DiffOptions): DiffResult;
-  /** The same on another thread, where threads exist: for large inputs. */
+  /**
+   * Like {@link DiffEngine.diff}, but on another thread where threads exist, so that large inputs do not
+   * block the caller.
+   */
   diffAsync(before: Uint8Array, after: Uint8Array, options?: DiffOptions & Signalled): Promise<DiffResult>;
-  /** Compares two texts within their lines, word by word or character by character: for display. */
+  /** Compares two texts word by word or character by character, for display. */
   diffParts(before: string, after: string, unit?: "words" | "chars"): readonly DiffPart[];
 }
 
 const PART_FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
 const MAX = 0xffff_ffff;
 
-/** Wraps a binding. */
+/** Returns the functions of the engine for comparing texts, which call the given binding. */
 export function diffEngine(binding: DiffBinding): DiffEngine {
   const totals = new Uint32Array(3);
   const compare = (before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult => {
@@ -212,15 +221,15 @@ function count(argument: string, value: number): number {
 }
 
 /**
- * Reads a diff from a packed result that contains more, as `append` of
- * `crates/core/src/diff/pack.rs` wrote it.
+ * Reads a diff that is part of a packed result, in the form that `append` of `crates/core/src/diff/pack.rs`
+ * writes.
  */
 export function readDiff(from: Unpacker): DiffResult {
   const [truncated, added, removed] = [from.flag(), from.num(), from.num()];
   return new UnifiedDiff(from.str(), truncated, added, removed);
 }
 
-/** A class, because a getter per object costs as much as a tenth of a small diff. */
+/** A class, because an object literal with a getter for each diff would cost a tenth of a small diff. */
 class UnifiedDiff implements DiffResult {
   readonly identical: boolean;
   readonly text: string;
@@ -252,8 +261,8 @@ class UnifiedDiff implements DiffResult {
 const HUNK = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;
 
 /**
- * Parses the hunks of a text that the engine printed: no line of a hunk begins with `@`, nor with
- * the `[` of a truncation note.
+ * Parses the hunks of a diff that the engine printed. A hunk ends at a line that begins with `@`, or with `[`
+ * as a truncation note does, because lines of a hunk begin with a marker.
  */
 function hunksOf(text: string): readonly DiffHunk[] {
   const heads = [...text.matchAll(HUNK)];

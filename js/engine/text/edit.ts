@@ -1,8 +1,9 @@
 /**
- * Edits: replacing text in a file, exactly or not at all.
+ * Edits: replace text in a file, only where it is found as requested.
  *
- * A refusal is a value, not an exception: it names the edit, the reason, and candidates for the
- * intended text. All edits are applied, each on the result of those before, or none.
+ * An edit that cannot be applied is returned as a value, not thrown: it names the edit, the reason, and lines
+ * that may have been meant. Each edit is applied to the result of those before it. If one fails, none is
+ * applied.
  */
 import { type DiffResult, readDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
@@ -16,12 +17,12 @@ export interface EditInput {
   /** The text to replace; not empty. Line endings may be LF or CRLF, independent of the file. */
   readonly oldText?: string | undefined;
   /**
-   * Instead of a text: the first line to replace, by number and anchor (`120#k3x9q1`, see
-   * `anchors` of a page; a seventh character is ignored). A line that has moved is found again, or
-   * the edit is refused.
+   * The first line to replace, instead of an old text: its number and anchor, such as `120#k3x9q1` (see
+   * `anchors` of a page; a seventh character is ignored). A line that has moved is found by its anchor; if it
+   * is gone, the edit is refused.
    */
   readonly from?: string | undefined;
-  /** The last line to replace. Default: `from` alone. */
+  /** The last line to replace, in the same form. Default: only the line `from`. */
   readonly to?: string | undefined;
   /**
    * True when the file is known to be unchanged since the anchors were read: then the number
@@ -45,36 +46,42 @@ export type { Tier as MatchMode } from "../generated/records.ts";
 /** How edits are applied. */
 export interface EditOptions {
   /**
-   * The loosest allowed way of matching. `exact`: the bytes, with line endings normalised.
-   * `whitespace` (default): ignores indentation, trailing whitespace and empty lines at the edges.
-   * `fuzzy`: also ignores small differences of wording.
+   * The least strict way of matching that is allowed. `exact`: the bytes must be equal, except for line
+   * endings. `whitespace` (default): differences of indentation, of white space at line ends, and of empty
+   * lines at the edges are ignored, too. `fuzzy`: small differences of wording are ignored, too.
    */
   readonly match?: Tier | undefined;
   /**
-   * The minimum share (0 to 1) of a fuzzy old text that must match. It only raises the engine's
-   * own minimum.
+   * The minimum share (0 to 1) of the old text that must match with `fuzzy`. A value below the engine's own
+   * minimum has no effect.
    */
   readonly threshold?: number | undefined;
-  /** The behaviour for an edit with several matches. Default `error`. */
+  /**
+   * What happens when an old text occurs several times: `error` refuses the edit, `first` replaces the first
+   * occurrence. Default `error`.
+   */
   readonly onMultiple?: "error" | "first" | undefined;
-  /** The path for messages and for the diff. Default `file`. */
+  /** The path of the file, for error messages and the diff. Default `file`. */
   readonly path?: string | undefined;
   /**
-   * The encoding of the bytes. Default `utf-8`. In another encoding only the edited bytes change,
-   * whatever the rest of the file contains.
+   * The encoding of the bytes. Default `utf-8`. In any encoding the bytes outside the edited places are kept,
+   * even invalid ones.
    */
   readonly encoding?: string | undefined;
-  /** Limits of the diff for display, in code points of a line and bytes of the text. Default: none. */
+  /**
+   * Truncates the diff for display: lines to `line` code points, and the text to `bytes` bytes. Default:
+   * none.
+   */
   readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
 }
 
 /** The result of one edit. Lines are 1-based, of the text the edit was applied to. */
 export interface AppliedEdit extends Applied {
-  /** Position in the list, from 0. */
+  /** The index of the edit in the list, from 0. */
   readonly index: number;
 }
 
-/** The result of a successful plan, apart from the new content. */
+/** The result of successful edits, except the new content. */
 export interface PlanFacts {
   readonly ok: true;
   /** The number of replacements of all edits together. */
@@ -83,7 +90,10 @@ export interface PlanFacts {
   readonly diff: DiffResult;
 }
 
-/** A refusal: MATCH_NOT_FOUND, MATCH_NOT_UNIQUE, MATCH_COUNT_MISMATCH, NO_CHANGE or INVALID_ARGUMENT. */
+/**
+ * The result when an edit cannot be applied, with the code MATCH_NOT_FOUND, MATCH_NOT_UNIQUE,
+ * MATCH_COUNT_MISMATCH, NO_CHANGE or INVALID_ARGUMENT.
+ */
 export interface PlanRefusal {
   readonly ok: false;
   /** `details.edit_index` is the index of the edit, from 0. */
@@ -96,36 +106,36 @@ export type TextPlan = (PlanFacts & { readonly text: string }) | PlanRefusal;
 export type BytesPlan =
   | (PlanFacts & {
       readonly bytes: Uint8Array;
-      /** A promise of the `sha256:` of the bytes, when requested and threads exist. */
+      /** The `sha256:` of the new bytes, when it was requested and threads exist. */
       readonly hash?: Promise<string>;
     })
   | PlanRefusal;
 
 interface PackedPlan extends Packed {
   readonly bytes: Uint8Array;
-  /** The state from which `sha256From` continues. */
+  /** The state of the hash of the unchanged beginning, from which `sha256From` continues. */
   readonly hashing?: object | null;
 }
 
-/** The exports of both bindings for this area. */
+/** What the native and the WebAssembly binding export for edits. */
 export interface EditBinding {
   planEdits(text: Uint8Array, call: string): PackedPlan;
-  /** On another thread; only in bindings with threads. */
+  /** Like `planEdits`, on another thread; exists only in bindings with threads. */
   planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
-  /** The same, while the hash of the new content is started on its unchanged beginning. */
+  /** Like `planEditsAsync`, and begins to hash the new content with the part before the first edit. */
   planEditsHashed?(text: Uint8Array, call: string): Promise<PackedPlan>;
   sha256From?(bytes: Uint8Array, hashing: object): Promise<string>;
 }
 
-/** The functions of this area. */
+/** The functions of the engine for edits. */
 export interface EditEngine {
   /** Applies edits to a text. */
   planEdits(text: string, edits: readonly EditInput[], options?: EditOptions): TextPlan;
-  /** Applies edits to the bytes of a text; only the edited bytes change. */
+  /** Applies edits to the bytes of a text. All other bytes stay as they are. */
   planEditsBytes(bytes: Uint8Array, edits: readonly EditInput[], options?: EditOptions): BytesPlan;
   /**
-   * The same on another thread, where threads exist: for large files. With `hash` the new bytes
-   * are hashed too, starting while they are planned.
+   * Like {@link EditEngine.planEditsBytes}, but on another thread where threads exist, so that large files do
+   * not block the caller. With `hash` the new bytes are hashed, too, beginning while the edits are applied.
    */
   planEditsBytesAsync(
     bytes: Uint8Array,
@@ -136,7 +146,7 @@ export interface EditEngine {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Wraps a binding. */
+/** Returns the functions of the engine for edits, which call the given binding. */
 export function editEngine(binding: EditBinding): EditEngine {
   const planEditsBytes: EditEngine["planEditsBytes"] = (bytes, edits, options = {}) => {
     try {
@@ -170,7 +180,7 @@ export function editEngine(binding: EditBinding): EditEngine {
         const plan = binding.planEditsAsync(bytes, toCall(edits, options), options.signal);
         return toPlan(await untilAborted(options.signal, plan));
       } catch (error) {
-        // A cancelled call is no refusal of its edits.
+        // A cancelled call is thrown as an error and not returned as a refused edit.
         if (options.signal?.aborted) throw error;
         return refused(error);
       }
@@ -205,7 +215,7 @@ function toCall(edits: readonly EditInput[], options: EditOptions): string {
   });
 }
 
-/** Decodes the result of `plan_packed` in `crates/core/src/edit/pack.rs`. */
+/** Decodes the packed result of `plan_packed` in `crates/core/src/edit/pack.rs`. */
 function toPlan(packed: PackedPlan): BytesPlan {
   const { bytes } = packed;
   const from = unpack(packed);

@@ -1,8 +1,8 @@
 /**
  * Patches and merges.
  *
- * A patch is accepted in any form that people and models write: unified diffs, git's extended
- * form, the `*** Begin Patch` envelope. It is applied to all of its files or to none.
+ * Accepts every form of patch that people and models write: unified diffs, git's extended form, and
+ * `*** Begin Patch`. A patch is applied to all of its files or, if one fails, to none.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../yielder.ts";
@@ -14,14 +14,14 @@ export type PatchOperation = "update" | "create" | "delete" | "rename" | "copy";
 
 /** One hunk of a patch, as it was parsed. */
 export interface PatchHunk {
-  /** First line before (1-based); null when the header has no numbers. */
+  /** The first line of the old file, from 1; null when the header has no numbers. */
   readonly oldStart: number | null;
   readonly oldLines: number;
   readonly newStart: number | null;
   readonly newLines: number;
-  /** Lines that must precede the hunk, outermost first. */
+  /** Lines, each of which must come before the hunk in the file, the outermost first. */
   readonly anchors: readonly string[];
-  /** True when the hunk ends at the end of the file. */
+  /** True when the hunk must end at the end of the file. */
   readonly atEnd: boolean;
   /** The line of the patch (1-based) at which the hunk begins. */
   readonly line: number;
@@ -33,7 +33,7 @@ export interface PatchHunk {
 export interface PatchFile {
   /** The old name; null for a new file. */
   readonly oldPath: string | null;
-  /** The new name; null for a deleted file. Both are null when the patch names none. */
+  /** The new name; null for a deleted file. Both names are null when the patch contains none. */
   readonly newPath: string | null;
   readonly operation: PatchOperation;
   /** git's new mode, such as `0o100644`; null when the patch has none. */
@@ -51,20 +51,20 @@ export interface ParsedPatch {
   readonly files: readonly PatchFile[];
   /** Every path the patch reads or writes, once. */
   readonly paths: readonly string[];
-  /** Defects that were repaired. */
+  /** Sentences about defects of the patch that were repaired. */
   readonly warnings: readonly string[];
 }
 
 /** How a patch is read. */
 export interface ParseOptions {
   /**
-   * The number of leading directories to remove from names; default: `a/` and `b/` where both have
-   * them.
+   * The number of leading directories to remove from every name. Default: `a/` and `b/` are removed where
+   * both names have them.
    */
   readonly strip?: number | undefined;
-  /** The file of a single-file patch, whatever name it contains. */
+  /** The name of the only file of the patch, instead of the names in it. */
   readonly path?: string | undefined;
-  /** Parse it as the patch that undoes it. */
+  /** Parse the patch with both sides exchanged, so that applying it undoes it. Default false. */
   readonly reverse?: boolean | undefined;
 }
 
@@ -75,15 +75,15 @@ export interface ApplyOptions extends ParseOptions {
    * With 0 only line endings and trailing whitespace may differ.
    */
   readonly fuzz?: number | undefined;
-  /** Alternative names of files in the patch, mapped to the name to use. */
+  /** Other names for files of the patch: a name in the patch → the name to use. */
   readonly same?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The location of an applied hunk. */
 export interface PlacedHunk {
-  /** The first line (1-based) it replaced. */
+  /** The first line that the hunk replaced, from 1. */
   readonly line: number;
-  /** The distance in lines from the location in its header. */
+  /** The distance in lines from the line that its header names; negative when it is further up. */
   readonly offset: number;
   readonly how: "exact" | "whitespace" | "fuzzy" | "fuzz";
 }
@@ -100,26 +100,26 @@ export interface PatchedFile {
   readonly bytes: Uint8Array | null;
   readonly added: number;
   readonly removed: number;
-  /** The largest offset of its hunks. */
+  /** The largest distance, in lines, of a hunk from the line that its header names. */
   readonly offset: number;
   readonly hunks: readonly PlacedHunk[];
 }
 
-/** Contents by path. */
+/** Contents of files by their paths. */
 export type FileContents =
   | Readonly<Record<string, string | Uint8Array>>
   | ReadonlyMap<string, string | Uint8Array>;
 
 /** How texts are merged. */
 export interface MergeOptions {
-  /** git's marker styles. Default `merge`. */
+  /** The form of conflict markers, as in git. Default `merge`. */
   readonly style?: "merge" | "diff3" | "zdiff3" | undefined;
   /**
-   * Merge changes of neighbouring lines from both sides instead of reporting a conflict. Default
+   * Merge changes of adjacent lines that different sides made, instead of reporting a conflict. Default
    * false.
    */
   readonly adjacent?: boolean | undefined;
-  /** Names after the markers. */
+  /** The names that follow the conflict markers. */
   readonly labels?: { readonly ours?: string; readonly base?: string; readonly theirs?: string } | undefined;
 }
 
@@ -129,7 +129,7 @@ export interface LineRange {
   readonly end: number;
 }
 
-/** Lines that both sides changed differently. */
+/** A conflict: lines that both sides changed in different ways. */
 export interface MergeConflict {
   readonly base: LineRange;
   readonly ours: LineRange;
@@ -141,7 +141,7 @@ export interface MergeConflict {
 /** A merged text. */
 export interface MergeResult {
   readonly bytes: Uint8Array;
-  /** The same as text. */
+  /** The merged bytes as text. */
   readonly text: string;
   readonly conflicts: readonly MergeConflict[];
 }
@@ -151,11 +151,11 @@ interface PackedPatch {
   readonly contents: readonly Uint8Array[];
 }
 
-/** The exports of both bindings for this area. */
+/** What the native and the WebAssembly binding export for patches and merges. */
 export interface PatchBinding {
   parsePatch(text: string, call: string): string;
   applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
-  /** On another thread; only in bindings with threads. */
+  /** Like `applyPatch`, on another thread; exists only in bindings with threads. */
   applyPatchAsync?(
     names: string[],
     contents: (Uint8Array | null)[],
@@ -172,19 +172,25 @@ export interface PatchBinding {
   ): Packed & { readonly bytes: Uint8Array };
 }
 
-/** The functions of this area. */
+/** The functions of the engine for patches and merges. */
 export interface PatchEngine {
   /** Parses a patch. @throws FilewrightError PATCH_FAILED where there is none */
   parsePatch(patch: string, options?: ParseOptions): ParsedPatch;
-  /** Computes the result of a patch. @throws FilewrightError PATCH_FAILED, and nothing is applied */
+  /**
+   * Computes the new contents of the files of a patch; nothing is written. @throws FilewrightError
+   * PATCH_FAILED when a hunk cannot be applied
+   */
   applyPatch(files: FileContents, patch: string, options?: ApplyOptions): readonly PatchedFile[];
-  /** The same on another thread, where threads exist: for large files. */
+  /**
+   * Like {@link PatchEngine.applyPatch}, but on another thread where threads exist, so that large files do
+   * not block the caller.
+   */
   applyPatchAsync(
     files: FileContents,
     patch: string,
     options?: ApplyOptions & Signalled,
   ): Promise<readonly PatchedFile[]>;
-  /** Merges the changes of two sides to one text. */
+  /** Merges two changed versions of a text, given their common origin. */
   merge3(
     base: string | Uint8Array,
     ours: string | Uint8Array,
@@ -197,7 +203,7 @@ const STYLES: Readonly<Record<string, number>> = { merge: 0, diff3: 1, zdiff3: 2
 const ADJACENT = 4;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Wraps a binding. */
+/** Returns the functions of the engine for patches and merges, which call the given binding. */
 export function patchEngine(binding: PatchBinding): PatchEngine {
   return {
     parsePatch(patch, options = {}) {
@@ -251,7 +257,7 @@ function taken(files: FileContents): [names: string[], contents: Uint8Array[]] {
   return [entries.map(([name]) => name), entries.map(([, content]) => toUtf8(content))];
 }
 
-/** Decodes the result of `apply_packed` in `crates/core/src/patch/pack.rs`. */
+/** Decodes the packed result of `apply_packed` in `crates/core/src/patch/pack.rs`. */
 function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
   return files.map((file, index) => ({
@@ -260,7 +266,7 @@ function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   }));
 }
 
-/** Decodes the result of `merge3_packed` in `crates/core/src/merge3`. */
+/** Decodes the packed result of `merge3_packed` in `crates/core/src/merge3`. */
 function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
   const { bytes } = packed;
   const from = unpack(packed);

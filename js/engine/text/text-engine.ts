@@ -1,17 +1,17 @@
 /**
- * The part of the engine that compares and changes texts in memory: the whole of the small
- * WebAssembly module, and a part of every other engine.
+ * The part of the engine that compares and changes texts in memory. The small WebAssembly module contains
+ * nothing else; every other engine contains it, too.
  */
 import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
 import { type PatchBinding, type PatchEngine, patchEngine } from "./patch.ts";
 
-/** The exports of a binding for it. */
+/** The exports of a binding that this part needs. */
 export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
   sha256(bytes: Uint8Array): string;
-  /** On another thread; only in bindings with threads. */
+  /** Like `sha256`, on another thread; exists only in bindings with threads. */
   sha256Async?(bytes: Uint8Array): Promise<string>;
-  /** Concatenates in memory of the binding; without it JavaScript concatenates. */
+  /** Concatenates in memory that the binding allocates. Without it, JavaScript concatenates. */
   concat?(a: Uint8Array, b: Uint8Array): Uint8Array;
 }
 
@@ -23,21 +23,27 @@ export interface EngineInfo {
   readonly reason?: string;
 }
 
-/** Diffs, edits, patches and merges. Pure: bytes and text in, values out. */
+/**
+ * Diffs, edits, patches and merges. They are pure: they compute values from bytes and text, and access no
+ * file.
+ */
 export interface TextEngine extends DiffEngine, EditEngine, PatchEngine {
   readonly info: EngineInfo;
   /** Returns `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
-  /** The same on another thread, where threads exist: for large contents. */
+  /**
+   * Like {@link TextEngine.sha256}, but on another thread where threads exist, so that large contents do not
+   * block the caller.
+   */
   sha256Async(bytes: Uint8Array): Promise<string>;
   /**
-   * Concatenates `a` and `b`. On Node the memory is returned to the system with the buffer,
-   * whereas Node's own heap stays at its peak size.
+   * Concatenates `a` and `b`. The native engine allocates the result outside Node's heap: its memory goes
+   * back to the system when the buffer is freed, whereas Node's heap keeps its peak size.
    */
   joined(a: Uint8Array, b: Uint8Array): Uint8Array;
 }
 
-/** Builds the engine over a binding. */
+/** Returns the engine for texts, which calls the given binding. `info` says which binding it is. */
 export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngine {
   return Object.freeze({
     info: Object.freeze(info),

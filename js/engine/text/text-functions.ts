@@ -1,4 +1,4 @@
-/** The functions for texts by name, on whichever engine is in use, and their types. */
+/** The functions for texts under their names, which call the engine in use, and their types. */
 import { textEngine } from "../current.ts";
 import type { TextEngine } from "./text-engine.ts";
 
@@ -33,7 +33,10 @@ export type {
 /** Returns `sha256:` and 64 hexadecimal digits of the bytes. */
 export const sha256: TextEngine["sha256"] = (bytes) => textEngine().sha256(bytes);
 
-/** The same on another thread, where threads exist: for large contents. */
+/**
+ * Like {@link sha256}, but on another thread where threads exist, so that large contents do not block the
+ * caller.
+ */
 export const sha256Async: TextEngine["sha256Async"] = (bytes) => textEngine().sha256Async(bytes);
 
 /**
@@ -43,7 +46,7 @@ export const sha256Async: TextEngine["sha256Async"] = (bytes) => textEngine().sh
  */
 export const diff: TextEngine["diff"] = (...args) => textEngine().diff(...args);
 
-/** The same on another thread, where threads exist: for large inputs. */
+/** Like {@link diff}, but on another thread where threads exist, so that large inputs do not block the caller. */
 export const diffAsync: TextEngine["diffAsync"] = (...args) => textEngine().diffAsync(...args);
 /**
  * Compares two texts within their lines, word by word or character by character.
@@ -59,10 +62,13 @@ export const diffParts: TextEngine["diffParts"] = (...args) => textEngine().diff
  */
 export const planEdits: TextEngine["planEdits"] = (...args) => textEngine().planEdits(...args);
 
-/** Applies edits to the bytes of a text; only the edited bytes change. */
+/** Applies edits to the bytes of a text. All other bytes stay as they are. */
 export const planEditsBytes: TextEngine["planEditsBytes"] = (...args) => textEngine().planEditsBytes(...args);
 
-/** The same on another thread, where threads exist: for large files. */
+/**
+ * Like {@link planEditsBytes}, but on another thread where threads exist, so that large files do not block
+ * the caller.
+ */
 export const planEditsBytesAsync: TextEngine["planEditsBytesAsync"] = (...args) =>
   textEngine().planEditsBytesAsync(...args);
 
@@ -76,20 +82,19 @@ export const parsePatch: TextEngine["parsePatch"] = (...args) => textEngine().pa
 /**
  * Computes the result of a patch: all files, or an error and nothing.
  *
- * @example applyPatch({ f: "a
- * " }, "--- a/f
- * +++ b/f
- * @@ -1 +1 @@
- * -a
- * +b
- * ")[0]?.bytes; // "b
- * " in UTF-8
+ * @example applyPatch({ f: "a\n" }, "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n")[0]?.bytes; // "b\n" in UTF-8
  */
 export const applyPatch: TextEngine["applyPatch"] = (...args) => textEngine().applyPatch(...args);
 
-/** The same on another thread, where threads exist: for large files. */
+/**
+ * Like {@link applyPatch}, but on another thread where threads exist, so that large files do not block the
+ * caller.
+ */
 export const applyPatchAsync: TextEngine["applyPatchAsync"] = (...args) =>
   textEngine().applyPatchAsync(...args);
 
-/** Merges the changes of two sides to one text; conflicts are objects, and markers in the text. */
+/**
+ * Merges two changed versions of a text, given their common origin. Conflicts are returned as objects, and
+ * marked in the text.
+ */
 export const merge3: TextEngine["merge3"] = (...args) => textEngine().merge3(...args);

@@ -1,6 +1,6 @@
 /**
- * Encoders for encodings older than Unicode. The platform only decodes them, so each code is
- * decoded once and the table inverted, on first use.
+ * Encoders for encodings older than Unicode. The platform has only decoders for them, so each code is decoded
+ * once, on first use, to build the table from characters to codes.
  *
  * If several codes encode one character, the one of the WHATWG Encoding Standard is used, so that
  * every engine writes the same bytes.
@@ -10,7 +10,10 @@ type CodeTable = ReadonlyMap<string, readonly number[]>;
 
 const tables = new Map<string, CodeTable>();
 
-/** Encodes text, or returns the offset (bytes of UTF-8) of the first character without a code. */
+/**
+ * Encodes text. Returns the offset, in bytes of UTF-8, of the first character that the encoding does not
+ * contain.
+ */
 export function encodeLegacy(encoding: string, text: string): Uint8Array | number {
   return encoding === "iso-2022-jp" ? encodeIso2022Jp(text) : encode(text, encoding);
 }
@@ -65,7 +68,8 @@ function encodeIso2022Jp(text: string): Uint8Array | number {
       enter("roman");
       bytes.push(c === "¥" ? 0x5c : 0x7e);
     } else {
-      // Half-width katakana are replaced by full-width ones, because this encoding lacks them.
+      // The encoding does not contain half-width katakana, so full-width ones are written, as the WHATWG
+      // standard requires.
       const wide = code >= 0xff61 && code <= 0xff9f ? fullWidth(c) : c;
       const codes = table.get(wide);
       if (codes?.length !== 2 || codes[0] === 0x8e) return offset;
@@ -78,7 +82,10 @@ function encodeIso2022Jp(text: string): Uint8Array | number {
   return Uint8Array.from(bytes);
 }
 
-/** Returns full-width katakana, without composing the marks that follow them. */
+/**
+ * Returns the full-width form of a half-width katakana. A voicing mark after it is converted by itself and
+ * not combined with it.
+ */
 function fullWidth(c: string): string {
   if (c === "\uff9e") return "\u309b";
   if (c === "\uff9f") return "\u309c";
@@ -106,13 +113,13 @@ function singles(encoding: string): CodeTable {
 
 /** The layout of a two-byte encoding, and its rules for duplicate codes. */
 interface Layout {
-  /** Returns true for first bytes whose codes are only decoded. */
+  /** Returns true for first bytes of codes that are decoded but never written. */
   readonly readOnly?: (lead: number) => boolean;
-  /** Characters that use the last of their codes. */
+  /** Characters with several codes of which the last is written, not the first. */
   readonly last?: string;
-  /** The range of single-byte characters. */
+  /** The first and the last byte of the characters that have one byte. */
   readonly single?: readonly [number, number];
-  /** Codes that no table contains. */
+  /** Codes of characters that decoding does not yield. */
   readonly extra?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -121,7 +128,7 @@ const KATAKANA = { single: [0xa1, 0xdf] as const };
 const PAIRS: Readonly<Record<string, Layout>> = {
   shift_jis: {
     ...KATAKANA,
-    // Duplicates of other codes, and the private use area.
+    // These first bytes encode duplicates of other codes, or characters for private use.
     readOnly: (lead) => (lead >= 0xed && lead <= 0xef) || (lead >= 0xf0 && lead <= 0xf9),
     extra: { "\x80": [0x80], "¥": [0x5c], "‾": [0x7e], "\u2212": [0x81, 0x7c] },
   },
@@ -136,7 +143,7 @@ function pairs(encoding: string, layout: Layout): CodeTable {
   const table = new Map<string, readonly number[]>();
   const decoder = new TextDecoder(encoding);
   for (let lead = 0x81; lead <= 0xfe; lead++) {
-    // A line feed after each pair prevents an invalid one from consuming the next.
+    // A line feed follows each pair, so that an invalid pair cannot change how the next one is decoded.
     const row = new Uint8Array(3 * 0xbf);
     for (let trail = 0x40; trail <= 0xfe; trail++) row.set([lead, trail, 0x0a], 3 * (trail - 0x40));
     const found = decoder.decode(row).split("\n");
@@ -158,7 +165,7 @@ function pairs(encoding: string, layout: Layout): CodeTable {
 
 let basicPlane: ReadonlyMap<number, number> | undefined;
 
-/** Returns the four bytes of GB18030 for a character without a two-byte code. */
+/** Returns the four bytes with which GB18030 encodes a character that has no two-byte code. */
 function fourBytes(code: number): readonly number[] | undefined {
   if (code < 0x10000) basicPlane ??= readBasicPlane();
   const pointer = code < 0x10000 ? basicPlane?.get(code) : code - 0x10000 + 189_000;
@@ -174,7 +181,7 @@ function bytesOf(pointer: number): readonly number[] {
   ];
 }
 
-/** Returns the pointers of the characters below U+10000 with four bytes. */
+/** Returns the index in GB18030's four-byte range of each character below U+10000 that has four bytes. */
 function readBasicPlane(): ReadonlyMap<number, number> {
   const count = 39_420;
   const bytes = new Uint8Array(count * 5);

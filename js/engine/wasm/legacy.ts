@@ -1,25 +1,31 @@
 /**
- * The encodings older than Unicode for the WebAssembly engine. The platform already has the
- * decoders, so the module contains no tables and calls these functions.
+ * Encodings older than Unicode, for the WebAssembly engine. The platform has decoders for them, so the module
+ * calls these functions instead of containing tables.
  *
- * `crates/wasm/src/platform.rs` calls them; none of them throws. Names are those of `TextDecoder`.
- * A platform may lack an encoding (Node has no `iso-8859-16`), which is then unknown.
+ * `crates/wasm/src/platform.rs` calls them; none of them throws. Names are those of `TextDecoder`. An
+ * encoding that the platform lacks (Node has no `iso-8859-16`) is unknown to the engine.
  */
 import { encodeLegacy } from "./legacy-encode.ts";
 
-/** The functions that the module calls. Lengths and offsets are bytes. */
+/** The functions that the module calls. All lengths and offsets are in bytes. */
 export interface PlatformTables {
-  /** Returns the name of the encoding with a label. */
+  /** Returns the name of the encoding with this label; undefined when the platform does not have it. */
   find(label: string): string | undefined;
-  /** Decodes bytes, with U+FFFD for invalid ones. */
+  /** Decodes bytes; invalid ones become U+FFFD. */
   decode(name: string, bytes: Uint8Array): string;
-  /** Returns true when all bytes are valid; unless `complete`, the last character may be incomplete. */
+  /** Returns true when all bytes are valid. Unless `complete` is true, the last character may be cut off. */
   fits(name: string, bytes: Uint8Array, complete: boolean): boolean;
-  /** Encodes text, or returns the UTF-8 offset of a character without a code. */
+  /**
+   * Encodes text. Returns the offset, in bytes of UTF-8, of the first character that the encoding does not
+   * contain.
+   */
   encode(name: string, text: string): Uint8Array | number;
-  /** Returns, alternately, the consumed bytes and the produced UTF-8 bytes of each decoding step. */
+  /**
+   * Returns two numbers for each decoding step: the bytes that it consumed, and the bytes of UTF-8 that they
+   * became.
+   */
   spans(name: string, bytes: Uint8Array): Uint32Array;
-  /** Returns the number of bytes of the first code points. */
+  /** Returns how many bytes the first `codePoints` characters take. */
   prefixLength(name: string, bytes: Uint8Array, codePoints: number): number;
 }
 
@@ -57,14 +63,14 @@ export const platformTables: PlatformTables = Object.freeze({
   prefixLength: prefixLengthOf,
 });
 
-/** Decodes one byte at a time: a character is complete when the decoder returns it. */
+/** Feeds the decoder one byte at a time: when it returns text, a character is complete. */
 function spansOf(name: string, bytes: Uint8Array): Uint32Array {
   const decoder = new TextDecoder(name);
   const spans: number[] = [];
   const stateful = name === "iso-2022-jp";
   let taken = 0;
   for (let at = 0; at < bytes.length; at++) {
-    // Between characters an ASCII byte encodes itself.
+    // An ASCII byte at the beginning of a character stands for itself.
     if (taken === at && !stateful && (bytes[at] as number) < 0x80) {
       spans.push(1, 1);
       taken += 1;
@@ -80,7 +86,7 @@ function spansOf(name: string, bytes: Uint8Array): Uint32Array {
   return Uint32Array.from(spans);
 }
 
-/** The number of bytes decoded at once while a prefix is measured. */
+/** The number of bytes that are decoded at once while a prefix is measured. */
 const PREFIX_STRIDE_BYTES = 256;
 
 function prefixLengthOf(name: string, bytes: Uint8Array, codePoints: number): number {
@@ -93,7 +99,7 @@ function prefixLengthOf(name: string, bytes: Uint8Array, codePoints: number): nu
     from += PREFIX_STRIDE_BYTES;
   }
   if (from >= bytes.length) return bytes.length;
-  // Decodes the last stride byte by byte, with a decoder in the state of its beginning.
+  // The last stride is decoded byte by byte, by a decoder that has read everything before it.
   const decoder = new TextDecoder(name);
   decoder.decode(bytes.subarray(0, from), { stream: true });
   for (let at = from; at < bytes.length; at++) {

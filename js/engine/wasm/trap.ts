@@ -1,18 +1,18 @@
 /**
- * Wraps every call into WebAssembly: a trap must not leave a broken engine behind, and a packed
- * result must not stay in the module's memory.
+ * Wraps every call into WebAssembly, so that a trap (an abort of the module) does not leave a broken engine
+ * behind, and a packed result does not stay in the module's memory.
  *
- * The module is built with `panic=abort`. After a trap its memory is in an unknown state, so the
- * instance is discarded and created again; the call that trapped fails, the next one works.
+ * The module is built with `panic=abort`. After a trap its memory is in an unknown state, so its instance is
+ * discarded and a new one created. The call that trapped fails; later calls work.
  */
 import type { PlatformTables } from "./legacy.ts";
 import type { Packed } from "../wire/unpack.ts";
 
-/** The exports of the generated JavaScript, however it was loaded. */
+/** The exports of the JavaScript that wasm-bindgen generated, whichever way the module was loaded. */
 export interface Glue {
   readonly [name: string]: unknown;
   __wbg_reset_state(): void;
-  /** Only the full module has it. */
+  /** Gives the module the platform's encodings; exists only in the full module. */
   usePlatform?(tables: PlatformTables): void;
 }
 
@@ -25,7 +25,7 @@ function isHeld(value: unknown): value is WasmResult {
 }
 
 /**
- * Wraps the binding of the generated JavaScript, so that it is safe to call.
+ * Returns a binding whose functions survive a trap and return plain objects.
  *
  * @param tables the platform's encodings, for a module that needs them
  */
@@ -36,7 +36,8 @@ export function guarded<Binding>(glue: Glue, tables?: PlatformTables): Binding {
   prepare();
   const binding: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(glue)) {
-    // Functions are lower case; classes have state of their own and pass unchanged.
+    // Names of functions begin in lower case. Classes are passed on unchanged: their objects belong to one
+    // instance of the module.
     if (typeof member !== "function" || !/^[a-z]/.test(name)) binding[name] = member;
     else binding[name] = guard(member as (...args: unknown[]) => unknown, glue, prepare);
   }
@@ -65,7 +66,7 @@ function guard(
   };
 }
 
-/** Copies the fields of a result, which are accessors into the module's memory. */
+/** Returns a plain object with the fields of a result, which itself reads them from the module's memory. */
 function copied(result: WasmResult): unknown {
   const fields = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(result)));
   const readable = fields.filter(([, { get }]) => get !== undefined);

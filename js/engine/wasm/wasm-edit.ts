@@ -1,6 +1,6 @@
 /**
- * The small WebAssembly engine, a third of the full one: diffs, edits, patches and merges. Its
- * encodings are UTF-8, UTF-16 and windows-1252.
+ * The small WebAssembly engine, a third of the size of the full one: diffs, edits, patches and merges. It
+ * knows the encodings UTF-8, UTF-16 and windows-1252.
  */
 import init, * as glue from "../../wasm/filewright_edit.js";
 import { setTextEngine } from "../current.ts";
@@ -16,7 +16,7 @@ const module = loader(
 );
 
 /**
- * Loads the small engine once; every further call returns the same promise. A failed load may be
+ * Loads the small engine. Every further call returns the same promise, unless loading failed: then it is
  * tried again.
  *
  * @param source the module, where the runtime cannot fetch it relative to this script: with
@@ -25,5 +25,5 @@ const module = loader(
  */
 export const ready: Ready = module.ready;
 
-/** Sets the module to use instead of the file next to the script. */
+/** Sets the module that `ready` uses without an argument, instead of fetching the file next to the script. */
 export const beside: (module: WasmSource) => void = module.beside;

@@ -1,27 +1,30 @@
 /**
- * Loads a WebAssembly module outside Node: once, and by streaming from an address or a response.
+ * Loads a WebAssembly module outside Node: once, compiling it while it is fetched where the runtime can.
  *
  * Nothing is fetched until it is requested.
  */
 import { FilewrightError } from "../errors.ts";
 import type { EngineInfo } from "../text/text-engine.ts";
 
-/** The source of the module: compiled, as bytes, as a response, or an address. */
+/** The WebAssembly module: compiled, as bytes, as a response or request, or its address. */
 export type WasmSource = WebAssembly.Module | BufferSource | Response | Request | URL | string;
 
-/** Loads an engine once; every further call returns the same promise. */
+/** Loads an engine and returns a promise of its kind. Every further call returns the same promise. */
 export type Ready = (source?: WasmSource | Promise<WasmSource>) => Promise<EngineInfo>;
 
-/** A loader, and its default module. */
+/** Loads one of the two WebAssembly engines. */
 export interface Loader {
   readonly ready: Ready;
-  /** Sets the module to use instead of the file next to the script. */
+  /** Sets the module that `ready` uses without an argument, instead of fetching the file next to the script. */
   beside(module: WasmSource): void;
 }
 
 type Init = (options: { module_or_path: WasmSource | Promise<WasmSource> }) => Promise<unknown>;
 
-/** A function of one SIMD instruction: a runtime that does not validate it cannot run these modules. */
+/**
+ * A module with one SIMD instruction. A runtime that does not accept it cannot run the engine, which uses
+ * SIMD.
+ */
 const SIMD_PROBE = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0],
   ...[1, 5, 1, 96, 0, 1, 123],
@@ -29,11 +32,11 @@ const SIMD_PROBE = Uint8Array.of(
   ...[10, 8, 1, 6, 0, 65, 0, 253, 15, 11],
 );
 
-/** The info of an engine that was loaded this way. */
+/** The {@link EngineInfo} of every engine that is loaded by this file. */
 export const INFO: EngineInfo = Object.freeze({ kind: "wasm", reason: "not on Node" });
 
 /**
- * Creates a loader. A failed load may be tried again.
+ * Creates a loader. After a failed load, the next call tries again.
  *
  * @param init the generated function that compiles and instantiates
  * @param use sets the loaded engine in use

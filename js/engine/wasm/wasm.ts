@@ -10,7 +10,7 @@ export type { WasmSource } from "./wasm-load.ts";
 
 let binding: Binding | undefined;
 
-/** The address of the module. Bundlers recognise a URL in this form and include the file. */
+/** Returns the address of the module. Bundlers recognise a URL in this form and include the file. */
 export const file = (): URL => new URL("../../wasm/filewright_bg.wasm", import.meta.url);
 
 const module = loader(
@@ -22,11 +22,11 @@ const module = loader(
   file,
 );
 
-/** Returns the binding, once it is loaded. */
+/** Returns the binding; undefined until it is loaded. */
 export const loadedBinding = (): Binding | undefined => binding;
 
 /**
- * Loads the engine once; every further call returns the same promise. A failed load may be tried
+ * Loads the engine. Every further call returns the same promise, unless loading failed: then it is tried
  * again.
  *
  * @param source the module, where the runtime cannot fetch it relative to this script: with
@@ -35,5 +35,5 @@ export const loadedBinding = (): Binding | undefined => binding;
  */
 export const ready: Ready = module.ready;
 
-/** Sets the module to use instead of the file next to the script. */
+/** Sets the module that `ready` uses without an argument, instead of fetching the file next to the script. */
 export const beside: (module: WasmSource) => void = module.beside;

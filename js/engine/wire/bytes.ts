@@ -1,15 +1,15 @@
 /**
- * Texts as bytes and bytes as texts: UTF-8 for the engine, base64 for answers.
+ * Conversions between texts and bytes: UTF-8 for the engine, base64 for answers.
  *
- * Passing a string costs several times its copy, and a new buffer costs a page fault for every 4
- * KiB; so text is written into memory that is reused between calls, when the call ends before its
- * next use.
+ * Passing a string to the engine costs several times as much as copying its bytes, and a new buffer costs a
+ * page fault for every 4 KiB. So texts are encoded into memory that is reused, where a call has ended before
+ * the memory is used again.
  */
 
 /** A content without bytes, shared by every caller that needs one. */
 export const EMPTY_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
-/** The maximum size of the reused memory in bytes; longer texts get buffers of their own. */
+/** The maximum size in bytes of the reused memory. A longer text gets a buffer of its own. */
 const MAX_SCRATCH_BYTES = 4 * 1024 * 1024;
 
 const encoder = new TextEncoder();
@@ -36,8 +36,8 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * Passes two texts to `use` as UTF-8. Bytes are passed unchanged. The encoded bytes are invalid
- * after `use` has returned; unpaired surrogates are U+FFFD.
+ * Passes two texts to `use` as UTF-8, and returns its result; bytes are passed unchanged. Encoded bytes lie
+ * in reused memory, so they must not be used after `use` has returned. An unpaired surrogate becomes U+FFFD.
  */
 export function withUtf8<T>(
   a: string | Uint8Array,
@@ -49,21 +49,24 @@ export function withUtf8<T>(
   return use(first, typeof b === "string" ? write(b, offset, 0) : b);
 }
 
-/** Writes a text at an offset, with space for `more` units after it. */
+/**
+ * Encodes a text into the reused memory at `offset`, so that `more` units of another text fit after it.
+ * Returns its bytes.
+ */
 function write(text: string, offset: number, more: number): Uint8Array {
   const size = offset + text.length + more;
   if (size > MAX_SCRATCH_BYTES) return encoder.encode(text);
-  // The memory grows only before the first of two texts: its size includes the second.
+  // The memory grows only for the first text. Growing for the second would move the bytes of the first.
   if (size > scratch.length && offset === 0) scratch = new Uint8Array(Math.min(MAX_SCRATCH_BYTES, size * 2));
   const room = scratch.subarray(offset);
   const { read, written } = encoder.encodeInto(text, room);
   return read === text.length ? room.subarray(0, written) : encoder.encode(text);
 }
 
-/** The number of bytes encoded at once; a multiple of 3, so that the parts need no padding. */
+/** The number of bytes that are converted at once: a multiple of 3, so that only the last part is padded. */
 const BYTES_PER_CHUNK = 3 * 8192;
 
-/** Returns the base64 form, with padding. */
+/** Returns bytes in base64, padded with `=`. */
 export function base64(bytes: Uint8Array): string {
   const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
   if (Buffer !== undefined) {
@@ -76,7 +79,7 @@ export function base64(bytes: Uint8Array): string {
   return text;
 }
 
-/** Decodes base64. */
+/** Returns the bytes of a text in base64. */
 export function bytesOf(text: string): Uint8Array {
   const binary = atob(text);
   return Uint8Array.from(binary, (char) => char.charCodeAt(0));

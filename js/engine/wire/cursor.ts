@@ -1,19 +1,20 @@
 /**
- * Cursors: the position at which the next page of a result begins, as one opaque string.
+ * Cursors: the position after which the next page of a result begins, as a string that callers pass back
+ * unchanged.
  *
- * A cursor contains a position, not a state: it survives restarts, and entries that appear or
- * vanish between pages are neither repeated nor skipped.
+ * A cursor contains a position, not a reference to stored state. So it is valid after a restart, and entries
+ * that appear or vanish between two pages cause no repetition and no gap.
  */
 import { FilewrightError } from "../errors.ts";
 
 /** The kinds of results that have cursors. */
 export type CursorKind = "grep" | "find" | "list";
 
-/** A position in a result. */
+/** The position of the last returned result. */
 export interface CursorPlace {
-  /** The last returned path. */
+  /** The path of the last returned result. */
   readonly path: string;
-  /** The line in it (grep), or its time in milliseconds, -1 for none (find). */
+  /** With the order `recent`: the time from which changes are recent, in milliseconds since 1970. */
   readonly number: number;
   /** The time from which changes count as recent, in milliseconds since 1970. */
   readonly since?: number | undefined;
@@ -26,7 +27,7 @@ export function encodeCursor(kind: CursorKind, { path, number, since }: CursorPl
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Decodes a position. @throws INVALID_ARGUMENT */
+/** Decodes a cursor. @throws INVALID_ARGUMENT for a cursor of another kind of result, or any other string */
 export function decodeCursor(kind: CursorKind, cursor: string): CursorPlace {
   try {
     const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));

@@ -1,18 +1,25 @@
-/** Reading the hits of a search out of a packed result. */
+/** Decodes the matches of a search from a packed result. */
 import type { TextHits, TextMatch, TextQuery } from "../search-types.ts";
 import { ENTRIES_PER_CHECK, type Yielder } from "../yielder.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
 
-/** Reads what `search_packed` of `crates/core/src/search/pack.rs` wrote. */
+/**
+ * Decodes what `search_packed` of `crates/core/src/search/pack.rs` wrote. `attributed`: see
+ * {@link isAttributed}.
+ */
 export function toHits(packed: Packed, attributed: boolean): TextHits {
   const { from, shape, ...head } = hitsHead(packed, attributed);
   const matches: TextMatch[] = [];
-  // A count comes without its hits, and where their text is limited there may be fewer than were counted.
+  // The list may be shorter than the count: empty when only a count was requested, or ended by a limit of
+  // size.
   while (!from.isAtEnd) matches.push(readMatch(from, shape, {}));
   return { matches, ...head };
 }
 
-/** The same as {@link toHits}; there may be a million hits, so they are decoded in slices. @throws CANCELLED */
+/**
+ * Like {@link toHits}, but lets other tasks run in between, because there may be a million matches. @throws
+ * CANCELLED
+ */
 export async function toHitsYielding(
   packed: Packed,
   attributed: boolean,
@@ -26,12 +33,12 @@ export async function toHitsYielding(
   return { matches, ...head };
 }
 
-/** Reads what comes before the hits. */
+/** Decodes the fields that precede the matches. */
 function hitsHead(
   packed: Packed,
   attributed: boolean,
 ): Omit<TextHits, "matches"> & { readonly from: Unpacker; readonly shape: MatchShape } {
-  // Each field of what WebAssembly gives is a copy.
+  // Each access to a field of a WebAssembly result copies it, so each is read once.
   const { nums, text } = packed;
   (packed as { free?(): void }).free?.();
   const from = unpack({ nums, text });
@@ -42,18 +49,21 @@ function hitsHead(
   return { from, shape: { context, attributed }, total, binary, more };
 }
 
-/** The optional fields that matches have. */
+/** Which optional fields the packed matches have. */
 interface MatchShape {
   readonly context: boolean;
   readonly attributed: boolean;
 }
 
-/** Returns true when matches name the patterns that they belong to. */
+/** Returns true if the query has `patterns`; then each match has the indexes of those that matched. */
 export function isAttributed(query: Pick<TextQuery, "patterns">): boolean {
   return query.patterns !== undefined && query.patterns.length > 0;
 }
 
-/** Reads what `pack_hit` of `crates/core/src/search/pack.rs` wrote, into a copy of `base`. */
+/**
+ * Decodes one match, which `pack_hit` of `crates/core/src/search/pack.rs` wrote. Returns a copy of `base`
+ * with its fields.
+ */
 export function readMatch<Base extends object>(
   from: Unpacker,
   { context, attributed }: MatchShape,
@@ -77,7 +87,7 @@ export function readMatch<Base extends object>(
   return match as Base & TextMatch;
 }
 
-/** Reads a number of strings and the strings. */
+/** Decodes a list of strings: their number, then each of them. */
 export function readLines(from: Unpacker): readonly string[] {
   const lines: string[] = [];
   for (let left = from.num(); left > 0; left--) lines.push(from.str());

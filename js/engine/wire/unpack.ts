@@ -1,12 +1,13 @@
 /**
- * Decodes packed results; the counterpart of `crates/core/src/pack.rs`.
+ * Decodes packed results, in which Rust returns all numbers of a result as one array and all strings as one.
+ * The counterpart is `crates/core/src/pack.rs`.
  *
- * Reads numbers and strings in the order in which Rust wrote them.
+ * Numbers and strings must be read in the order in which Rust wrote them.
  */
 
-/** A packed result of either engine. */
+/** A packed result of the native or the WebAssembly engine. */
 export interface Packed {
-  /** A plain list for few numbers: a buffer costs more than reading it. */
+  /** A plain array when there are few numbers, because creating a typed array costs more than reading it. */
   readonly nums: ArrayLike<number>;
   readonly text: string;
 }
@@ -17,8 +18,8 @@ export function unpack(packed: Packed): Unpacker {
 }
 
 /**
- * A cursor over a {@link Packed} result. A class, because closures per result cost more than
- * reading most of them.
+ * A reader over a {@link Packed} result. It is a class, because creating closures for each result costs more
+ * than reading most results.
  */
 export class Unpacker {
   readonly #nums: ArrayLike<number>;
@@ -48,7 +49,7 @@ export class Unpacker {
     return value < 0 ? null : value;
   }
 
-  /** The same for a number that may be negative. */
+  /** Reads the next number, which may be negative, or null where Rust wrote `None`. */
   optSigned(): number | null {
     const value = this.num();
     return Number.isNaN(value) ? null : value;
@@ -70,7 +71,7 @@ export class Unpacker {
     return length < 0 ? null : this.#take(length);
   }
 
-  /** Reads a number of items, and each of them. */
+  /** Reads the number of items, then each item by `item`. */
   list<T>(item: () => T): T[] {
     const items: T[] = [];
     for (let left = this.num(); left > 0; left--) items.push(item());

@@ -1,13 +1,13 @@
 /**
- * A pool of workers that run the engine's functions without blocking the caller. Workers are
- * created on demand, and one is ended with its call when that is cancelled.
+ * A pool of workers that run functions of the engine without blocking the caller. Workers are created when
+ * calls need them. When a call is cancelled, its worker is terminated.
  *
- * `workers.ts` creates workers in browsers, Deno and Bun, `workers.node.ts` on Node. When none can
- * be created, everything runs in place.
+ * `workers.ts` creates workers in browsers, Deno and Bun, `workers.node.ts` on Node. When none can be
+ * created, every function runs on the calling thread ("in place").
  */
 import { FilewrightError } from "../errors.ts";
 
-/** A worker that is ready for calls. */
+/** A worker, as far as the pool uses it. */
 export interface Port {
   post(message: unknown, transfer: ArrayBuffer[]): void;
   end(): void;
@@ -19,7 +19,7 @@ export type WorkerMessage =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string };
 
-/** Creates a worker. `hear` gets its messages, `fail` the reason why it stopped working. */
+/** Creates a worker. `hear` is called with its messages, `fail` with the reason if it stops working. */
 export type SpawnWorker = (hear: (said: WorkerMessage) => void, fail: (reason: string) => void) => Port;
 
 interface Job {
@@ -36,7 +36,7 @@ interface Worker {
   job: Job | undefined;
 }
 
-/** The time after which a worker that is not ready counts as failed, in milliseconds. */
+/** The time in milliseconds after which a worker that has not reported to be ready counts as failed. */
 const START_MS = 20_000;
 
 /** A set of workers. */
@@ -53,19 +53,19 @@ export class Pool {
     this.#size = size;
   }
 
-  /** Returns the reason why there are no workers; undefined while there may be. */
+  /** The reason why the pool has no workers any more; undefined while it can have some. */
   get ended(): string | undefined {
     return this.#ended;
   }
 
-  /** Returns the current number of workers. */
+  /** The current number of workers. */
   get workers(): number {
     return this.#workers.size;
   }
 
   /**
-   * Runs a function of the engine in a worker, or `inPlace` when there are none. The worker of a
-   * cancelled call is ended, so that its work stops at once.
+   * Runs a function of the engine in a worker, or `inPlace` when the pool has no workers. If the call is
+   * cancelled, its worker is terminated, so that the work stops at once.
    *
    * @throws FilewrightError CANCELLED; any error of the function
    */
@@ -103,7 +103,7 @@ export class Pool {
     });
   }
 
-  /** Ends every worker. Waiting and running calls run in place. */
+  /** Terminates every worker. Waiting and running calls are run in place instead. */
   close(reason = "closed"): void {
     this.#ended ??= reason;
     const jobs = [...[...this.#workers].map(({ job }) => job), ...this.#waiting];
@@ -161,8 +161,8 @@ export class Pool {
   }
 
   /**
-   * Handles a lost worker: one that was never ready disables the pool; one that failed in a call
-   * is replaced.
+   * Handles a worker that failed. If it had never been ready, the pool is closed, because further ones would
+   * fail, too. Otherwise its call fails, and the next call gets a new worker.
    */
   #lost(worker: Worker, reason: string): void {
     if (!this.#workers.delete(worker)) return;
@@ -189,20 +189,23 @@ export class Pool {
   }
 }
 
-/** No worker could run the call. */
+/** Internal signal that no worker could run the call, so that it is run in place. */
 class NoWorker extends Error {}
 
 function cancelled(): FilewrightError {
   return new FilewrightError("CANCELLED", "the call was cancelled");
 }
 
-/** Returns arguments for a transfer: bytes are copied once, and the copies are transferred. */
+/**
+ * Returns the arguments, and the buffers in them to transfer to a worker. Bytes are copied first, because the
+ * caller keeps its own.
+ */
 function transferList(args: readonly unknown[]): [unknown[], ArrayBuffer[]] {
   const transfer: ArrayBuffer[] = [];
   const copied = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copied);
     if (!(value instanceof Uint8Array)) return value;
-    // Not `slice`, which returns a view for a Buffer.
+    // Not `slice`: that of a Node `Buffer` returns a view of the same memory.
     const copy = new Uint8Array(value);
     transfer.push(copy.buffer);
     return copy;
@@ -210,34 +213,37 @@ function transferList(args: readonly unknown[]): [unknown[], ArrayBuffer[]] {
   return [args.map(copied), transfer];
 }
 
-/** Options for the number of workers, on every platform. */
+/** The number of workers, on every platform. */
 export interface WorkersOptions {
-  /** The most workers at once. Default: one fewer than the processors, at least 1 and at most 4. */
+  /** The maximum number of workers. Default: one fewer than the processors, at least 1 and at most 4. */
   readonly size?: number | undefined;
 }
 
-/** The workers in use. */
+/** The workers that the engine uses. */
 export interface EngineWorkers {
   /** The current number of workers: they are created on demand. */
   readonly count: number;
-  /** The reason why everything runs in place; undefined when workers are used. */
+  /** The reason why everything runs on the calling thread; undefined while workers are used. */
   readonly reason: string | undefined;
-  /** Ends them. Running and later calls run in place. */
+  /** Terminates the workers. Running and later calls are run in place. */
   close(): void;
 }
 
-/** Returns the default of {@link WorkersOptions.size}. */
+/** Returns the default of {@link WorkersOptions.size}, from the number of processors. */
 export function defaultSize(): number {
   const { navigator } = globalThis as { readonly navigator?: { readonly hardwareConcurrency?: number } };
   return Math.min(4, Math.max(1, (navigator?.hardwareConcurrency ?? 2) - 1));
 }
 
-/** Returns the object for a platform without workers. */
+/** Returns the result of `useWorkers` on a platform without workers; `reason` says why. */
 export function inPlaceOnly(reason: string): EngineWorkers {
   return Object.freeze({ count: 0, reason, close: () => undefined });
 }
 
-/** Returns the object for the workers of a pool; `leave` stops using the pool. */
+/**
+ * Returns the result of `useWorkers` for a pool. `leave` is called when the workers are closed, and stops
+ * using the pool.
+ */
 export function workersOf(pool: Pool, leave: () => void): EngineWorkers {
   return Object.freeze({
     get count() {

@@ -1,6 +1,6 @@
 /**
- * The engine's functions across threads: the worker's answers, and the binding of the caller. Both
- * sides are in this file, so that they agree.
+ * How functions of the engine are called in a worker: the worker's side, which answers messages, and the
+ * caller's side, a binding. Both are in this file, so that they agree.
  */
 import { EMPTY_BYTES } from "../wire/bytes.ts";
 import type { Binding } from "../engine.ts";
@@ -9,15 +9,15 @@ import { LARGE_BYTES } from "../search.ts";
 import type { Packed } from "../wire/unpack.ts";
 
 /**
- * The size in bytes below which edits run in place. Smaller than for other calls, because edits
- * may take longer than their size suggests.
+ * The size in bytes below which edits run on the calling thread. It is smaller than for other calls, because
+ * the time that edits take depends on more than their size.
  */
 const MAX_IN_PLACE_EDIT_BYTES = 4 * 1024;
 
 type Diff = NonNullable<Binding["diffAsync"]>;
 type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** Returns a worker's functions, by name. */
+/** Returns the functions that a worker can run, by name. */
 function callsOf(binding: Binding): Calls {
   let query: { readonly options: string; readonly raw: InstanceType<Binding["SearchQuery"]> } | undefined;
   const search = (options: string, content: Uint8Array, limits: string): Packed => {
@@ -36,14 +36,14 @@ function callsOf(binding: Binding): Calls {
     },
     planEdits: binding.planEdits,
     applyPatch(...args: Parameters<Binding["applyPatch"]>) {
-      // The result must be plain data; the engine's object is not.
+      // A message can carry only plain data, so the fields are copied from the engine's object.
       const { facts, contents } = binding.applyPatch(...args);
       return { facts, contents };
     },
     readPage: binding.readPage,
     search,
     searchAll(options: string, contents: readonly Uint8Array[], limits: string): readonly Packed[] {
-      // Compiled even without contents: such a call only checks the query.
+      // The query is compiled even without contents: such a call only checks that it is valid.
       search(options, EMPTY_BYTES, "{}");
       return contents.map((content) => search(options, content, limits));
     },
@@ -52,7 +52,7 @@ function callsOf(binding: Binding): Calls {
 
 type Tail<T extends readonly unknown[]> = T extends [unknown, unknown, ...infer Rest] ? Rest : never;
 
-/** Returns the function that answers a worker's messages. */
+/** Returns a function that runs the call which a message requests, and returns the answer for the caller. */
 export function answering(binding: Binding): (message: unknown) => WorkerMessage {
   const calls = callsOf(binding);
   return (message) => {
@@ -65,7 +65,10 @@ export function answering(binding: Binding): (message: unknown) => WorkerMessage
   };
 }
 
-/** Returns a binding whose longer calls run in workers. */
+/**
+ * Returns a binding whose asynchronous calls run in workers when their input is large, and in place when it
+ * is small.
+ */
 export function pooled(binding: Binding, pool: Pool): Binding {
   const here = callsOf(binding);
   const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {

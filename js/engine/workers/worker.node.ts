@@ -1,4 +1,4 @@
-/** The script of a worker thread on Node: the WebAssembly engine, and calls of it. */
+/** The script of a worker thread on Node: loads the WebAssembly engine and answers calls. */
 import { parentPort } from "node:worker_threads";
 import { loadWasm } from "../load.node.ts";
 import { answering } from "./worker-calls.ts";

@@ -1,6 +1,6 @@
 /**
- * The script of a worker in browsers, Deno and Bun: the WebAssembly engine, and calls of it. The
- * first message contains the compiled module.
+ * The script of a worker in browsers, Deno and Bun: loads the WebAssembly engine and answers calls. The first
+ * message contains the compiled module.
  */
 import init, * as glue from "../../wasm/filewright.js";
 import type { Binding } from "../engine.ts";
@@ -13,7 +13,10 @@ interface Scope {
   postMessage(message: unknown): void;
 }
 
-/** Identifies the script for a worker with its own entry; importing the script is what matters. */
+/**
+ * The name of the script. It is exported only so that a bundle entry has something to import; importing the
+ * script starts it.
+ */
 export const SCRIPT = "filewright/worker";
 
 const scope = globalThis as unknown as Scope;

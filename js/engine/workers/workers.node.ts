@@ -1,6 +1,6 @@
 /**
- * `filewright/workers` on Node. The native engine has threads of its own; this is for the
- * WebAssembly engine, when the addon does not load.
+ * `filewright/workers` on Node. It serves the WebAssembly engine, when the addon does not load; the native
+ * engine has threads of its own.
  *
  * @module filewright/workers
  */
@@ -24,7 +24,10 @@ import { pooled } from "./worker-calls.ts";
 
 export type { EngineWorkers, WorkersOptions } from "./pool.ts";
 
-/** See `useWorkers` outside Node; here only the WebAssembly engine needs workers. */
+/**
+ * Runs longer calls of the WebAssembly engine in workers; see `useWorkers` outside Node. With the native
+ * engine it does nothing, and says so in `reason`.
+ */
 export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWorkers> {
   const { info } = engine();
   if (info.kind === "native") return inPlaceOnly("the native engine has threads of its own");
@@ -39,7 +42,7 @@ export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWo
 const spawn: SpawnWorker = (hear, fail): Port => {
   const worker = new Worker(builtFile("engine/workers/worker.node.js"), { execArgv: [] });
   worker.on("message", (said: WorkerMessage) => {
-    // An idle worker does not keep the process alive; one with a call does.
+    // An idle worker must not keep the process alive; one that runs a call must.
     worker.unref();
     hear(said);
   });

@@ -1,6 +1,6 @@
 /**
- * `filewright/workers`: diffs, edits, patches, pages and searches of large contents in workers,
- * outside Node. Small contents are processed in place, which is faster than sending them.
+ * `filewright/workers` outside Node: runs diffs, edits, patches, pages and searches of large contents in
+ * workers. Small contents are processed on the calling thread, which is faster than sending them.
  */
 import { setEngine } from "../current.ts";
 import { makeEngine } from "../engine.ts";
@@ -22,7 +22,7 @@ import { pooled } from "./worker-calls.ts";
 
 export type { EngineWorkers, WorkersOptions } from "./pool.ts";
 
-/** The required methods of a web worker. */
+/** The methods of a web worker that are used. */
 export interface WebWorker {
   postMessage(message: unknown, transfer: ArrayBuffer[]): void;
   terminate(): void;
@@ -40,16 +40,16 @@ export interface WebWorkersOptions extends WorkersOptions {
    * module, which Vite, webpack, Deno, Bun and unbundled files support.
    */
   readonly worker?: (() => WebWorker) | undefined;
-  /** The engine's module, as for `ready()`. */
+  /** The WebAssembly module, in any form that `ready()` accepts. */
   readonly wasm?: WasmSource | undefined;
 }
 
 declare const Worker: new (script: URL, options: { readonly type: "module" }) => WebWorker;
 
 /**
- * Loads the engine, and runs its longer calls in workers from now on: those of the functions whose
- * names end in `Async`, and those of a workspace. Without workers, or when a policy forbids them,
- * everything runs in place.
+ * Loads the engine. From now on, functions whose names end in `Async`, and long calls of a workspace, run in
+ * workers. Where there are no workers, or a content security policy forbids them, everything runs on the
+ * calling thread.
  *
  * @example
  * const workers = await useWorkers();
@@ -61,7 +61,7 @@ export async function useWorkers(options: WebWorkersOptions = {}): Promise<Engin
     await ready(options.wasm);
     return inPlaceOnly("this runtime has no workers");
   }
-  // Compiled once, for this thread and for every worker.
+  // The module is compiled once, and used by this thread and every worker.
   const module = await compiled(options.wasm ?? file());
   await ready(module);
   const binding = loadedBinding() as Binding;
@@ -77,7 +77,8 @@ async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
   const named = typeof source === "string" || source instanceof URL || source instanceof Request;
   const found = named ? await fetch(source) : source;
   if (!(found instanceof Response)) return WebAssembly.compile(found);
-  // Not by streaming: a server with another content type must not cause a failure.
+  // Compiled from the whole bytes: compiling while fetching would fail if a server sends another content
+  // type.
   return WebAssembly.compile(await found.arrayBuffer());
 }
 

@@ -5,7 +5,7 @@
 import { bearerOf, sameToken } from "../../http/access.ts";
 import type { TokenFacts, TokenVerifier } from "./oauth.ts";
 
-/** The accepted tokens. With neither option every request is admitted. */
+/** Which tokens are accepted. With neither option every request is admitted. */
 export interface GateOptions {
   /** One token for all clients. */
   readonly token?: string | undefined;
@@ -13,13 +13,16 @@ export interface GateOptions {
   readonly verifier?: TokenVerifier | undefined;
 }
 
-/** An admitted request with the facts of its token, or the answer to a refused request. */
+/**
+ * The result of the check: the facts of the token of an admitted request, or the answer to a refused one. The
+ * facts are undefined for a fixed token and without a check.
+ */
 type Admission = { readonly facts: TokenFacts | undefined } | { readonly refusal: Response };
 
-/** Checks the token of a request. */
+/** Checks the token of a request and says whether the request is admitted. */
 export type Gate = (request: Request) => Promise<Admission>;
 
-/** Creates the check. */
+/** Creates the check of tokens. */
 export function makeGate({ token, verifier }: GateOptions): Gate {
   return async (request) => {
     if (token === undefined && verifier === undefined) return { facts: undefined };
@@ -42,7 +45,8 @@ export function makeGate({ token, verifier }: GateOptions): Gate {
 }
 
 /**
- * Returns a refusal in the protocol's form, with a null id, because the message of the request is not parsed.
+ * Returns the answer that refuses a request, as a JSON-RPC error. Its id is null, because the message of the
+ * request has not been parsed.
  */
 export function refused(status: number, message: string, headers: Record<string, string> = {}): Response {
   return Response.json(

@@ -15,20 +15,20 @@ import {
 } from "./jose.ts";
 import { isIP } from "node:net";
 
-/** The verified facts of a token. */
+/** The facts of a token that has been verified. */
 export interface TokenFacts {
   readonly token: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
-  /** Seconds since 1970. */
+  /** The time at which the token expires, in seconds since 1970. */
   readonly expiresAt: number;
   readonly subject?: string | undefined;
 }
 
-/** Verifies tokens. */
+/** Verifies tokens, and holds the document that tells clients where to get one. */
 export interface TokenVerifier {
   readonly scopes: readonly string[];
-  /** The URL of this server's metadata document. */
+  /** The URL of this server's metadata document (RFC 9728). */
   readonly metadataUrl: string;
   /** The path of that URL, and the document. */
   readonly metadata: { readonly path: string; readonly document: Readonly<Record<string, unknown>> };
@@ -45,7 +45,7 @@ export interface OauthOptions {
    * The authorization server, spelled exactly as in its tokens. It must use HTTPS, or HTTP on this machine.
    */
   readonly issuer: string;
-  /** The URL of this server, which is the audience of its tokens. */
+  /** The URL of this server, which must be the audience of the tokens. */
   readonly resource: string;
   /** The URL of the issuer's keys; default: the URL in the issuer's metadata. */
   readonly jwks?: string | undefined;
@@ -71,18 +71,19 @@ const PLAIN_TYPES: readonly string[] = ["jwt", "application/jwt"];
 /** Claims that only ID tokens have (OpenID Connect Core 2, 3.1.3.6, 3.3.2.11). */
 const ID_TOKEN_CLAIMS: readonly string[] = ["nonce", "at_hash", "c_hash", "s_hash"];
 
-/** Seconds by which clocks may differ. */
+/** The number of seconds by which the clocks of both servers may differ. */
 const CLOCK_TOLERANCE_S = 30;
 /**
- * Milliseconds after which keys are fetched again, and the minimum between two fetches for an unknown key.
+ * The time in milliseconds after which keys are fetched again, and the minimum time between two fetches
+ * because of an unknown key.
  */
 const KEYS_MAX_AGE_MS = 600_000;
 const KEYS_COOLDOWN_MS = 10_000;
 const FETCH_MS = 5000;
-/** Maximum bytes of an answer of the authorization server. */
+/** The maximum size in bytes of an answer of the authorization server. A larger one counts as a failed fetch. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_KEYS = 100;
-/** Milliseconds without a new fetch after a fetch of keys has failed. */
+/** The time in milliseconds for which no fetch is tried after one has failed. */
 const FAILURE_COOLDOWN_MS = 2000;
 
 /**
@@ -139,7 +140,8 @@ class KeysUnavailable extends Error {}
 type Keys = ReturnType<typeof createRemoteJWKSet>;
 
 /**
- * Returns a function that returns the keys. It caches the issuer's metadata, and a failure for a short time.
+ * Returns a function that returns the keys of the issuer. It caches the issuer's metadata, and, for
+ * `FAILURE_COOLDOWN_MS`, a failure.
  */
 function keysOf(issuer: string, jwks: string | undefined): () => Promise<Keys> {
   let found: Promise<Keys> | undefined;
@@ -172,7 +174,7 @@ function keysOf(issuer: string, jwks: string | undefined): () => Promise<Keys> {
   };
 }
 
-/** Fetches a list of keys. */
+/** Fetches a list of keys (a JWK set). */
 async function keyList(url: string, signal: AbortSignal): Promise<object> {
   const list = (await fetchJson(url, signal)) as { readonly keys?: unknown } | null;
   const keys = list?.keys;
@@ -180,14 +182,17 @@ async function keyList(url: string, signal: AbortSignal): Promise<object> {
   return { keys: keys.filter((key) => typeof key === "object" && key !== null) };
 }
 
-/** Returns true when the type in a token's header can be that of an access token. */
+/**
+ * Returns true when a token whose header has this type can be an access token. With `required` the header
+ * must have the type.
+ */
 function isAccessTokenType(type: unknown, required: boolean): boolean {
   if (type === undefined) return !required;
   const known = required ? ACCESS_TOKEN_TYPES : [...ACCESS_TOKEN_TYPES, ...PLAIN_TYPES];
   return typeof type === "string" && known.includes(type.toLowerCase());
 }
 
-/** Returns true when the claims are those of a bearer access token. */
+/** Returns true when the claims are those of an access token that whoever holds it may use. */
 function isAccessToken(claims: JWTPayload): boolean {
   const { token_use: use, typ, cnf } = claims;
   // Cognito and Keycloak name the purpose of a token in its claims.
@@ -217,7 +222,7 @@ function checkTransport(url: string, what: string): void {
   throw new RangeError(`${what} must be an https: URL`);
 }
 
-/** Returns the URL of an issuer's keys, found by RFC 8414 or OpenID Connect discovery. */
+/** Returns the URL of an issuer's keys from its metadata (RFC 8414 or OpenID Connect discovery). */
 async function issuerKeys(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const rest = pathname === "/" ? "" : pathname.replace(/\/$/u, "");
@@ -236,7 +241,7 @@ async function issuerKeys(issuer: string): Promise<string> {
   throw new Error("the issuer does not tell where its keys are");
 }
 
-/** Fetches at most {@link MAX_ANSWER_BYTES} of JSON and follows no redirect. */
+/** Fetches a JSON document. Follows no redirect, and fails for more than {@link MAX_ANSWER_BYTES}. */
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal });
   if (!response.ok) {

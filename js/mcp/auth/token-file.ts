@@ -26,10 +26,10 @@ import { MIN_TOKEN_CHARS } from "../../http/access.ts";
 /** The tokens of a server: one for its MCP clients, and one for the person who answers approvals. */
 export type TokenKind = "client" | "approver";
 
-/** Mode bits that let other users read, write or execute a file. */
+/** The permission bits by which users other than the owner can read, write or execute a file. */
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
-/** Maximum bytes of a token file. */
+/** The maximum size of a token file in bytes. A larger file is refused. */
 const MAX_TOKEN_BYTES = 4096;
 
 /** Returns the path of the token file for a server on a port. */
@@ -79,7 +79,7 @@ function check<S extends { isFile(): boolean }>(stats: S, shown: string, fail: (
 }
 
 /**
- * Returns the token when it is long enough.
+ * Returns the token, if it is long enough and contains no white space. `what` names its source in the error.
  * @throws FilewrightError INVALID_ARGUMENT
  */
 export function checkToken(token: string, what: string): string {
@@ -88,7 +88,7 @@ export function checkToken(token: string, what: string): string {
   throw new FilewrightError("INVALID_ARGUMENT", `${what} ${rule}`);
 }
 
-/** Returns a new token of 32 random bytes. */
+/** Returns a new token: 32 random bytes in base64url. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }

@@ -1,6 +1,6 @@
 /**
- * The state that approvals need between two requests: the key that signs questions, and the record of used
- * answers.
+ * The state that approvals keep between two requests: the key with which questions are signed, and the record
+ * of answers that were used.
  *
  * Processes with the same `FILEWRIGHT_KEY` or the same state directory use the same key, so an answer is
  * valid after a restart and at another replica. Processes with the same state directory also share the
@@ -26,27 +26,27 @@ import { FilewrightError } from "../../engine/errors.ts";
 /** The environment variable that holds a signing key for several servers. */
 export const KEY_VARIABLE = "FILEWRIGHT_KEY";
 
-/** Seconds for which a question can be answered. */
+/** The number of seconds for which a question can be answered. */
 export const ANSWER_SECONDS = 600;
 
 /** The signing key and the record of used answers. */
 export interface ApprovalState {
-  /** The key that signs the state which travels through the client. */
+  /** The key that signs the state of a question, because the state passes through the client. */
   readonly key: Uint8Array;
   /** Marks an answer as used. Returns false when it was used before, or when the use cannot be recorded. */
   spend(nonce: string): boolean;
   /**
-   * Writes a question that is too long for its form to a file for {@link ANSWER_SECONDS}, and returns the
-   * path; undefined when there is no directory for it.
+   * Writes a question that is too long for the client's form to a file, and returns its path; undefined when
+   * there is no directory for it. The file is removed some time after {@link ANSWER_SECONDS}.
    */
   keep(digest: string, text: string): string | undefined;
 }
 
-/** The sources of the key and of the record. */
+/** Where the key and the record come from. */
 export interface ApprovalStateOptions {
   /**
-   * A directory that may be shared with other processes. With undefined this process keeps key and record in
-   * memory.
+   * The directory of the key and the record, which processes can share. With undefined both are in the memory
+   * of this process.
    */
   readonly stateDir: string | undefined;
   /** The value of `FILEWRIGHT_KEY`. */
@@ -90,7 +90,10 @@ function parseKey(text: string): Buffer {
   );
 }
 
-/** A key with fewer different bytes is refused, because random bytes repeat far less often. */
+/**
+ * The minimum number of different bytes in a key. Random keys have more, so a key with fewer is refused as a
+ * likely mistake.
+ */
 const MIN_DISTINCT_BYTES = 8;
 
 /**
@@ -127,7 +130,10 @@ function spendInMemory(): (nonce: string) => boolean {
   };
 }
 
-/** Creates one file per answer. Exclusive creation lets exactly one of several processes succeed. */
+/**
+ * Marks an answer as used by creating a file for it. Creation fails if the file exists, so that only one of
+ * several processes succeeds.
+ */
 function spendIn(directory: string, nonce: string): boolean {
   sweep(directory);
   const name = createHash("sha256").update(nonce).digest("hex");
@@ -150,13 +156,13 @@ function spendIn(directory: string, nonce: string): boolean {
   }
 }
 
-/** Milliseconds before a record is removed: longer than any question can be answered. */
+/** The age in milliseconds at which a record is removed. It is longer than a question can be answered. */
 const KEPT_MS = 2 * ANSWER_SECONDS * 1000;
-/** Minimum milliseconds between two sweeps of one directory. */
+/** The minimum time in milliseconds between two removals of old records in one directory. */
 const SWEEP_MS = 60_000;
 const swept = new Map<string, number>();
 
-/** Removes the files of a directory that are older than any open question. */
+/** Removes files of a directory that are older than `KEPT_MS`, at most once in `SWEEP_MS`. */
 function sweep(directory: string): void {
   const now = Date.now();
   if (now - (swept.get(directory) ?? 0) < SWEEP_MS) return;

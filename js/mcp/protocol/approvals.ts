@@ -17,47 +17,57 @@ import { callerSignal } from "../../pipeline/scheduling/call-signal.ts";
 import { ANSWER_SECONDS, type ApprovalState, KEY_VARIABLE, openApprovalState } from "./approval-state.ts";
 import { createRequestStateCodec, inputRequired, inputResponse, type ServerContext } from "./sdk.ts";
 
-/** The approvals given so far. The state is signed, because it travels through the client. */
+/**
+ * What the server must remember until the answer comes. The client keeps it and sends it back, so it is
+ * signed.
+ */
 interface State {
   readonly agreed: readonly (readonly [digest: string, outcome: Outcome])[];
   /** The digest of the change that the question showed. */
   readonly asked: string;
-  /** The outcomes that the user could choose from. */
+  /** The outcomes among which the user could choose. */
   readonly offered: readonly Outcome[];
-  /** A random value that is different for every question, so that an answer is used only once. */
+  /** A random value for each question, by which a second use of the answer is recognised. */
   readonly nonce: string;
 }
 
-/** One request with the answers that its user has given so far. */
+/** One request, together with the answers that its user has given before. */
 export interface Round {
-  /** Returns the question for the user; undefined when the call needs none. */
+  /** Returns the question to send to the user; undefined when the call does not need one. */
   question(): Promise<ReturnType<typeof inputRequired> | undefined>;
-  /** True when the change is no longer the approved one. */
+  /** Returns true when the change differs from the one that the user has approved. */
   stale(): boolean;
 }
 
-/** Sends the questions of a workspace to the users of its clients. */
+/** Asks the users of clients about changes. */
 export interface Approvals {
   readonly confirm: Confirm;
   /** Verifies the signature of the state that a client sends back. */
   readonly verify: (state: string, context: ServerContext) => Promise<unknown>;
-  /** Begins a request. The request's signal links a question of the workspace to this request. */
+  /**
+   * Begins a request. Questions of the workspace are assigned to the request by its abort signal. `canAsk` is
+   * false when the client cannot ask its user.
+   */
   begin(context: ServerContext, canAsk: boolean): Round;
 }
 
 /** The options of {@link elicitApprovals}. */
 export interface ElicitOptions {
   /**
-   * True when an answer may cover later calls too. It must be false when several clients share a workspace.
+   * True when an answer may also apply to later calls. Must be false when several clients share a workspace,
+   * because the answer would apply to all of them.
    */
   readonly lasting: boolean;
-  /** Default: opened from the user's state directory and `FILEWRIGHT_KEY`. */
+  /** The key and the record to use. Default: those of the user's state directory and of `FILEWRIGHT_KEY`. */
   readonly state?: ApprovalState | undefined;
 }
 
 const KEY = "approval";
 const DECISION = "decision";
-/** Limits of the text in a question. A longer change cannot be approved by its form. */
+/**
+ * The maximum size of the text in a question, in lines and UTF-16 units. A longer change can only be refused
+ * by the form.
+ */
 const MAX_LINES = 60;
 const MAX_CHARS = 6000;
 
@@ -102,7 +112,8 @@ export function elicitApprovals({ lasting, state: given }: ElicitOptions): Appro
         if (outcome !== undefined) return { outcome, payload: { digest } };
         if (refused !== undefined) return refused;
         if (!canAsk) return refusedBecause("this client cannot ask its user (no elicitation)");
-        // The change differs from the approved one. We end the call instead of asking a second time.
+        // The change differs from the approved one: the call is ended, and the user is not asked a second
+        // time.
         stale = !met;
         if (!stale) shown = details;
         return refusedBecause("it changed after it was shown");
@@ -135,7 +146,7 @@ function refusedBecause(reason?: string): ConfirmReply {
   return { outcome: "cancel", ...(reason === undefined ? {} : { payload: { reason } }) };
 }
 
-/** Returns the chosen outcome; undefined for a refusal and for an outcome that the question did not offer. */
+/** Returns the outcome that the user chose; undefined if the user refused, or chose one that was not offered. */
 function outcomeOf(
   content: Readonly<Record<string, unknown>> | undefined,
   offered: readonly Outcome[],
@@ -176,8 +187,8 @@ function said(outcome: Outcome, label: string): string {
 }
 
 /**
- * Returns the text of a question. If the text is cut, it names the file with the whole change, and the user
- * can only refuse it.
+ * Returns the text of a question. If the change does not fit, the text is truncated, the user can only
+ * refuse, and a file with the whole change is named.
  */
 function viewOf(
   details: Confirmation,

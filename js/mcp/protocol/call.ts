@@ -1,7 +1,4 @@
-/**
- * `tools/list` and `tools/call`: the tools of a workspace in the form of the protocol, and the progress of a
- * call.
- */
+/** Answers `tools/list` and `tools/call`, and reports the progress of calls. */
 import { singleTypes } from "../../presets/strict.ts";
 import { UnknownTool } from "../../rpc/handler.ts";
 import { shuttingDownFailure } from "../../pipeline/scheduling/admission.ts";
@@ -13,7 +10,7 @@ import type { Host } from "../host.ts";
 import { resolveRelative } from "./paths.ts";
 import type { inputRequired } from "./sdk.ts";
 
-/** The parts that all requests of a server share. */
+/** What all requests of a server share. */
 export interface Serving {
   readonly host: Host;
   readonly structured: Structured;
@@ -23,27 +20,30 @@ export interface Serving {
   readonly agent?: string | undefined;
   /** Aborted when a server that shuts down stops waiting for running calls. */
   readonly ending?: AbortSignal | undefined;
-  /** The log of the connection; undefined when no connection keeps a level. */
+  /** The log of the connection; undefined when requests are independent, so that no level can be kept. */
   readonly clientLog?: ClientLog | undefined;
 }
 
-/** The key of a request's envelope that holds the log level. */
+/** The key under which a request of the newer protocol revision states the log level. */
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 
-/** The part of a request that a call uses. */
+/** The part of a request that is needed to run a call. */
 export interface Caller {
   readonly mcpReq: {
     readonly signal: AbortSignal;
     readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
-    /** The facts that a request of the newer era carries; undefined in the older era. */
+    /**
+     * Facts that a request of the newer protocol revision contains; undefined in the older revisions, where
+     * the connection has them.
+     */
     readonly envelope?: { readonly [LOG_LEVEL]?: LogLevel | undefined } | undefined;
     readonly notify: Notify;
   };
 }
 
 /**
- * Returns the signal of a call. It is aborted with the request, or when a server that shuts down stops
- * waiting.
+ * Returns a signal for a call that aborts with the request, and when a server that shuts down stops waiting
+ * for calls.
  */
 export function callSignal(request: AbortSignal, ending: AbortSignal | undefined): AbortSignal {
   return ending === undefined ? request : AbortSignal.any([request, ending]);
@@ -54,8 +54,8 @@ export const NO_DIRECTORY =
   "No directory is allowed: start the server with directories as its arguments, or name roots in the client.";
 
 /**
- * Returns the tools as `tools/list` sends them. The list does not depend on directories, so it is complete
- * even when none is allowed yet.
+ * Returns the tools as `tools/list` sends them. The list does not depend on the directories, so it is
+ * complete even when none is allowed yet.
  */
 export async function listTools({ host, structured }: Serving): Promise<Record<string, unknown>[]> {
   const served = await host.workspace();
@@ -92,7 +92,7 @@ export async function callTool(
   }
   const tool = served.tools.get(name);
   if (tool === undefined) {
-    // The name is the client's text, so it is not repeated.
+    // The name is not logged, because it is text of the client.
     log?.log("warning", { message: "a call was refused: UNKNOWN_TOOL", code: "UNKNOWN_TOOL" });
     throw new UnknownTool(name, [...served.tools.keys()]);
   }
@@ -115,7 +115,7 @@ export async function callTool(
   }
 }
 
-/** Returns the log for a request: its own where its era has one, else that of the connection. */
+/** Returns the log for a request: one with the level that the request states, or the log of the connection. */
 function logOf({ clientLog }: Serving, { envelope, notify }: Caller["mcpReq"]): ClientLog | undefined {
   if (envelope === undefined) return clientLog;
   const level = envelope[LOG_LEVEL];
@@ -123,8 +123,8 @@ function logOf({ clientLog }: Serving, { envelope, notify }: Caller["mcpReq"]): 
 }
 
 /**
- * Returns the question that a refused call waits for, or a refusal when the change is no longer the approved
- * one.
+ * Returns the question to which a refused call waits for an answer; a refusal if the change differs from the
+ * approved one; undefined if no question is open.
  */
 async function pending(
   round: Round | undefined,
@@ -138,14 +138,17 @@ async function pending(
   return round.question();
 }
 
-/** Minimum milliseconds before the first notification and between two notifications. */
+/** The minimum time in milliseconds before the first notification, and between two. */
 const PACE_MS = 100;
-/** Milliseconds between two notifications of a call that reports no counts. */
+/**
+ * The interval in milliseconds of notifications for a call that reports no counts, to show that it is still
+ * running.
+ */
 const ALIVE_MS = 1000;
 
 type OnProgress = NonNullable<CallOptions["onProgress"]>;
 
-/** The progress of one call. */
+/** Reports the progress of one call. */
 export interface Reporter {
   readonly onProgress: OnProgress;
   /** Stops the notifications when the call ends. */
@@ -153,11 +156,12 @@ export interface Reporter {
 }
 
 /**
- * Creates a reporter that sends the progress of a long call through `notify`: at most ten times a second, and
- * never decreasing; undefined when the client sent no token.
+ * Creates a reporter, which sends the progress of a long call by `notify`: at most every `PACE_MS`, and
+ * never a smaller value than before. Returns undefined when the client sent no progress token.
  *
- * A short call sends no progress, and neither does the final step. Clients forget the progress token with the
- * answer, so many of them would assign a notification just before the answer to an unknown call.
+ * A call that ends before the first notification is due sends none, and the last step is never sent: clients
+ * forget the token with the answer, so many would attribute a notification that arrives just before it to an
+ * unknown call.
  */
 export function reporter(
   token: string | number | undefined,
@@ -169,7 +173,7 @@ export function reporter(
   const tell = (progress: number, more: Record<string, unknown>): void => {
     told = progress;
     const params = { progressToken: token, progress, ...more };
-    // The client may have disconnected. A lost notification must not fail the call.
+    // The client may have disconnected. The call must not fail because of a lost notification.
     notify({ method: "notifications/progress", params }).catch(() => {});
   };
   const alive = setInterval(() => {

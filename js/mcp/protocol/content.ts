@@ -1,9 +1,9 @@
 /**
  * Converts a tool result to the protocol's form.
  *
- * The text is authoritative and is sent once. Facts for programs go into `_meta`, which no model reads,
- * unless the server is asked for structured content. `read_media_file` of preset `mcp` gives the bytes of any
- * file as an image, audio or resource block, unless one of our readers gives a better form.
+ * The text is the answer, and it is sent once. Facts for programs are in `_meta`, which no model reads,
+ * unless the server is configured to send structured content. `read_media_file` of preset `mcp` returns the
+ * bytes of a file as an image, audio or resource block, unless one of our readers returns a better form.
  */
 import { toMcpContent } from "../../adapters/content.ts";
 import type { ToolDefinition, ToolResult } from "../../workspace/index.ts";
@@ -13,9 +13,9 @@ import { joinPath } from "../../backends/paths.ts";
 import type { ServedWorkspace } from "../host.ts";
 
 /**
- * The amount of structured content. `none`: text alone. `compact`: text, and the counts, cursors and hashes
- * of the answer. `full`: the output schema of each tool, and every answer as data too; in preset `mcp` in the
- * form of the filesystem server.
+ * How much of an answer is also sent as structured data. `none`: nothing. `compact`: the counts, cursors and
+ * hashes. `full`: the output schema of each tool and all data; in preset `mcp` in the form of the reference
+ * server.
  */
 export type Structured = "none" | "compact" | "full";
 
@@ -41,13 +41,13 @@ export interface CallAnswer {
   [key: string]: unknown;
 }
 
-/** The key of `_meta` that holds the facts of a call. */
+/** The key in `_meta` under which the facts of a call are sent. */
 const META_KEY = "filewright/call";
 
-/** A longer string is content and not a fact. UTF-16 units. */
+/** The maximum length, in UTF-16 units, of a string that counts as a fact. A longer one is content. */
 const MAX_FACT = 300;
 
-/** Returns a refusal for a request that does not reach a tool. */
+/** Returns the answer to a call that is refused before it reaches a tool. */
 export function refusal(text: string): CallAnswer {
   return { content: [{ type: "text", text }], isError: true };
 }
@@ -56,7 +56,7 @@ export function refusal(text: string): CallAnswer {
 export interface AnswerOptions {
   readonly preset: ServedPreset;
   readonly structured: Structured;
-  /** The base of the relative paths in results. */
+  /** The directory to which relative paths in results refer. */
   readonly cwd: string;
 }
 
@@ -88,7 +88,7 @@ export function answerOf(
   };
 }
 
-/** Returns the bytes of a file as an answer without text. */
+/** Returns an answer that consists of the bytes of a file, without text. */
 function mediaAnswer(media: readonly MediaBlock[], structured: Structured): CallAnswer {
   return {
     content: [...media],
@@ -96,11 +96,15 @@ function mediaAnswer(media: readonly MediaBlock[], structured: Structured): Call
   };
 }
 
-/** Bytes from which a cut file is worth a resource link. A smaller file can be read whole by another call. */
+/**
+ * The size in bytes from which a link is added to a truncated file. A smaller file can be read as a whole by
+ * another call.
+ */
 const LARGE = 64 * 1024;
 
 /**
- * Returns a link to a large file whose content the answer cut, so that the client can read it as a resource.
+ * Returns a link to a file that the answer truncated, so that the client can read all of it as a resource;
+ * undefined when nothing was truncated, or the file is small.
  */
 function linkOf(result: ToolResult, cwd: string): Block | undefined {
   if (!result.ok || !result.meta.truncated) return undefined;
@@ -116,7 +120,7 @@ function linkOf(result: ToolResult, cwd: string): Block | undefined {
   };
 }
 
-/** Returns the small facts of a call, which programs use for the next call. */
+/** Returns the facts of a call that programs need for the next one, such as cursors and hashes. */
 function factsOf(result: ToolResult): Record<string, unknown> {
   const { truncated, call_id: callId, modified_by_hook: byHook, modified_by_user: byUser } = result.meta;
   const meta = {
@@ -150,11 +154,11 @@ function small(data: Readonly<Record<string, unknown>>): Record<string, unknown>
 export interface ListOptions {
   readonly preset: ServedPreset;
   readonly structured: Structured;
-  /** Converts the schema of a tool's arguments to the form that is listed. */
+  /** Converts the schema of a tool's arguments to the form in which it is listed. */
   readonly listedSchema: (schema: ToolDefinition["inputSchema"]) => unknown;
 }
 
-/** Returns a tool in the form of `tools/list`. */
+/** Returns a tool as `tools/list` describes it. */
 export function toolFacts(
   { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
   { preset, structured, listedSchema }: ListOptions,
@@ -189,13 +193,13 @@ const RESOURCE = {
   required: ["type", "resource"],
 } as const;
 
-/** Returns the output schema that clients of the filesystem server know. */
+/** Returns the output schema that the reference server has for a tool. */
 function parityOutput(tool: string): Record<string, unknown> {
   const content = tool === "read_media_file" ? { type: "array", items: { anyOf: [MEDIA, RESOURCE] } } : TEXT;
   return { type: "object", properties: { content }, required: ["content"] };
 }
 
-/** A content block that carries the bytes of a file. */
+/** A block with the bytes of a file. */
 export type MediaBlock =
   | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
   | {
@@ -203,16 +207,16 @@ export type MediaBlock =
       readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
     };
 
-/** Error codes that concern only the type of a file. */
+/** Error codes that mean that a file has an unsuitable type. */
 const KINDS: ReadonlySet<string> = new Set(["UNSUPPORTED_FORMAT", "BINARY_FILE", "ENCODING_ERROR"]);
 
-/** Maximum size of a file that is sent as bytes. */
+/** The maximum size in bytes of a file that is sent as bytes. A larger one is answered as usual. */
 const MAX_MEDIA_BYTES = 20 * 1024 * 1024;
 
 /**
- * Returns the bytes of the file that `read_media_file` names as a block; undefined when our own answer is
- * used. Rules, hooks and the policy have allowed the read of this path before, and the bytes come from the
- * same confined backend.
+ * Returns a block with the bytes of the file that `read_media_file` names; undefined when the usual answer is
+ * used. The read has been allowed by rules, hooks and policy before, and the bytes come from the same
+ * confined backend.
  * @param raw true to send the bytes always, as the filesystem server does
  */
 export async function mediaOf(

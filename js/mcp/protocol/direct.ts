@@ -1,4 +1,4 @@
-/** What a server answers without the protocol's SDK, over stdio and over HTTP: methods, and what it is. */
+/** Answers requests without the protocol's SDK, over stdio and HTTP, and describes the server to clients. */
 import type { Methods } from "../../rpc/handler.ts";
 import type { Notify } from "./log.ts";
 import { callSignal, callTool, listTools, type Serving } from "./call.ts";
@@ -6,11 +6,17 @@ import { callSignal, callTool, listTools, type Serving } from "./call.ts";
 /** The parts of a connection or a request that its methods need. */
 export interface DirectParts extends Serving {
   readonly notify: Notify;
-  /** A promise that resolves when the directories are known; undefined when they are known already. */
+  /**
+   * A promise that resolves when the directories are known, for example after the client has named its roots;
+   * undefined when they are known already.
+   */
   settled(): Promise<unknown> | undefined;
 }
 
-/** Returns the methods of a client that has shaken hands. A call that may ask the user is left to the SDK. */
+/**
+ * Returns the methods that are answered for a client after its handshake. A call about which the user may
+ * have to be asked is left to the SDK.
+ */
 export function directMethods(parts: DirectParts): Methods {
   const { notify, approvals, clientLog } = parts;
   return {
@@ -36,7 +42,7 @@ export function directMethods(parts: DirectParts): Methods {
   };
 }
 
-/** The server's part of the `initialize` answer; a model reads `instructions`. */
+/** What the answer to `initialize` says about the server. A model reads `instructions`. */
 export interface About {
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly capabilities: {
@@ -49,11 +55,14 @@ export interface About {
   readonly instructions: string;
 }
 
-/** The capabilities that depend on the transport and on the era of the protocol. */
+/** The capabilities that depend on the transport and on the revision of the protocol. */
 export interface Offers {
-  /** True when clients can subscribe to resources. */
+  /** True when clients can subscribe to changes of resources. */
   readonly subscribe: boolean;
-  /** True when a log level can be kept for the client, or comes with each of its requests. */
+  /**
+   * True when the server can send log messages, because it keeps a level for the client or each request
+   * states one.
+   */
   readonly logging: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Log lines of a server: on standard error, and for a client as `notifications/message` of the protocol.
+ * The log lines of a server, on standard error and, as `notifications/message` of the protocol, for a client.
  *
- * Clients keep logs and pass them on. So a message for one consists of our own words, the name of a tool, an error
- * code and counts, and never of a path, an argument or the text of an answer.
+ * Clients keep logs and pass them on. So a message for a client consists only of fixed words, the name of a
+ * tool, an error code and counts; it never contains a path, an argument or text of an answer.
  */
 import type { Code } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
@@ -10,31 +10,38 @@ import type { ToolResult } from "../../workspace/index.ts";
 import type { ServedWorkspace } from "../host.ts";
 import process from "node:process";
 
-/** Sends a notification. Rejects when it cannot be sent, such as after the client has disconnected. */
+/** Sends a notification. Rejects when it cannot be sent, for example because the client has disconnected. */
 export type Notify = (notification: {
   readonly method: string;
   readonly params: Record<string, unknown>;
 }) => Promise<void>;
 
-/** The content of a message: a sentence, and the facts in it for programs. */
+/** The content of a message: a sentence, and the same facts for programs. */
 interface LogData {
   readonly message: string;
   readonly [fact: string]: string | number;
 }
 
-/** The log of one connection; since the revision 2026-07-28, of one request, which carries its own level. */
+/**
+ * The log of a connection. In the protocol revision 2026-07-28 it is the log of one request, which states its
+ * own level.
+ */
 export interface ClientLog {
   /**
-   * Sets the least urgent level that is sent.
+   * Sets the least urgent level whose messages are sent.
    * @throws InvalidLevel
    */
   setLevel(level: unknown): void;
   /**
-   * Sends a message of a level that is sent. Without a level set nothing is; what comes too fast is counted and
-   * reported in one message.
+   * Sends a message, if its level is at least as urgent as the one that was set; nothing is sent before one
+   * is set. Of more than `MAX_MESSAGES` messages in a second the rest is dropped, and one message
+   * states their number.
    */
   log(level: LogLevel, data: LogData): void;
-  /** Reports an opened workspace. Before a level is set, the newest reports are kept until one is. */
+  /**
+   * Reports that a workspace was opened. Before a level is set, the newest `MAX_WAITING` messages are
+   * kept.
+   */
   opened(served: ServedWorkspace): void;
 }
 
@@ -44,10 +51,10 @@ class InvalidLevel extends Error {
   readonly code = -32_602;
 }
 
-/** Maximum number of messages within `PERIOD_MS` of the first. */
+/** The maximum number of messages in a period of `PERIOD_MS`, which begins with the first. */
 export const MAX_MESSAGES = 20;
 const PERIOD_MS = 1000;
-/** Maximum number of messages that wait for a level. */
+/** The maximum number of messages that are kept until a level is set. Beyond it the oldest are dropped. */
 const MAX_WAITING = 10;
 /** The name of the logger in every message. */
 const LOGGER = "filewright";
@@ -58,14 +65,14 @@ interface Entry {
 }
 
 /**
- * Creates a log that sends through `notify`.
+ * Creates a log that sends its messages by `notify`.
  * @param least the least urgent level that is sent; undefined when the client sets it later
  */
 export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
   let waiting: readonly Entry[] = [];
   let sent = 0;
   let leftOut = 0;
-  /** The most urgent level of the messages that came too fast. */
+  /** The most urgent level of the messages that were dropped in this period. */
   let worst: LogLevel = "debug";
   let isPeriodRunning = false;
 
@@ -100,7 +107,7 @@ export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
       least = levelOf(level);
       const entries = waiting;
       waiting = [];
-      // The client expects no message before the answer to its request.
+      // The messages are sent later, because the client expects the answer to its request first.
       setImmediate(() => {
         for (const entry of entries) log(entry.level, entry.data);
       });
@@ -114,7 +121,7 @@ export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
   };
 }
 
-/** Reports a call that has ended. */
+/** Writes a message about a call that has ended. */
 export function logCall(clientLog: ClientLog, tool: string, result: ToolResult): void {
   const duration = Math.round(result.meta.duration_ms);
   const facts = { tool, duration_ms: duration };
@@ -128,8 +135,8 @@ export function logCall(clientLog: ClientLog, tool: string, result: ToolResult):
 }
 
 /**
- * Codes for failures of the machine or of Filewright. The others, apart from CANCELLED, are refusals, which a
- * model can correct.
+ * Error codes of failures of the machine or of Filewright. All others, except CANCELLED, are refusals, which
+ * the model can correct.
  */
 const FAILURES: ReadonlySet<Code> = new Set([
   "INTERNAL",
@@ -143,7 +150,7 @@ function verdictOf(code: Code): readonly [LogLevel, string] {
   return FAILURES.has(code) ? ["error", "failed"] : ["warning", "was refused"];
 }
 
-/** Returns the messages about a workspace that was opened, and about interrupted changes that were found then. */
+/** Returns the messages about a workspace that was opened, and about interrupted changes that it found. */
 function openingOf({ ws, listed, roots }: ServedWorkspace): readonly Entry[] {
   const { kind } = ws.capabilities().engine;
   const { rolledBack, damaged, conflicts } = ws.recovery;
@@ -197,7 +204,7 @@ export const LOG_LEVELS = [
 /** The urgency of a log line. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Returns true when a line of `level` is at least as urgent as `least`. */
+/** Returns true when `level` is at least as urgent as `least`. */
 function isTold(level: LogLevel, least: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
 }
@@ -206,7 +213,8 @@ function isTold(level: LogLevel, least: LogLevel): boolean {
 export type Log = (line: string, level?: LogLevel) => void;
 
 /**
- * Creates a log that writes lines from the level `least` to standard error, and passes every line to `also`.
+ * Creates a log that writes lines to standard error if they are at least as urgent as `least`. Every line is
+ * passed to `also`.
  */
 export function stderrLog(least: LogLevel, also?: (line: string, level: LogLevel) => void): Log {
   return (line, level = "info") => {

@@ -1,6 +1,6 @@
 /**
- * Paths of the protocol: `file:` URIs, and relative paths when several directories are allowed. Bytes of
- * names that are not UTF-8 keep their escaped form in a URI, `\xHH`.
+ * Converts between paths and `file:` URIs, and resolves relative paths when several directories are allowed.
+ * In a URI the bytes of a name that is not UTF-8 have their escaped form `\xHH`.
  */
 import { joinPath } from "../../backends/paths.ts";
 import { lookUpInRoots } from "../../pipeline/paths/first-root.ts";
@@ -14,7 +14,7 @@ export function uriOf(path: string, cwd: string): string {
   return `file://${encoded}`;
 }
 
-/** Returns the absolute path of a `file:` URI; undefined for other schemes and other hosts. */
+/** Returns the absolute path of a `file:` URI; undefined for a URI with another scheme, or of another host. */
 export function pathOfUri(uri: string): string | undefined {
   const [, host, path] = /^file:\/\/([^/?#]*)(\/[^?#]*)$/u.exec(uri) ?? [];
   if (path === undefined || (host !== "" && host !== "localhost")) return undefined;
@@ -25,7 +25,7 @@ export function pathOfUri(uri: string): string | undefined {
   }
 }
 
-/** The names of path arguments in all presets. */
+/** The names that arguments with paths have in all presets. */
 const PATH_ARGUMENTS: ReadonlySet<string> = new Set([
   "path",
   "file_path",
@@ -41,8 +41,8 @@ const PATH_ARGUMENTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the arguments with absolute paths in place of relative paths that exist only in a later directory:
- * the directories are searched in their order. Only existing paths can be found in this way; new files are
+ * Returns the arguments in which relative paths are made absolute if they exist only in a later directory.
+ * The directories are searched in their order. Paths that do not exist are not changed, so new files are
  * created in the first directory.
  * @param caller the tool that is called, or the workspace
  */
@@ -52,7 +52,7 @@ export async function resolveRelative(
 ): Promise<Readonly<Record<string, unknown>>> {
   const find = async (path: unknown): Promise<unknown> => {
     if (typeof path !== "string" || path === "" || path.startsWith("/") || path === ".") return path;
-    // The search may fail, for example for an invalid path. The call itself then reports the error.
+    // The search may fail, for example for an invalid path. The call itself will report that error.
     return (await lookUpInRoots(caller, path).catch(() => undefined)) ?? path;
   };
   const result: Record<string, unknown> = { ...args };

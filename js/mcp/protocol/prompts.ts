@@ -1,8 +1,8 @@
 /**
  * Prompts: short tasks that a person starts from a menu of the client.
  *
- * A prompt names only tools that this server lists, and contains no file content. The model reads files by
- * calls, so that rules and hooks apply.
+ * A prompt names only tools that this server lists, and contains no content of files: the model reads files
+ * by calls, so that rules and hooks apply.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
@@ -22,16 +22,16 @@ interface Prompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  /** A tool that the prompt requires. Without it the prompt is not listed. */
+  /** The name of a tool without which the prompt is not listed. */
   readonly needs?: string;
   /**
-   * Returns the request to the model.
+   * Returns the text that is sent to the model.
    * @param path the quoted path as the caller typed it, if there is one
    */
   text(offers: (tool: string) => boolean, path: string | undefined): string;
 }
 
-/** Maximum length of a path in UTF-16 code units. */
+/** The maximum length of a path in UTF-16 units. A longer one is refused. */
 const MAX_PATH_CHARS = 4096;
 
 const PATH: PromptArgument = {
@@ -119,7 +119,7 @@ export async function getPrompt(
 }
 
 /**
- * Returns the quoted path when it exists and the workspace lets the caller see it.
+ * Returns the path in quotes, if it exists and the caller may see it.
  * @throws ProtocolError
  */
 async function checkedPath(served: ServedWorkspace, path: unknown, signal: AbortSignal): Promise<string> {

@@ -1,7 +1,8 @@
 /**
- * Files and directories as resources with `file:` URIs. They are listed in pages and read whole.
+ * Offers files and directories as resources with `file:` URIs. They are listed in pages, and each is read as
+ * a whole.
  *
- * All reads go through calls of the workspace, so that rules, hooks and the audit log apply.
+ * Everything is read by calls of the workspace, so that rules, hooks and the audit log apply.
  */
 import { escapeControls } from "../../engine/escape.ts";
 import { compareCodePoints, isWithin, joinPath, nameOf } from "../../backends/paths.ts";
@@ -10,7 +11,7 @@ import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.ts";
 import { pathOfUri, uriOf } from "./paths.ts";
 
-/** The only resource template. It covers all paths below the directories. */
+/** The only resource template. It stands for all paths below the directories. */
 export const TEMPLATE = {
   uriTemplate: "file:///{+path}",
   name: "file",
@@ -19,9 +20,9 @@ export const TEMPLATE = {
     "A file below an allowed directory, whole: text as text, anything else as base64. Of a directory, its list.",
 } as const;
 
-/** Entries in one page of the list. */
+/** The maximum number of entries on one page of the list. */
 const PAGE = 100;
-/** Maximum bytes of a file that is sent whole. */
+/** The maximum size in bytes of a file that is sent. A larger one is an error. */
 const MAX_RESOURCE_BYTES = 20 * 1024 * 1024;
 const DIRECTORY = "inode/directory";
 
@@ -70,13 +71,13 @@ export async function listResources(
   return { resources, ...(next === undefined ? {} : { nextCursor: next }) };
 }
 
-/** One item of `resources/read`. */
+/** The content of one resource in the answer to `resources/read`. */
 export type Contents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
 /**
- * Returns the content of a URI.
+ * Returns the content of the resource with a URI.
  * @throws ResourceNotFoundError, ProtocolError
  */
 export async function readResource(
@@ -103,7 +104,7 @@ const GONE: ReadonlySet<string> = new Set([
   "INVALID_ARGUMENT",
   "GRANT_DENIED",
 ]);
-/** Error codes that mean that a file is not text. */
+/** Error codes that mean that a file is not text, so that it is sent as bytes. */
 const NO_TEXT: ReadonlySet<string> = new Set(["BINARY_FILE", "UNSUPPORTED_FORMAT", "ENCODING_ERROR"]);
 
 async function contents(
@@ -136,7 +137,7 @@ async function contents(
   return { uri, mimeType, blob };
 }
 
-/** Returns the whole text of a file. It reads page by page, because one answer has a size limit. */
+/** Returns the whole text of a file. It is read page by page, because the size of one answer is limited. */
 async function wholeText(ws: ServedWorkspace["ws"], path: string, signal: AbortSignal): Promise<string> {
   const parts: string[] = [];
   for (let start = 1; ; ) {

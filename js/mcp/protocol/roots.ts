@@ -1,7 +1,7 @@
 /**
- * Replaces the directories of the command line with the client's roots, as the filesystem server does. This
- * is only for a client that has started the server itself: a network client must not extend what the operator
- * allowed.
+ * Replaces the directories of the command line by the roots that the client names, as the reference server
+ * does. This is done only for a client that has started the server itself: a client on the network must not
+ * extend what the operator has allowed.
  */
 import { directoriesOfRoots, type NamedRoot } from "../directories.ts";
 import type { Host } from "../host.ts";
@@ -11,24 +11,24 @@ import { capabilitiesOf } from "./server.ts";
 
 const KEY = "roots";
 
-/** Requests the roots of one client. */
+/** Asks one client for its roots. */
 export interface Roots {
-  /** Requests the roots over a lasting connection, now and whenever the client reports a change. */
+  /** Asks for the roots over a lasting connection, at its beginning and whenever the client reports a change. */
   follow(server: Server): void;
   /** Resolves when the last request for roots is answered or has failed. */
   settled(): Promise<void>;
   /**
-   * Waits for requested roots before a request is handled. Returns the question for the roots when the client
-   * must answer it first.
+   * Waits until roots that were requested are known, before a request is handled. Returns a question for the
+   * roots if the client must first answer it; otherwise undefined.
    */
   before(context: ServerContext, server: Server): Promise<unknown>;
 }
 
-/** Maximum milliseconds that calls wait for the roots of a client. */
+/** The maximum time in milliseconds for which calls wait for the roots of a client. */
 const ROOTS_TIMEOUT_MS = 5000;
 
 /**
- * Creates the requests for one client's roots.
+ * Creates the object that asks one client for its roots.
  * @param changed called after the directories were replaced
  */
 export function clientRoots(host: Host, log: Log, changed: (server: Server) => void): Roots {

@@ -1,6 +1,6 @@
 /**
- * One server of the Model Context Protocol over a host: it maps each request to the function that answers it.
- * Transports and state that outlives a connection are in other modules.
+ * A server of the Model Context Protocol, by the SDK: assigns each request to the function that answers it.
+ * Transports, and state that outlives a connection, are in other modules.
  */
 import { aboutServer } from "./direct.ts";
 import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
@@ -10,21 +10,24 @@ import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
 import type { Watch } from "./watch.ts";
 
-/** The parts of a server for one connection or one request. */
+/** What a server needs for one connection or one request. */
 export interface ServerParts extends Serving {
   readonly version: string;
-  /** Watches subscribed resources; undefined when the client cannot subscribe. */
+  /** Watches resources to which the client has subscribed; undefined when it cannot subscribe. */
   readonly watch?: Watch | undefined;
-  /** True when each request can carry a log level. */
+  /** True when each request can state a log level. */
   readonly logsRequests?: boolean | undefined;
-  /** Called before a request that needs the directories, so that the client's roots can replace them. */
+  /**
+   * Called before a request that needs the directories, so that they can first be replaced by the client's
+   * roots.
+   */
   readonly before?: ((context: ServerContext, server: Server) => Promise<unknown>) | undefined;
 }
 
-/** The key of a request's envelope that holds the client's capabilities. */
+/** The key under which a request of the newer protocol revision states the client's capabilities. */
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-/** Returns the capabilities of a request's client: those in the request, or those of the handshake. */
+/** Returns the capabilities of the client: those that the request states, or those of the handshake. */
 export function capabilitiesOf(context: ServerContext, server: Server): Readonly<Record<string, unknown>> {
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   return (envelope?.[CAPABILITIES] ?? server.getClientCapabilities() ?? {}) as Readonly<
@@ -93,19 +96,22 @@ export function makeServer(parts: ServerParts): Server {
   return server;
 }
 
-/** Accepts all parameters, because our own check names the nearest level. */
+/**
+ * A schema that accepts all parameters, because the log checks the level itself and suggests the nearest
+ * name.
+ */
 const ANY_PARAMS = {
   "~standard": { version: 1, vendor: "filewright", validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** Returns a context whose call is also cancelled when a server that shuts down stops waiting. */
+/** Returns a context whose signal also aborts when a server that shuts down stops waiting for calls. */
 function withEnding(context: ServerContext, ending: AbortSignal | undefined): ServerContext {
   if (ending === undefined) return context;
   const signal = { value: callSignal(context.mcpReq.signal, ending) };
   return { ...context, mcpReq: Object.create(context.mcpReq, { signal }) as ServerContext["mcpReq"] };
 }
 
-/** Handles subscriptions over lasting connections. The transport handles those of single requests. */
+/** Handles subscriptions over lasting connections. For single requests the transport handles them. */
 function subscriptions(server: Server, watch: Watch): void {
   const stops = new Map<string, () => void>();
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {

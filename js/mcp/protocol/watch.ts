@@ -1,9 +1,9 @@
 /**
- * Reports changes of resources. While a client is subscribed, it compares their versions once a second. A
- * version consists of a file's identity, size and times, so that a comparison costs one `stat`.
+ * Detects changes of resources: while a client is subscribed, their versions are compared once a second. A
+ * version consists of a file's identity, size and times, so a comparison takes one `stat`.
  *
- * Rules, grants and hooks are checked once, at the subscription. Changes of a resource that they hide from
- * the client are not reported.
+ * Rules, grants and hooks are consulted once, when the client subscribes. Changes of a resource that they
+ * hide from the client are not reported.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Host } from "../host.ts";
@@ -11,9 +11,9 @@ import { pathOfUri } from "./paths.ts";
 
 const PACE_MS = 1000;
 
-/** The subscribed resources. */
+/** Watches the resources of all subscriptions. */
 export interface Watch {
-  /** Watches these resources. Changes are reported after `ready` resolves. */
+  /** Watches further resources. Changes after `ready` has resolved are reported. */
   add(uris: readonly string[]): Watched;
   close(): void;
 }
@@ -24,7 +24,7 @@ interface Watched {
   stop(): void;
 }
 
-/** Error codes of resources that a client must not learn about. */
+/** Error codes for resources of which a client must not learn that they exist. */
 const HIDING_CODES: ReadonlySet<string> = new Set([
   "APPROVAL_DENIED",
   "GRANT_DENIED",
@@ -32,7 +32,7 @@ const HIDING_CODES: ReadonlySet<string> = new Set([
   "OUTSIDE_ALLOWED",
 ]);
 
-/** Creates a watch that calls `changed` with the URI of a changed resource. */
+/** Creates a watch, which calls `changed` with the URI of each changed resource. */
 export function watchVersions(host: Host, changed: (uri: string) => void): Watch {
   const watched = new Map<string, { count: number; version: Promise<string>; isKept: boolean }>();
   let timer: NodeJS.Timeout | undefined;
@@ -112,7 +112,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
   };
 }
 
-/** Returns the resources that a `subscriptions/listen` message names; undefined for any other message. */
+/** Returns the URIs that a `subscriptions/listen` message names; undefined for any other message. */
 export function listenedUris(
   message: unknown,
 ): { readonly id: unknown; readonly uris: readonly string[] } | undefined {

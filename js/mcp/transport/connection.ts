@@ -1,6 +1,7 @@
 /**
- * A connection over standard input and output that the protocol's SDK serves: both eras, roots, resources,
- * subscriptions and questions. The module is loaded with the first message that `rpc/handler.ts` leaves.
+ * A connection over standard input and output that the protocol's SDK handles: requests of both kinds of
+ * protocol revisions, roots, resources, subscriptions and questions. Loaded with the first message that
+ * `rpc/handler.ts` does not answer.
  */
 import type { Serving } from "../protocol/call.ts";
 import type { Log } from "../protocol/log.ts";
@@ -11,29 +12,26 @@ import { listenedUris, type Watch, watchVersions } from "../protocol/watch.ts";
 import type { JsonObject } from "../../rpc/message.ts";
 import type { Wire } from "./wire.ts";
 
-/** The parts that a connection needs. */
+/** What a connection needs. */
 export interface ConnectionParts extends Serving {
   readonly wire: Wire;
   readonly version: string;
   readonly log: Log;
 }
 
-/** The SDK's side of a connection. */
+/** The messages of a connection that the SDK handles. */
 export interface Connection {
   deliver(message: JsonObject): void;
-  /** Resolves when the client has answered our question for its roots, if we have asked one. */
+  /** Resolves when the client has answered a request for its roots; at once when there was none. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * The id of a handshake that we replay to the SDK. The client has its answer already, so the SDK's answer is
- * dropped.
- */
+/** The id of a handshake that is passed to the SDK after it was answered. The SDK's own answer is dropped. */
 const GREETED = "filewright/greeted";
 
 /**
- * Connects the SDK to the wire.
+ * Passes messages between the SDK and the wire.
  * @param greeting the parameters of the handshake, when it is already answered
  */
 export async function connectSdk(
@@ -83,7 +81,7 @@ export async function connectSdk(
     settled: roots.settled,
     async close() {
       watch.close();
-      // The client has gone, so the transport reports its end before the server closes.
+      // If the client has disconnected, the SDK is told so before it is closed.
       if (wire.closed()) transport.onclose?.();
       await served.close();
     },
@@ -91,8 +89,8 @@ export async function connectSdk(
 }
 
 /**
- * Watches the resources that `subscriptions/listen` names. The SDK delivers the notifications, but does not
- * detect changes itself.
+ * Watches the resources that a `subscriptions/listen` message names. The SDK delivers notifications about
+ * them, but does not detect changes.
  */
 function noticeListeners(transport: Transport, watch: Watch): void {
   const stops = new Map<unknown, () => void>();
@@ -102,8 +100,8 @@ function noticeListeners(transport: Transport, watch: Watch): void {
     if (listened !== undefined) {
       const { ready, stop } = watch.add(listened.uris);
       stops.set(listened.id, stop);
-      // The SDK acknowledges the subscription only after the first versions are known, so that no later
-      // change is missed.
+      // The message is passed to the SDK, which confirms the subscription, only after the first versions are
+      // known: so no change after the confirmation is missed.
       ready.finally(() => deliver?.(message));
       return;
     }

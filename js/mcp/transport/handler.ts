@@ -1,8 +1,8 @@
 /**
- * A server as a function from `Request` to `Response`: Streamable HTTP in both eras, without sessions. Any
- * replica can answer any request.
+ * An MCP server as a function from `Request` to `Response`: Streamable HTTP without sessions, so that any of
+ * several servers can answer any request.
  *
- * This module opens no port and checks no token; see `http.ts` and `gate.ts`.
+ * It opens no port and checks no token; see `http.ts` and `gate.ts`.
  */
 import { HTTP_LIMITS } from "../../http/limits.ts";
 import { refused } from "../auth/gate.ts";
@@ -15,22 +15,22 @@ import { createMcpHandler } from "../protocol/sdk.ts";
 import { makeServer, type ServerParts } from "../protocol/server.ts";
 import { listenedUris, watchVersions } from "../protocol/watch.ts";
 
-/** Serves requests. */
+/** Answers requests over HTTP. */
 export interface McpHandler {
   fetch(request: Request, facts?: TokenFacts): Promise<Response>;
-  /** Ends the streams of subscribed clients and refuses new ones. Running calls continue. */
+  /** Ends the streams of clients that are subscribed, and refuses new ones. Running calls continue. */
   drain(): void;
   /** Ends all running requests. */
   close(): Promise<void>;
 }
 
-/** A longer message is left to the SDK unread. */
+/** The size in bytes from which a message is passed to the SDK without being parsed here. */
 const MAX_DIRECT_BYTES = 1024 * 1024;
-/** Maximum number of subscription streams of all clients together. */
+/** The maximum number of subscription streams of all clients together. Further ones are refused. */
 const MAX_SUBSCRIPTIONS = 128;
 
 /**
- * Creates the handler.
+ * Creates the function that answers requests.
  * @param onerror called with errors that no answer contains
  */
 export function makeHandler(
@@ -44,13 +44,14 @@ export function makeHandler(
       makeServer({
         ...parts,
         agent: authInfo === undefined ? parts.agent : `${authInfo.clientId}`,
-        // A single request of the older era has no stream for subscriptions, and no session keeps its log level.
+        // A request of the older revisions has no stream for subscriptions, and without a session no log
+        // level can be kept.
         ...(era === "modern" ? { watch, logsRequests: true } : {}),
       }),
     { onerror, maxRequestBodySize: HTTP_LIMITS.bodyBytes, maxSubscriptions: MAX_SUBSCRIPTIONS },
   );
   const offers = { subscribe: false, logging: false };
-  /** Answers a message of the older era that the SDK is not needed for. */
+  /** Answers a message of the older revisions, if the SDK is not needed for it. */
   const answerDirectly = async (
     message: unknown,
     request: Request,
@@ -61,7 +62,7 @@ export function makeHandler(
       ...directMethods(serving),
       initialize: () => aboutServer(parts, parts.version, offers),
     };
-    // Reports of progress need a stream, which only the SDK has.
+    // Progress notifications need a stream, which only the SDK provides.
     const hasMeta =
       isObjectWithKeys(message) && isObjectWithKeys(message["params"]) && "_meta" in message["params"];
     const direct = makeMessageHandler(hasMeta ? { ...methods, "tools/call": undefined } : methods, "leave");
@@ -69,7 +70,7 @@ export function makeHandler(
     if (handled === undefined) return undefined;
     request.signal.addEventListener("abort", direct.close, { once: true });
     const reply = await handled;
-    // The client has gone.
+    // The client has disconnected, so nobody reads this answer.
     if (reply === undefined) return new Response(null, { status: 499 });
     return Response.json(reply, { status: reply.error?.code === INVALID_REQUEST ? 400 : 200 });
   };
@@ -93,7 +94,7 @@ export function makeHandler(
       } catch {
         return Response.json(notJson(), { status: 400 });
       }
-      // The SDK answers batches, which the revision 2025-03-26 has over HTTP.
+      // A batch is passed to the SDK; the revision 2025-03-26 allows batches over HTTP.
       if (isOlderEra(request) && !Array.isArray(message)) {
         const agent = facts === undefined ? parts.agent : `${facts.clientId}`;
         const response = await answerDirectly(message, request, agent);
@@ -123,7 +124,10 @@ export function makeHandler(
 
 const LISTEN = "subscriptions/listen";
 
-/** Returns true for a request with a short message in the form that the protocol demands. */
+/**
+ * Returns true for a POST request whose message is smaller than `MAX_DIRECT_BYTES` and has the headers
+ * that the protocol requires.
+ */
 function isSmallMessage({ method, headers }: Request): boolean {
   if (method !== "POST" || !(Number(headers.get("content-length") ?? MAX_DIRECT_BYTES) < MAX_DIRECT_BYTES))
     return false;
@@ -135,7 +139,7 @@ function isSmallMessage({ method, headers }: Request): boolean {
   );
 }
 
-/** Returns true for a request that names no revision, or one with a handshake. */
+/** Returns true for a request that states no protocol revision, or one that has a handshake. */
 function isOlderEra({ headers }: Request): boolean {
   const revision = headers.get("mcp-protocol-version");
   return !headers.has("mcp-method") && (revision === null || REVISIONS.includes(revision));

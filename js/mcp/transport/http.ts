@@ -1,20 +1,20 @@
-/** The MCP server over HTTP: its paths, and the token check before each request. */
+/** Serves MCP over HTTP: the paths of the server, and the check of tokens before each request. */
 import { HTTP_LIMITS, type HttpLimits } from "../../http/limits.ts";
 import { type HttpServer, listen } from "../../http/server.node.ts";
 import { type GateOptions, makeGate, refused } from "../auth/gate.ts";
 import type { McpHandler } from "./handler.ts";
 
-/** The address of a server and the clients that may reach it. */
+/** The address of a server, and which clients may reach it. */
 export interface HttpOptions extends GateOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** The port; 0 means any free one. */
   readonly port: number;
   /** Host names under which clients reach the server, without ports. Loopback names are always allowed. */
   readonly hosts: readonly string[];
   /** Origins of web pages that may use the server, such as `https://app.example`. */
   readonly origins: readonly string[];
   /**
-   * Answers requests below `/approvals`. It checks a token of its own; the token of MCP clients is not valid
+   * Answers requests below `/approvals`. It checks its own token; the token of MCP clients is not accepted
    * there.
    */
   readonly approvals?: ((request: Request) => Promise<Response>) | undefined;
@@ -36,7 +36,7 @@ export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Ht
 
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    // A browser sends a preflight request before the real one, and it carries no token.
+    // Browsers ask first whether a request is allowed (CORS preflight). That request carries no token.
     if (request.method === "OPTIONS") return new Response(null, { status: 204 });
     const isMetadata = metadata !== undefined && (pathname === metadata.path || pathname === METADATA_PATH);
     if (isMetadata) return Response.json(metadata.document, { headers: { "cache-control": "max-age=3600" } });
@@ -54,7 +54,7 @@ export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Ht
       if (!isAnswered) calls -= 1;
       isAnswered = true;
     };
-    // A call counts until its whole answer is sent or the client disconnects.
+    // A call counts as running until its whole answer is sent, or the client disconnects.
     request.signal.addEventListener("abort", end, { once: true });
     if (request.signal.aborted) end();
     return handler.fetch(request, admission.facts);

@@ -1,8 +1,8 @@
 /**
- * The messages of one connection over standard input and output. It supports both eras of the protocol: the older
- * one begins a connection with a handshake, and in the newer one each request is independent.
+ * Answers the messages of one connection over standard input and output. In older protocol revisions a
+ * connection begins with a handshake; in newer ones each request is independent. Both are supported.
  *
- * The most frequent messages are answered directly. The protocol's SDK is loaded with the first message that
+ * The most frequent messages are answered here. The protocol's SDK is loaded only with the first message that
  * needs it.
  */
 import { type MessageHandler, makeMessageHandler } from "../../rpc/handler.ts";
@@ -16,15 +16,15 @@ interface Session {
   close(): Promise<void>;
 }
 
-/** Answers the messages of a wire. */
+/** Begins to answer the messages that arrive on a wire. */
 export function serveMessages(parts: ConnectionParts): Session {
   const { wire, version, log, ...serving } = parts;
   const { host } = serving;
-  /** The parameters of the handshake, when it was answered here. */
+  /** The parameters of the handshake, once it was answered here. */
   let greeting: JsonObject | undefined;
   let sdk: Promise<Connection> | undefined;
   let roots: Promise<void> | undefined;
-  /** Messages that arrive before the SDK is loaded, and that only the SDK needs. */
+  /** Messages that only the SDK needs, kept until it is loaded. */
   const held: JsonObject[] = [];
   const load = (): Promise<Connection> => {
     sdk ??= import("./connection.ts").then(async ({ connectSdk }) => {
@@ -52,13 +52,16 @@ export function serveMessages(parts: ConnectionParts): Session {
   const notify = async (notification: object): Promise<void> =>
     wire.write({ ...notification, jsonrpc: "2.0" });
   const greeted = makeMessageHandler(directMethods({ ...serving, notify, settled: () => roots }), "leave");
-  /** Answers only the broken messages of a connection that the SDK serves from its first message. */
+  /**
+   * The handler for a connection that the SDK has handled from its first message: it answers only invalid
+   * messages.
+   */
   const alone = makeMessageHandler({}, "leave");
   const handler = (): MessageHandler => {
     if (greeting !== undefined) return greeted;
     return sdk === undefined ? opening : alone;
   };
-  /** Requests the client's roots. Calls wait until the answer has set the directories. */
+  /** Asks the client for its roots. Calls wait until the directories are set. */
   const askForRoots = (): void => {
     const asked = load()
       .then((connection) => breath().then(() => connection.settled()))
@@ -96,7 +99,7 @@ function hasRoots(greeting: JsonObject | undefined): boolean {
   return capabilities?.roots !== undefined;
 }
 
-/** Resolves when all delivered messages have reached their handlers. */
+/** Resolves in the next turn of the event loop, when delivered messages have reached their handlers. */
 export function breath(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }

@@ -1,6 +1,6 @@
 /**
- * A server over standard input and output for the client that started it: its start, its shutdown, and the lines
- * in the client's log. `session.ts` answers the messages.
+ * Runs a server over standard input and output for the client that started it: its start, its shutdown, and
+ * the lines in the client's log. `session.ts` answers the messages.
  */
 import process from "node:process";
 import { resolve } from "node:path";
@@ -21,14 +21,14 @@ import { makeWire } from "./wire.ts";
 /** The options of a server over any transport. */
 export interface ServeOptions {
   readonly roots: readonly ServedRoot[];
-  /** True when the directories stay, even if a client names roots. */
+  /** True when the directories are not replaced by roots that a client names. */
   readonly keepsRoots: boolean;
   readonly preset: ServedPreset;
   readonly structured: Structured;
   readonly readOnly: boolean;
   /** Ask the client's user before every change. */
   readonly ask: boolean;
-  /** Milliseconds that running calls may take after the server begins to shut down. */
+  /** The time in milliseconds for which running calls may continue after the server has begun to shut down. */
   readonly graceMs: number;
   readonly logLevel: LogLevel;
   /** The tools that are listed; see `--tools`. */
@@ -38,20 +38,23 @@ export interface ServeOptions {
   readonly audit: string | undefined;
   /** Further options of the workspace. */
   readonly workspace: WorkspaceOptions;
-  /** True to open the workspace at the start, so that an invalid option ends the server with a message. */
+  /**
+   * True when the workspace is opened at the start, so that an invalid option ends the server with an error
+   * message.
+   */
   readonly opensAtOnce: boolean;
-  /** A line on standard error at the start that replaces our own greeting. */
+  /** A line that replaces our own greeting on standard error; undefined for our own. */
   readonly greeting: string | undefined;
   readonly version: string;
 }
 
-/** Milliseconds that cancelled calls have to roll back their changes. */
+/** The time in milliseconds for which a server waits until cancelled calls have rolled back their changes. */
 export const CANCEL_MS = 5000;
 
-/** Maximum bytes of a message. A longer one ends the connection, because no valid message needs as much. */
+/** The maximum size of a message in bytes. A larger one closes the connection; no valid message is as large. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
-/** Returns the usable directories and the options of the host; undefined when no directory is usable. */
+/** Returns the directories that can be used, and the options of the host; undefined when none can be used. */
 export function hostOptions(
   options: ServeOptions,
   log: Log,
@@ -102,7 +105,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
 
   const session = serveMessages({ ...serving, wire, version, log });
 
-  // The handlers run once, so a second signal ends the process at once.
+  // Each handler runs once, so a second signal ends the process at once.
   const ended = new Promise<"client" | "signal">((resolve) => {
     wire.onclose = () => resolve("client");
     const told = (): void => resolve("signal");
@@ -114,8 +117,8 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
   const by = await ended;
   const drained = host.drain();
-  // A client that has disconnected expects no answer, so the calls are cancelled at once and roll back their
-  // changes.
+  // After a signal, running calls may finish. A client that has disconnected expects no answers, so its calls
+  // are cancelled at once and roll back their changes.
   if (by === "signal") await fulfilledWithin(drained, options.graceMs);
   ending.abort();
   await fulfilledWithin(drained, CANCEL_MS);
@@ -126,7 +129,10 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   return 0;
 }
 
-/** Returns the line that shows in a client's log which server runs, with which directories and access. */
+/**
+ * Returns the line that tells in a client's log which server is running, with its directories and their
+ * access.
+ */
 export function greetingOf(options: ServeOptions, dirs: readonly string[]): string {
   const { version, preset, workspace, readOnly, roots } = options;
   const isReadOnly = readOnly || workspace.readOnly === true || workspace.access?.readOnly === true;
@@ -141,13 +147,16 @@ export function greetingOf(options: ServeOptions, dirs: readonly string[]): stri
   return `filewright ${version} serving ${where}, preset ${preset}${asks}`;
 }
 
-/** Returns the line with the facts that are known only after the workspace is opened. */
+/** Returns the line with facts that are known only after the workspace is opened. */
 function openedLine({ ws, listed }: ServedWorkspace): string {
   const { engine, sandbox } = ws.capabilities();
   return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
 }
 
-/** Loads the approvals on demand, because their cryptography takes a tenth of the start time. */
+/**
+ * Loads the module for approvals only when it is needed, because its cryptography takes a tenth of the start
+ * time.
+ */
 async function approvalsOf(): Promise<Approvals> {
   const { elicitApprovals } = await import("../protocol/approvals.ts");
   return elicitApprovals({ lasting: true });

@@ -1,8 +1,8 @@
 /**
- * Messages over standard input and output, one JSON text per line.
+ * Sends and receives messages over standard input and output, one JSON text per line.
  *
- * This module splits lines and parses JSON, and answers what is not a JSON object; other modules check and answer
- * messages. Standard output carries only protocol messages.
+ * It splits the input into lines, parses them, and answers a line that is not a JSON object with an error.
+ * Other modules check and answer messages. Standard output carries only protocol messages.
  */
 import type { Readable, Writable } from "node:stream";
 import { type JsonObject, notJson, parseMessage } from "../../rpc/message.ts";
@@ -10,13 +10,13 @@ import { isObjectWithKeys } from "../../schema/check.ts";
 
 /** Both directions of a connection. */
 export interface Wire {
-  /** Called with every line that is a JSON object. */
+  /** Called with every line that contains a JSON object. */
   onmessage: (message: JsonObject) => void;
-  /** Called once, when the connection has ended in either direction. */
+  /** Called once, when either direction of the connection has ended. */
   onclose: () => void;
-  /** Called with errors that belong to no message. */
+  /** Called with errors that no message caused. */
   onerror: (error: Error) => void;
-  /** Sends a message without waiting. */
+  /** Sends a message without waiting until the output has room. */
   write(message: object): void;
   /** Sends a message. Resolves when the output has room for the next one. */
   send(message: object): Promise<void>;
@@ -106,7 +106,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
   return wire;
 }
 
-/** Returns undefined for a text that is not JSON. */
+/** Returns the parsed text; undefined when it is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

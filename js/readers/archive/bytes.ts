@@ -1,9 +1,9 @@
-/** {@link Bytes} over a seekable file, and over a stream. */
+/** Implements {@link Bytes} for a file, in which bytes can be skipped, and for a stream. */
 import type { ByteSource } from "../reader.ts";
 import { checkSignal } from "../refuse.ts";
 import type { Bytes } from "./tar.ts";
 
-/** Over a file: skipped bytes are never read. */
+/** Returns the bytes of a file in order. Skipped bytes are never read. */
 export function bytesOf(source: ByteSource, signal?: AbortSignal): Bytes {
   let at = 0;
   return {
@@ -20,15 +20,15 @@ export function bytesOf(source: ByteSource, signal?: AbortSignal): Bytes {
   };
 }
 
-/** Over a stream, of which at most `limit` bytes are read. */
+/** The bytes of a stream, of which at most `limit` are read. */
 export interface StreamBytes extends Bytes {
   /** The number of bytes received so far. */
   readonly seen: number;
-  /** True when the limit ended it. */
+  /** True when the limit was reached, so that further bytes were not read. */
   readonly stopped: boolean;
 }
 
-/** @throws any error of the stream */
+/** Returns the bytes of a stream in order, at most `limit` of them. @throws any error of the stream */
 export function bytesOfStream(
   stream: AsyncGenerator<Uint8Array>,
   limit: number,

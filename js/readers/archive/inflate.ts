@@ -1,14 +1,14 @@
 /**
- * Inflates with the platform's `DecompressionStream`, in small steps and never beyond a limit: a
- * zip bomb costs one step.
+ * Decompresses with the platform's `DecompressionStream`, in small steps, so that a caller can stop at its
+ * limit: a small input that expands to gigabytes (a zip bomb) then costs only one step.
  */
 import { unsupported } from "../refuse.ts";
 
-/** The number of compressed bytes per step; one step inflates to at most 16 MiB. */
+/** The number of compressed bytes of one step. They can expand to at most 16 MiB. */
 const BYTES_PER_STEP = 16 * 1024;
 
 /**
- * Yields the inflated bytes of the stream `input`; `deflate` is zlib's format. @throws the
+ * Yields the decompressed bytes of the stream `input`. The format `deflate` is that of zlib. @throws the
  * platform's error for damaged data
  */
 export async function* gunzip(
@@ -30,7 +30,7 @@ export async function* gunzip(
     }
     await writer.close();
   })();
-  // A failure reaches the reader below; here it must only not be an unhandled rejection.
+  // A failure is thrown by the reader below. It is caught here only so that it is not reported as unhandled.
   feed.catch((error: unknown) => writer.abort(error).catch(() => undefined));
   const reader = stream.readable.getReader();
   try {
@@ -47,11 +47,12 @@ export async function* gunzip(
 }
 
 /**
- * Inflates one raw deflate stream with known size and CRC-32, as in a zip, and checks the CRC.
- * Returns null when it is damaged or longer than declared.
+ * Decompresses a raw deflate stream, as a zip contains it, and checks its CRC-32. Returns null when the data
+ * is damaged or its size is not `size`.
  */
 export async function inflateRaw(raw: Uint8Array, size: number, crc: number): Promise<Uint8Array | null> {
-  // Not every runtime supports "deflate-raw"; a gzip frame around it is equivalent.
+  // Not every runtime supports the format "deflate-raw", so the data is wrapped as gzip, which every runtime
+  // supports.
   const frame = new Uint8Array(18);
   frame.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
   const trailer = new DataView(frame.buffer, 10);

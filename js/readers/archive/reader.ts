@@ -1,6 +1,6 @@
 /**
- * Lists the members of archives: zip, tar, and either in gzip. Nothing is unpacked to disk;
- * compressed data is read up to a limit.
+ * Lists the members of archives: zip, tar, and a tar in gzip. Nothing is written to disk; compressed data is
+ * decompressed only up to a limit.
  */
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -12,17 +12,23 @@ import { gunzip } from "./inflate.ts";
 import { isHeader, readTar, type TarEntry } from "./tar.ts";
 import { MAX_LISTED_MEMBERS, readZip } from "./zip.ts";
 
-/** The maximum bytes unpacked to list a compressed archive. */
+/**
+ * The maximum number of bytes that are decompressed in order to list a compressed archive. The list ends
+ * there and says so.
+ */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
-/** The maximum number of entries in `data`; the text lists them all. */
+/** The maximum number of entries in `data`. The text lists up to `MAX_LISTED_MEMBERS`. */
 const MAX_DATA_ENTRIES = 1000;
-/** The compression ratio that no ordinary text reaches. */
+/**
+ * A ratio of decompressed to compressed size that no ordinary text reaches. A file above it is reported as a
+ * likely zip bomb.
+ */
 const MAX_TEXT_RATIO = 200;
 const BOMB_BYTES = 1024 * 1024 * 1024;
-/** The maximum bytes shown of a text in gzip. */
+/** The maximum number of bytes that are shown of a compressed text. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 
-/** One line of the list. */
+/** One line of the list of members. */
 interface Listed {
   readonly name: string;
   readonly size: number;
@@ -34,14 +40,15 @@ interface Listed {
 interface Listing {
   readonly format: string;
   readonly entries: readonly Listed[];
-  /** The number of entries, when known. */
+  /** The number of members, when it is known. */
   readonly count: number;
   /** The size of the archive in bytes. */
   readonly packed: number;
+  /** Sentences about damage or missing members, for the warning of the answer. */
   readonly problems: readonly string[];
 }
 
-/** Zip, and all formats based on it. */
+/** Reads zip archives, and all formats that are zip archives inside. */
 export const zipReader: Reader = Object.freeze({
   mimes: [
     "application/zip",
@@ -70,7 +77,7 @@ export const zipReader: Reader = Object.freeze({
   },
 });
 
-/** Tar. */
+/** Reads tar archives. */
 export const tarReader: Reader = Object.freeze({
   mimes: ["application/x-tar"],
   async read({ source, signal }: ReaderInput): Promise<Rendered> {
@@ -79,7 +86,7 @@ export const tarReader: Reader = Object.freeze({
   },
 });
 
-/** Gzip: a tar in it is listed, a text is shown. */
+/** Reads gzip files: lists the members of a tar in it, and shows a text in it. */
 export const gzipReader: Reader = Object.freeze({
   mimes: ["application/gzip"],
   async read(input: ReaderInput): Promise<Rendered> {
@@ -145,7 +152,7 @@ async function firstBytes(stream: AsyncGenerator<Uint8Array>, count: number): Pr
   return out.subarray(0, at);
 }
 
-/** Reads one compressed file: its text, if it is one. */
+/** Decompresses a single file that is no archive, and shows it if it is text. */
 async function single({ source, signal, limits }: ReaderInput): Promise<Rendered> {
   const limit = Math.min(MAX_TEXT_BYTES, limits.outputBytes);
   const head = await firstBytes(gunzip(chunks(source, signal)), limit + 1);
@@ -208,7 +215,7 @@ function shownName({ name, type, target, encrypted }: Listed): string {
   return [escapeControls(name), ...notes].join(" ");
 }
 
-/** Returns true when unpacking under this name could write outside the target. */
+/** Returns true when a program that unpacks a member under this name could write outside its target directory. */
 function leadsOut(name: string): boolean {
   return /^[/\\]|^[A-Za-z]:/.test(name) || name.split(/[/\\]/).includes("..");
 }

@@ -1,8 +1,8 @@
-/** Lists the members of a tar from its headers, in order. Contents are skipped. */
+/** Lists the members of a tar archive from their headers, in order. Contents are skipped. */
 
 /** One member. */
 export interface TarEntry {
-  /** As stored: may be malicious. */
+  /** The name as the archive contains it. It may lead outside a target directory. */
   readonly name: string;
   /** Bytes. */
   readonly size: number;
@@ -11,7 +11,7 @@ export interface TarEntry {
   readonly target?: string;
 }
 
-/** Sequential bytes: of a file, or of an inflated stream. */
+/** Bytes that are read in order, from a file or from a decompressed stream. */
 export interface Bytes {
   /** Returns exactly `count` bytes, or null when there are fewer. */
   take(count: number): Promise<Uint8Array | null>;
@@ -20,10 +20,13 @@ export interface Bytes {
 }
 
 const TAR_BLOCK_BYTES = 512;
-/** The maximum size of a long name or similar record; a larger one is malicious. */
+/**
+ * The maximum size in bytes of a record that holds a long name or the like. At a larger one, which only a
+ * malicious archive has, the list ends.
+ */
 const MAX_EXTRA_RECORD_BYTES = 64 * 1024;
 
-/** Returns true for a header block, whose checksum matches. */
+/** Returns true when a block is a header: its checksum is right. */
 export function isHeader(block: Uint8Array): boolean {
   if (block.length < TAR_BLOCK_BYTES) return false;
   let sum = 0;
@@ -32,8 +35,8 @@ export function isHeader(block: Uint8Array): boolean {
 }
 
 /**
- * Yields every member. Ends at the end mark, at damage, or at the end of the bytes. @returns true
- * for a regular end
+ * Yields every member, until the end mark, damage or the end of the bytes. @returns true when the archive
+ * ended with its end mark
  */
 export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> {
   let longName: string | undefined;
@@ -100,7 +103,7 @@ function octal(bytes: Uint8Array, at: number, length: number): number {
   return digits === undefined ? 0 : Number.parseInt(digits, 8);
 }
 
-/** Parses a number in octal, or in base 256 when the first bit is set. */
+/** Parses a number of a header: octal digits, or binary (base 256) when the highest bit is set. */
 function number(bytes: Uint8Array, at: number, length: number): number {
   if (((bytes[at] as number) & 0x80) === 0) return octal(bytes, at, length);
   let value = 0;
@@ -108,7 +111,7 @@ function number(bytes: Uint8Array, at: number, length: number): number {
   return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER - TAR_BLOCK_BYTES : value;
 }
 
-/** Parses the `length key=value` records of an extended header. */
+/** Parses the `length key=value` records of a pax extended header. */
 function pax(bytes: Uint8Array): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {

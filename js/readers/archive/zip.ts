@@ -1,43 +1,49 @@
 /**
- * Reads the central directory of a zip, and single members within limits. Nothing is written.
- * Reads only the needed parts of the file.
+ * Reads the list of members of a zip (its central directory), and single members up to a limit. Only the
+ * needed parts of the file are read. Nothing is written.
  */
 import type { ByteSource } from "../reader.ts";
 import { inflateRaw } from "./inflate.ts";
 
-/** One member, as in the central directory. */
+/** One member, as the central directory describes it. */
 export interface ZipEntry {
-  /** As stored: may be malicious. */
+  /** The name as the archive contains it. It may lead outside a target directory. */
   readonly name: string;
   /** The declared size in bytes. */
   readonly size: number;
-  /** The size in the archive in bytes. */
+  /** The compressed size in bytes. */
   readonly packed: number;
   readonly method: number;
   readonly crc: number;
   readonly encrypted: boolean;
   readonly directory: boolean;
   readonly symlink: boolean;
-  /** The offset of its local header. */
+  /** The offset of its local header in the file. */
   readonly offset: number;
 }
 
-/** A zip's directory. */
+/** The central directory of a zip. */
 export interface ZipDirectory {
   readonly entries: readonly ZipEntry[];
-  /** The number of members; more than `entries` when there are too many. */
+  /**
+   * The number of members that the archive declares. It is larger than the number of `entries` when not all
+   * are listed.
+   */
   readonly count: number;
-  /** The reason why the list may be incomplete. */
+  /** The reason why `entries` may be incomplete; undefined when it is complete. */
   readonly problem?: string;
 }
 
-/** The maximum length of the end record with its comment. */
+/**
+ * The maximum size in bytes of the end record with its comment: it is searched in that many bytes at the end
+ * of the file.
+ */
 const MAX_END_RECORD_BYTES = 22 + 0xffff;
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024;
 /** The maximum number of listed members. */
 export const MAX_LISTED_MEMBERS = 10_000;
 
-/** Reads the directory, or returns null when the bytes are no zip. */
+/** Reads the central directory. Returns null when the file is no zip. */
 export async function readZip(source: ByteSource): Promise<ZipDirectory | null> {
   const from = Math.max(0, source.size - MAX_END_RECORD_BYTES);
   const tail = await source.read(from, source.size);
@@ -52,7 +58,8 @@ export async function readZip(source: ByteSource): Promise<ZipDirectory | null> 
     const large = await zip64(source, end);
     if (large !== null) ({ count, size, start, end } = large);
   }
-  // Data before the archive (a self-extracting program) shifts every offset.
+  // If other data precedes the archive, as in a program that unpacks itself, every offset is too small by its
+  // size.
   const shift = end - size - start;
   const first = shift >= 0 ? start + shift : start;
   if (first < 0 || first > source.size) {
@@ -71,7 +78,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Returns the last end record whose comment ends with the file. */
+/** Returns the offset of the last end record whose comment does not extend beyond the file; -1 without one. */
 function endRecord(tail: Uint8Array): number {
   const view = viewOf(tail);
   for (let at = tail.length - 22; at >= 0; at--) {
@@ -98,7 +105,10 @@ async function zip64(source: ByteSource, end: number): Promise<Large | null> {
   return { count: big(record, 32), size: big(record, 40), start: big(record, 48), end: at };
 }
 
-/** Parses a 64-bit number; one that JavaScript cannot represent exactly counts as infinite. */
+/**
+ * Parses a 64-bit number. One that JavaScript cannot represent exactly becomes infinite, so that it exceeds
+ * every limit.
+ */
 function big(view: DataView, at: number): number {
   return Number(view.getBigUint64(at, true));
 }
@@ -139,7 +149,7 @@ function parse(bytes: Uint8Array, shift: number): ZipEntry[] {
   return entries;
 }
 
-/** Returns the sizes and offset, with those that did not fit from the zip64 field. */
+/** Returns sizes and offset. A value that does not fit in 32 bits is taken from the zip64 field. */
 function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
   if (!short.includes(0xffffffff)) return short;
   for (let at = 0; at + 4 <= extra.byteLength; ) {
@@ -161,7 +171,7 @@ function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
 function nameOf(raw: Uint8Array, utf8: boolean): string {
   if (!utf8) {
     try {
-      // Many writers do not set the flag.
+      // Many programs write UTF-8 names without setting the flag for it.
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
     } catch {
       return String.fromCharCode(...raw.subarray(0, 4096));
@@ -170,10 +180,10 @@ function nameOf(raw: Uint8Array, utf8: boolean): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(raw);
 }
 
-/** The reason why a member cannot be read. */
+/** Why the content of a member cannot be read. */
 export type MemberProblem = "missing" | "encrypted" | "too large" | "damaged" | "method";
 
-/** Reads the bytes of a member of at most `limit` bytes, or returns the reason. */
+/** Returns the content of a member of at most `limit` bytes, or the reason why it cannot be read. */
 export async function readMember(
   source: ByteSource,
   entry: ZipEntry | undefined,

@@ -1,11 +1,10 @@
 /**
- * Checks whether an image can be decoded, as far as its structure tells: an undecodable one makes
- * some providers refuse every later request of the conversation. Bytes after the end of an image
- * are no damage.
+ * Checks whether an image can be decoded, as far as its structure shows it. If a conversation contains one
+ * that cannot, some providers refuse every later request. Bytes after the end of an image are no damage.
  */
 import { gunzip } from "../archive/inflate.ts";
 
-/** Returns the reason why the image cannot be decoded, as a clause; undefined for a valid one. */
+/** Returns a clause that says why the image cannot be decoded; undefined when no damage is found. */
 export async function findDamage(bytes: Uint8Array, mime: string): Promise<string | undefined> {
   switch (mime) {
     case "image/png":
@@ -48,14 +47,20 @@ async function pngDamage(bytes: Uint8Array): Promise<string | undefined> {
   return (await inflates(data, pixelBytes(header))) ? undefined : "its pixel data does not inflate";
 }
 
-/** Returns the bytes of the pixels of a PNG, not interlaced; interlacing adds some. */
+/**
+ * Returns the number of bytes of the decompressed pixels of a PNG without interlacing. With interlacing there
+ * are a few more.
+ */
 function pixelBytes(header: DataView): number {
   const [width, height] = [header.getUint32(0), header.getUint32(4)];
   const samples = [1, 0, 3, 1, 2, 0, 4][header.getUint8(9)] ?? 4;
   return height * (1 + Math.ceil((width * samples * header.getUint8(8)) / 8));
 }
 
-/** Returns true when zlib data inflates up to the needed bytes: decoders ignore the rest. */
+/**
+ * Returns false when zlib data is damaged before `wanted` bytes are decompressed. Damage after that is
+ * accepted, because decoders ignore it.
+ */
 async function inflates(data: readonly Uint8Array[], wanted: number): Promise<boolean> {
   let inflated = 0;
   try {
@@ -64,13 +69,17 @@ async function inflates(data: readonly Uint8Array[], wanted: number): Promise<bo
       if (inflated > wanted * 2) return true;
     }
   } catch {
-    // Every decoder shows an image that only lacks its last bytes.
+    // At damage, what was decompressed so far counts, because decoders still show such an image if it lacks
+    // only its last bytes.
     return inflated >= wanted;
   }
   return true;
 }
 
-/** Checks the segments up to the first scan, and searches for the end mark from there. */
+/**
+ * Checks the segments of a JPEG up to the first scan, and looks for the end mark after it. Returns a clause
+ * about the damage, or undefined.
+ */
 function jpegDamage(bytes: Uint8Array): string | undefined {
   const view = viewOf(bytes);
   let at = 2;
@@ -105,7 +114,7 @@ function gifDamage(bytes: Uint8Array): string | undefined {
       if (at <= bytes.length) pictures++;
     } else break;
   }
-  // A complete picture is shown even without the mark after it.
+  // Decoders show complete pictures even if the end mark after them is missing.
   return pictures > 0 ? undefined : CUT_SHORT;
 }
 

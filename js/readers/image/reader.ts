@@ -1,6 +1,6 @@
 /**
- * Images as blocks for vision models. The bytes decide about the format, never the name; the size
- * in pixels comes from the header, before anything is decoded.
+ * Reads images, as blocks for models that can see. The format is detected from the bytes, never from the
+ * name. The size in pixels is read from the header, so that a huge image is refused before it is decoded.
  */
 import { engine } from "../../engine/current.ts";
 import type { Inspection } from "../../engine/read.ts";
@@ -11,13 +11,19 @@ import { checkSignal, tooLarge, unsupported } from "../refuse.ts";
 import { findDamage } from "./damage.ts";
 import { MODEL_BYTES, MODEL_SIDE, type Scaled, scaleDown } from "./scale.ts";
 
-/** The number of bytes read for the header of every format; a JPEG may have more before its frame. */
+/**
+ * The number of bytes that are read for the header. It suffices for every format, except for a JPEG with more
+ * data before its first frame.
+ */
 const IMAGE_HEADER_BYTES = 64 * 1024;
-/** The maximum number of pixels: 400 MB when decoded. */
+/**
+ * The maximum number of pixels of an image that is decoded, which takes 4 bytes for each. A larger image is
+ * refused.
+ */
 const MAX_DECODED_PIXELS = 100_000_000;
-/** The maximum side that clients accept. Pixels. */
+/** The maximum width and height in pixels that clients accept. */
 const MAX_SIDE = 8000;
-/** PNG, JPEG, GIF, WebP and BMP. */
+/** Reads PNG, JPEG, GIF, WebP and BMP. */
 export const imageReader: Reader = Object.freeze({
   mimes: ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"],
   async read({ source, path, mime, limits, signal }: ReaderInput): Promise<Rendered> {
@@ -92,14 +98,14 @@ function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** The maximum base64 characters that clients accept. */
+/** Returns the maximum number of base64 characters of an image that clients accept. */
 function limitOf({ imageBase64Bytes: limit = MODEL_BYTES }: ReaderLimits): number {
   return limit;
 }
 
 /**
- * Refuses an image that a client would not accept. `why` is a clause that says why it is not
- * scaled down.
+ * Refuses an image that is larger than clients accept. `why` is a clause that says why it is not scaled down.
+ * @throws TOO_LARGE
  */
 function refuseLarge(
   { width, height, mime }: Inspection,

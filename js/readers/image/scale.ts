@@ -1,8 +1,8 @@
 /** Scales images down for models, through the optional package `sharp`. */
 
-/** The side above which models scale an image down, or refuse it. Pixels. */
+/** The width or height in pixels above which models scale an image down, or refuse it. */
 export const MODEL_SIDE = 1568;
-/** The size above which many models refuse an image. Bytes. */
+/** The size in bytes (of base64) above which many models refuse an image. */
 export const MODEL_BYTES: number = 5 * 1024 * 1024;
 
 /** A scaled image. */
@@ -13,20 +13,23 @@ export interface Scaled {
   readonly height: number;
 }
 
-/** Models count the base64 form, which is a third longer. */
+/** The maximum size in bytes of a scaled image: providers count its base64 form, which is a third longer. */
 const TARGET_BYTES = Math.floor(MODEL_BYTES * 0.75);
 
-/** Settings of decreasing size and quality, tried until the bytes fit. */
+/** Settings with decreasing size and quality. They are tried in this order until the result is small enough. */
 const SCALE_SETTINGS: readonly { readonly side: number; readonly jpeg?: number }[] = [
   { side: MODEL_SIDE },
   { side: MODEL_SIDE, jpeg: 80 },
   { side: 1024, jpeg: 70 },
 ];
 
-/** Native code that bundlers cannot include: its presence is only known at run time. */
+/**
+ * The name of the package in a variable, so that bundlers do not include its native code. Whether it is
+ * installed is found out at run time.
+ */
 const SHARP_PACKAGE: string = "sharp";
 
-/** Returns the image scaled down, or a clause that says why it cannot be. */
+/** Returns the image scaled down, or a clause that says why it cannot be scaled down. */
 export async function scaleDown(
   bytes: Uint8Array,
   mime: string,
@@ -58,7 +61,7 @@ export async function scaleDown(
     }
     return "it is too detailed to be made small";
   } catch {
-    // Formats that sharp cannot decode: BMP, a damaged file.
+    // Sharp cannot decode the file: it is damaged, or a BMP.
     return "it could not be scaled down";
   }
 }

@@ -1,22 +1,22 @@
 /**
- * Parses a notebook in chunks into cells of bounded size: outputs of any size use only their
- * limit, and no cell is lost.
+ * Parses a notebook in chunks. Texts and outputs beyond their limits are dropped while they are read, so that
+ * memory is bounded; every cell is returned.
  */
 import type { ByteSource } from "../reader.ts";
 import { chunks } from "../source.ts";
 import { type Listener, ScanError, scanJson, unescapeJson } from "../structured/scan.ts";
 
-/** Text that may be truncated. Lengths are UTF-8 bytes as written in the file. */
+/** A text that may have been truncated. Lengths are in UTF-8 bytes as the file writes them. */
 export interface CappedText {
   text: string;
-  /** The number of bytes that were dropped. */
+  /** The number of bytes that were dropped at the end of the text. */
   dropped: number;
 }
 
 /** A picture in an output. */
 interface NotebookImage {
   readonly mime: string;
-  /** Base64, without whitespace; empty when it was too large. */
+  /** The image in base64, without white space; empty when it was too large. */
   data: string;
   dropped: number;
 }
@@ -24,11 +24,11 @@ interface NotebookImage {
 /** One output of a cell. */
 export interface NotebookOutput {
   type: string;
-  /** `stdout` or `stderr`, or the name of an error. */
+  /** The name of the stream (`stdout` or `stderr`), or of the error. */
   name: string;
-  /** A stream's text or an error's traceback. */
+  /** The text of a stream, or the traceback of an error. */
   readonly text: CappedText;
-  /** Texts by MIME type. */
+  /** The texts of the output, by MIME type. */
   readonly data: Map<string, CappedText>;
   readonly images: NotebookImage[];
 }
@@ -40,7 +40,7 @@ export interface NotebookCell {
   count: string;
   readonly source: CappedText;
   readonly outputs: NotebookOutput[];
-  /** The number of dropped outputs. */
+  /** The number of outputs that were dropped because the cell had too many. */
   moreOutputs: number;
 }
 
@@ -52,26 +52,26 @@ export interface Notebook {
   readonly language: string;
 }
 
-/** The limits on kept content. Bytes. */
+/** The limits on what is kept of a notebook, in bytes. */
 export interface NotebookCaps {
   readonly output: number;
   readonly source: number;
-  /** Of one picture, as base64. */
+  /** The maximum size of one picture, in base64 characters. */
   readonly image: number;
-  /** Of all pictures, as base64. */
+  /** The maximum size of all pictures together, in base64 characters. */
   readonly images: number;
 }
 
 const MAX_CELLS = 10_000;
 const MAX_OUTPUTS_PER_CELL = 100;
-/** The maximum number of MIME types of one output. */
+/** The maximum number of MIME types that are kept of one output. */
 const MAX_TYPES_PER_OUTPUT = 20;
 /** The maximum length of keys and names. */
 const MAX_KEY_BYTES = 512;
-/** Picture formats that models accept; others are only named. */
+/** Matches the image formats that models accept. Of other images only the format is named. */
 const PICTURE_TYPE = /^image\/(png|jpeg|gif|webp)$/;
 
-/** Returns the notebook, or null when the file is none. */
+/** Returns the cells of a notebook; null when the file is not a valid notebook. */
 export async function parseNotebook(
   source: ByteSource,
   caps: NotebookCaps,
@@ -85,9 +85,9 @@ export async function parseNotebook(
   let imageBudget = caps.images;
   let cell: NotebookCell | undefined;
   let output: NotebookOutput | undefined;
-  /** The open containers, from the root. */
+  /** The objects and arrays around the current position, outermost first. */
   const levels: { readonly kind: "object" | "array"; key: string }[] = [];
-  /** The depth of cells: 2, or 4 in files from before 2015 (`worksheets/0/cells`). */
+  /** The number of containers around a cell: 2, or 4 in the format before 2015 (`worksheets/0/cells`). */
   let cellDepth = 2;
 
   const keyAt = (depth: number): string => levels[depth]?.key ?? "";
@@ -147,7 +147,7 @@ export async function parseNotebook(
     image.data += value.replaceAll(/\s/g, "");
   };
 
-  /** Counts a value in an array, and starts a cell or an output for an object. */
+  /** Called for every value in an array: counts it, and begins a cell or an output if it is an object. */
   const count = (kind: "object" | "array" | "other"): void => {
     if (levels.at(-1)?.kind !== "array" || !inCells()) return;
     if (levels.length === cellDepth) {
@@ -197,7 +197,7 @@ export async function parseNotebook(
       const top = levels.at(-1);
       count("other");
       text(unescapeJson(raw), length, length > scan.keep);
-      // A long array of lines: text beyond the limit is not even decoded. The next key resets it.
+      // Of a text in many lines, lines beyond the limit are not even decoded. The next key resets this.
       if (top?.kind === "array" && inCells() && length > 0 && full()) scan.keep = 0;
     },
     literal(word) {
@@ -230,7 +230,7 @@ export async function parseNotebook(
   return { cells, moreCells, kernel, language };
 }
 
-/** Appends to a text within its limit. */
+/** Appends to a text up to `cap`, and counts what is dropped. */
 function add(to: CappedText, text: string, length: number, cut: boolean, cap: number): void {
   const room = Math.max(0, cap - to.text.length);
   const kept = text.length > room ? text.slice(0, room) : text;

@@ -1,6 +1,6 @@
 /**
- * Notebooks (`.ipynb`) as cells in order: source, then outputs within limits, pictures as blocks.
- * A file that is no valid notebook is shown as text.
+ * Reads Jupyter notebooks (`.ipynb`): the cells in order, each with its source and its outputs up to a limit;
+ * pictures as blocks. A file that is no valid notebook is shown as text.
  */
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -15,18 +15,24 @@ import {
   parseNotebook,
 } from "./parse.ts";
 
-/** The maximum bytes of one output's text, and of one cell's source. */
+/**
+ * The maximum size in bytes of the text of one output, and of the source of one cell. Longer ones are
+ * truncated.
+ */
 const MAX_OUTPUT_BYTES = 10_000;
 const MAX_SOURCE_BYTES = 200_000;
-/** The maximum bytes of the outputs of all cells together. */
+/** The maximum size in bytes of the outputs of all cells together. Further outputs are dropped. */
 const MAX_OUTPUTS_BYTES = 200_000;
 const MAX_IMAGES = 10;
-/** The maximum base64 characters of one picture; models accept no larger ones. */
+/**
+ * The maximum number of base64 characters of one picture, because models accept no more. A larger picture is
+ * only named.
+ */
 const MAX_IMAGE_BASE64 = 5 * 1024 * 1024;
-/** The maximum side of a picture that clients accept. Pixels. */
+/** The maximum width and height of a picture in pixels that clients accept. */
 const MAX_SIDE = 8000;
 const MAX_DECODED_PIXELS = 100_000_000;
-/** The maximum number of cells in `data`; the text has them all. */
+/** The maximum number of cells in `data`. The text has all. */
 const MAX_DATA_CELLS = 1000;
 
 /** Jupyter notebooks. */
@@ -59,7 +65,7 @@ async function asText({ source, limits }: ReaderInput, encoding: string): Promis
   return { text, firstLine: 1, warning: "This is no valid notebook: shown is its text." };
 }
 
-/** Returns the undecodable pictures, as their base64. */
+/** Returns the pictures that cannot be decoded, as base64. */
 async function damagedPictures({ cells }: Notebook): Promise<ReadonlySet<string>> {
   const damaged = new Set<string>();
   for (const { mime, data } of cells.flatMap(({ outputs }) => outputs.flatMap(({ images }) => images))) {
@@ -169,7 +175,7 @@ function factsOf(cell: NotebookCell): object {
   return { id: cell.id || null, type: cell.type, outputs: cell.outputs.length + cell.moreOutputs };
 }
 
-/** Returns the plainest text form of an output. */
+/** Returns the text of an output in the plainest of its forms. */
 function textOf({
   text,
   data,
@@ -187,7 +193,7 @@ function labelOf({ type, name }: NotebookOutput): string {
   return name === "" || name === "stdout" ? "" : ` ${escapeControls(name)}`;
 }
 
-/** Returns true for a valid picture of acceptable size. */
+/** Returns true when the picture can be read and is not larger than clients accept. */
 function fits(data: string, { imagePixels = MAX_SIDE }: ReaderLimits): boolean {
   const head = decoded(data.slice(0, 4096));
   if (head === undefined) return false;
@@ -196,7 +202,7 @@ function fits(data: string, { imagePixels = MAX_SIDE }: ReaderLimits): boolean {
   return kind === "image" && across * down <= MAX_DECODED_PIXELS && Math.max(across, down) <= imagePixels;
 }
 
-/** Removes the colours of a terminal. */
+/** Removes the escape sequences for terminal colours. */
 function stripAnsi(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what an escape sequence begins with
   return text.replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, "");

@@ -1,6 +1,6 @@
 /**
- * Word documents as plain Markdown: headings, lists, tables, links, notes. Text deleted under
- * change tracking is omitted; formatting is dropped.
+ * Reads Word documents as plain Markdown: headings, lists, tables, links and notes. Text that change tracking
+ * marks as deleted is left out, as is formatting.
  */
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupported } from "../refuse.ts";
@@ -8,12 +8,12 @@ import { openPackage } from "./package.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
 const DOCX_MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
-/** The maximum nesting of list counters, as in Word. */
+/** The maximum level of a list item, as in Word. A deeper one counts as this level. */
 const MAX_LIST_LEVELS = 9;
-/** The maximum nesting of tables; deeper ones are read as part of their cell. */
+/** The maximum depth of tables in tables. A deeper table is read as text of the cell that contains it. */
 const MAX_NESTED_TABLES = 8;
 
-/** Word. */
+/** Reads Word documents. */
 export const docxReader: Reader = Object.freeze({
   mimes: [DOCX_MIME],
   reusable: true,
@@ -35,14 +35,17 @@ export const docxReader: Reader = Object.freeze({
 });
 
 interface Context {
-  /** Style id → level of heading. */
+  /** The level of headings, by the id of the paragraph style. */
   readonly headings: ReadonlyMap<string, number>;
-  /** `numId/level` of the lists with bullets. */
+  /** The list levels that have bullets and no numbers, each as `numId/level`. */
   readonly bullets: ReadonlySet<string>;
   readonly links: ReadonlyMap<string, string>;
 }
 
-/** Returns the styles that make a paragraph a heading, by name or outline level, in any language. */
+/**
+ * Returns the level of each paragraph style that is a heading. A style is recognised by its name or its
+ * outline level, which do not depend on the language.
+ */
 function headingsOf(xml: string): Map<string, number> {
   const levels = new Map<string, number>();
   let id = "";
@@ -85,11 +88,11 @@ interface Markdown {
   readonly text: string;
   readonly paragraphs: number;
   readonly images: number;
-  /** Returns footnotes by id, when the part has them. */
+  /** The notes of the document, each with its id. */
   readonly notes: readonly (readonly [string, string])[];
 }
 
-/** The open tables. */
+/** A table that is being read. */
 interface Table {
   readonly rows: string[][];
   cell: string[];
@@ -100,9 +103,12 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
   const notes: [string, string][] = [];
   const tables: Table[] = [];
   const counters = new Map<string, number[]>();
-  /** The open link, with an empty target when it leads to the document itself. Links do not nest. */
+  /**
+   * The link that is being read; its target is empty when it leads to a place in the document itself. Links
+   * cannot contain links.
+   */
   let link: { readonly target: string; text: string } | undefined;
-  /** Open tables beyond {@link MAX_NESTED_TABLES}. */
+  /** The number of open tables beyond {@link MAX_NESTED_TABLES}. */
   let beyond = 0;
   let [paragraph, style, list, level, note] = ["", "", "", 0, ""];
   let [paragraphs, images] = [0, 0];
@@ -110,7 +116,8 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
   let inList = false;
   let noteLines: string[] = [];
 
-  // Only appended to: slicing a growing string is quadratic in the file's size.
+  // Texts are only appended to. Taking parts of a growing string would take time quadratic in the size of the
+  // file.
   const append = (text: string): void => {
     if (link === undefined) paragraph += text;
     else link.text += text;
@@ -140,7 +147,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
       inList = item;
       if (item) write(`${"  ".repeat(level)}${marker()} ${text.trim()}`);
       else write(heading > 0 ? `${"#".repeat(Math.min(6, heading))} ${text.trim()}` : text);
-      // Paragraphs are separated by an empty line; items of one list, cells and notes are not.
+      // An empty line separates paragraphs, but not items of a list, cells, or notes.
       if (!item) write("");
     }
     [paragraph, style, list, level] = ["", "", "", 0];
@@ -170,7 +177,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
           inText = !token.empty;
           break;
         case "tab":
-          // This is also a tab stop among the properties, before any text.
+          // The same element also defines a tab stop, in the properties that precede the text of a paragraph.
           if (paragraph !== "" || link !== undefined) append("\t");
           break;
         case "br":
@@ -257,7 +264,7 @@ function descriptionOf(text: string | undefined): string {
   return text === undefined || text === "" ? "" : `: ${text.slice(0, 500).replaceAll(/\s+/g, " ")}`;
 }
 
-/** Returns the rows as a table of Markdown; the first is its head. */
+/** Returns a table in Markdown; its first row is the header. */
 function rowsOf(rows: readonly (readonly string[])[]): string[] {
   const lines = rows.map(
     (row) => `| ${row.map((cell) => oneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`,
@@ -275,7 +282,7 @@ function oneLine(text: string): string {
     .join(" ");
 }
 
-/** Collapses several empty lines to one. */
+/** Joins the lines, and replaces several empty lines by one. */
 function squeeze(lines: readonly string[]): string {
   return lines
     .join("\n")

@@ -1,25 +1,25 @@
 /**
- * The parts of an Office file: members of a zip, found by name and by relationship. Files from before 2007, and
- * encrypted ones of today, are only identified.
+ * Access to the parts of an Office file, which are members of a zip: by name, or by their relationships.
+ * Files from before 2007, and encrypted ones, are not zips; they are only identified.
  */
 import { type MemberProblem, readMember, readZip } from "../archive/zip.ts";
 import type { ReaderInput, Reader } from "../reader.ts";
 import { checkSignal, unsupported } from "../refuse.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
-/** The maximum size of one unpacked part. Bytes. */
+/** The maximum size in bytes of one decompressed part. A larger one is an error. */
 const MAX_PART_BYTES = 64 * 1024 * 1024;
-/** The maximum size of all unpacked parts of one read. Bytes. */
+/** The maximum size in bytes of all parts that one read decompresses. Beyond it is an error. */
 const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
 
 /** An opened Office file. */
 export interface OfficePackage {
   /**
-   * Returns a part as text, or undefined when it is missing. @throws UNSUPPORTED_FORMAT when it
-   * cannot be unpacked
+   * Returns a part as text; undefined when it is missing. @throws UNSUPPORTED_FORMAT when it cannot be
+   * decompressed
    */
   part(name: string): Promise<string | undefined>;
-  /** Returns the targets of a part's relationships, by id; names of parts or external addresses. */
+  /** Returns the relationships of a part: by id, the name of another part or an external address. */
   relations(of: string): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -77,7 +77,10 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder(utf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
-/** Returns the name of a part relative to a folder; a leading slash means the package. */
+/**
+ * Returns the full name of a part that is given relative to a folder. With a leading slash it is relative to
+ * the package.
+ */
 function join(folder: string, target: string): string {
   const parts = target.startsWith("/") ? [] : folder.split("/").filter((part) => part !== "");
   for (const step of target.split("/")) {
@@ -87,10 +90,10 @@ function join(folder: string, target: string): string {
   return parts.join("/");
 }
 
-/** The number of bytes searched: the directory of names is near the beginning or the end. */
+/** The number of bytes at the beginning and the end of the file in which the directory of names is searched. */
 const SEARCHED_BYTES = 1024 * 1024;
 
-/** Refuses OLE containers: Office files from before 2007, and encrypted ones. */
+/** Refuses OLE files with an error that names the kind: Office files from before 2007, and encrypted ones. */
 export const legacyReader: Reader = Object.freeze({
   mimes: ["application/x-ole-storage"],
   async read({ source, mime }: ReaderInput): Promise<never> {

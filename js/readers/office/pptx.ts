@@ -1,4 +1,4 @@
-/** Presentations as the text of their slides and notes. `pages` selects slides. */
+/** Reads presentations as the text of their slides and notes. `pages` selects slides. */
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupported } from "../refuse.ts";
@@ -8,7 +8,7 @@ import { attribute, xmlTokens } from "./xml.ts";
 const PPTX_MIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 const MAX_SLIDES = 500;
 
-/** PowerPoint. */
+/** Reads PowerPoint presentations. */
 export const pptxReader: Reader = Object.freeze({
   mimes: [PPTX_MIME],
   reusable: true,
@@ -49,7 +49,7 @@ export const pptxReader: Reader = Object.freeze({
   },
 });
 
-/** Returns the paragraphs of a slide; fields (numbers, dates) are omitted. */
+/** Returns the paragraphs of a slide. Fields such as the slide number or the date are left out. */
 function textOf(xml: string): string {
   const lines: string[] = [];
   let [line, inText, field] = ["", false, false];

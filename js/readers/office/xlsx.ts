@@ -1,6 +1,7 @@
 /**
- * Workbooks as grids: tab-separated cells under column letters, with row numbers, sheet by sheet.
- * Values as last computed; a formula only when it has no value. `pages` selects sheets.
+ * Reads workbooks as tables, sheet by sheet: cells separated by tabs, with letters for columns and numbers
+ * for rows. A cell shows its last computed value; its formula only if it has no value. `pages` selects
+ * sheets.
  */
 import { escapeControls } from "../../engine/escape.ts";
 import { choosePages } from "../pages.ts";
@@ -10,12 +11,12 @@ import { type OfficePackage, openPackage } from "./package.ts";
 import { attribute, xmlTokens } from "./xml.ts";
 
 const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-/** The maximum columns shown of a row. */
+/** The maximum number of columns that are shown. Further ones are left out. */
 const MAX_COLUMNS = 256;
-/** The maximum code points shown of one cell. */
+/** The maximum number of code points that are shown of one cell. A longer text is truncated. */
 const MAX_CELL_CHARS = 1000;
 const MAX_SHEETS = 200;
-/** Numbers of built-in formats that are dates or times. */
+/** The numbers of the built-in formats that show a number as a date or time. */
 const DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
 const DAY_MS = 86_400_000;
 
@@ -25,16 +26,16 @@ interface Sheet {
   readonly hidden: boolean;
 }
 
-/** The shared data that cells refer to. */
+/** Data of the workbook to which cells refer. */
 interface Shared {
   readonly strings: readonly string[];
-  /** By style: true when the number is a date. */
+  /** For each cell style: true when it shows a number as a date. */
   readonly dates: readonly boolean[];
-  /** True when days are counted from 1904, as on old Macs. */
+  /** True when days count from 1904, as in workbooks of old Macs, and not from 1900. */
   readonly from1904: boolean;
 }
 
-/** Excel. */
+/** Reads Excel workbooks. */
 export const xlsxReader: Reader = Object.freeze({
   mimes: [XLSX_MIME],
   reusable: true,
@@ -114,7 +115,7 @@ function countsFrom1904(book: string): boolean {
   return false;
 }
 
-/** Returns shared strings: the text of each item, without phonetic hints. */
+/** Returns the texts of the shared string table, without phonetic guides. */
 function stringsOf(xml: string): string[] {
   const strings: string[] = [];
   let [text, inText, phonetic] = ["", false, false];
@@ -135,7 +136,7 @@ function stringsOf(xml: string): string[] {
   return strings;
 }
 
-/** Returns which cell styles show dates. */
+/** Returns for each cell style whether it shows a date. */
 function datesOf(xml: string): boolean[] {
   const custom = new Map<number, boolean>();
   const dates: boolean[] = [];
@@ -145,7 +146,7 @@ function datesOf(xml: string): boolean[] {
     if (token.kind !== "open") continue;
     const number = (name: string): number => Number(attribute(token.attributes, name));
     if (token.name === "numFmt") {
-      // Excel allows 255 characters.
+      // Excel allows at most 255 characters; this limits the work on a malicious file.
       const code = (attribute(token.attributes, "formatCode") ?? "")
         .slice(0, 255)
         .replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, "");
@@ -161,10 +162,10 @@ function datesOf(xml: string): boolean[] {
 
 interface Grid {
   readonly text: string;
-  /** The rows with content. */
+  /** The number of rows with content. */
   readonly rows: number;
   readonly columns: number;
-  /** True when rows were omitted. */
+  /** True when rows were left out. */
   readonly cut: boolean;
 }
 
@@ -237,17 +238,17 @@ function shown(
   return one.length > MAX_CELL_CHARS ? `${one.slice(0, MAX_CELL_CHARS)}... [truncated]` : one;
 }
 
-/** Formats a day number as ISO 8601: the date, the time, or both. */
+/** Returns the ISO 8601 form of a day number: a date, a time, or both; undefined for a number that is no date. */
 function dateOf(days: number, from1904: boolean): string | undefined {
   if (!Number.isFinite(days) || days < 0 || days > 2_958_466) return undefined;
-  // Excel counts a 29 February 1900, which never existed.
+  // Excel counts 29 February 1900, a day that did not exist, so earlier days are off by one.
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round(days * 86_400) * 1000).toISOString();
   if (days < 1) return iso.slice(11, 19);
   return days * DAY_MS === Math.trunc(days) * DAY_MS ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
 }
 
-/** Returns the column of a cell reference: `B7` is column 2; 0 without a letter. */
+/** Returns the number of the column in a cell reference: 2 for `B7`; 0 when there is no letter. */
 function columnOf(reference: string): number {
   let column = 0;
   for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? "")

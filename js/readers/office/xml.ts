@@ -1,22 +1,29 @@
 /**
- * Tokenizes an XML document: enough for Office files. Namespaces are dropped; entities other than
- * the five standard ones (and numbers) are kept as written: nothing is ever expanded or fetched.
+ * Splits an XML document into tokens, as far as Office files need it. Namespace prefixes are removed.
+ * Entities other than the five standard ones and numeric ones are kept as written: nothing is expanded or
+ * fetched.
  */
 
-/** One token. Names are local: `w:p` is `p`. */
+/** One token. Names have no prefix: `w:p` is `p`. */
 export type XmlToken =
   | { readonly kind: "open"; readonly name: string; readonly attributes: string; readonly empty: boolean }
   | { readonly kind: "close"; readonly name: string }
   | { readonly kind: "text"; readonly text: string };
 
-/** The maximum length of one tag. UTF-16 units. */
+/**
+ * The maximum length of the attributes that are read from one tag, in UTF-16 units. The rest is ignored,
+ * which bounds the search for an attribute.
+ */
 const MAX_TAG_LENGTH = 64 * 1024;
-/** The maximum length of a read attribute, quotes included. */
+/**
+ * The maximum length of an attribute's value, quotes included, in UTF-16 units. A longer one is treated as
+ * missing.
+ */
 const MAX_VALUE_LENGTH = 4096;
 
 /**
- * Yields every tag and text. Comments, declarations and instructions are skipped; damage ends the
- * sequence.
+ * Yields every tag and text of the document. Comments, declarations and processing instructions are skipped.
+ * If a tag or section is not closed, the sequence ends there.
  */
 export function* xmlTokens(xml: string): Generator<XmlToken> {
   let at = 0;
@@ -47,8 +54,8 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
 }
 
 /**
- * Returns the offset of the `>` of the tag that begins at `from`, or -1; one inside quotes does
- * not count.
+ * Returns the offset of the `>` that ends the tag which begins at `from`, or -1. A `>` inside quotes does not
+ * count.
  */
 export function tagEnd(xml: string, from: number): number {
   STOP.lastIndex = from + 1;
@@ -84,7 +91,7 @@ function tag(body: string): XmlToken {
 
 const VALUE = /^\s*=\s*(?:"([^"]*)"|'([^']*)')/;
 
-/** Returns the value of an attribute by its local name, or undefined. */
+/** Returns the value of an attribute by its name without prefix; undefined when the tag does not have it. */
 export function attribute(attributes: string, name: string): string | undefined {
   let at = 0;
   for (;;) {

@@ -1,13 +1,13 @@
 /**
- * The positions of records and fields in CSV and TSV (RFC 4180).
+ * Finds records and fields in CSV and TSV files (RFC 4180).
  *
- * Pointers: `/3` is the record at index 3, the header line being 0; `/3/1` and `/3/name` are
- * fields of it, by index or by the header's name. A quoted field may contain line breaks, so
- * records are not lines.
+ * In a pointer, `/3` is the record at index 3, where the header is at index 0; `/3/1` and `/3/name` are
+ * fields of it, by index or by the name in the header. A quoted field may contain line breaks, so a record
+ * can span several lines.
  */
 import { indexOf, LISTED_KEYS, type Located, nothingAt } from "./pointer.ts";
 
-/** One field. `start` and `end` include its quotes. */
+/** The offsets of one field, including its quotes. */
 interface Field {
   readonly start: number;
   readonly end: number;
@@ -15,14 +15,17 @@ interface Field {
   readonly endLine: number;
 }
 
-/** Returns the text of a field, without quotes. */
+/** Returns the text of a field without its quotes. */
 function fieldText(text: string, { start, end }: Field): string {
   const raw = text.slice(start, end);
   if (!raw.startsWith('"')) return raw;
   return raw.slice(1, raw.length > 1 && raw.endsWith('"') ? -1 : undefined).replaceAll('""', '"');
 }
 
-/** Detects the delimiter of a text: a tab, semicolon or comma, whichever its first line has most of. */
+/**
+ * Returns the delimiter of a text: the one of tab, semicolon and comma that occurs most often in the first
+ * line. Always a tab for TSV.
+ */
 function delimiterOf(text: string, mime: string): string {
   if (mime === "text/tab-separated-values") return "\t";
   const first = text.slice(0, 4096).split("\n", 1)[0] ?? "";
@@ -30,7 +33,7 @@ function delimiterOf(text: string, mime: string): string {
   return [",", ";", "\t"].reduce((best, next) => (count(next) > count(best) ? next : best));
 }
 
-/** Yields every record. Never fails: an unclosed quote ends with the text. */
+/** Yields the fields of every record. Never fails: a quote that is not closed ends with the text. */
 function* records(text: string, delimiter: string): Generator<readonly Field[]> {
   let at = text.startsWith("\ufeff") ? 1 : 0;
   let line = 1;
@@ -62,7 +65,7 @@ function* records(text: string, delimiter: string): Generator<readonly Field[]> 
   }
 }
 
-/** Finds a record or a field. */
+/** Returns the location of a record or a field. */
 export function locateCsv(text: string, tokens: readonly string[], mime: string): Located {
   const [row = "", column] = tokens;
   const delimiter = delimiterOf(text, mime);

@@ -1,9 +1,9 @@
 /**
- * Locates the value at a pointer in JSON, JSON with comments and JSON Lines. The rest of the
- * document is not kept.
+ * Locates the value that a pointer names in JSON, JSON with comments, or JSON Lines. The rest of the document
+ * is not kept in memory.
  *
- * For a duplicate key the last one counts, as in parsers, and a warning names both lines. So
- * objects on the way are scanned to their end.
+ * If an object has a key twice, the last one counts, as in parsers, and a warning names both lines. Therefore
+ * the objects on the path of the pointer are scanned to their end.
  */
 import {
   cut,
@@ -17,31 +17,31 @@ import {
 } from "./pointer.ts";
 import { type Listener, type Scan, ScanError, scanJson, unescapeJson } from "./scan.ts";
 
-/** A search in progress. */
+/** A search for a value. The caller passes the document in chunks. */
 export interface JsonSearch {
   /** Processes the next chunk. */
   push(units: Uint8Array | Uint16Array): void;
-  /** True when nothing that follows can change the result. */
+  /** True when the rest of the document cannot change the result. */
   readonly settled: boolean;
   /**
-   * Returns the result. @throws INVALID_ARGUMENT when no value exists, UNSUPPORTED_FORMAT for
-   * invalid JSON
+   * Returns the location of the value. @throws INVALID_ARGUMENT when the pointer names no value,
+   * UNSUPPORTED_FORMAT when the document is not valid JSON
    */
   finish(): Located;
 }
 
-/** An object or array on the way to the value. */
+/** An object or array on the path of the pointer. */
 interface Frame {
   readonly kind: "object" | "array";
-  /** The token, and its value as an index. */
+  /** The pointer's token in this container, and its value as an array index. */
   readonly token: string;
   readonly index: number;
-  /** The number of children so far. */
+  /** The number of children that were scanned so far. */
   children: number;
   keys: string[];
   key: string | null;
   keyLine: number;
-  /** The line of the key that was followed. */
+  /** The line of the key that the pointer follows. */
   takenLine: number;
 }
 
@@ -54,7 +54,10 @@ interface FoundValue {
   children: number | undefined;
 }
 
-/** Starts a search. With `lines`, the first token is the index of a value of JSON Lines. */
+/**
+ * Starts a search. With `lines` the document is JSON Lines, and the first token is the index of a value in
+ * it.
+ */
 export function searchJson(
   tokens: readonly string[],
   options: { readonly lines?: boolean; readonly mime?: string } = {},
@@ -62,10 +65,10 @@ export function searchJson(
   const lines = options.lines === true;
   const frames: Frame[] = [];
   const warnings: string[] = [];
-  /** The open containers, including a virtual array for JSON Lines. */
+  /** The number of open containers. JSON Lines count as an array around all values. */
   let depth = 0;
   let found: FoundValue | undefined;
-  /** The depth of the container that is the value, or -1. */
+  /** The depth of the container that is the value to find, while it is scanned; otherwise -1. */
   let measuring = -1;
   let dead: DeadEnd = { depth: 0, type: "document" };
   let problem: ScanError | undefined;
@@ -84,7 +87,10 @@ export function searchJson(
     });
   };
 
-  /** Called for every value: it may be on the way, or the target. */
+  /**
+   * Called for every value. Returns whether it is the value to find (`target`), leads to it (`way`) or
+   * neither (`aside`).
+   */
   const value = (): "aside" | "way" | "target" => {
     if (measuring >= 0) {
       if (depth === measuring && found !== undefined) found.children = (found.children ?? 0) + 1;
@@ -161,7 +167,7 @@ export function searchJson(
     }
   };
 
-  /** Only keys that can match are kept. */
+  /** Sets the scanner to keep only keys that can match a token. */
   const watch = (): void => {
     const wanted = measuring < 0 && depth === frames.length && frames.at(-1)?.kind === "object";
     scan.keep = wanted ? keyLength : 0;
@@ -175,7 +181,7 @@ export function searchJson(
   };
 
   const scan: Scan = scanJson(listener, { lines });
-  // No longer key can match; a character may take six units.
+  // The length in units above which a key cannot match, because one character may be written as six.
   const keyLength = Math.max(128, 6 * Math.max(0, ...tokens.map((token) => token.length)));
   if (lines && tokens.length > 0) {
     depth = 1;
@@ -226,13 +232,13 @@ export function searchJson(
 
 const BLOCK_UNITS = 32 * 1024;
 
-/** Locates the value at a pointer in a text. Offsets are UTF-16 units. */
+/** Returns the location of the value that a pointer names in a text. Offsets are UTF-16 units. */
 export function locateJson(
   text: string,
   tokens: readonly string[],
   options: { readonly lines?: boolean; readonly mime?: string } = {},
 ): Located {
-  // A BOM is no part of the JSON.
+  // A byte order mark does not belong to the JSON.
   const skip = text.startsWith("\ufeff") ? 1 : 0;
   if (tokens.length === 0 && options.lines === true) return wholeOf(text, skip);
   const search = searchJson(tokens, options);
@@ -246,7 +252,7 @@ export function locateJson(
   return { ...found, start: found.start + skip, end: found.end + skip };
 }
 
-/** Returns the whole text, as the value of the empty pointer. */
+/** Returns the location of the whole text, which the empty pointer names. */
 export function wholeOf(text: string, start = 0, type = "document"): Located {
   let lines = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1))

@@ -1,4 +1,4 @@
-/** Locates a value in the text of a structured file, for reads and edits of one value. */
+/** Locates a value in the text of a structured file, so that it can be read or edited alone. */
 import { locateCsv } from "./csv.ts";
 import { locateJson, wholeOf } from "./json.ts";
 import { type Located, parsePointer } from "./pointer.ts";
@@ -6,7 +6,7 @@ import { locateToml } from "./toml.ts";
 import { locateXml } from "./xml.ts";
 import { locateYaml } from "./yaml.ts";
 
-/** Formats that support pointers. `json` includes comments and trailing commas. */
+/** The formats in which pointers can be used. `json` includes JSON with comments and trailing commas. */
 export type StructuredFormat = "json" | "jsonl" | "yaml" | "toml" | "xml" | "csv" | "tsv";
 
 const FORMATS: Readonly<Record<string, StructuredFormat>> = {
@@ -24,7 +24,7 @@ const FORMATS: Readonly<Record<string, StructuredFormat>> = {
 
 const SUFFIXES: Readonly<Record<string, StructuredFormat>> = { json: "json", yaml: "yaml", xml: "xml" };
 
-/** Returns the format of a MIME type, if it supports pointers. */
+/** Returns the format of a MIME type; undefined when pointers cannot be used in it. */
 export function formatOf(mime: string): StructuredFormat | undefined {
   return FORMATS[mime] ?? SUFFIXES[/\+(json|yaml|xml)$/.exec(mime)?.[1] ?? ""];
 }

@@ -1,30 +1,33 @@
-/** JSON pointers (RFC 6901), and the error for a pointer without a target. */
+/** Parses JSON pointers (RFC 6901), and creates the error for a pointer that names no value. */
 import type { FilewrightError } from "../../engine/errors.ts";
 import { badArgument, unsupported } from "../refuse.ts";
 
-/** The location of a value in its source text. Offsets are in units of that text. */
+/** The location of a value in its source text. Offsets are in the units of that text, UTF-16 or bytes. */
 export interface Located {
   readonly start: number;
-  /** Just after the value. */
+  /** The offset after the value. */
   readonly end: number;
-  /** 1-based. */
+  /** The line, from 1, on which the value begins. */
   readonly startLine: number;
   /** The last line that the value is on. */
   readonly endLine: number;
   /** `object`, `array`, `string`, `number`, `boolean`, `null`, or the format's own type. */
   readonly type: string;
-  /** Direct children of an object or array. */
+  /** The number of direct children of an object or array. */
   readonly children?: number | undefined;
-  /** True when the pointer passed an alias, so that the value is written elsewhere and may be shared. */
+  /**
+   * True when the pointer leads through an alias of YAML. The value is then written elsewhere and may be used
+   * by other places, too.
+   */
   readonly alias?: boolean | undefined;
-  /** Whole sentences: duplicate keys, aliases, errors after the value. */
+  /** Complete sentences about duplicate keys, aliases, or errors after the value. */
   readonly warnings: readonly string[];
 }
 
 /** The maximum length of a pointer, in UTF-16 units. */
 const MAX_POINTER_LENGTH = 4096;
 
-/** Returns the reference tokens of a pointer, unescaped. @throws INVALID_ARGUMENT */
+/** Returns the tokens of a pointer, with `~0` and `~1` decoded. @throws INVALID_ARGUMENT */
 export function parsePointer(pointer: string): readonly string[] {
   const wrong = (why: string): FilewrightError =>
     badArgument("json_pointer", `Invalid json_pointer '${cut(pointer)}': ${why}.`);
@@ -46,31 +49,31 @@ export function parsePointer(pointer: string): readonly string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Returns the pointer of some tokens. */
+/** Returns the pointer that consists of these tokens. */
 export function pointerOf(tokens: readonly string[]): string {
   return tokens.map((token) => `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Returns the index that a token names in an array, or -1. */
+/** Returns the array index that a token names; -1 for a token that is no index. */
 export function indexOf(token: string): number {
   return /^(?:0|[1-9]\d{0,15})$/.test(token) ? Number(token) : -1;
 }
 
-/** The end of a failed search: the value without such a child. */
+/** Where a search failed: the last value that exists on the path, which does not have the requested child. */
 export interface DeadEnd {
-  /** The number of tokens that were found. */
+  /** The number of tokens of the pointer that were found. */
   readonly depth: number;
   readonly type: string;
-  /** The first keys of that value, for an object. */
+  /** The first keys of that value, if it is an object. */
   readonly keys?: readonly string[] | undefined;
-  /** The number of its children. */
+  /** The number of children of that value. */
   readonly children?: number | undefined;
 }
 
-/** The maximum number of listed keys. */
+/** The maximum number of keys that the error lists. */
 export const LISTED_KEYS = 20;
 
-/** Creates the error for a pointer without a target, with suggestions. */
+/** Creates the error for a pointer that names no value. It lists keys that exist. */
 export function nothingAt(tokens: readonly string[], end: DeadEnd): FilewrightError {
   const reached = tokens.slice(0, end.depth);
   const at = reached.length === 0 ? "the root" : `'${cut(pointerOf(reached))}'`;
@@ -98,7 +101,7 @@ function whatThereIs({ type, keys, children = 0 }: DeadEnd): string {
   return `an object with the keys ${keys.map((key) => JSON.stringify(cut(key, 60))).join(", ")}${more}`;
 }
 
-/** Creates the error for a file that is invalid in its format. */
+/** Creates the error for a file that does not have the syntax of its format. */
 export function broken(mime: string, what: string, line: number, cause?: unknown): FilewrightError {
   return unsupported(mime, `is broken at line ${line}: ${what}`, {
     reason: "syntax",
@@ -108,7 +111,7 @@ export function broken(mime: string, what: string, line: number, cause?: unknown
   });
 }
 
-/** Shortens a text for a message. */
+/** Truncates a text to `most` UTF-16 units for a message. */
 export function cut(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }

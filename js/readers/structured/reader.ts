@@ -1,6 +1,6 @@
 /**
- * Renders one value of a structured file, as it is written there, with its lines. JSON of any size
- * is searched in chunks and only the value is read.
+ * Reads one value of a structured file as it is written there, with its lines. JSON of any size is searched
+ * in chunks, and only the value is kept.
  */
 import { engine } from "../../engine/current.ts";
 import type { ReaderInput, Rendered } from "../reader.ts";
@@ -10,7 +10,7 @@ import { searchJson } from "./json.ts";
 import { formatOf, locatePointer, type StructuredFormat } from "./locate.ts";
 import { type Located, parsePointer } from "./pointer.ts";
 
-/** Renders the value at `options.jsonPointer`. @throws INVALID_ARGUMENT, UNSUPPORTED_FORMAT, TOO_LARGE */
+/** Returns the value that `options.jsonPointer` names. @throws INVALID_ARGUMENT, UNSUPPORTED_FORMAT, TOO_LARGE */
 export async function readValue(input: ReaderInput): Promise<Rendered> {
   const { source, mime, limits, options } = input;
   const pointer = options.jsonPointer ?? "";
@@ -32,7 +32,10 @@ export async function readValue(input: ReaderInput): Promise<Rendered> {
   return render(text.slice(found.start, found.end), found, pointer, format, {});
 }
 
-/** Detects JSON in files with another name by the first character, such as a lock file. */
+/**
+ * Returns `json` for a file of no known type, such as a lock file, that begins like JSON; otherwise
+ * undefined.
+ */
 async function formatOfText({ source, mime }: ReaderInput): Promise<StructuredFormat | undefined> {
   if (mime !== "text/plain" && mime !== "application/octet-stream") return undefined;
   const head = new TextDecoder().decode(await source.read(0, Math.min(source.size, 1024)));

@@ -1,27 +1,30 @@
 /**
- * Scans JSON in chunks and reports the position of every value; values are never built.
+ * Scans JSON in chunks and reports the position of every value. No value is created.
  *
- * Takes UTF-8 bytes or UTF-16 units, in chunks of any size, and keeps no more of the text than its
- * listener requests: a document of any size uses constant memory. Comments and trailing commas are
- * accepted, as in JSON with comments; any other invalid JSON is an error with its position.
- * Numbers are text: `1e400` and integers of fifty digits are valid.
+ * It takes UTF-8 bytes or UTF-16 units, in chunks of any size, and keeps only as much text as its listener
+ * requests, so memory does not grow with the document. Comments and trailing commas are accepted. Other
+ * invalid JSON is an error with its position. Numbers are reported as text, so `1e400` and integers of fifty
+ * digits are accepted.
  */
 
-/** The events of a scan. Offsets are in units from the beginning of the input. */
+/** Receives what a scan finds. Offsets are in units from the beginning of the input. */
 export interface Listener {
   /** An object or array begins; `end` follows. */
   begin(kind: "object" | "array", at: number, line: number): void;
-  /** The innermost object or array has ended before `at`. */
+  /** The innermost object or array has ended; `at` is the offset after its bracket. */
   end(at: number, line: number): void;
-  /** A key of the innermost object, as written without its quotes; null where it is longer than `keep`. */
+  /**
+   * A key of the innermost object, as it is written between its quotes; null when it is longer than `keep`
+   * units.
+   */
   key(raw: string | null, at: number, line: number): void;
-  /** A string, as written without its quotes: the first `keep` of its `length` units. */
+  /** A string, as it is written between its quotes: the first `keep` of its `length` units. */
   string(raw: string, from: number, to: number, line: number, length: number): void;
-  /** A number, `true`, `false` or `null`, as written. */
+  /** A number, `true`, `false` or `null`, as it is written. */
   literal(text: string, from: number, to: number, line: number): void;
 }
 
-/** The position of invalid JSON. */
+/** The error for invalid JSON, with its position. */
 export class ScanError extends Error {
   readonly at: number;
   readonly line: number;
@@ -35,21 +38,21 @@ export class ScanError extends Error {
 
 /** A scan in progress. */
 export interface Scan {
-  /** The number of kept units of a string. May be changed whenever the listener is called. */
+  /** The number of units of a string that are kept. The listener may change it at any call. */
   keep: number;
   /** Processes the next chunk. @throws ScanError */
   push(units: Uint8Array | Uint16Array): void;
-  /** Ends the input. @throws ScanError */
+  /** Ends the input. @throws ScanError when it is incomplete */
   finish(): void;
 }
 
-/** The maximum nesting. */
+/** The maximum depth of nested containers. A deeper document is an error. */
 const MAX_JSON_DEPTH = 100_000;
-/** The maximum length of a number or word. */
+/** The maximum length in units of a number or word. A longer one is an error. */
 const MAX_LITERAL_LENGTH = 100_000;
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-/** The states: which token may come next. Numbers, because the state is compared for every token. */
+/** Which tokens may come next. A number, because it is compared for every token. */
 type ScanState = 0 | 1 | 2 | 3 | 4 | 5;
 const VALUE = 0;
 const VALUE_OR_END = 1;
@@ -58,7 +61,7 @@ const COLON = 3;
 const COMMA_OR_END = 4;
 const DONE = 5;
 
-/** The token that the scanner is inside of. */
+/** In which kind of token the scanner is at the current unit. */
 type TokenState = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
 const BETWEEN_TOKENS = 0;
 const STRING = 1;
@@ -73,23 +76,23 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LF = 0x0a;
 
-/** Starts a scan. With `lines`, values follow each other, as in JSON Lines. */
+/** Starts a scan. With `lines` the input is a sequence of values, as in JSON Lines. */
 export function scanJson(listener: Listener, options: { readonly lines?: boolean } = {}): Scan {
   const many = options.lines === true;
   const kinds: ("object" | "array")[] = [];
   let place: ScanState = VALUE;
   let inside: TokenState = BETWEEN_TOKENS;
   let asKey = false;
-  /** The number of units before this chunk. */
+  /** The number of units in all earlier chunks. */
   let base = 0;
   let line = 1;
-  /** The start of the string or literal. */
+  /** The offset at which the current string or literal begins. */
   let from = 0;
   let fromLine = 1;
   let kept = "";
   let length = 0;
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** True when the decoder waits for the rest of a character. */
+  /** True when the last chunk ended within a character of several bytes. */
   let waiting = false;
 
   const fail = (message: string, at: number): never => {
@@ -116,7 +119,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       return text;
     }
     if (last && !waiting && end - start < 24) {
-      // The fast path for most keys and literals: short, and ASCII.
+      // Most keys and literals are short and ASCII; this is faster than the decoder.
       let text = "";
       for (let at = start; at < end; at++) {
         const byte = units[at] as number;
@@ -125,7 +128,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       }
       return text;
     }
-    // A character may be split across two chunks.
+    // A character may be divided between two chunks.
     waiting = !last;
     return decoder.decode(units.subarray(start, end), { stream: !last });
   };
@@ -170,7 +173,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   };
 
   const close = (kind: "object" | "array", at: number): void => {
-    // A comma may precede the bracket, in the states "key or end" and "value or end".
+    // The bracket may follow a value, a trailing comma, or the opening bracket.
     const may = place === COMMA_OR_END || place === KEY_OR_END || place === VALUE_OR_END;
     if (!may || kinds.at(-1) !== kind) fail(`unexpected '${kind === "object" ? "}" : "]"}'`, at);
     kinds.pop();
@@ -178,7 +181,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
     listener.end(at + 1, line);
   };
 
-  /** Processes one unit between strings and literals; returns false for the first unit of a literal. */
+  /** Processes a unit outside strings and literals. Returns false when it is the first unit of a literal. */
   const token = (unit: number, at: number): boolean => {
     switch (unit) {
       case QUOTE:
@@ -226,7 +229,8 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
           case STRING: {
             let to = at;
             let next = unit;
-            // Control characters other than LF are invalid JSON too, but harmless: kept unchanged.
+            // Control characters other than LF are not valid in JSON strings, but harmless, so they are
+            // accepted.
             while (next !== QUOTE && next !== BACKSLASH && next !== LF && ++to < size)
               next = units[to] as number;
             if (to < size && next === LF) fail("a string is not closed on its line", base + to);
@@ -319,7 +323,7 @@ function shown(unit: number): string {
   return unit > 0x20 && unit < 0x7f ? `'${String.fromCharCode(unit)}'` : "character";
 }
 
-/** Decodes a raw string. Invalid escapes are kept as written. */
+/** Returns the text of a string as it was written. Invalid escapes are kept unchanged. */
 export function unescapeJson(raw: string): string {
   if (!raw.includes("\\")) return raw;
   return raw.replaceAll(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (all, hex: string | undefined, one: string) => {

@@ -1,8 +1,8 @@
 /**
- * Locates values in TOML. Only the syntax needed for pointers is parsed: tables, keys and the
- * extent of values. Values are not checked.
+ * Locates values in TOML. Only the syntax that this needs is parsed: tables, keys, and where values end.
+ * Values are not checked.
  *
- * A table is the text from its header (or first key) to its last key. When other tables are in
+ * The value of a table is the text from its header, or its first key, to its last key. If other tables lie in
  * between, a warning says so.
  */
 import {
@@ -18,23 +18,23 @@ import {
 
 const TOML_MIME = "application/toml";
 const MAX_TOML_DEPTH = 100;
-/** A number, word or date; a date and its time may have a space in between. */
+/** Matches a number, word or date. A space may separate a date from its time. */
 const BARE_VALUE = /(?:\d{4}-\d\d-\d\d (?=\d\d:))?[^\s,[\]{}#"'=]+/y;
 
-/** The parts of the value found so far: one, or several that are joined. */
+/** One part of the value to find. The keys of a table can be in several places. */
 interface ValuePart {
   start: number;
   end: number;
   type: string;
   children: Set<string> | undefined;
-  /** True when other text is between its parts. */
+  /** True when other text lies between the parts. */
   mixed: boolean;
 }
 
 /** Locates the value at a pointer in a TOML text. */
 export function locateToml(text: string, tokens: readonly string[]): Located {
   const lexer = new Lexer(text);
-  /** The number of elements of each array of tables, by its pointer. */
+  /** The number of elements of each array of tables so far, by its pointer. */
   const arrays = new Map<string, number>();
   const warnings: string[] = [];
   let table: readonly string[] = [];
@@ -43,7 +43,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
   let dead: DeadEnd = { depth: 0, type: "object" };
   const seen: Set<string>[] = tokens.map(() => new Set());
 
-  /** Records the keys next to the path, for an error message. */
+  /** Records the keys that exist beside the path of the pointer, for the error message. */
   const meet = (path: readonly string[]): void => {
     for (const [depth, key] of path.entries()) {
       seen[depth]?.add(key);
@@ -132,7 +132,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
   };
 }
 
-/** Returns the full path of a header: an array of tables on the way means its last element. */
+/** Returns the path that a header means: the name of an array of tables stands for its last element. */
 function resolve(keys: readonly string[], arrays: Map<string, number>, many: boolean): readonly string[] {
   const path: string[] = [];
   for (const [index, key] of keys.entries()) {
@@ -154,7 +154,7 @@ function startsWith(path: readonly string[], prefix: readonly string[]): boolean
 
 type Inner = { start: number; end: number; type: string; children: Set<string> | undefined };
 
-/** Follows the tokens from `depth` on into an inline value. */
+/** Follows the tokens from index `depth` on into a value that is written inline. */
 function inside(lexer: Lexer, from: number, tokens: readonly string[], depth: number): Inner | DeadEnd {
   const resume = lexer.at;
   let start = from;
@@ -188,7 +188,7 @@ function inside(lexer: Lexer, from: number, tokens: readonly string[], depth: nu
   }
 }
 
-/** Tokenizes TOML; total, and linear in the text for one value. */
+/** Reads the tokens of a TOML text. It accepts any input, in time proportional to its length. */
 class Lexer {
   at: number;
   readonly #text: string;
@@ -209,7 +209,7 @@ class Lexer {
     throw broken(TOML_MIME, what, this.lineOf(this.at));
   }
 
-  /** Skips spaces and tabs; returns the position. */
+  /** Skips spaces and tabs, and returns the offset after them. */
   blanks(): number {
     while (this.#text[this.at] === " " || this.#text[this.at] === "\t") this.at += 1;
     return this.at;
@@ -230,7 +230,7 @@ class Lexer {
     this.at = end < 0 ? this.#text.length : end;
   }
 
-  /** Returns the start of the next statement, or -1. */
+  /** Returns the offset at which the next statement begins; -1 at the end. */
   next(): number {
     this.#gap();
     return this.at < this.#text.length ? this.at : -1;
@@ -250,7 +250,7 @@ class Lexer {
     this.at += word.length;
   }
 
-  /** Parses a dotted key. */
+  /** Reads a dotted key, and returns its parts. */
   keys(): string[] {
     const keys: string[] = [];
     do {
@@ -294,11 +294,11 @@ class Lexer {
       else if (this.#text.startsWith(fence, this.at)) break;
     }
     this.at += 3;
-    // Up to two quotes may directly precede the closing three.
+    // Up to two quotes that belong to the text may directly precede the three closing ones.
     for (let more = 0; more < 2 && this.#text[this.at] === quote; more++) this.at += 1;
   }
 
-  /** Skips a value and returns its type; `child` is called for the direct children of a container. */
+  /** Skips a value and returns its type. `child` is called for each direct child of an array or inline table. */
   value(depth = 0, child?: (key: string, start: number) => void): string {
     if (depth > MAX_TOML_DEPTH) this.#fail(`nested deeper than ${MAX_TOML_DEPTH}`);
     const c = this.#text[this.at];
@@ -340,7 +340,7 @@ class Lexer {
       const [key = "", ...more] = this.keys();
       this.expect("=");
       this.blanks();
-      // A dotted key's own table has no text of its own: its value represents it.
+      // The table that a dotted key creates has no text of its own, so the key's value stands for it.
       child?.(more.length === 0 ? key : [key, ...more].join("."), this.at);
       this.value(depth + 1);
       this.#gap();

@@ -1,10 +1,10 @@
 /**
- * Locates values in XML, by pointers such as `/project/dependencies/dependency/1/version` or
- * `/svg/@width`: names of elements from the root down, a number among elements of one name, `@`
- * before an attribute.
+ * Locates values in XML by pointers such as `/project/dependencies/dependency/1/version` or `/svg/@width`:
+ * names of elements from the root down, an index (from 0) among elements of the same name, and `@` before the
+ * name of an attribute.
  *
- * The value of an element is the text between its tags. Nothing is expanded or fetched; entities
- * stay as written.
+ * The value of an element is the text between its tags. Entities stay as they are written; nothing is
+ * expanded or fetched.
  */
 import { tagEnd } from "../office/xml.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./pointer.ts";
 
 const XML_MIME = "application/xml";
-/** The maximum depth: each level is scanned again. */
+/** The maximum number of tokens of a pointer: at each level the element is scanned again. */
 const MAX_XML_DEPTH = 100;
 
 /** An element, by offsets in the text. */
@@ -38,7 +38,7 @@ interface Element {
 /** Locates the value at a pointer in an XML text. */
 export function locateXml(text: string, tokens: readonly string[]): Located {
   if (tokens.length > MAX_XML_DEPTH) throw broken(XML_MIME, `a pointer deeper than ${MAX_XML_DEPTH}`, 1);
-  /** The elements that the tokens so far name: one, or several of one name. */
+  /** The elements that the tokens up to here name: several, if they have the same name. */
   let found: readonly Element[] = [{ name: "", start: 0, open: 0, close: text.length, end: text.length }];
   for (const [depth, token] of tokens.entries()) {
     const [only, ...others] = found as [Element, ...Element[]];
@@ -112,7 +112,7 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** Returns the child elements. @throws UNSUPPORTED_FORMAT for unbalanced tags */
+/** Returns the child elements. @throws UNSUPPORTED_FORMAT when tags do not match */
 function childrenOf(text: string, parent: Element): Element[] {
   const children: Element[] = [];
   const names: string[] = [];
@@ -143,8 +143,8 @@ function childrenOf(text: string, parent: Element): Element[] {
 }
 
 /**
- * Returns the offset after a comment, a CDATA section, an instruction or a declaration; 0 when
- * there is none, -1 when it does not end.
+ * Returns the offset after the comment, CDATA section, processing instruction or declaration at `at`; 0 when
+ * there is none, -1 when it is not closed.
  */
 function passOver(text: string, at: number): number {
   const next = text[at + 1];
@@ -156,7 +156,7 @@ function passOver(text: string, at: number): number {
   if (text.startsWith("<!--", at)) return behind("-->", at + 4);
   if (text.startsWith("<![CDATA[", at)) return behind("]]>", at + 9);
   if (next === "?") return behind("?>", at + 2);
-  // A document type may contain declarations of its own in brackets.
+  // A document type declaration may contain further declarations in brackets.
   const end = tagEnd(text, at);
   const bracket = text.indexOf("[", at);
   return bracket > 0 && bracket < end ? behind("]>", bracket) : end + 1;
@@ -173,7 +173,10 @@ function local(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
-/** Returns the location of an attribute's value, without its quotes. */
+/**
+ * Returns the offsets of the value of an attribute, without its quotes; undefined when the element does not
+ * have it.
+ */
 function attributeOf(text: string, element: Element, wanted: string): readonly [number, number] | undefined {
   for (const { name, from, to } of attributes(text, element)) {
     if (name === wanted || local(name) === wanted) return [from, to];

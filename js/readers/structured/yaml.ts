@@ -1,9 +1,8 @@
 /**
- * Locates values in YAML through the optional package `yaml`. Only the syntax tree is used:
- * aliases are followed one at a time and never expanded, so that no document grows beyond its
- * text.
+ * Locates values in YAML by the optional package `yaml`. Only its syntax tree is used. Aliases are followed
+ * one at a time and never expanded, so that a small document cannot grow in memory.
  *
- * A file of several documents is an array of them: the first token is the index.
+ * A file with several documents is treated as an array of them: the first token is the index of a document.
  */
 import type { Document, Node, Pair, ParsedNode } from "yaml";
 import { absent, optionalPackage, tooLarge } from "../refuse.ts";
@@ -19,14 +18,17 @@ import {
 } from "./pointer.ts";
 
 const YAML_MIME = "application/yaml";
-/** The maximum length: the package takes seconds for a mebibyte. UTF-16 units. */
+/**
+ * The maximum length of a text in UTF-16 units, because the package takes seconds for 1 MiB. A longer one is
+ * refused with TOO_LARGE.
+ */
 const MAX_YAML_LENGTH = 1024 * 1024;
 /**
- * The maximum depth: thousands of levels exhaust the stack of the package, and V8 then ends the
- * process (it cannot compile a regular expression without a stack).
+ * The maximum depth of nesting. Thousands of levels exhaust the stack in the package, and V8 then ends the
+ * process, because it cannot compile a regular expression without stack.
  */
 const MAX_YAML_DEPTH = 200;
-/** The maximum chain of aliases. */
+/** The maximum number of aliases that lead to each other. */
 const MAX_ALIAS_CHAIN = 50;
 
 /** Locates the value at a pointer in a YAML text. */
@@ -97,7 +99,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   if (target === null || target.range == null) throw nothingAt(tokens, { depth, type: "null" });
   const [start, end] = target.range;
   const whole = tokens.length === 0;
-  // A block collection's own range ends at the next token: this excludes the blank lines in between.
+  // The package lets a block collection end at the next token; blank lines in between are excluded here.
   const trimmed = start + text.slice(start, end).trimEnd().length;
   return {
     start: whole ? 0 : start,
@@ -149,11 +151,14 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   }
 }
 
-/** Returns a lower bound of the nesting, by brackets, indentation and markers; quotes are ignored. */
+/**
+ * Returns a depth that the nesting has at least, from brackets, indentation and list marks. Quotes are not
+ * considered.
+ */
 function nesting(text: string): number {
   let flow = 0;
   let deepest = 0;
-  /** The columns at which open block collections begin. */
+  /** The columns at which the open block collections begin. */
   const columns: number[] = [];
   for (const line of text.split("\n")) {
     let markers = 0;

@@ -1,4 +1,7 @@
-/** The arguments of `edit_file`: which of them go together, and a single edit as a list of one. */
+/**
+ * Checks which arguments of `edit_file` may be given together, and converts a call with a single edit to one
+ * with a list.
+ */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Arguments } from "../lib/schema.ts";
 import type { EditArgs, EditFileArgs, EditRequest } from "./schema.ts";
@@ -6,8 +9,9 @@ import type { EditArgs, EditFileArgs, EditRequest } from "./schema.ts";
 type ParsedEditArgs = Omit<EditRequest, "edits"> & EditFileArgs;
 
 /**
- * Wraps the argument check with an error about empty old text that names the tool to create a
- * file. `argument` and `tool` are the caller's names of `old_text` and `write_file`.
+ * Wraps an argument check. If it refuses an empty old text, the error also names the tool that creates a
+ * file. `argument` and `tool` are the names of `old_text` and `write_file` that the caller knows; an
+ * undefined `tool` adds nothing.
  */
 export function withHint<T>(
   parse: (given: Arguments) => T,
@@ -29,7 +33,7 @@ export function withHint<T>(
   };
 }
 
-/** Converts a single edit at the top level to a list of one. */
+/** Extends the argument check: an edit given by arguments at the top level becomes a list with one edit. */
 export function normalizeEdits(parse: (args: Arguments) => ParsedEditArgs): (args: Arguments) => EditRequest {
   return (given) => {
     const {
@@ -71,7 +75,10 @@ export function normalizeEdits(parse: (args: Arguments) => ParsedEditArgs): (arg
   };
 }
 
-/** Requires either a text or lines. @throws INVALID_ARGUMENT */
+/**
+ * Checks that an edit names its place in exactly one way: by a text, by lines, or by a pointer. @throws
+ * INVALID_ARGUMENT
+ */
 function checkSingleTarget(edit: EditArgs, prefix: string): void {
   const at = (field: string): string => `${prefix}${field}`;
   if (edit.json_pointer !== undefined) {
@@ -108,14 +115,17 @@ function checkSingleTarget(edit: EditArgs, prefix: string): void {
 }
 
 /**
- * A missing new text is not taken as a deletion: a forgotten argument would lose the text. @throws
- * INVALID_ARGUMENT
+ * Requires a new text. A missing one is not taken as a deletion, because a caller that forgot the argument
+ * would lose the text. @throws INVALID_ARGUMENT
  */
 function assertNewText({ new_text }: EditArgs, at: (field: string) => string): void {
   if (new_text === undefined) throw refused(at("new_text"), 'is required; send "" to delete the text');
 }
 
-/** The error of an argument that does not go with the others. */
+/**
+ * Creates the error for an argument that contradicts the others, or that they require. `what` completes the
+ * sentence.
+ */
 function refused(argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
     complete: true,

@@ -31,12 +31,18 @@ export interface EditFileArgs extends Partial<EditArgs> {
 /** The result of one edit. Lines are 1-based, of the text that the edit was applied to. */
 export interface EditOutcome {
   readonly index: number;
-  /** The number of matches: more than were replaced when one of them was chosen. */
+  /**
+   * The number of places that match. It can exceed the number of replaced ones, for example when `near_line`
+   * chose one of several.
+   */
   readonly matches: number;
   readonly tier: MatchMode;
-  /** The share of the old text that matched, 0 to 1. */
+  /** The share of the old text that matched, from 0 to 1; 1 for an exact match. */
   readonly score: number;
-  /** Repairs of the edit, such as removed `line numbers`. */
+  /**
+   * The corrections that were made to the edit before it matched, such as removing `line numbers` from the
+   * old text.
+   */
   readonly repairs: readonly string[];
   readonly start_line: number;
   readonly end_line: number;
@@ -44,7 +50,7 @@ export interface EditOutcome {
 
 /** The data of `edit_file`. */
 export interface EditFileData {
-  /** Further information, such as that a written file decides which programs run. */
+  /** Notes for the caller, for example that a written file decides which programs are run. */
   readonly warnings?: readonly string[];
   readonly path: string;
   /** False for a dry run. */
@@ -52,13 +58,13 @@ export interface EditFileData {
   readonly replacements: number;
   readonly edits: readonly EditOutcome[];
   readonly diff: string;
-  /** The size of the whole file. */
+  /** The size of the whole file after the edit, in bytes. */
   readonly bytes_written: number;
   /** The hash of the whole file after the edit. */
   readonly hash: string;
   /** Changes that after hooks, such as formatters, made in the file; `hash` is the hash afterwards. */
   readonly hook_diff?: string;
-  /** True when the diff is truncated. */
+  /** True when `diff` is not the whole diff, because of its size. */
   readonly truncated?: boolean;
 }
 

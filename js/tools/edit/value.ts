@@ -9,13 +9,13 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { ANCHOR_LENGTH } from "../lib/seen.ts";
 import { formatOf, type Located, locatePointer, type StructuredFormat } from "../../readers/index.ts";
 
-/** An edit of a text, of lines, or of the value at a pointer. */
+/** An edit of a text or of lines, as the engine takes it, or of the value at a JSON pointer. */
 export interface ValueEdit extends EditInput {
   readonly jsonPointer?: string | undefined;
 }
 
 /**
- * Plans edits some of which name values, each on the result of those before.
+ * Plans edits of which some name values. Each is planned on the result of those before it.
  *
  * @throws INVALID_ARGUMENT when a pointer has no target or the new text is no value there
  */
@@ -47,7 +47,10 @@ export async function planValues(
   return { ok: true, bytes, replacements, edits: applied, diff };
 }
 
-/** Converts the error about a list of one to that of the edit's index in the whole list. */
+/**
+ * Returns the error with the index that the edit has in the call. Each edit is planned alone, so the engine
+ * reports index 0.
+ */
 function ofEdit(error: FilewrightError, index: number): FilewrightError {
   const { code, message, hint, complete, path, details } = error;
   return new FilewrightError(code, message, {
@@ -58,7 +61,10 @@ function ofEdit(error: FilewrightError, index: number): FilewrightError {
   });
 }
 
-/** Converts the edit to one of the whole lines of the value, which must still have their current text. */
+/**
+ * Converts an edit of a value to an edit of the whole lines that contain it. The lines are named by anchors,
+ * so that they must be unchanged when the edit is applied.
+ */
 async function asLines(
   bytes: Uint8Array,
   pointer: string,
@@ -94,7 +100,10 @@ async function asLines(
   };
 }
 
-/** @throws INVALID_ARGUMENT unless the pointer locates exactly the new text after the edit */
+/**
+ * Checks that after the edit the pointer names exactly the new text, so that the text is one value of the
+ * file's format. @throws INVALID_ARGUMENT
+ */
 async function expectValue(
   text: string,
   { start, end }: Pick<Located, "start" | "end">,
@@ -141,7 +150,10 @@ function wrong(argument: string, what: string): FilewrightError {
   });
 }
 
-/** Returns the anchor of the line at an offset, from its text and its neighbours. */
+/**
+ * Returns the anchor of the line that begins at offset `begin`, in the form `12#k3x9q1`. It is computed from
+ * the line and both neighbours.
+ */
 function anchorOf(text: string, begin: number, line: number): string {
   const before = begin === 0 ? 0 : text.lastIndexOf("\n", begin - 2) + 1;
   const end = text.indexOf("\n", begin);

@@ -1,6 +1,6 @@
 /**
- * Matches outside dependencies and build output, where a full page shows nothing else: without an ignore
- * file a search by path order may spend all its results on `node_modules`.
+ * The note about matches outside dependencies and build output, for a page that shows only matches inside:
+ * without an ignore file, a search in path order may spend all its results on `node_modules`.
  */
 import { grepBackend } from "../../backends/search/search.ts";
 import { childOf, relativeTo } from "../../backends/paths.ts";
@@ -9,7 +9,7 @@ import type { CheckedGrepArgs } from "./types.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Call } from "../lib/tool.ts";
 
-/** Directories that hold other people's code or what tools made. */
+/** Names of directories that usually contain dependencies or generated files. */
 const DERIVED: ReadonlySet<string> = new Set([
   "node_modules",
   "bower_components",
@@ -24,17 +24,20 @@ const DERIVED: ReadonlySet<string> = new Set([
   "coverage",
 ]);
 
-/** How many files outside are named. */
+/** The maximum number of files outside that the note names. */
 const MAX_NAMED = 5;
 
-/** The first derived directory of a path, by its name; undefined where it lies in none. */
+/**
+ * Returns the name of the outermost directory of a path that is in `DERIVED`; undefined when there is
+ * none.
+ */
 function derivedIn(path: string): string | undefined {
   return path.split("/").find((name, index, all) => index < all.length - 1 && DERIVED.has(name));
 }
 
 /**
- * Names the files outside derived directories that match too, where a page that was cut shows matches in
- * such directories alone.
+ * Returns a note that names matching files outside such directories, when a truncated page shows only matches
+ * inside them; undefined otherwise.
  */
 export async function elsewhereNote(
   found: SearchResult,
@@ -46,7 +49,8 @@ export async function elsewhereNote(
   const root = call.locations[0]!.path;
   const seen = new Set<string>();
   for (const { path } of found.counts) {
-    // Of several roots the paths are absolute; those of another one were shown, so it is searched to here.
+    // With several roots the paths are absolute. A path outside this root means that its search has ended, so
+    // no matches were missed.
     const below = path.startsWith("/") ? relativeTo(path, root) : path;
     const directory = below === null ? undefined : derivedIn(below);
     if (directory === undefined) return undefined;

@@ -1,9 +1,9 @@
 /**
- * Results of a search by what a reader wants first, instead of by path:
- * definitions of what was searched for, or files that changed recently.
+ * Orders the results of a search by relevance instead of by path: definitions of the searched name first, or
+ * recently changed files first.
  *
- * So many matches are looked at, never all: a ranked answer is the best of the
- * first thousands, which is said where there are more. It has no cursor.
+ * Only the first `POOL` matches in path order are ranked. An answer that had to stop there says that it
+ * is incomplete. It has no cursor.
  */
 import { grepBackend, timeOf } from "../../backends/search/search.ts";
 import { childOf } from "../../backends/paths.ts";
@@ -12,20 +12,23 @@ import type { FileCount, SearchMatch, SearchQuery, SearchResult } from "../../en
 import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { utf8Length } from "../lib/text.ts";
 
-/** How many matches, or files, a ranked answer is chosen from. */
+/** The maximum number of matches, or of files, that are ranked. */
 const POOL = 5000;
-/** How many files are asked for their times at once. */
+/** The number of files whose modification times are requested concurrently. */
 const AT_ONCE = 32;
 
 /** The order of results. */
 export type Rank = "path" | "definitions" | "recent";
 
-/** The bytes of an answer's line besides its path and its text: two separators, a digit and the line end. */
+/**
+ * The bytes of one line of an answer in addition to its path and text: two separators, at least one digit of
+ * the line number, and the line end.
+ */
 const ROW_BYTES = 4;
 
 /**
- * Searches, and puts the results into an order that is not by path. Of the ordered results those are given
- * that fit in `answerBytes`: an answer shows no more of them.
+ * Searches, and returns the results in the order of `rank`. Returns only as many as fit in `answerBytes`
+ * UTF-8 bytes, and one more, because an answer cannot show more.
  */
 export async function rankedGrep(
   backend: FsBackend,
@@ -74,7 +77,7 @@ interface Ordered {
   readonly counts: readonly FileCount[];
 }
 
-/** Returns the first items whose sizes fit in `limit`, and the one beyond it. */
+/** Returns the first items whose sizes add up to at most `limit`, and the first item beyond it. */
 function firstWithin<T>(limit: number, items: readonly T[], bytesOf: (item: T) => number): readonly T[] {
   let bytes = 0;
   const end = items.findIndex((item) => {
@@ -122,14 +125,14 @@ async function byTime(
   const times = new Map<string, number>();
   for (let at = 0; at < paths.length; at += AT_ONCE) {
     const ask = async (path: string): Promise<void> => {
-      // A file that has vanished counts as the oldest.
+      // A file that has been deleted meanwhile counts as the oldest.
       const time = await timeOf(backend, path === "" ? root : childOf(root, path)).catch(() => 0);
       times.set(path, time);
     };
     await Promise.all(paths.slice(at, at + AT_ONCE).map(ask));
     await yielder.yieldIfDue();
   }
-  // The sorts are stable: what changed at the same time stays in path order.
+  // The sorts are stable: files that changed at the same time stay in path order.
   const later = (a: { readonly path: string }, b: { readonly path: string }): number =>
     (times.get(b.path) ?? 0) - (times.get(a.path) ?? 0);
   return {
@@ -138,23 +141,30 @@ async function byTime(
   };
 }
 
-/** A word that defines what follows it, and what may stand between: a receiver, stars, a macro's bang. */
+/**
+ * Matches text that ends in a keyword of a definition, and what may stand between the keyword and the name: a
+ * Go receiver, asterisks, or the `!` of `macro_rules!`.
+ */
 const DEFINES =
   /(?:^|[^\w$])(?:fn|func|function|def|defn|class|struct|enum|union|trait|interface|type|typedef|protocol|record|object|module|mod|namespace|package|const|static|let|var|val|macro_rules!|(?:#\s*)define|sub|impl|extension|table|view)\s+(?:\([^)]*\)\s*)?(?:mut\s+|async\s+|\*+\s*)?$/iu;
 const BEGINS =
   /^(?:(?:pub(?:\([^)]*\))?|export|default|async|abstract|static|final|public|private|protected|const|unsafe|extern)\s+)*(?:fn|func|function|def|class|struct|enum|trait|interface|type|module|namespace|#\s*define)\s/u;
-/** A name that is given a function: `name = (…) =>`, `name: function`. */
+/** Matches a name that is assigned a function or class: `name = (…) =>`, `name: function`. */
 const GIVEN =
   /^[\w$]+\s*[:=]\s*(?:async\s+)?(?:function\b|\([^)]*\)\s*(?::[^=]+)?=>|[\w$]+\s*=>|lambda\b|class\b)/u;
-/** A C function at the margin: its type before the name, its parameters behind, no call and no prototype. */
+/**
+ * Matches the text before the name in a C function definition that begins in column 1: its type. `PARAMETERS`
+ * matches the rest, but no prototype.
+ */
 const TYPED = /^[A-Za-z_][\w\s*&:<>,]*[\s*&]$/u;
 const PARAMETERS = /^[\w$~]+\s*\([^;]*$/u;
 const NOT_A_TYPE =
   /^(?:return|else|throw|new|await|yield|goto|case|delete|typeof|in|of|not|and|or|if|while|for)\b/u;
 
 /**
- * Returns true when a line defines the matched name, by the words around it: for most
- * languages, without parsing them. `column` counts code points from 1.
+ * Returns true when a line defines the name that was matched at `column`, judged by the words around it;
+ * nothing is parsed. `column` counts code points from 1. Only the first 2,000 UTF-16 units of a line are
+ * examined.
  */
 export function isDefinition(line: string, column: number): boolean {
   const points = Array.from(line.length > 2000 ? line.slice(0, 2000) : line);

@@ -1,4 +1,4 @@
-/** The search behind `grep`, where a preset leaves out lines too. */
+/** The search behind `grep`, including that of a preset which excludes lines by a second regular expression. */
 import type { FsBackend } from "../../backends/backend.ts";
 import { grepBackend } from "../../backends/search/search.ts";
 import { engine } from "../../engine/current.ts";
@@ -6,13 +6,13 @@ import type { Counting, SearchMatch, SearchQuery, SearchResult } from "../../eng
 import { encodeCursor } from "../../engine/wire/cursor.ts";
 import { utf8Length } from "../lib/text.ts";
 
-/** A query of contents that can be cancelled and tells its counts. */
+/** A query of contents that can be cancelled and can report its progress. */
 type Query = SearchQuery & Counting & { readonly signal?: AbortSignal | undefined };
 
-/** The least number of matches that are looked at together. */
+/** The minimum number of matches that are requested at once, because many may be excluded. */
 const MIN_PAGE = 1000;
 
-/** Searches below a directory, without the lines that match `excludeLines`. */
+/** Searches below a directory and leaves out lines that match the regular expression `excludeLines`. */
 export async function grepLines(
   fs: FsBackend,
   root: string,
@@ -37,28 +37,31 @@ export async function grepLines(
     pages += 1;
     included.add(page.matches, excludeLines);
     const isLast = included.isFull || page.nextCursor === undefined || page.incompleteReason === "timeout";
-    // Each page begins in the file that the one before ended in.
+    // Each page begins in the file in which the one before ended, so that file is counted twice.
     if (isLast)
       return included.result({ ...page, filesSearched: searched - (pages - 1), skippedBinary: binary });
     cursor = page.nextCursor;
   }
 }
 
-/** The matches that are given, as many as the query has room for. */
+/** Collects the matches that are not excluded, up to the limits of the query. */
 class IncludedMatches {
   readonly #matches: SearchMatch[] = [];
   readonly #perFile = new Map<string, number>();
   readonly #query: Query;
   #bytes = 0;
   #skipsOfFile = false;
-  /** True when there are more matches than the query has room for. */
+  /** True when a match was found that exceeds the limits of the query. */
   isFull = false;
 
   constructor(query: Query) {
     this.#query = query;
   }
 
-  /** Adds the matches of a page but for the excluded ones. @throws INVALID_REGEX */
+  /**
+   * Adds the matches of a page except the excluded ones, until a limit of the query is reached. @throws
+   * INVALID_REGEX
+   */
   add(matches: readonly SearchMatch[], excludeLines: string): void {
     const { maxResults = Infinity, maxPerFile = Infinity, maxTextBytes = Infinity } = this.#query;
     const lines = matches.map(({ text }) => text.replaceAll("\n", " ")).join("\n");
@@ -84,7 +87,10 @@ class IncludedMatches {
     }
   }
 
-  /** Returns the result; `last` has the facts of the search, and the end of it. */
+  /**
+   * Returns the collected matches as a result. `last` is the result of the last page: it supplies the counts
+   * of files, and the reason for an early end.
+   */
   result(last: SearchResult): SearchResult {
     const matches = this.#matches;
     const counts = [...this.#perFile].map(([path, count]) => ({ path, count }));

@@ -1,10 +1,16 @@
-/** The text of a search: `path:line:text`, and what is said about the rest. */
+/**
+ * The text of the answer of `grep`: lines such as `path:line:text`, and a last line about results that are
+ * not shown.
+ */
 import type { CheckedGrepArgs, GrepData, GrepMatch } from "./types.ts";
 import { plainParentheses } from "../render/left-out.ts";
 import { assign, type Names, where } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
-/** The text lines of each result. A file's line is shown once: as a match where any match covers it. */
+/**
+ * Returns the lines of text of each result. A line of a file that two results share is shown once; a matching
+ * line is never shown as context.
+ */
 export function linesOf(data: GrepData): string[][] {
   if (data.files !== undefined) return data.files.map((file) => [escapeControls(file)]);
   if (data.counts !== undefined)
@@ -26,13 +32,13 @@ export interface Row {
   readonly hit: boolean;
 }
 
-/** The rows of each match, in its order: context before, the lines of the match, context after. */
+/** Returns the rows of each match in their order: context before it, the lines of the match, context after it. */
 export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
   let file = "";
   let shown = 0;
   return matches.map((match, index) => {
     const { path, line, text, end_line: end = line, rest = [], before = [], after = [] } = match;
-    // Ordered by rank, the lines of a file need not ascend.
+    // Under a rank order, matches of one file can come in any line order.
     if (path !== file || index === 0 || line < shown) [file, shown] = [path, 0];
     const numbered = (first: number, texts: readonly string[], hit: boolean): Row[] =>
       texts.map((content, at) => ({ path, line: first + at, text: content, hit }));
@@ -49,7 +55,10 @@ export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
   });
 }
 
-/** Returns the text of a search: its results, or that there are none, and what is left. */
+/**
+ * Returns the text of an answer: its results, or a sentence that there are none, and a last line when results
+ * are missing.
+ */
 export function grepText(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const lines = linesOf(data).flat();
   if (lines.length === 0) return nothing(data, args, names);
@@ -57,20 +66,20 @@ export function grepText(data: GrepData, args: CheckedGrepArgs, names: Names): s
   return lines.join("\n");
 }
 
-/** Returns the text of a search without matches. */
+/** Returns the text for a search that found nothing, with a hint where there is one. */
 function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
   const searched = data.complete
     ? `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`
     : `Not finished: no match for '${escapeControls(shown)}' in the first ${data.files_searched} files`;
-  // The answer's warnings report files that were too large or unreadable.
+  // Files that were too large or unreadable are reported by the warnings of the answer.
   const passed = data.skipped_binary > 0 ? ` (passed over: ${data.skipped_binary} binary)` : "";
   const hint = missHint(data, args, names);
   const told = `${searched}${passed}${hint === undefined ? "" : `\n[${hint}]`}`;
   return data.complete ? told : `${told}\n${closing(data, args, names)}`;
 }
 
-/** Returns a hint about a pattern without matches; undefined without one. */
+/** Returns a hint why a search found nothing; undefined when no reason is apparent. */
 function missHint(
   data: GrepData,
   { pattern, regex, glob }: CheckedGrepArgs,
@@ -96,12 +105,18 @@ function missHint(
   return undefined;
 }
 
-/** Returns a hint about a glob without matches; undefined without one. */
+/**
+ * Returns a hint why a glob matched nothing, for forms that other programs read differently; undefined for an
+ * ordinary glob.
+ */
 export function missedGlob(glob: string): string | undefined {
   return plainParentheses(glob) ?? globList(glob);
 }
 
-/** How globs that a comma separates are given; undefined for a glob without one. */
+/**
+ * Returns a hint how to pass several globs, for a glob with a comma outside braces and brackets; undefined
+ * for any other.
+ */
 function globList(glob: string): string | undefined {
   const outside = glob.replaceAll(/\{[^{}]*\}|\[[^\]]*\]/gu, (group) => "x".repeat(group.length));
   if (!/[^,]\s*,\s*[^,]/u.test(outside)) return undefined;
@@ -115,7 +130,10 @@ function globList(glob: string): string | undefined {
   return `several globs are a list: ${escapeControls(JSON.stringify(parts))}`;
 }
 
-/** The last line of an answer that is not everything. */
+/**
+ * Returns the last line of an answer that is truncated or incomplete: how much is shown, and how to get the
+ * rest.
+ */
 export function closing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const shown = data.matches?.length ?? data.files?.length ?? data.counts?.length ?? 0;
   const what = args.output === "content" ? "matches" : "files";

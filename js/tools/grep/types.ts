@@ -5,7 +5,7 @@ import type { Rank } from "./rank.ts";
 /** The output of `grep`: matching lines, paths, or the number of matching lines of each file. */
 export type GrepOutput = "content" | "files" | "count";
 
-/** The arguments of `grep`. `Output`: what `output` says, which decides what the data holds. */
+/** The arguments of `grep`. The type parameter is the value of `output`, which decides which data is returned. */
 export interface GrepArgs<Output extends GrepOutput = GrepOutput> {
   readonly pattern: string;
   readonly path?: string;
@@ -35,7 +35,7 @@ export interface GrepMatch {
   readonly path: string;
   readonly line: number;
   readonly column: number;
-  /** The line without its end, cut around the match where it is too long. */
+  /** The line without its line ending. If it is too long, it is truncated around the match. */
   readonly text: string;
   /** The last line of a match that spans several. */
   readonly end_line?: number;
@@ -53,24 +53,27 @@ export interface GrepCount {
 
 /** The part of `grep`'s data that is common to every `output`. */
 export interface GrepSummary {
-  /** Matching lines; a lower bound unless `complete`. */
+  /** The number of matching lines. If `complete` is false, there may be more. */
   readonly total_matches: number;
   readonly files_with_matches: number;
   readonly files_searched: number;
   readonly skipped_binary: number;
-  /** Files too large to be searched. */
+  /** The number of files that were not searched because they exceed the limit of size. */
   readonly skipped_large: number;
   readonly unreadable: number;
   readonly truncated: boolean;
-  /** How it is known that the files are seen as they are now. */
+  /** How the search made sure that it saw the current content of the files. */
   readonly fresh: Freshness;
-  /** True when everything was searched to its end. */
+  /** True when every file was searched to its end. */
   readonly complete: boolean;
   readonly incomplete_reason?: string;
   readonly next_cursor?: string;
-  /** The first plain-text match of a pattern that found nothing as a regular expression. */
+  /**
+   * Set when the pattern found nothing as a regular expression but occurs as plain text: its first place, and
+   * the number of matching lines.
+   */
   readonly as_text?: { readonly path: string; readonly line: number; readonly count: number };
-  /** Further information, such as that entries were left out. */
+  /** Notes for the caller, for example that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
@@ -97,7 +100,7 @@ export interface GrepCountData extends GrepSummary {
   readonly counts: readonly GrepCount[];
 }
 
-/** The data of `grep`: one of the three when the type of `output` selects it. */
+/** The data of `grep`. If the type of `output` is known, it is one of the three. */
 export type GrepData<Output extends GrepOutput = GrepOutput> = {
   readonly content: GrepContentData;
   readonly files: GrepFilesData;

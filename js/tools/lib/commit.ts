@@ -15,7 +15,7 @@ import { currentVersion, toConflict } from "./contents.ts";
 /** The current or new state of a file. */
 export interface FileState {
   readonly bytes: Uint8Array;
-  /** Permission bits; absent where the backend has none, or for the default. */
+  /** The permission bits; undefined when the backend has none, or for those of a new file. */
   readonly mode?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface FileChange {
   readonly after: FileState | null;
 }
 
-/** How a commit is written. */
+/** The options of {@link commitAll} for each write. */
 export interface CommitOptions {
   readonly durability: Durability;
   readonly signal: AbortSignal | undefined;
@@ -50,7 +50,8 @@ export async function commitAll(
     if (version === (before?.version ?? null)) continue;
     throw new FilewrightError("CONFLICT", "changed since it was read", { path });
   }
-  // Deletions come last: until then content is on the disk twice rather than not at all.
+  // Deletions come last, so that the content of a moved file is on the disk twice for a moment, and never
+  // missing.
   const ordered = [...changes].sort((a, b) => Number(a.after === null) - Number(b.after === null));
   const made = new Map<string, WriteResult>();
   await transact(fs, async (own) => {
@@ -66,7 +67,10 @@ async function versionNow(fs: FsBackend, path: string): Promise<string | null> {
   return (await lstatOrNull(fs, path)) === null ? null : currentVersion(fs, path, false);
 }
 
-/** Makes one change. */
+/**
+ * Makes one change, on the condition that the file has the version that the plan read. @throws
+ * FilewrightError CONFLICT
+ */
 async function make(fs: FsBackend, change: FileChange, options: CommitOptions): Promise<WriteResult> {
   const { path, before, after } = change;
   const condition: WriteOptions = {

@@ -17,7 +17,7 @@ export async function assertFile(fs: FsBackend, at: Location): Promise<void> {
   throw refuse(isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", at);
 }
 
-/** Returns the facts about a path, links followed, or null where nothing exists. */
+/** Returns the facts about a path, or null when nothing exists there. Links are followed. */
 export async function statOrNull(fs: FsBackend, path: string): Promise<FsStat | null> {
   return absentAsNull(() => fs.stat(path));
 }
@@ -31,12 +31,15 @@ async function absentAsNull<T>(get: () => T | Promise<T>): Promise<T | null> {
   }
 }
 
-/** Returns true for a kind of file that consists of lines. */
+/** Returns true for a kind of file that can be paged by lines: text, SVG, or an empty file. */
 export function isTextKind(kind: FileKind): boolean {
   return kind === "text" || kind === "svg" || kind === "empty";
 }
 
-/** Reads a whole file with its version. @throws TOO_LARGE with size and limit */
+/**
+ * Reads a whole file with its version. @throws TOO_LARGE, with the size and the limit in bytes, when it is
+ * larger than `limit` bytes
+ */
 export async function readWhole(call: Call, at: Location, limit: number): Promise<VersionedBytes> {
   await assertFile(call.fs, at);
   const found = await readVersioned(call.fs, at.path, { maxBytes: limit, signal: call.signal });
@@ -46,7 +49,7 @@ export async function readWhole(call: Call, at: Location, limit: number): Promis
 /** Reads a page of a file: through the backend's `readLines`, or else from the whole content. */
 export async function readPage(call: Call, at: Location, request: PageRequest): Promise<Page> {
   const { fs, signal } = call;
-  // The signal comes first: a key added after a spread costs ten times as much.
+  // The signal is the first key, because adding a key after a spread takes ten times as long.
   if (fs.readLines !== undefined) return fs.readLines(at.path, { signal, ...request });
   const { bytes, version, stat } = (await readVersioned(fs, at.path, { signal })) as VersionedBytes;
   const page =
@@ -56,12 +59,16 @@ export async function readPage(call: Call, at: Location, request: PageRequest): 
   return Object.assign(page, { version, mtime: stat.mtime });
 }
 
-/** The size above which a page is cut on another thread: about 100 µs of work. */
+/**
+ * The size in bytes above which a page is extracted on another thread. Smaller content takes about 100 µs at
+ * most, less than the hand-over.
+ */
 const MIN_BACKGROUND_PAGE_BYTES = 64 * 1024;
 
 /**
- * Returns the current version of a path, or null where nothing exists. Without versions in the
- * backend, it is the content's hash.
+ * Returns the current version of a path, or null where nothing exists. With `entry` a link itself is meant,
+ * otherwise its target. If the backend has no versions, the version is the content's hash for a file, and the
+ * time and names for a directory.
  */
 export async function currentVersion(fs: FsBackend, path: string, entry: boolean): Promise<string | null> {
   const stat = await (entry ? lstatOrNull(fs, path) : statOrNull(fs, path));
@@ -69,12 +76,16 @@ export async function currentVersion(fs: FsBackend, path: string, entry: boolean
   if (stat.version !== undefined) return stat.version;
   if (stat.isFile) return engine().sha256(await fs.readBytes(path));
   if (!stat.isDir) return `${stat.type} ${stat.mtime}`;
-  // Two changes of a directory may fall into one tick of its clock, so the names are compared too.
+  // Two changes of a directory may have the same time, if its clock is coarse, so the names are compared,
+  // too.
   const names = (await fs.listDir(path)).map(({ name }) => name).sort();
   return `dir ${stat.mtime} ${names.join("/")}`;
 }
 
-/** @throws CONFLICT when the content has another hash than the caller expects */
+/**
+ * Compares the hash of the content with the one that the caller expects; nothing is compared without an
+ * expected one. @throws CONFLICT when they differ
+ */
 export function expectHash(at: Location, expected: string | undefined, found: string | null): void {
   if (expected === undefined || expected === found) return;
   throw refuse(
@@ -93,8 +104,9 @@ export function normalHash(hash: string): string {
 }
 
 /**
- * Converts ALREADY_EXISTS and NOT_FOUND of a changed file to the CONFLICT after which the tool
- * plans again.
+ * Converts an error of a write to CONFLICT when the file was created or deleted by somebody else since it was
+ * read: ALREADY_EXISTS if it had to be absent, NOT_FOUND if it had to have a version. The tool then plans
+ * again. Returns any other error unchanged.
  */
 export function toConflict(error: unknown, condition: WriteOptions, mayExist: boolean): unknown {
   if (!(error instanceof FilewrightError)) return error;

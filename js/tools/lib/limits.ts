@@ -1,40 +1,52 @@
-/** Limits of a call: bytes it may read, hold and return, and milliseconds. */
+/** The limits of calls: how many bytes a call may read, keep and return, and how long it may wait. */
 import { integer, type Options, options } from "../../schema/option.ts";
 
 /** The limits of a workspace. */
 export interface Limits {
-  /** The maximum size of one result's text in UTF-8 bytes, even if a call asks for more. Default 1 MiB. */
+  /** The maximum size of the text of one result in UTF-8 bytes, even if a call asks for more. Default 1 MiB. */
   readonly outputBytes: number;
   /**
-   * The maximum size of one result's text in UTF-8 bytes if the call sets none. A longer text is cut at
-   * a line and says how to continue. Default 64 KiB; presets of older agents use `outputBytes`.
+   * The maximum size of the text of one result in UTF-8 bytes, if the call sets none. A longer text is cut
+   * after a line and says how to continue. Default 64 KiB; presets of older agents use `outputBytes` instead.
    */
   readonly pageBytes: number;
   /**
-   * The largest image that is sent to a model. If the host sets it, the next two apply only if they are
-   * set, too. Default 20 MiB.
+   * The maximum size in bytes of an image that is sent to a model. If the host sets it, the next two limits
+   * apply only if they are set, too. Default 20 MiB.
    */
   readonly imageBytes: number;
   /**
-   * The maximum number of base64 characters of one image in an answer: a larger one is scaled down, or
+   * The maximum number of base64 characters of one image in an answer. A larger image is scaled down, or
    * refused. Default 5 MiB.
    */
   readonly imageBase64Bytes: number;
-  /** The longest side of an image in an answer, in pixels: a larger one is scaled down, or refused. Default 8,000. */
+  /**
+   * The maximum width and height of an image in an answer, in pixels. A larger image is scaled down, or
+   * refused. Default 8,000.
+   */
   readonly imagePixels: number;
-  /** The largest file that is read whole (`max_lines: null`) or compared. A page has no limit. */
+  /**
+   * The maximum size in bytes of a file that is read as a whole (`max_lines: null`) or compared. A larger
+   * file is refused with TOO_LARGE; pages can be read of a file of any size. Default 20 MiB.
+   */
   readonly wholeFileBytes: number;
-  /** The largest SVG that is shown as text. */
+  /** The maximum size in bytes of an SVG that is shown as text. Default 1 MiB. */
   readonly svgBytes: number;
-  /** Larger files are skipped by grep and refused by edits. */
+  /**
+   * The maximum size in bytes of a file that is searched by grep or edited. Grep skips a larger file and
+   * counts it; edits refuse it. Default 100 MiB.
+   */
   readonly grepFileBytes: number;
-  /** How long to wait for another writer of the same file, in milliseconds. Default 5,000. */
+  /**
+   * The time in milliseconds for which a call waits for another writer of the same file. Then it fails.
+   * Default 5,000.
+   */
   readonly lockTimeoutMs: number;
-  /** How long a hook may take, in milliseconds; then the call is blocked. Default 60,000. */
+  /** The time in milliseconds that a hook may take. Then the call is blocked. Default 60,000. */
   readonly hookTimeoutMs: number;
 }
 
-/** The options `limits`. */
+/** The type of the option `limits`. */
 export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
   outputBytes: integer(1),
   pageBytes: integer(1),
@@ -50,7 +62,7 @@ export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
 
 const MIB = 1024 * 1024;
 
-/** The limits where the host sets none. */
+/** The limits that apply where the host sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   outputBytes: MIB,
   pageBytes: 64 * 1024,
@@ -64,10 +76,10 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   hookTimeoutMs: 60_000,
 });
 
-/** For presets of agents that accept answers up to `outputBytes` and have no pages. */
+/** The limits of presets for agents that have no pages, and accept answers of up to `outputBytes`. */
 export const WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({ pageBytes: Number.MAX_SAFE_INTEGER });
 
-/** Returns the maximum UTF-8 bytes of an answer's text when the call names no size. */
+/** Returns the maximum size of an answer's text in UTF-8 bytes, for a call that names no size. */
 export function answerBytes({ outputBytes, pageBytes }: Pick<Limits, "outputBytes" | "pageBytes">): number {
   return Math.min(outputBytes, pageBytes);
 }

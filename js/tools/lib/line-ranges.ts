@@ -2,10 +2,10 @@
 import type { Page } from "../../engine/read.ts";
 import type { DiffHunk } from "../../engine/text/diff.ts";
 
-/** First and last line, 1-based. */
+/** The first and the last line of a range, both included, from 1. */
 export type LineRange = readonly [first: number, last: number];
 
-/** The last line of a range that reaches the end of the file, whatever its length. */
+/** The last line of a range that extends to the end of the file, whose number of lines need not be known. */
 const END_OF_FILE: number = Number.MAX_SAFE_INTEGER;
 
 /** Sorts ranges and merges those that overlap or touch. */
@@ -19,7 +19,7 @@ export function joinRanges(ranges: readonly LineRange[]): readonly LineRange[] {
   return joined;
 }
 
-/** Returns undefined when the ranges cover the whole file. */
+/** Returns the ranges, or undefined when they cover the whole file. */
 export function wholeAsNone(ranges: readonly LineRange[]): readonly LineRange[] | undefined {
   const [only] = ranges;
   return ranges.length === 1 && only !== undefined && only[0] <= 1 && only[1] === END_OF_FILE
@@ -28,8 +28,8 @@ export function wholeAsNone(ranges: readonly LineRange[]): readonly LineRange[] 
 }
 
 /**
- * Returns true when the ranges contain every line that the hunks change, and a neighbour of every
- * line that they insert.
+ * Returns true when every line that the hunks replace is within the ranges, and for every pure insertion the
+ * line before or after it. Used to decide whether an edit touches only lines that were read.
  */
 export function licenses(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): boolean {
   const holds = (first: number, last: number): boolean =>
@@ -42,8 +42,8 @@ export function licenses(ranges: readonly LineRange[], hunks: readonly DiffHunk[
 }
 
 /**
- * Returns the ranges after a change: unchanged lines move with it, and new lines count as seen by
- * their writer.
+ * Returns the ranges as they are after a change: unchanged lines are renumbered, replaced lines are dropped,
+ * and new lines are added, because their writer knows them.
  */
 export function afterChange(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): readonly LineRange[] {
   const after: LineRange[] = [];
@@ -65,7 +65,10 @@ export function afterChange(ranges: readonly LineRange[], hunks: readonly DiffHu
   return joinRanges(after);
 }
 
-/** Returns the lines that a page shows in full; undefined when that is every line of the file. */
+/**
+ * Returns the ranges of lines that a page shows completely; undefined when it shows the whole file. Truncated
+ * lines are not included.
+ */
 export function linesSeen(page: Page, start_byte: number | undefined): readonly LineRange[] | undefined {
   if (page.linesRead === 0) return page.size === 0 ? undefined : [];
   const inLine = start_byte !== undefined && start_byte > 0;

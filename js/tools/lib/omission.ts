@@ -16,22 +16,25 @@ export interface Omission {
   /** The line number in the new content, from 1. */
   readonly line: number;
   readonly text: string;
-  /** The first and last line of the old content that it would delete; undefined when it deletes none. */
+  /** The first and the last line of the old content that would be lost; undefined when no line would be. */
   readonly deletes?: readonly [first: number, last: number];
 }
 
 const COMMENT_OPENINGS = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*", '"""'];
 const COMMENT_CLOSINGS = ["*/}", "-->", "*/", '"""'];
 
-/** Words of comments with dots, for what is omitted or unchanged. */
+/** Words that show, in a comment with dots before and after it, that lines are omitted or unchanged. */
 const OMISSION_WORDS =
   /\b(?:rest|remain(?:s|ing|der)?|existing|unchanged|omitted|same|previous|others?|keep|kept|continue[sd]?|more|snip(?:ped)?|truncated|unmodified|as before|as is|elided|skipped|code|lines?)\b/iu;
 
-/** Matches the whole text of a comment with dots only before it that stands for code. */
+/**
+ * Matches the whole text of a comment that stands for code, if dots precede but do not follow it. The text is
+ * stricter than with dots on both sides.
+ */
 const PLACEHOLDER_TEXT =
   /^(?:(?:the )?(?:rest|remainder|remaining|existing)$|(?:the )?(?:rest|remainder) of (?:the |your |this |my )?[\w']+(?: [\w']+)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$|(?:\d+ )?(?:more|existing|remaining|unchanged|omitted|other|previous) [\w']+(?: [\w']+){0,2}(?: for brevity)?$|(?:code |lines? )?(?:unchanged|omitted|unmodified|elided|snip(?:ped)?|truncated|as before)\b|same as (?:before|above)$|keep (?:the )?(?:rest|existing|remaining|other)\b)/iu;
 
-/** Comments without dots whose whole text states an omission. */
+/** Match the whole text of a comment that says without dots that lines are omitted. */
 const OMISSION_SENTENCES: readonly RegExp[] = [
   /^(?:the )?(?:rest|remainder) of (?:the |your |this |my )?(?:(?:original|existing|previous|old) )?(?:file|code|content|contents|function|method|class|module|component|implementation|logic|script|document|test|tests|lines)(?:'s (?:code|content))?(?: here| below| follows| goes here)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$/iu,
   /^(?:the )?(?:remaining|existing|previous|other|unchanged|original) (?:code|lines|content|functions?|methods?|implementation|tests?|imports?)(?: here| below| above)?(?: (?:is |are |remains? |stays? )?(?:unchanged|the same|same|unmodified|as before|as is|omitted(?: for brevity)?|goes here|here))?$/iu,
@@ -40,17 +43,23 @@ const OMISSION_SENTENCES: readonly RegExp[] = [
   /^keep (?:the )?(?:rest|existing|remaining|other)\b[\w ]{0,40}$/iu,
 ];
 
-/** Closing lines of this package's own answers, which never belong to a file. */
+/**
+ * Match lines with which answers of this package end, such as `[lines 1-20 of 300; …]`. A model that copies
+ * an answer may write them; they never belong to a file.
+ */
 const ANSWER_NOTICES: readonly RegExp[] = [
   /^\[lines \d+-\d+ of (?:at least )?\d+[;\]]/u,
   /^\[output cut at \d+ bytes; truncated\]$/u,
   /^\[File content truncated: showing lines \d+-\d+ of \d+ total lines\./u,
 ];
 
-/** The maximum length of such a comment. */
+/**
+ * The maximum length of a comment that can be an omission, in UTF-16 units. A longer one is never taken for
+ * one.
+ */
 const MAX_COMMENT_CHARS = 200;
 
-/** Returns true for a notice of this package. */
+/** Returns true for a line with which an answer of this package ends. */
 function isNotice(line: string): boolean {
   return ANSWER_NOTICES.some((notice) => notice.test(line.trim()));
 }
@@ -61,18 +70,20 @@ export function isOmissionComment(line: string): boolean {
   if (whole.length === 0 || whole.length > MAX_COMMENT_CHARS) return false;
   const bare = withoutMarks(whole);
   const isComment = bare !== whole;
-  // Code that does not even begin with dots, as nearly all of it, says nothing about lines.
+  // A line without a comment mark must begin with dots. This excludes nearly all code before the slower
+  // tests.
   if (!isComment && !/^[([]?\s*(?:\.{3}|…)/u.test(whole)) return false;
   const body = bare.replace(/^[([]\s*|\s*[)\]]$/gu, "");
   const inner = body.replace(DOTS_BEFORE, "").replace(DOTS_BEHIND, "").trim();
   const [before, behind] = [DOTS_BEFORE.test(body), DOTS_BEHIND.test(body)];
-  // Only dots. Without a comment mark it may be code, as in Python.
+  // The comment consists of dots only. Without a comment mark, `...` may be code, as in Python.
   if (inner === "") return isComment && (before || behind);
   if (!/^[\p{L}\p{N} _'’,.()/:-]+$/u.test(inner)) return false;
   const words = inner.replace(/^[\s(]+|[\s).:]+$/gu, "");
   if (OMISSION_SENTENCES.some((sentence) => sentence.test(words))) return isComment || (before && behind);
   if (before && behind) return isComment || OMISSION_WORDS.test(words);
-  // With dots only before it, a comment may continue the sentence of the comment above.
+  // If dots only precede the text, a comment may continue the sentence of the comment above, so its text must
+  // be a known one.
   return isComment && before && PLACEHOLDER_TEXT.test(words);
 }
 
@@ -91,18 +102,25 @@ function withoutMarks(line: string): string {
     .trim();
 }
 
-/** The characters with which a comment mark, dots or a bracket before dots begin. */
+/**
+ * The codes of the characters with which an omission can begin: those of comment marks, dots, and a bracket
+ * before dots.
+ */
 const OPENING_CODES: ReadonlySet<number> = new Set(
   [...COMMENT_OPENINGS, "(", "[", "."].map((opening) => opening.charCodeAt(0)),
 );
 
-/** Matches every line about omitted lines, and few others: dots, a word of an omission sentence, or the start of a notice. */
+/**
+ * A quick filter before `isSuspect`, which is slower: matches every line that could say that lines are
+ * omitted, and few others. Looks for dots, a word of `OMISSION_SENTENCES`, or the start of a notice
+ * such as `[lines 1-20`.
+ */
 const OMISSION_CLUE =
   /\.{3}|…|rest|remainder|remaining|existing|previous|other|unchanged|original|continues|same|omitted|truncated|no change|keep|^\s*\[(?:lines|output|file) /iu;
 
 /**
- * Returns the numbers of the lines that could stand for omitted lines, from 1. Of nearly every line
- * only the first and the last character are looked at: a text may have a million.
+ * Returns the numbers, from 1, of the lines that could stand for omitted lines. Of most lines only the first
+ * and the last character are examined, because a text may have a million lines.
  */
 function suspectLines(text: string): ReadonlySet<number> {
   const suspects = new Set<number>();
@@ -110,7 +128,10 @@ function suspectLines(text: string): ReadonlySet<number> {
   return suspects;
 }
 
-/** Adds the suspect lines of a text to a set, and yields after each slice of the text. */
+/**
+ * Adds the numbers of the suspect lines of a text to `suspects`. Yields after every `LINES_PER_SLICE`
+ * lines, so that the caller can let other tasks run.
+ */
 function* suspectSlices(text: string, suspects: Set<number>): Generator<void> {
   for (let start = 0, number = 1; start < text.length; number++) {
     if (number % LINES_PER_SLICE === 0) yield;
@@ -124,15 +145,18 @@ function* suspectSlices(text: string, suspects: Set<number>): Generator<void> {
   }
 }
 
-/** The number of lines that are looked at before others may run on the event loop. */
+/** The number of lines that are examined between two yields. */
 const LINES_PER_SLICE = 4096;
 
-/** Returns false for a line that cannot be a comment, begin with dots or have been truncated, by its ends. */
+/**
+ * Returns false if the first and the last character show that the line is no omission: it is no comment, does
+ * not begin with dots, and does not end with the mark of a truncated line.
+ */
 function mayBeSuspect(text: string, start: number, end: number): boolean {
   let at = start;
   while (at < end && text.charCodeAt(at) <= 0x20) at++;
   const first = at < end ? text.charCodeAt(at) : 0;
-  // White space may be other characters too, and dots may be one.
+  // A character beyond ASCII may be white space or an ellipsis.
   if (OPENING_CODES.has(first) || first > 0x7f) return true;
   const last = text.charCodeAt(end - 1) === 0x0d ? end - 2 : end - 1;
   return last > start && text.charCodeAt(last) === 0x5d; // "]"
@@ -148,14 +172,14 @@ function isSuspect(line: string): boolean {
 }
 
 /**
- * Finds the omissions of a change. Both contents are given as they are in the file; the old one is
- * decoded only when a line of the new one could be an omission, which is rare.
+ * Finds the omissions of a change. Both contents are text as it is in the file. The old one is decoded only
+ * if a line of the new one could be an omission, which is rare.
  */
 export function findOmissions(decodeBefore: () => string, after: string): readonly Omission[] {
   return omissionsAmong(suspectLines(after), decodeBefore, after);
 }
 
-/** The same in slices that let other tasks run. @throws CANCELLED */
+/** Does the same as {@link findOmissions}, but lets other tasks run in between. @throws CANCELLED */
 export async function findOmissionsYielding(
   decodeBefore: () => string,
   after: string,
@@ -176,11 +200,11 @@ function omissionsAmong(
   const lines = splitLines(after);
   const old = splitLines(before);
   const left = occurrencesOf(old);
-  // A line that the old text has as often is the file's own.
+  // A line that occurs as often in the old text belongs to the file and is no omission.
   const added = occurrencesOf(lines);
   const omissions: Omission[] = [];
   const encoder = new TextEncoder();
-  // Line endings are ignored: a change of them is no change of lines here.
+  // Line endings are removed first, so that a change of line endings alone is no change of lines.
   const { hunks } = engine().diff(
     encoder.encode(`${old.join("\n")}\n`),
     encoder.encode(`${lines.join("\n")}\n`),
@@ -205,7 +229,7 @@ function omissionsAmong(
   return omissions;
 }
 
-/** The end of a line that a page truncated. */
+/** What a page appends to a line that it truncated. A model that copies the page may write it. */
 const TRUNCATED_LINE_END = "... [truncated]";
 
 function splitLines(text: string): readonly string[] {
@@ -218,7 +242,7 @@ function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-/** Returns how often each line occurs, without the blanks around it. */
+/** Returns the number of occurrences of each line, after white space at both ends is removed. */
 function occurrencesOf(lines: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const line of lines) {
@@ -228,7 +252,7 @@ function occurrencesOf(lines: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Describes an omission in a sentence; `what` names the text that is numbered. */
+/** Returns a sentence about an omission; `what` names the text in which its line is counted. */
 function describeOmission({ line, text, deletes }: Omission, what: string): string {
   const shown = escapeControls(text.length > 80 ? `${text.slice(0, 80)}…` : text);
   const gone =
@@ -259,7 +283,7 @@ export function omissionError(
   );
 }
 
-/** Returns the warnings about omissions that were written. */
+/** Returns warnings about omissions that were written, at most `MAX_REPORTED`. */
 export function omissionWarnings(omissions: readonly Omission[]): readonly string[] {
   return omissions
     .slice(0, MAX_REPORTED)
@@ -268,7 +292,10 @@ export function omissionWarnings(omissions: readonly Omission[]): readonly strin
 
 const MAX_REPORTED = 5;
 
-/** Returns what to do instead of writing a content that leaves lines out. */
+/**
+ * Returns the advice of the error: to send the whole content, or to use the tool that changes only some
+ * lines.
+ */
 export function wholeContentRemedy(names: Names): string {
   const edit = where(
     names.tool("edit_file"),

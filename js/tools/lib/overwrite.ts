@@ -1,6 +1,6 @@
 /**
- * The properties of a replaced file that an overwrite keeps, and the warnings about the write: also about new
- * content in the form in which files are shown to models.
+ * Decides which properties of a replaced file an overwrite keeps (encoding, byte order mark, line endings),
+ * and creates the warnings about a write.
  */
 import type { WriteResult } from "../../backends/backend.ts";
 import { engine } from "../../engine/current.ts";
@@ -18,7 +18,10 @@ export interface TextForm {
   readonly eol: Eol | null;
 }
 
-/** Returns the form of a text file; undefined for other content. */
+/**
+ * Returns the form of a text file; undefined for content that is not text. `name` is the path, whose
+ * extension tells which kind of text it is.
+ */
 export function formOf(bytes: Uint8Array, name: string): TextForm | undefined {
   const { kind, encoding, bom, eol } = engine().inspect(bytes, { name });
   return isTextKind(kind) && encoding !== null ? { encoding, bom, eol } : undefined;
@@ -32,7 +35,10 @@ export function isUtf8(encoding: string): boolean {
   return UTF_8_NAMES.has(encoding.toLowerCase());
 }
 
-/** Describes the kept properties of a form that differs from UTF-8 with LF; undefined for none. */
+/**
+ * Returns a note about the properties that were kept from the old file; undefined when it is UTF-8 without
+ * byte order mark and without CRLF.
+ */
 export function keptForm({ encoding, bom }: TextForm, crlf: boolean): string | undefined {
   const parts = [
     ...(isUtf8(encoding) ? [] : [encoding]),
@@ -48,7 +54,7 @@ export interface Extent {
   readonly lines?: number | undefined;
 }
 
-/** Returns the note about an overwrite that shrinks a file; undefined when it does not. */
+/** Returns a note that an overwrite made the file smaller; undefined when it did not. */
 export function shrunk(before: Extent, after: Extent): string | undefined {
   if (after.bytes >= before.bytes) return undefined;
   return `the file shrank from ${shownExtent(before)} to ${shownExtent(after)}`;
@@ -58,7 +64,10 @@ function shownExtent({ bytes, lines }: Extent): string {
   return lines === undefined ? plural(bytes, "byte") : `${plural(lines, "line")}, ${plural(bytes, "byte")}`;
 }
 
-/** Returns warnings about how a file was written; `name` is the file, where a call writes several. */
+/**
+ * Returns warnings about side effects of a write, such as hard links that keep the old content. `name` is the
+ * file, if the call writes several.
+ */
 export function writeWarnings({ inPlace, otherNames }: WriteResult, name?: string): readonly string[] {
   const prefix = name === undefined ? "" : `${name}: `;
   const warnings: string[] = [];
@@ -75,12 +84,12 @@ export function writeWarnings({ inPlace, otherNames }: WriteResult, name?: strin
   return warnings;
 }
 
-/** Returns the text with all its line endings as one. */
+/** Returns the text with every line ending converted to `eol`. */
 export function withEol(content: string, eol: "lf" | "crlf"): string {
   return content.replace(/\r?\n/gu, eol === "lf" ? "\n" : "\r\n");
 }
 
-/** Returns the line ending of most lines of the file. */
+/** Returns the line ending that most lines of the file have; LF if both are equally frequent. */
 export function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
   let crlf = 0;
   let lf = 0;
@@ -91,12 +100,15 @@ export function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
   return crlf > lf ? "crlf" : "lf";
 }
 
-/** Returns the text of a file; empty for other content. */
+/** Returns the decoded text of a file; empty for content that is not text. */
 export function textOf(bytes: Uint8Array, form: TextForm | undefined): string {
   return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
 }
 
-/** Returns the number of lines of a file. */
+/**
+ * Returns the number of lines of a content in this form. With a yielder the lines are counted in slices, and
+ * the result is a promise.
+ */
 export function linesOf(
   bytes: Uint8Array,
   form: TextForm | undefined,
@@ -108,8 +120,8 @@ export function linesOf(
 }
 
 /**
- * Returns the warning about content in the form of an answer; `before` is the content that it
- * replaces.
+ * Returns a warning when the content looks like a copy of an answer, for example with line numbers or in a
+ * code fence, and `before` does not; undefined otherwise. `before` is the content that it replaces.
  */
 export function pastedWarning(file: string, content: string, before: Uint8Array | null): string | undefined {
   if (isFenced(content) && !MARKUP_FILE.test(file)) {
@@ -122,17 +134,17 @@ export function pastedWarning(file: string, content: string, before: Uint8Array 
 }
 
 const MARKUP_FILE = /\.(?:md|mdx|markdown|rst|txt|adoc|qmd|rmd)$/iu;
-/** Files whose lines often begin with a number of their own. */
+/** Matches files whose lines often begin with a number that belongs to the content. */
 const TABLE_FILE = /\.(?:tsv|tab|csv)$/iu;
 
 function isFenced(content: string): boolean {
   return /^\s*(`{3,}|~{3,})[^\n`]*\n[\s\S]*\n\1\s*$/u.test(content);
 }
 
-/** A line after its number, as pages, anchors and matches show it. */
+/** Matches the number in front of a line, in the forms that pages, anchors and search results have. */
 const NUMBERED_LINE = /^\s*L?(\d{1,9})(?:\t|→|: | ?\| |#\w{6,7}\t)/u;
 
-/** Returns true when at least two lines have consecutive numbers in front. */
+/** Returns true when at least two lines begin with consecutive numbers. */
 function isNumbered(content: string): boolean {
   const first = Number(NUMBERED_LINE.exec(content)?.[1] ?? Number.NaN);
   if (Number.isNaN(first)) return false;

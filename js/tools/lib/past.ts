@@ -1,18 +1,18 @@
-/** The view of the history for tools: the calls that can be undone, and what an undo would restore. */
+/** The history as tools see it: the calls that can be undone, and what undoing one would restore. */
 import type { FsBackend } from "../../backends/backend.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 
-/** One changing call of the past. */
+/** A call that has changed files. */
 export interface PastCall {
   readonly callId: string;
-  /** The tool, or `undo`. */
+  /** The name of the tool; `undo` for an undo. */
   readonly tool: string;
   /** ISO 8601, UTC. */
   readonly time: string;
   /** The changed paths, relative to the working directory. */
   readonly paths: readonly string[];
   readonly agent?: string;
-  /** The call that this one undid. */
+  /** The id of the call that was undone, if this call is an undo. */
   readonly undoOf?: string;
 }
 
@@ -20,39 +20,39 @@ export interface PastCall {
 export interface Restored {
   /** Absolute. */
   readonly path: string;
-  /** The same path, as in {@link PastCall.paths}. */
+  /** The path as {@link PastCall.paths} names it. */
   readonly shown: string;
-  /** The restored entry; null for none. */
+  /** The entry that the undo restores; null when nothing existed there. */
   readonly image: PreImage | null;
   /**
-   * The entry that the change left, without its content; null for none, undefined when it is not
+   * The entry that the change left, without its content; null when it left none, undefined when this was not
    * recorded.
    */
   readonly after?: PreImage | null | undefined;
-  /** The current path of a moved entry. */
+  /** The path at which a moved entry is now; it is moved back from there. */
   readonly from?: string;
 }
 
-/** The call that undoes another one. */
+/** The call of `undo` by which another call is undone. */
 interface UndoingCall {
-  /** Storage within the policy of that call. */
+  /** The backend of the undoing call, with which it restores: paths that the policy forbids are refused. */
   readonly fs: FsBackend;
   readonly callId: string;
   readonly agent: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The history as one caller may see it. */
+/** The history as far as the caller may see it. */
 export interface Past {
-  /** Returns the calls that can be undone, the newest first. `all`: including those of other callers. */
+  /** Returns the calls that can be undone, newest first. With `all`, calls of other callers are included. */
   list(all: boolean): Promise<readonly PastCall[]>;
-  /** Returns what undoing a call would restore. @throws FilewrightError NOT_FOUND */
+  /** Returns the state of each path that undoing the call would restore. @throws FilewrightError NOT_FOUND */
   restores(callId: string): Promise<readonly Restored[]>;
-  /** Undoes a call; recorded under the id of the call that undoes it. @throws CONFLICT */
+  /** Undoes a call. The change is recorded under the id of the undoing call. @throws CONFLICT */
   undo(callId: string, by: UndoingCall): Promise<void>;
 }
 
-/** Returns the last change that is no undo and was not undone. */
+/** Returns the newest call that is not an undo and has not been undone; undefined when there is none. */
 export function lastChange(calls: readonly PastCall[]): PastCall | undefined {
   const undone = new Set(calls.map(({ undoOf }) => undoOf));
   return calls.find(({ callId, undoOf }) => undoOf === undefined && !undone.has(callId));

@@ -23,7 +23,7 @@ export interface PatchOutcome {
   /** The previous name of a renamed or copied file. */
   readonly from?: string;
   readonly operation: PatchOperation;
-  /** Lines. */
+  /** The number of added lines. */
   readonly added: number;
   readonly removed: number;
   /** The largest distance, in lines, between where a hunk was expected and where it was found. */
@@ -34,7 +34,7 @@ export interface PatchOutcome {
 
 /** The data of `apply_patch`. */
 export interface ApplyPatchData {
-  /** False for a dry run. */
+  /** False for a dry run, which writes nothing. */
   readonly applied: boolean;
   readonly files: readonly PatchOutcome[];
   readonly diff: string;
@@ -60,9 +60,15 @@ export interface PatchRequest {
   readonly sources: ReadonlySet<string>;
   /** The paths that it creates. */
   readonly created: ReadonlySet<string>;
-  /** The absolute paths of the entries that are used for missing paths which look the same. */
+  /**
+   * The absolute paths of existing entries by the missing paths for which they are used, because both look
+   * the same (for example in another Unicode form).
+   */
   readonly taken?: ReadonlyMap<string, string>;
-  /** The effects on a path in addition to the patch: deletions, moves and copies. */
+  /**
+   * The calls of other tools to which the patch amounts, by path: rules for deletions, moves and copies apply
+   * to them.
+   */
   readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
   readonly warnings: readonly string[];
 }
@@ -82,10 +88,10 @@ interface CurrentFile extends FileState {
   readonly isLink: boolean;
 }
 
-/** A path of the patch with its location and current state. */
+/** A file that the patch names, with its location and its current state. */
 interface PatchMember {
   readonly name: string;
-  /** Its name in diffs: that of the entry that is used for it. */
+  /** The name that diffs show: that of the entry which is used for it. */
   readonly shown: string;
   readonly at: Location;
   readonly found: CurrentFile | null;
@@ -167,14 +173,14 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
 }
 
 /**
- * Returns true for a patch in the form that models write; a patch made by a program is not checked
- * for omissions.
+ * Returns true for the patch format that models write (`*** Begin Patch`). Other patches are made by
+ * programs, so they are not checked for omissions.
  */
 function isModelPatch(patch: string): boolean {
   return /^\s*\*\*\* Begin Patch/u.test(patch);
 }
 
-/** Finds added lines of the patch that stand for lines which it removes. */
+/** Finds added lines, such as `// ... rest of the file`, that stand for lines which the patch removes. */
 function omissionsOf({ path, before, after }: FileChange, { display }: Call): readonly Omission[] {
   if (before === null || after === null) return [];
   const form = formOf(before.bytes, display(path));
@@ -183,7 +189,7 @@ function omissionsOf({ path, before, after }: FileChange, { display }: Call): re
   return findOmissions(() => text(before.bytes), text(after.bytes));
 }
 
-/** A line of a patch that names its files. */
+/** Matches a line of a patch that begins a file's section. */
 const FILE_HEADER = /^(?:--- |\+\+\+ |\*\*\* |diff |Index:)/mu;
 
 async function find(call: Call, at: Location): Promise<CurrentFile | null> {
@@ -201,7 +207,7 @@ async function find(call: Call, at: Location): Promise<CurrentFile | null> {
   };
 }
 
-/** Encodings whose bytes are UTF-8 already. */
+/** Names of encodings in which every text has the same bytes as in UTF-8. */
 const UTF_8_ENCODINGS: ReadonlySet<string> = new Set(["utf-8", "ascii", "us-ascii"]);
 
 async function patchedFiles(
@@ -235,8 +241,8 @@ async function patchedFiles(
 }
 
 /**
- * Decodes a file in another encoding to UTF-8. @throws ENCODING_ERROR when the conversion is not
- * reversible
+ * Returns the text of a file in UTF-8, because the engine patches UTF-8. @throws ENCODING_ERROR when encoding
+ * the text again would not give the same bytes
  */
 function decoded(found: CurrentFile, at: Location): Uint8Array {
   const { name, bom } = found.encoding as NonNullable<CurrentFile["encoding"]>;
@@ -246,7 +252,10 @@ function decoded(found: CurrentFile, at: Location): Uint8Array {
   return utf8(text);
 }
 
-/** Encodes the patched file like its source. */
+/**
+ * Converts the patched text from UTF-8 to the encoding of the file that it was made from. Returns a UTF-8
+ * file unchanged.
+ */
 function encodedAs(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): PatchedFile {
   const encoding = members.get(file.from ?? file.path)?.found?.encoding ?? null;
   if (encoding === null || file.bytes === null) return file;
@@ -255,8 +264,8 @@ function encodedAs(file: PatchedFile, members: ReadonlyMap<string, PatchMember>)
 }
 
 /**
- * Refuses to rename or remove a link, which would be treated as its target file. A patch of its
- * content is written through it.
+ * Refuses a patch that renames or deletes a symbolic link, because the patch describes the file that the link
+ * leads to. A patch that changes content is allowed: it changes that file. @throws PATCH_FAILED
  */
 function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): void {
   const gone = file.operation === "delete" ? file.path : file.operation === "rename" ? file.from : null;
@@ -267,7 +276,10 @@ function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, PatchMember
   });
 }
 
-/** Computes the change of each file from all entries of the patch together. */
+/**
+ * Combines the entries of a patch to one change per path: several entries may concern the same file. Paths
+ * that end up unchanged are left out.
+ */
 function changesOf(
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, PatchMember>,
@@ -276,7 +288,8 @@ function changesOf(
   const now = (name: string): FileState | null =>
     after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
   for (const { path, from, operation, bytes, mode } of patched) {
-    // A copy has the mode from before the patch, as it has the bytes.
+    // A copy gets the mode of its source before the patch, like its bytes; the patch may change the source,
+    // too.
     const copied = operation === "copy" && from !== null ? members.get(from)?.found : undefined;
     const source = copied ?? now(from ?? path);
     if (operation === "rename" && from !== null) after.set(from, null);
@@ -292,7 +305,10 @@ function changesOf(
   return changes;
 }
 
-/** Applies git's two file modes, executable or not, to the permission bits of a file. */
+/**
+ * Returns the permission bits of a file after the patch. Git knows only executable or not; `wanted` is its
+ * mode, null when the patch does not set it.
+ */
 function modeFor(has: number | undefined, wanted: number | null): number | undefined {
   if (wanted === null) return has;
   const executable = (wanted & 0o111) !== 0;
@@ -301,17 +317,20 @@ function modeFor(has: number | undefined, wanted: number | null): number | undef
 }
 
 /**
- * The diffs shown to people and models, without CRs that both sides have; keyed by the data with
- * the full diff.
+ * The diffs shown to people and models, in which a CR that both sides of a line have is left out. Keyed by
+ * the data, which contains the diff with every byte.
  */
 const shownDiffs = new WeakMap<ApplyPatchData, string>();
 
-/** Returns the diff of a patch as it is shown. */
+/** Returns the diff of a patch as people and models see it. */
 export function shownDiff(data: ApplyPatchData): string {
   return shownDiffs.get(data) ?? data.diff;
 }
 
-/** Returns the whole change as one diff that git and GNU patch apply, and the same as it is shown. */
+/**
+ * Returns the whole change as one diff that git and GNU patch can apply, the same as it is shown, and whether
+ * it was truncated.
+ */
 async function diffOfAll(
   changes: readonly FileChange[],
   patched: readonly PatchedFile[],
@@ -330,7 +349,7 @@ async function diffOfAll(
     const old = from === null ? before : (members.get(from)?.found ?? null);
     return [{ oldName: shownName(from ?? name), newName: shownName(name), old, now: after }];
   });
-  // After one header of git's form every file needs one.
+  // Once one file has a header in git's format, every file needs one.
   const withHeaders = sides.some(needsGitHeader);
   let [text, shown, truncated] = ["", "", false];
   for (const side of sides) {
@@ -365,7 +384,10 @@ interface DiffSide {
 /** Returns git's mode of a file. */
 const gitMode = ({ mode }: FileState): string => (((mode ?? 0) & 0o111) === 0 ? "100644" : "100755");
 
-/** Returns true when hunks alone do not describe the change: a name, a mode, or an empty file. */
+/**
+ * Returns true when hunks cannot describe the change: a different name or mode, or a file that is created or
+ * deleted empty.
+ */
 function needsGitHeader({ oldName, newName, old, now }: DiffSide): boolean {
   if (old === null || now === null) {
     const one = old ?? now;
@@ -382,7 +404,7 @@ function gitHeader({ oldName, newName, old, now }: DiffSide): string {
       lines.push(`rename from ${gitName("", oldName)}`, `rename to ${gitName("", newName)}`);
   } else if (now !== null) {
     lines.push(`new file mode ${gitMode(now)}`);
-    // GNU patch recognises the creation or deletion of an empty file only by the hashes.
+    // GNU patch needs the hashes to recognise that an empty file is created or deleted.
     if (now.bytes.length === 0) lines.push(`index 0000000..${EMPTY_BLOB}`);
   } else if (old !== null) {
     lines.push(`deleted file mode ${gitMode(old)}`);
@@ -395,8 +417,9 @@ function gitHeader({ oldName, newName, old, now }: DiffSide): string {
 const EMPTY_BLOB = "e69de29";
 
 /**
- * Returns a name in the form of git's headers, below `prefix`, quoted where needed. In a header
- * with two names, one with spaces is quoted too, because GNU patch could not separate them.
+ * Returns a name as git writes it in a header, below `prefix`, in quotes if it contains special characters. A
+ * name with spaces in a header with two names is quoted, too, because GNU patch could not tell where the
+ * first one ends.
  */
 function gitName(prefix: "a" | "b" | "", name: string): string {
   const [line = ""] = engine().diff(ONE_BYTE, EMPTY_BYTES, { oldName: name }).text.split("\n", 1);

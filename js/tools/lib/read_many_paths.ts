@@ -7,7 +7,7 @@ import { missedGlob } from "../grep/text.ts";
 import { where, type Call, refuse } from "./tool.ts";
 import { findPaths, hasGlob, splitGlob } from "./walks.ts";
 
-/** The arguments that say which files are read. */
+/** The arguments of a call that select files. */
 interface ChosenFiles {
   readonly paths: readonly string[];
   readonly include: readonly string[];
@@ -66,7 +66,10 @@ export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
 /** A file to read, and how it was requested. */
 export interface RequestedFile {
   readonly at: Location;
-  /** True when it was named exactly, or by a glob with its extension: then an image is read too. */
+  /**
+   * True when the file was named exactly, or by a glob that ends in an extension. Only then is a file that is
+   * not text, such as an image, read.
+   */
   readonly byName: boolean;
 }
 
@@ -102,8 +105,8 @@ export async function expand(
 }
 
 /**
- * Adds the files of one path or glob; returns the number of ignored matches when nothing else
- * matches.
+ * Adds the files that one path, directory or glob names. Returns the number of matches that ignore files
+ * exclude, if nothing else matches; otherwise 0.
  */
 async function expandOne(
   typed: string,
@@ -137,7 +140,7 @@ function everyIgnored(ignored: number, { names }: Call): string {
   return `every match is ignored by .gitignore or the like (at least ${ignored})${where(name, (shown) => `; see ${shown}`)}`;
 }
 
-/** Returns the pattern for the case that `**` matches no directory. */
+/** Returns the pattern in which `**` does not match any directory, for a call that is not recursive. */
 function withinOneLevel(pattern: string): string {
   const flat = pattern.replaceAll("**/", "").replaceAll("**", "*");
   return flat.includes("/") ? flat : `/${flat}`;
@@ -177,10 +180,10 @@ const REASON_OF_CODE: Readonly<Record<string, string>> = {
   PERMISSION_DENIED: "permission denied",
 };
 
-/** Returns the reason why a file was not read, in a few words. */
+/** Returns a short text about why a file was not read, such as `does not exist`. */
 export function reasonOf(error: FilewrightError): string {
   const mime = error.details?.["mime"];
-  // A glob of another dialect is reported with the form that works.
+  // For a glob in a syntax that is not supported, the message and the equivalent form that works.
   if (error.code === "INVALID_GLOB" && error.hint !== undefined) return `${error.message}; ${error.hint}`;
   const reason = REASON_OF_CODE[error.code] ?? (error.message.split("\n")[0] || error.code);
   return typeof mime === "string" ? `${reason} (${mime})` : reason;

@@ -1,10 +1,10 @@
 /**
- * The schemas of tools, and the arguments of their calls: brought to their canonical names before hooks see
- * them, then checked with the leniency that models need.
+ * The schemas of tools, and the check of a call's arguments. Arguments first get their canonical names, then
+ * hooks see them, then they are checked, with tolerance for typical mistakes of models.
  *
- * One schema serves models (as `inputSchema`) and the pipeline (through {@link compile}), so the
- * documented arguments are the enforced ones. Schemas are compiled once, when a tool's module
- * loads; a check allocates one object for the call.
+ * The same schema is shown to models (as `inputSchema`) and enforced by the pipeline (through
+ * {@link compile}). Schemas are compiled once, when the module of a tool is loaded. A check creates one new
+ * object.
  */
 import {
   type Arguments,
@@ -27,12 +27,12 @@ export {
   type SchemaType,
 } from "../../schema/json-schema.ts";
 
-/** Other spellings of arguments that are accepted silently: alias → canonical name. */
+/** Other spellings of arguments that are accepted: alias → canonical name. */
 export type Aliases = Readonly<Record<string, string>>;
 
 /**
- * Returns the arguments under their canonical names. A missing value means no arguments, and a
- * JSON text of an object means that object.
+ * Returns the arguments under their canonical names. A missing value means no arguments, and the JSON text of
+ * an object means that object.
  *
  * @throws FilewrightError INVALID_ARGUMENT for any other value, and for two spellings that differ
  */
@@ -71,20 +71,23 @@ export function plainArguments(tool: string, given: unknown, aliases: Aliases = 
   return expanded ?? value;
 }
 
-/** The accepted form of a content hash. */
+/** The form of a content hash in arguments, as a regular expression. */
 export const HASH_FORM = "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$";
-/** The accepted form of permission bits. */
+/** The form of permission bits in arguments, as a regular expression. */
 export const MODE_FORM = "^0?[0-7]{3,4}$";
 
-/** Descriptions of the forms, because a model cannot be expected to read a regular expression. */
+/**
+ * Descriptions of these forms in words, for error messages, because a model cannot be expected to read a
+ * regular expression.
+ */
 const FORM_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   [HASH_FORM, "sha256: and 64 hexadecimal digits, as read_file gives it"],
   [MODE_FORM, 'permission bits in octal as a string, such as "0755"'],
 ]);
 
 /**
- * Compiles a function that checks arguments against a schema, fills in defaults and coerces
- * unambiguous mistakes of models. The function returns a new object.
+ * Returns a function that checks arguments against a schema, fills in defaults, and corrects unambiguous
+ * mistakes of models, such as a number sent as text. The function returns a new object.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the argument
  */

@@ -1,23 +1,23 @@
 /**
- * The files that one caller has seen: the version of each at its last read or write, and the hash
- * of its content where known. It tells, when an edit does not match, whether the file has changed
- * since; and, when the host requires it, prevents the overwriting of unseen content.
+ * The files that one caller has read or written: the version of each, and the hash of its content where
+ * known. It tells, when an edit does not match, whether the file has changed since; and, if the host requires
+ * it, prevents overwriting content that the caller has not seen.
  *
- * Line anchors are part of it: six characters of the engine, which identify a line and its neighbours, and a
- * seventh for the contents of the whole file, which tells anchors of an earlier version from those of the
- * last one.
+ * It also checks line anchors. An anchor has six characters of the engine, which identify a line and its
+ * neighbours, and a seventh derived from the content of the whole file. The seventh tells whether the anchor
+ * was given for the current content.
  */
 import { isWithin } from "../../backends/paths.ts";
 import { engine } from "../../engine/current.ts";
 import { joinRanges, type LineRange, wholeAsNone } from "./line-ranges.ts";
 
-/** The last seen state of one file. */
+/** The state of a file when the caller last read or wrote it. */
 export interface SeenFile {
-  /** Opaque; undefined when the backend has no versions. */
+  /** The version that the backend stated; undefined when it has no versions. */
   readonly version?: string | undefined;
   /** The hash of the whole content. */
   readonly hash?: string | undefined;
-  /** The seen lines, sorted and disjoint; undefined when all were seen. */
+  /** The lines that the caller has seen, sorted and disjoint; undefined when it has seen all. */
   readonly lines?: readonly LineRange[] | undefined;
 }
 
@@ -30,8 +30,8 @@ interface FileNow {
 /** The files that a caller has seen. */
 export interface Seen {
   /**
-   * Records a read or write; without version and hash the file is removed. `lines` are added to
-   * the lines seen before of the same content.
+   * Records a read or write. Without version and hash the record of the file is removed. `lines` are added to
+   * the lines recorded for the same content; undefined means all lines.
    */
   note(
     path: string,
@@ -45,33 +45,39 @@ export interface Seen {
    */
   changed(path: string, now: FileNow): boolean | undefined;
   /**
-   * Records that the caller received anchors of a file. `contents` identifies the file's content:
-   * its hash, or its version when it was not read to its end.
+   * Records that the caller received anchors of a file. `contents` identifies the content: its hash, or its
+   * version if the file was not read to its end.
    */
   giveAnchors(path: string, contents: string): void;
   /**
-   * Returns true when an anchor that the caller sends belongs to the current content: among all
-   * contents whose anchors the caller received, only this one has the anchor's last digit.
+   * Returns true when the seventh character of an anchor belongs to the current content. Returns false when
+   * the caller received anchors of several contents with that character, because it could belong to any.
    */
   hasAnchorOf(path: string, now: FileNow, anchor: string): boolean;
-  /** Returns the last seen state of a file. */
+  /** Returns the recorded state of a file; undefined when there is none. */
   recall(path: string): SeenFile | undefined;
-  /** Returns the seen files at and below a path. */
+  /** Returns the paths of the recorded files at and below a path. */
   below(path: string): readonly string[];
 }
 
-/** The maximum number of recorded files; beyond it the oldest is removed. */
+/**
+ * The maximum number of recorded files. Beyond it the record that was updated least recently is dropped, so
+ * that the file counts as not seen.
+ */
 const MAX_SEEN_FILES = 10_000;
 
-/** Creates a record from earlier entries, oldest first; `noted` is called for every new entry. */
+/**
+ * Creates a record that begins with the entries of `before`, oldest first. `noted` is called after every
+ * later change of an entry.
+ */
 export function makeSeen(
   before: Iterable<readonly [path: string, file: SeenFile]> = [],
   noted?: (path: string, file: SeenFile | undefined) => void,
 ): Seen {
   const files = new Map<string, SeenFile>(before);
   /**
-   * By file and digit: the contents whose anchors were given; null where several share a digit.
-   * Never persisted.
+   * For each file, by the seventh character of anchors: the content for which anchors were given; null where
+   * several contents have the same character. Kept in memory only.
    */
   const anchored = new Map<string, Map<string, string | null>>();
   return Object.freeze({
@@ -114,8 +120,8 @@ export function makeSeen(
 }
 
 /**
- * Returns the lines of a page with those seen before of the same content; undefined when that is
- * all of them.
+ * Returns the lines of a page together with the recorded ones, if both are of the same content; undefined
+ * when that is the whole file.
  */
 function withEarlier(
   page: readonly LineRange[],
@@ -136,7 +142,7 @@ function differs(seen: SeenFile | undefined, now: FileNow): boolean | undefined 
   return seen.hash === undefined || seen.hash !== engine().sha256(now.bytes);
 }
 
-/** Returns a copy for a dry run: it starts with the entries of the original and does not change it. */
+/** Returns a record for a dry run: it begins with the entries of `base` and does not change them. */
 export function trialOf(base: Seen): Seen {
   const own = makeSeen();
   const touched = new Set<string>();
@@ -151,7 +157,7 @@ export function trialOf(base: Seen): Seen {
       touched.add(path);
       own.note(path, version, hash, lines);
     },
-    // Anchors read during a dry run may be sent later.
+    // Anchors are recorded in `base`, because the caller may send them after the dry run.
     giveAnchors: base.giveAnchors,
     hasAnchorOf: base.hasAnchorOf,
     changed: (path: string, now: FileNow) => of(path).changed(path, now),
@@ -163,18 +169,18 @@ export function trialOf(base: Seen): Seen {
 /** The length of the engine's anchors, in characters. */
 export const ANCHOR_LENGTH = 6;
 
-/** Crockford's base 32, as the engine's digits. */
+/** The 32 digits of the seventh character: Crockford's base 32, as in the engine's anchors. */
 const ANCHOR_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Returns the digit for the contents of a file, given by their hash or version. */
+/** Returns the seventh character of anchors for a content, which is given by its hash or version. */
 export function contentsDigit(contents: string): string {
   const hash = engine().sha256(new TextEncoder().encode(contents));
   return ANCHOR_DIGITS[Number.parseInt(hash.slice(-2), 16) & 31] as string;
 }
 
 /**
- * Returns the engine's anchors, each followed by the digit of the file's contents; unchanged where
- * neither hash nor version is known.
+ * Appends the seventh character to each of the engine's anchors, which are given as one string. Returns them
+ * unchanged when neither hash nor version is known.
  */
 export function withContentsDigit(anchors: string, contents: string | undefined): string {
   if (contents === undefined) return anchors;
@@ -186,7 +192,10 @@ export function withContentsDigit(anchors: string, contents: string | undefined)
   return text;
 }
 
-/** Returns the contents digit of an anchor that a caller sent (`120#k3x9q1a`), if it has one. */
+/**
+ * Returns the seventh character of an anchor that a caller sent, such as the last one of `120#k3x9q1a`;
+ * undefined when it has only six.
+ */
 function contentsDigitOf(anchor: string): string | undefined {
   return /#[0-9a-z]{6}([0-9a-z])(?![0-9a-z])/iu.exec(anchor)?.[1]?.toLowerCase();
 }

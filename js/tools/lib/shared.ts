@@ -1,27 +1,27 @@
 /** Parts of schemas that several tools share. */
 import { type Aliases, HASH_FORM, type Schema } from "./schema.ts";
 
-/** A string property. */
+/** Returns the schema of a string property. */
 export function text(description: string, more: Partial<Schema> = {}): Schema {
   return { type: "string", description, ...more };
 }
 
-/** A boolean property with its default. */
+/** Returns the schema of a boolean property with a default. */
 export function flag(description: string, byDefault: boolean): Schema {
   return { type: "boolean", description, default: byDefault };
 }
 
-/** An integer property. */
+/** Returns the schema of an integer property. */
 export function integer(description: string, more: Partial<Schema> = {}): Schema {
   return { type: "integer", description, ...more };
 }
 
-/** A list of strings. */
+/** Returns the schema of a property that is a list of non-empty strings. */
 export function texts(description: string, more: Partial<Schema> = {}): Schema {
   return { type: "array", items: { type: "string", minLength: 1 }, description, ...more };
 }
 
-/** One string or several. */
+/** Returns the schema of a property that is one string or a list of strings. */
 export function textOrTexts(description: string, more: Partial<Schema> = {}): Schema {
   return {
     type: ["string", "array"],
@@ -33,26 +33,29 @@ export function textOrTexts(description: string, more: Partial<Schema> = {}): Sc
   };
 }
 
-/** Warnings: a property of the data of tools that search. */
+/** The schema of `warnings` in the data of tools that search. */
 export const WARNINGS: Schema = {
   type: "array",
   items: { type: "string" },
   description: "What else is to be known of the answer, such as what was left out.",
 };
 
-/** Changes by after hooks: a property of the data of tools that change files. */
+/** The schema of `hook_diff` in the data of tools that change files: changes that hooks made after the call. */
 export const HOOK_DIFF: Schema = {
   type: "string",
   description:
     "What hooks changed in the files after this call, as a unified diff. `hash` is that of the file then.",
 };
 
-/** A property with a list of allowed words. */
+/** Returns the schema of a property that takes one of some words, with a default. */
 export function choice(description: string, values: readonly string[], byDefault: string): Schema {
   return { type: "string", enum: values, description, default: byDefault };
 }
 
-/** The time limit of a call that walks. */
+/**
+ * Returns the schema of `timeout_ms`, for tools that walk a tree. `when` is the sentence about what happens
+ * after that time.
+ */
 export function timeout(when = "After this time the call ends with TIMEOUT."): Schema {
   return integer(`${when} In milliseconds.`, {
     default: DEFAULT_TIMEOUT_MS,
@@ -61,16 +64,16 @@ export function timeout(when = "After this time the call ends with TIMEOUT."): S
   });
 }
 
-/** The meaning of the time limit of a changing call. */
+/** The sentence about the time limit of tools that change files. */
 export const BEFORE_WRITING =
   "A call that has not begun to write by then ends with TIMEOUT; one that has is finished.";
 
-/** The default time limit of a call that walks, in milliseconds. */
+/** The default time limit of a call that walks a tree, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** The longest time of a timer, in milliseconds. */
+/** The longest delay that a timer accepts, in milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** A path, relative to the workspace or absolute. */
+/** Returns the schema of a path property. The path is relative to the working directory, or absolute. */
 export function path(what: string, more: Partial<Schema> = {}): Schema {
   return {
     type: "string",
@@ -80,20 +83,20 @@ export function path(what: string, more: Partial<Schema> = {}): Schema {
   };
 }
 
-/** The version guard of changing tools. */
+/** The schema of `expected_hash` of tools that change files. */
 export const EXPECTED_HASH: Schema = text(
   "Hash from an earlier read_file (`sha256:…`). The call fails with CONFLICT if the content is not that any more.",
   { pattern: HASH_FORM },
 );
 
-/** The names of `path` in other systems. */
+/** Names that other systems have for the argument `path`. */
 export const PATH_ALIASES: Aliases = Object.freeze({ file_path: "path", absolute_path: "path" });
 
-/** The names of `source` and `destination` in other systems. */
+/** Names that other systems have for the arguments `source` and `destination`. */
 export const TRANSFER_ALIASES: Aliases = Object.freeze({
   source_path: "source",
   destination_path: "destination",
 });
 
-/** The names of `a` and `b` in other systems. */
+/** Names that other systems have for the arguments `a` and `b`. */
 export const COMPARE_ALIASES: Aliases = Object.freeze({ file_a: "a", file_b: "b" });

@@ -1,6 +1,6 @@
 /**
- * Helpers for every text for a model: escaping names, formatting numbers, limiting sizes.
- * Independent of tools.
+ * Helpers for texts that models read: they escape names, format numbers and limit sizes. They do not depend
+ * on tools.
  */
 
 import { utf8Length } from "../../engine/wire/bytes.ts";
@@ -16,8 +16,8 @@ export function utf8(text: string): Uint8Array {
 }
 
 /**
- * Returns true when the text is at most `limit` UTF-8 bytes; counts them only when the length does
- * not decide.
+ * Returns true when the text has at most `limit` UTF-8 bytes. The bytes are counted only if the number of
+ * characters does not decide.
  */
 export function fits(text: string, limit: number): boolean {
   if (text.length * 3 <= limit) return true;
@@ -25,8 +25,8 @@ export function fits(text: string, limit: number): boolean {
 }
 
 /**
- * Returns the number of leading lines that fit in `limit` UTF-8 bytes, and where they end (a
- * UTF-16 offset, before the line break). One pass.
+ * Returns how many lines at the beginning of the text fit in `limit` UTF-8 bytes, and where they end: a
+ * UTF-16 offset, before the line break.
  */
 export function linesThatFit(text: string, limit: number): { readonly lines: number; readonly end: number } {
   let bytes = 0;
@@ -46,7 +46,7 @@ export function linesThatFit(text: string, limit: number): { readonly lines: num
   return { lines, end };
 }
 
-/** Returns the beginning of the text that is at most `limit` UTF-8 bytes, cut between code points. */
+/** Returns the beginning of the text that fits in `limit` UTF-8 bytes. It is cut between code points. */
 export function cutToBytes(text: string, limit: number): string {
   let bytes = 0;
   let at = 0;
@@ -60,12 +60,12 @@ export function cutToBytes(text: string, limit: number): string {
   return text.slice(0, at);
 }
 
-/** Text, or bytes of UTF-8, in which lines are counted. */
+/** A text, or its UTF-8 bytes, whose lines are counted. */
 type Lines<Break> = { readonly length: number; indexOf(found: Break, from: number): number };
 
 /**
- * Returns the number of lines of a text, or of bytes of UTF-8: only LF (with or without CR) ends
- * one, and a final one begins no further line.
+ * Returns the number of lines of a text, or of its UTF-8 bytes. Only LF and CRLF end a line; after one at the
+ * end of the text no further line begins.
  */
 export function countLines(text: string | Uint8Array): number {
   if (text.length === 0) return 0;
@@ -76,7 +76,7 @@ export function countLines(text: string | Uint8Array): number {
   return count;
 }
 
-/** The same as {@link countLines}, in slices that let other tasks run. @throws CANCELLED */
+/** Does the same as {@link countLines}, but lets other tasks run in between. @throws CANCELLED */
 export async function countLinesYielding(text: string | Uint8Array, yielder: Yielder): Promise<number> {
   if (text.length === 0) return 0;
   const lines: Lines<never> = text;
@@ -89,15 +89,15 @@ export async function countLinesYielding(text: string | Uint8Array, yielder: Yie
   return count;
 }
 
-/** The number of lines that are counted before others may run on the event loop. */
+/** The number of lines that are counted between two checks whether other tasks should run. */
 const LINES_PER_CHECK = 4096;
 
-/** Encodes text as UTF-8, in slices that let other tasks run. @throws CANCELLED */
+/** Encodes a text as UTF-8, and lets other tasks run in between. @throws CANCELLED */
 export async function utf8Yielding(text: string, yielder: Yielder): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + UNITS_PER_SLICE, text.length);
-    // A pair of surrogates is one character.
+    // Both halves of a surrogate pair must be encoded together.
     if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
     parts.push(utf8(text.slice(at, end)));
     at = end;
@@ -115,15 +115,18 @@ export async function utf8Yielding(text: string, yielder: Yielder): Promise<Uint
 
 const UNITS_PER_SLICE = 1 << 20;
 
-/** Formats a count like `1 file`, `2 files`: for prose only, not for fixed text forms. */
+/**
+ * Returns a count with its noun, such as `1 file` or `2 files`. For prose only; texts of a fixed form do not
+ * use it.
+ */
 export function plural(count: number, one: string, many: string = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The last formatted time: a file's times are often equal. */
+/** The last time that was formatted, because consecutive files often have equal times. */
 let lastTime = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
 
-/** Formats milliseconds since 1970 as ISO 8601 UTC with milliseconds. */
+/** Returns a time, given in milliseconds since 1970, as ISO 8601 in UTC with milliseconds. */
 export function isoTime(ms: number): string {
   const whole = Math.trunc(ms);
   if (lastTime.ms !== whole) {

@@ -1,11 +1,11 @@
 /**
- * The definition of a tool: a name, schemas, and the steps of the pipeline.
+ * The definition of a tool: its name, its schemas, and the steps by which the pipeline runs it.
  *
- * A tool never opens, locks, asks or words an error: it computes. A reading tool has one step,
- * `run`. A changing tool has `plan` (reads the current state and computes the new one, without a
- * lock), `preview` (for a reviewer) and `apply` (under the lock, and only if the state that the
- * plan read is unchanged). `render` turns data into the text for the model and is the only part
- * that a preset replaces.
+ * A tool only computes. Opening files, locking, asking for approvals and wording errors is done elsewhere. A
+ * reading tool has one step, `run`. A changing tool has `plan`, which reads the current state and computes
+ * the new one without a lock; `preview`, for a reviewer; and `apply`, which runs under the lock, and only if
+ * what the plan read is unchanged. `render` converts data to the text for the model; a preset replaces
+ * nothing else.
  */
 import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
@@ -20,36 +20,36 @@ import type { Aliases, Arguments, ObjectSchema } from "./schema.ts";
 
 export type { ContentBlock, DocumentBlock, ImageBlock } from "../../readers/index.ts";
 
-/** One path that a call names, and its use. */
+/** A path that a call names, and what the call does with it. */
 export interface PathUse {
   readonly argument: string;
   readonly typed: string;
   readonly intent: Intent;
-  /** True for the entry itself: a link is not followed. */
+  /** True when the path means the entry itself: if it is a link, the link is not followed. */
   readonly entry?: boolean;
-  /** True when everything below it changes too, so that the lock covers it. */
+  /** True when everything below the path may change, too, so that the lock must cover it. */
   readonly tree?: boolean;
-  /** True when, although the call addresses the entry, content is written through an existing link. */
+  /** True when content is written to the target of an existing link, although `entry` is true. */
   readonly writesThrough?: boolean;
-  /** True when the call creates the entry, false when it needs it; undefined when the argument alone decides. */
+  /** True when the call creates the entry, false when the entry must exist; undefined when both are possible. */
   readonly creates?: boolean;
   /**
-   * Additional effects of the call on this path, as calls of other tools, so that rules for those
-   * apply.
+   * What the call does to this path in addition, as calls of other tools, so that the rules for those tools
+   * apply, too.
    */
   readonly effects?: readonly PathEffect[];
 }
 
-/** The effect of another tool that a call has on one of its paths. */
+/** Something that a call does to one of its paths and for which another tool exists. */
 export interface PathEffect {
   readonly tool: "delete" | "move" | "copy";
-  /** The arguments that the other tool would get. */
+  /** The arguments with which that tool would be called. */
   readonly args: object;
-  /** True when the effect applies only to an existing entry, which the call replaces. */
+  /** True when the effect happens only if the entry exists, because the call then replaces it. */
   readonly ifThere?: boolean;
 }
 
-/** The accessible paths of the workspace, as `access_info` shows them. */
+/** Which paths the workspace allows to read and write, as `access_info` reports them. */
 export interface AccessSummary {
   readonly cwd: string;
   /** Null when everything may be read. */
@@ -57,103 +57,115 @@ export interface AccessSummary {
   readonly writeRoots: readonly string[];
   readonly deny: readonly string[];
   readonly readOnly: boolean;
-  /** The confinement of the threads that touch files, and of commands where they exist. */
+  /** How the operating system confines the threads that access files, and commands if there are any. */
   readonly sandbox: {
-    /** How far they are restricted to the files that the workspace allows. */
+    /** How far these threads are confined to the files that the workspace allows. */
     readonly fs: "enforced" | "partial" | "none";
-    /** How far they are kept off the network. */
+    /** How far these threads are kept from using the network. */
     readonly net: "enforced" | "partial" | "none";
-    /** The sandbox of commands, when they are available. */
+    /** How commands are confined; absent when the workspace runs none. */
     readonly commands?: SandboxStatus;
   };
 }
 
-/** A source of decisions about a change; see `policy/decide.ts`. */
+/** A source that decides about calls; see `policy/decide.ts`. */
 export type DecidingSource = NamedSource;
 
 /** The defaults of edits. */
 export interface EditDefaults {
-  /** How strictly old text must match. */
+  /** How exactly the old text must match. */
   readonly match: MatchMode;
 }
 
-/** The context of a tool call, in addition to its arguments. */
+/** What a tool gets in addition to its arguments: facts about the call, and functions of the workspace. */
 export interface Call {
-  /** Runs commands, when the host has configured a sandbox. */
+  /** Runs commands; undefined when the host has configured no sandbox for them. */
   readonly commands?: SandboxProvider | undefined;
-  /** The id of the call in the history; empty for a tool that only reads. */
+  /** The id under which the history records the call; empty for a tool that only reads. */
   readonly callId: string;
-  /** The caller, when known. */
+  /** The name of the caller; undefined when it is not known. */
   readonly agent: string | undefined;
-  /** The confined backend: it refuses every path the policy does not allow. */
+  /** The storage within the policy: every path that the policy does not allow is refused. */
   readonly fs: FsBackend;
   readonly limits: Limits;
   readonly durability: Durability;
   readonly signal: AbortSignal | undefined;
-  /** Returns the milliseconds left of the call's `timeout_ms`; 0 when it has expired. */
+  /** Returns the remaining milliseconds of the call's `timeout_ms`; 0 when the time is over. */
   timeLeft?(): number;
-  /** Stops the call's time limit: it waits for a person, or begins to write. */
+  /** Ends the time limit of the call, because it waits for a person or begins to write. */
   untimed?(): void;
-  /** The locations of the tool's `paths`, in that order. */
+  /** The locations of the paths that the tool's `paths` returned, in the same order. */
   readonly locations: readonly Location[];
   /**
-   * Checks a further path, such as a member of a list, and requests its grant.
+   * Checks a further path, such as one in a list or a patch, and asks for its grant if it needs one.
    * @throws FilewrightError OUTSIDE_ALLOWED, GRANT_DENIED and others
    */
   locate(typed: string, intent: Intent): Promise<Location>;
-  /** Returns the existing path that looks the same as a missing one, and a note about it. */
+  /**
+   * Returns the existing path that looks the same as a missing one, for example in another Unicode form, with
+   * a note about it; undefined when there is none.
+   */
   alike?(typed: string, at: Location): Promise<{ readonly path: string; readonly note: string } | undefined>;
   /**
-   * Returns the location of a path that a walk found below a located directory, whose grant covers
-   * it. @throws as {@link Call.locate}
+   * Returns the location of a path that was found below a located directory, whose grant covers it. @throws
+   * as {@link Call.locate}
    */
   found(path: string, intent: Intent): Location;
-  /** Returns the granted directories that are in force. */
+  /** Returns the directories that the user has granted and whose grants have not expired. */
   grants(): Promise<readonly Grant[]>;
-  /** Returns the sources that decide about a change, in their order. */
+  /** Returns the sources that decide whether a change is allowed, in the order in which they are consulted. */
   decidedBy(): readonly DecidingSource[];
-  /** Returns a path for data: relative to the cwd when inside it. Texts escape it first. */
+  /**
+   * Returns the path that data contains: relative to the working directory if it is inside, otherwise
+   * absolute. Texts must escape it.
+   */
   display(path: string): string;
   readonly access: AccessSummary;
-  /** The names of tools and arguments for the reader of the text. */
+  /** The names of tools and arguments that the reader of the text knows. */
   readonly names: Names;
   /**
-   * True when only the text is needed and facts that need a further access to the disk may be
+   * True when only the text of the answer is used. Facts that need further access to the disk may then be
    * omitted: sizes and times of listed entries, the media type of a file.
    */
   readonly brief: boolean;
   /**
-   * True when a search or a listing without a path covers every root. Texts of a fixed form are
-   * about one directory.
+   * True when a search or a listing without a path includes every root. False for texts of a fixed form,
+   * which describe one directory.
    */
   readonly coversRoots: boolean;
-  /** The names of ignore files for searches, lowest precedence first; undefined for the default ones. */
+  /**
+   * The names of the ignore files that searches respect, lowest precedence first; undefined for the default
+   * ones.
+   */
   readonly ignoreFiles: readonly string[] | undefined;
-  /** A regular expression: a search of contents leaves out lines that match it. */
+  /** A regular expression: a search of contents leaves out lines that match it. Undefined excludes none. */
   readonly excludeLines?: string | undefined;
   /**
-   * Returns true when an absolute path may be shown, such as the target of a link: it is neither
-   * outside nor hidden by a rule.
+   * Returns true when the caller may learn an absolute path, such as the target of a link: it is inside the
+   * workspace, and no rule hides it.
    */
   mayTell(path: string): boolean;
-  /** True when searches leave out paths for which a rule requires an approval. */
+  /**
+   * True when searches leave out paths for which a rule requires an approval, because a search cannot ask
+   * about each.
+   */
   readonly leavesOut: boolean;
-  /** The defaults of edits when a call does not set them. */
+  /** The values that an edit has for options which a call does not set. */
   readonly edit: EditDefaults;
-  /** True when an edit may change lines of a file that was never read if it quotes them exactly. */
+  /** True when an edit may change lines that were never read, if its old text quotes them exactly. */
   readonly acceptsQuotes: boolean;
   /**
-   * True when content that omits lines by a comment is refused; otherwise it is written with a
+   * True when content is refused in which a comment stands for omitted lines. False to write it with a
    * warning.
    */
   readonly refusesOmissions: boolean;
-  /** The versions of files that the caller has seen. */
+  /** The record of files that the caller has read or written. */
   readonly seen: Seen;
-  /** Renders files that are not plain text. */
+  /** The readers of files that are not plain text. */
   readonly readers: Readers;
-  /** Earlier changes; absent without a history. */
+  /** The history of changes; absent when the workspace has none. */
   readonly past?: Past | undefined;
-  /** Reports the progress of a long call. */
+  /** Called with the progress of a long call; undefined when nobody listens. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
@@ -165,125 +177,140 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** The result of a reading tool, or of an applied change. */
+/** The result of a successful call. */
 export interface Answer<Data> {
   readonly data: Data;
-  /** Further information, added to `data.warnings`, and to texts without a fixed form. */
+  /** Notes for the caller. They are added to `data.warnings`, and to texts that have no fixed form. */
   readonly warnings?: readonly string[];
   readonly content?: readonly ContentBlock[];
 }
 
 /**
- * The preview of a change for a reviewer. Contents are text; null for a new file, or content that
- * is no text.
+ * What a reviewer sees of a change before it is made. Contents are text; null stands for a missing file, and
+ * for content that is not text.
  */
 export interface Preview {
   readonly title: string;
-  /** Index into the call's locations: the file concerned. */
+  /** The index of the file concerned in the locations of the call. */
   readonly location: number;
   readonly diff: string;
   readonly originalContent: string | null;
   readonly newContent: string | null;
-  /** How much the change can destroy. */
+  /** How much existing content the change can destroy. */
   readonly risk: "low" | "medium" | "high";
-  /** `sha256:` of the bytes to be written; of several files, of their hashes, one a line. */
+  /** `sha256:` of the bytes to be written; for several files, of the list of their hashes, one on each line. */
   readonly hash?: string;
-  /** Further versions that the approval requires, such as those of everything below a directory. */
+  /**
+   * Further versions that must be unchanged when the approved change is made, such as those of everything
+   * below a directory.
+   */
   readonly base?: readonly BaseVersion[];
-  /** Every path that the change creates, replaces, moves or removes. */
+  /** Every path that the change creates, replaces, moves or deletes. */
   readonly changes: readonly PreviewChange[];
-  /** The content to be written, when it is not text. */
+  /** The bytes to be written, if they are not text. */
   readonly newBytes?: Uint8Array;
-  /** The reason why `changes` is incomplete, in a few words; absent when it is complete. */
+  /** A clause that says why `changes` is incomplete; absent when it is complete. */
   readonly incomplete?: string;
 }
 
-/** One path of a preview. */
+/** What a change does to one path. */
 export interface PreviewChange {
   /** Absolute. */
   readonly path: string;
   readonly kind: "create" | "edit" | "delete" | "move" | "copy";
   readonly type: EntryType;
-  /** The source of a moved or copied entry. */
+  /** The path from which an entry is moved or copied. */
   readonly from?: string;
   /** `sha256:` of the new content, when known. */
   readonly hash?: string;
-  /** The new permission bits in octal, when they change. */
+  /** The new permission bits in octal; absent when they stay. */
   readonly mode?: string;
 }
 
-/** A computed change that is not yet made. */
+/** A change that has been computed, but not made. */
 export interface Plan<Data, Todo> {
-  /** The answer when nothing needs to be written: a dry run, or no difference. */
+  /**
+   * The answer of a call that does not need to write, such as a dry run or a change without a difference;
+   * absent when it must write.
+   */
   readonly settled?: Answer<Data>;
-  /** The input of `apply`. */
+  /** What `apply` needs in order to make the change. */
   readonly todo: Todo;
-  /** The versions that the plan was computed from; null for a missing entry. */
+  /**
+   * The versions of the entries from which the plan was computed; null for a missing entry. If one has
+   * changed, the call is planned again or fails with CONFLICT.
+   */
   readonly base: readonly BaseVersion[];
-  /** The files that are changed in part, of which only the affected lines must have been seen. */
+  /** The files that are changed in part. Of these only the changed lines must have been read. */
   readonly touched?: readonly TouchedFile[];
 }
 
-/** A file that a plan changes in part. */
+/** A file that a plan changes in part, before and after. */
 export interface TouchedFile {
   readonly path: string;
-  /** True when the call quotes the changed text exactly, and it occurs once. */
+  /** True when the old text of the edit occurs exactly once, as it was sent. */
   readonly quoted?: boolean;
   readonly before: Uint8Array;
   readonly after: Uint8Array;
 }
 
-/** The version of one path when it was read. */
+/** The version that a path had when it was read. */
 export interface BaseVersion {
   readonly path: string;
   readonly version: string | null;
-  /** True for the version of the entry itself: a link is not followed. */
+  /** True when it is the version of the entry itself: if it is a link, the link was not followed. */
   readonly entry?: boolean;
 }
 
 /** Hints for hosts, as in the Model Context Protocol. */
 export interface Annotations {
-  /** True when it changes nothing. */
+  /** True when the tool changes nothing. */
   readonly readOnlyHint: boolean;
-  /** True when it can destroy existing files. */
+  /** True when the tool can destroy existing content. */
   readonly destructiveHint: boolean;
-  /** True when the same call again changes nothing more. */
+  /** True when repeating a call changes nothing further. */
   readonly idempotentHint: boolean;
-  /** True when it reaches beyond the workspace; none does. */
+  /** True when the tool accesses something outside the workspace, which no tool does. */
   readonly openWorldHint: false;
 }
 
 interface ToolBase<Args, Data> {
-  /** `snake_case`. */
+  /** The name, in `snake_case`. */
   readonly name: string;
   readonly title: string;
-  /** For models: its purpose, when to use it, its limits. */
+  /** The description for models: what the tool does, when to use it, and its limits. */
   readonly description: string;
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
   readonly annotations: Annotations;
-  /** Other spellings of arguments, accepted silently. */
+  /** Other accepted spellings of arguments: alias → argument. */
   readonly aliases?: Aliases;
-  /** Checks and completes arguments. @throws FilewrightError INVALID_ARGUMENT */
+  /** Checks the arguments and fills in defaults. @throws FilewrightError INVALID_ARGUMENT */
   parse(args: Arguments): Args;
-  /** Returns the arguments that are paths. Errors name the first one. */
+  /** Returns the arguments that are paths. Errors that concern no single path name the first one. */
   paths(args: Args): readonly PathUse[];
-  /** The text for the model. */
+  /** Returns the text for the model. */
   render(data: Data, args: Args, call: Call): string;
-  /** Returns the same data reduced to the first `lines` lines of its text, with a note about it. */
+  /**
+   * Returns the data reduced to the first `lines` lines of its text, marked as truncated. Called when the
+   * text is too long.
+   */
   shrink?(data: Data, args: Args, lines: number, call: Call): MaybePromise<Data>;
-  /** Returns the maximum UTF-8 bytes of the text, when arguments can set it. Default: those of a page. */
+  /**
+   * Returns the maximum size of the text in UTF-8 bytes. Present only when arguments can change it; the
+   * default is the size of a page.
+   */
   maxTextBytes?(args: Args, limits: Limits): number;
 }
 
 /** A tool that changes nothing. */
 export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
   readonly kind: "read";
-  /** True when it finds paths that the call does not name. Its data has `warnings` then. */
+  /** True when the tool returns paths that the call did not name. The data must then have `warnings`. */
   readonly searches?: boolean;
   /**
-   * Returns true when a call walks a tree, and so waits for its turn among many. Default: never.
-   * `partial`: when its time is up it returns its partial result by itself.
+   * Returns true when a call walks a tree, so that it has to wait for its turn when many do. `partial` means
+   * that the call returns its partial result when its time is over. Default: never.
    */
   scans?(args: Args): boolean | "partial";
   run(args: Args, call: Call): MaybePromise<Answer<Data>>;
@@ -292,38 +319,44 @@ export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
 /** A tool that changes files. */
 export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   readonly kind: "change";
-  /** Completes arguments before their paths are checked. @throws FilewrightError NOT_FOUND */
+  /**
+   * Completes the arguments before their paths are checked, from the history. @throws FilewrightError
+   * NOT_FOUND
+   */
   prepare?(args: Args, past: Past): Promise<Args>;
-  /** Returns arguments that use other entries for some paths, for paths inside a text such as a patch. */
+  /**
+   * Returns the arguments with other entries in place of missing paths that look the same. Needed only for
+   * paths inside a text such as a patch.
+   */
   withPaths?(args: Args, taken: ReadonlyMap<string, string>): Args;
-  /** True when it records its change itself, as an undo does. */
+  /** True when the tool records its change in the history itself, as an undo does. */
   readonly recordsItself?: boolean;
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
-  /** Returns the plan with a reviewer's content instead of the planned one. */
+  /** Returns the plan with the content that a reviewer has edited in place of the planned one. */
   revise?(plan: Plan<Data, Todo>, args: Args, newContent: string, call: Call): MaybePromise<Plan<Data, Todo>>;
-  /** True when `apply` writes several files, all or none. Default: one. */
+  /** True when `apply` writes several files, all or none. Default false: it writes one. */
   readonly several?: boolean;
   /**
-   * Applies the plan. Everything written through `call.fs` is rolled back when it throws or the
-   * process dies.
+   * Makes the planned change. If it throws, or the process dies, everything that was written by `call.fs` is
+   * rolled back.
    * @throws FilewrightError CONFLICT when the state that the plan read has changed
    */
   apply(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Answer<Data>>;
 }
 
-/** A tool that consists of calls of others; the workspace runs them. */
+/** A tool that consists of calls of other tools, which the workspace runs. */
 export interface BatchTool<Args, Data> extends ToolBase<Args, Data> {
   readonly kind: "batch";
 }
 
-/** Any tool, without its own types. The pipeline passes each tool only its own plans and data. */
+/** Any tool, without the types of its arguments and data. The pipeline passes to each tool only its own. */
 export type Tool =
   | ReadingTool<never, unknown>
   | ChangingTool<never, unknown, unknown>
   | BatchTool<never, unknown>;
 
-/** Creates an error at a location; the workspace words it from the code. */
+/** Creates an error about a location. The workspace adds the message that belongs to the code. */
 export function refuse(
   code: Code,
   at: Location | undefined,
@@ -333,31 +366,34 @@ export function refuse(
 }
 
 /**
- * The names that a reader of a text knows. Under a preset a model knows other names, and lacks some: a remedy
- * that it cannot follow is omitted.
+ * The names that the reader of a text knows. Under a preset, tools and arguments have other names or do not
+ * exist; advice that needs a missing one is left out.
  */
 export interface Names {
-  /** Returns a tool's name; undefined when the tool is not offered. */
+  /** Returns the name of a tool; undefined when the reader cannot call it. */
   tool(name: string): string | undefined;
-  /** Returns the name of an argument of the called tool; undefined when it cannot be given. */
+  /** Returns the name of an argument of the called tool; undefined when the reader cannot pass it. */
   argument(name: string): string | undefined;
-  /** Converts a value of that argument to the reader's unit. */
+  /** Converts a value of that argument to the unit or base that the reader uses. */
   value(name: string, value: number): number;
 }
 
-/** The canonical names. */
+/** The names of the canonical tools and arguments themselves. */
 export const OWN_NAMES: Names = Object.freeze({
   tool: (name: string) => name,
   argument: (name: string) => name,
   value: (_name: string, value: number) => value,
 });
 
-/** Returns `what(name)`, or an empty text without a name. */
+/** Returns `what(name)`; an empty text when the name is undefined. */
 export function where(name: string | undefined, what: (name: string) => string): string {
   return name === undefined ? "" : what(name);
 }
 
-/** Returns `name=value` as the reader would write it; undefined when it cannot be given. */
+/**
+ * Returns `name=value` in the names and units of the reader; undefined when the reader cannot pass the
+ * argument.
+ */
 export function assign(names: Names, argument: string, value: number | string): string | undefined {
   const name = names.argument(argument);
   if (name === undefined) return undefined;

@@ -1,5 +1,6 @@
 /**
- * The common part of `copy` and `move`: two paths, the rules for an existing destination, and missing parents.
+ * The common part of `copy` and `move`: checks of source and destination, the preview, and the creation of
+ * missing parents.
  */
 import type { Location } from "../../policy/index.ts";
 import type { FsStat, FsBackend } from "../../backends/backend.ts";
@@ -53,13 +54,16 @@ export type TransferArgs = CopyArgs | MoveArgs;
 
 /** The planned copy or move. */
 export interface TransferTodo {
-  /** Its real path. */
+  /** The real path of the source: a copy resolves all links, a move all but the last name. */
   readonly from: string;
-  /** The expected version of a file. */
+  /**
+   * The version of the source when the call was planned, if it is a file. The call fails with CONFLICT when
+   * it has changed since.
+   */
   readonly version?: string | undefined;
 }
 
-/** Returns the schema of the arguments, worded for one of the two. */
+/** Returns the schema of the arguments; `verb` completes its descriptions. */
 export function transferSchema(verb: "copy" | "move"): ObjectSchema {
   return object(
     {
@@ -73,12 +77,18 @@ export function transferSchema(verb: "copy" | "move"): ObjectSchema {
   );
 }
 
-/** An overwriting transfer deletes the entry at its destination. */
+/**
+ * Returns the effect of a transfer that may overwrite its destination: a deletion, so that rules for `delete`
+ * apply. It counts only if the destination exists.
+ */
 export function replacing(destination: string): PathEffect {
   return { tool: "delete", args: { path: destination, recursive: true, missing_ok: true }, ifThere: true };
 }
 
-/** Checks both ends. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT, PROTECTED_PATH and others */
+/**
+ * Checks source and destination, and returns the plan. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT,
+ * PROTECTED_PATH and others
+ */
 export async function planTransfer(
   args: Required<TransferArgs>,
   call: Call,
@@ -128,7 +138,10 @@ export async function planTransfer(
   return { todo: { from: realFrom, version }, base: [...own, await seen(to.path)] };
 }
 
-/** @throws PROTECTED_PATH when the path is a root of the workspace, or contains one */
+/**
+ * Refuses to move, replace or delete a root of the workspace, or a directory that contains one. @throws
+ * PROTECTED_PATH
+ */
 export function checkNotRoot(call: Call, at: Location): void {
   const { cwd, readRoots, writeRoots } = call.access;
   for (const root of [cwd, ...(readRoots ?? []), ...writeRoots]) {
@@ -136,7 +149,10 @@ export function checkNotRoot(call: Call, at: Location): void {
   }
 }
 
-/** Returns true for two hard links to one file. Equal versions alone may mean equal contents. */
+/**
+ * Returns true for two hard links to one file. Equal versions alone do not suffice: in a backend that derives
+ * them from contents, two files may have the same one.
+ */
 function sameFile(a: FsStat, b: FsStat): boolean {
   return a.isFile && b.isFile && (a.nlink ?? 1) > 1 && a.version !== undefined && a.version === b.version;
 }
@@ -152,7 +168,8 @@ export async function previewTransfer(
   const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
   const tree = source.isDir ? await treeFacts(call, from) : undefined;
   const entries = tree?.entries ?? [{ path: from, type: source.type }];
-  // In a merge of directories, every replaced file must be unchanged since the preview.
+  // When directories are merged, the approval requires that every file to be replaced is unchanged since the
+  // preview.
   const replaced = target?.isDir === true && tree !== undefined ? tree.entries.slice(1) : [];
   const incomplete = tree === undefined ? undefined : incompleteTree(tree);
   const counts = tree === undefined ? "" : ` (${shownCounts(tree)})`;
@@ -187,14 +204,14 @@ export async function previewTransfer(
   };
 }
 
-/** Maps a path below `from` to one below `to`. */
+/** Replaces the prefix `from` of a path by `to`. */
 function below(path: string, from: string, to: string): string {
   return `${to}${path.slice(from.length)}`;
 }
 
 /**
- * Runs `action` after creating the parents of `path`, which are removed again when it fails. @throws NOT_FOUND when they are missing and
- * `create` is false
+ * Creates the missing parents of `path`, then runs `action`; the parents are removed again if it fails.
+ * @throws NOT_FOUND when parents are missing and `create` is false
  */
 export async function withParents<T>(
   fs: FsBackend,

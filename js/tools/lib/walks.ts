@@ -1,12 +1,16 @@
-/** Path searches for tools: absolute paths, and globs that begin in a directory. */
+/**
+ * Searches for paths on behalf of tools: they return absolute paths, and split a glob into its directory and
+ * its pattern.
+ */
 import type { FindQuery, FindResult } from "../../engine/search-types.ts";
 import { childOf } from "../../backends/paths.ts";
 import { findBackend } from "../../backends/search/search.ts";
 import type { Call } from "./tool.ts";
 
 /**
- * Returns patterns in both Unicode forms: a system may store a name composed or decomposed. A
- * character class is left alone, because its decomposed letters would match separately.
+ * Returns the patterns in composed and decomposed Unicode form, because file names may have either. A pattern
+ * with a character class is returned unchanged, because the parts of a decomposed letter would match
+ * separately in it.
  */
 export function inBothForms(patterns: string | readonly string[]): readonly string[] {
   return [patterns]
@@ -41,17 +45,20 @@ export async function unignoredPaths(call: Call, root: string): Promise<Readonly
 }
 
 /**
- * Glob characters, including forms of other dialects, which a search refuses with the form that
- * works.
+ * Matches the special characters of globs, also those of unsupported syntaxes: a search refuses these with
+ * the equivalent that works.
  */
 const GLOB_SYNTAX = /[*?[{]|[!+@]\([^)]*\)|\([^()|]*\|[^()]*\)/u;
 
-/** Returns true when a path can be read as a glob. */
+/** Returns true when a path contains characters that have a meaning in globs. */
 export function hasGlob(path: string): boolean {
   return GLOB_SYNTAX.test(path);
 }
 
-/** Splits a glob into the directory it starts in, which contains no glob characters, and the rest. */
+/**
+ * Splits a glob into the directory in which it starts, which contains no glob characters, and the pattern
+ * below it.
+ */
 export function splitGlob(path: string): { readonly base: string; readonly pattern: string } {
   // A pattern without a slash matches at any depth, as in every search.
   if (!path.includes("/")) return { base: ".", pattern: path };

@@ -1,8 +1,8 @@
-/** A diff as a small, self-contained HTML table; every byte of content is escaped. */
+/** Converts a diff to an HTML table that needs no other file. All content is escaped. */
 import { escapeControls } from "../../engine/escape.ts";
 import { utf8Length } from "../lib/text.ts";
 
-/** One hunk. Lines are 1-based; an empty side names the line before it. */
+/** One hunk. Lines count from 1. A side without lines has the number of the line before it. */
 export interface HunkData {
   readonly old_start: number;
   readonly old_lines: number;
@@ -19,15 +19,14 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes text for HTML. */
+/** Escapes the characters that have a meaning in HTML. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/gu, (c) => HTML_ENTITIES[c] as string);
 }
 
 /**
- * Returns the diff as an HTML table: one row per line, with the line numbers of both sides. It
- * ends at `maxBytes` with a line that says so, because an answer is no longer, and a table is many
- * times as long as its diff.
+ * Returns the diff as an HTML table with one row for each line and the line numbers of both sides. At
+ * `maxBytes` the table ends with a row that says so, because a table is many times as long as its diff.
  */
 export function diffHtml(
   oldName: string,
@@ -42,10 +41,10 @@ export function diffHtml(
   return `${head}${rows.join("\n")}\n</table>${note}`;
 }
 
-/** The last row of a truncated diff. */
+/** The text of the last row of a truncated table. */
 export const TRUNCATED_DIFF_NOTE = "[the rest of the diff is left out]";
 
-/** The maximum size of the table's end. */
+/** The maximum size in bytes of what follows the rows of the table. */
 const MAX_FOOTER_BYTES = 200;
 
 function rowsOf(

@@ -1,7 +1,6 @@
 /**
- * The text for people, in addition to the one for the model: the effect of a call in a line, and
- * the diff of a change. A user interface shows it; contents that were read or found appear only in
- * the model's text.
+ * The text about a call for people: a line about its effect, and the diff of a change. User interfaces show
+ * it. What was read or found is only in the text for models.
  */
 import type { ToolArgs, ToolData, ToolName } from "../index.ts";
 import type { Names } from "../lib/tool.ts";
@@ -11,21 +10,24 @@ import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../lib/text.ts";
 import type { UndoData } from "../undo.ts";
 
-/** People do not call tools, so remedies that name tools or arguments are omitted. */
+/**
+ * The names for texts that people read. People do not call tools, so all advice that names tools or arguments
+ * is left out.
+ */
 export const NO_NAMES: Names = Object.freeze({
   tool: () => undefined,
   argument: () => undefined,
   value: (_name: string, value: number) => value,
 });
 
-/** Tools that only some workspaces have. */
+/** The tools that only some workspaces have. */
 interface OptionalTools {
   run_command: readonly [RunCommandArgs, RunCommandData];
   undo: readonly [object, UndoData];
   history: readonly [object, HistoryData];
 }
 
-/** A display function for every tool. */
+/** For each tool, a function that returns the text for people. */
 type Displays = {
   readonly [Name in ToolName]: (data: ToolData[Name], args: ToolArgs[Name]) => string;
 } & {
@@ -126,7 +128,7 @@ const ENTRY_TYPE_NAMES = {
   other: "a special file",
 } as const;
 
-/** The maximum length of a shown pattern or command. */
+/** The maximum length in UTF-16 units of a pattern or command in these texts. A longer one is truncated. */
 const MAX_QUOTED_CHARS = 80;
 
 function quoted(text: string): string {
@@ -150,12 +152,13 @@ export function displayOf(
   args: object,
 ): string {
   if (!Object.hasOwn(DISPLAYS, name)) return title;
-  // A tool's display only receives that tool's own data and arguments.
+  // The lookup by name loses the types, but a tool's function receives only the data and arguments of that
+  // tool.
   const display = DISPLAYS[name as keyof Displays] as (data: unknown, args: unknown) => string;
   return display(data, args);
 }
 
-/** Returns the first line of a display text, without the diff. */
+/** Returns the first line of a text for people, that is, without the diff. */
 export function headlineOf(display: string): string {
   const end = display.indexOf("\n");
   return end < 0 ? display : display.slice(0, end);

@@ -1,30 +1,30 @@
-/** Images, passed to the model as the reader of their format returns them. */
+/** Reads images for models. The reader of the format supplies the image block. */
 import type { Location } from "../../policy/index.ts";
 import { renderFile } from "./renderings.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { type Call, type ContentBlock, refuse } from "../lib/tool.ts";
 
-/** The size of an image in pixels, when its header states it. */
+/** The size of an image in pixels, if its header contains it. */
 export interface ImageFacts {
   readonly width?: number;
   readonly height?: number;
-  /** The copy scaled down for models, when it replaces the file's own bytes. */
+  /** Facts about the scaled copy, if one was sent instead of the file's own bytes. */
   readonly sent?: SentImage;
 }
 
-/** A copy made for the model. `size` in bytes. */
+/** A copy of an image that was scaled down for the model. */
 export interface SentImage {
-  /** Media type. */
+  /** The media type. */
   readonly mime: string;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** Pixels. */
+  /** The width in pixels. */
   readonly width: number;
-  /** Pixels. */
+  /** The height in pixels. */
   readonly height: number;
 }
 
-/** An image read for a model. */
+/** An image that was read for a model. */
 export interface ReadImage {
   readonly block: ContentBlock;
   readonly facts: ImageFacts;
@@ -34,8 +34,8 @@ export interface ReadImage {
 }
 
 /**
- * Reads an image. @throws TOO_LARGE with size and limit, UNSUPPORTED_FORMAT for formats that
- * models do not accept
+ * Reads an image as a block. @throws TOO_LARGE with size and limit in bytes, UNSUPPORTED_FORMAT for formats
+ * that models do not accept
  */
 export async function readImage(call: Call, at: Location, mime: string, size: number): Promise<ReadImage> {
   const { content, data, hash, version, warning } = await renderFile(call, at, { mime, size }, {});
@@ -44,7 +44,7 @@ export async function readImage(call: Call, at: Location, mime: string, size: nu
   return { block, facts: imageFacts(data), hash, version, warning };
 }
 
-/** Selects the facts about an image from a reader's facts. */
+/** Returns the facts about an image among the facts of a reader. */
 export function imageFacts(facts: Readonly<Record<string, unknown>> = {}): ImageFacts {
   const { width, height, sent } = facts as ImageFacts;
   return {
@@ -54,7 +54,7 @@ export function imageFacts(facts: Readonly<Record<string, unknown>> = {}): Image
   };
 }
 
-/** Returns the text about an image. */
+/** Returns the line of text that accompanies an image: its path, type and sizes. */
 export function imageText(path: string, mime: string, size: number, { width, height }: ImageFacts): string {
   const pixels = width === undefined || height === undefined ? "" : `, ${width}x${height} pixels`;
   return `[image: ${escapeControls(path)} (${mime}, ${size} bytes${pixels})]`;

@@ -1,6 +1,6 @@
 /**
- * Notes about entries that a search or a listing left out, so that its answer never reads like
- * "nothing is there".
+ * Notes about entries that a search or a listing left out, so that a model does not conclude that they do not
+ * exist.
  */
 import type { FindResult, SearchResult } from "../../engine/search-types.ts";
 import { isWithin } from "../../backends/paths.ts";
@@ -8,7 +8,7 @@ import type { Names, AccessSummary } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../lib/text.ts";
 
-/** Returns the hint to search ignored files, where the reader has an argument for it. */
+/** Returns the advice how to search ignored files, too; empty when the reader cannot pass the argument for it. */
 function searchIgnored(names: Names): string {
   const name = names.argument("respect_ignore");
   if (name === undefined) return "";
@@ -17,8 +17,8 @@ function searchIgnored(names: Names): string {
 }
 
 /**
- * Names the other roots when a search of the working directory found nothing; undefined where
- * there are none.
+ * Returns a note that names the other roots, when a search of the working directory found nothing; undefined
+ * otherwise.
  */
 export function otherRootsNote(total: number, root: string, access: AccessSummary): string | undefined {
   const others = total > 0 ? [] : otherRoots(root, access);
@@ -27,15 +27,18 @@ export function otherRootsNote(total: number, root: string, access: AccessSummar
 }
 
 /**
- * Returns the readable roots outside a directory; none when it is not the working directory, or
- * everything is readable.
+ * Returns the readable roots that neither contain `root` nor lie in it; none when `root` is not the working
+ * directory, or when everything may be read.
  */
 export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): readonly string[] {
   if (root !== cwd || readRoots === null) return [];
   return readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
 }
 
-/** Says how the form `*(a)` of other dialects is read, which may be a name such as `*(1).txt`; undefined for other globs. */
+/**
+ * Returns a note how a glob with `*(a)` was read, because other programs read it as a repetition and it may
+ * be meant as a name such as `*(1).txt`; undefined for any other glob.
+ */
 export function plainParentheses(glob: string): string | undefined {
   const [form] = /(?<!\\)\*\([^()]*\)/u.exec(glob) ?? [];
   return form === undefined
@@ -43,23 +46,23 @@ export function plainParentheses(glob: string): string | undefined {
     : `the parentheses of ${escapeControls(form)} are plain letters; write {a,b} for one of several, * for any`;
 }
 
-/** Notes about globs of what to leave out that may leave out something else than was meant. */
+/** Returns notes about globs for exclusion that may exclude something else than was meant. */
 export function excludeNotes(globs: readonly string[]): readonly string[] {
   return globs.map(plainParentheses).filter((note) => note !== undefined);
 }
 
-/** Returns the note about unreadable entries; undefined where there are none. */
+/** Returns the note about entries that could not be read; undefined when there were none. */
 export function unreadableNote(unreadable: number): string | undefined {
   if (unreadable === 0) return undefined;
   return `${plural(unreadable, "entry", "entries")} could not be read (no permission, kept by a policy, or more than 2,048 levels deep): what they hold is not in this answer`;
 }
 
-/** Returns notes about entries that a search for names left out. */
+/** Returns notes about entries that a search for names left out: ignored and unreadable ones. */
 export function findNotes(
   { total, ignored, unreadable }: Pick<FindResult, "total" | "ignored" | "unreadable">,
   names: Names,
 ): readonly string[] {
-  // The walk stops counting inside very large ignored directories.
+  // The number is only a lower bound, because the walk does not count inside very large ignored directories.
   const hidden =
     total === 0 && ignored > 0
       ? `at least ${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${searchIgnored(names)}`
@@ -67,7 +70,7 @@ export function findNotes(
   return [hidden, unreadableNote(unreadable)].filter((note) => note !== undefined);
 }
 
-/** Returns notes about files that a search of contents left out. */
+/** Returns notes about files that a search of contents left out: ignored, unreadable and too large ones. */
 export function grepNotes(found: SearchResult, maxFileBytes: number, names: Names): readonly string[] {
   const { totalMatches, ignored, unreadable, skippedLarge } = found;
   const hidden =

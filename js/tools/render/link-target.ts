@@ -1,6 +1,6 @@
 /**
- * Shows the target of a link when the policy allows it, and refuses to take a link to a place where
- * its hidden target would be shown.
+ * Shows the target of a link if the caller may know it, and refuses to move or copy a link to a place where a
+ * hidden target would become visible.
  */
 import type { FsStat } from "../../backends/backend.ts";
 import { readLinkVia, realpathVia } from "../../backends/fallback/fallback.ts";
@@ -10,13 +10,13 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { type Call, refuse } from "../lib/tool.ts";
 
-/** The text shown instead of a hidden target. */
+/** The text that replaces a hidden target. */
 export const NOT_SHOWN = "(not shown)";
 
 /**
- * Returns the target of a link, as written; undefined when it cannot be read, lies outside, or is
- * hidden by a deny glob or a rule. Links on the way are resolved, so that one link does not reveal
- * a denied name through another.
+ * Returns the target of a link as it is written; undefined when it cannot be read, lies outside, or is hidden
+ * by a deny glob or a rule. Links in the target's path are resolved first, so that a link to another link
+ * does not reveal a denied name.
  */
 export async function shownTarget(
   call: Pick<Call, "fs" | "mayTell">,
@@ -37,7 +37,7 @@ export async function shownTarget(
   }
 }
 
-/** Returns the real path; undefined for a missing name or a loop. */
+/** Returns the path without links; undefined when a name is missing or links form a loop. */
 async function resolveTarget({ fs }: Pick<Call, "fs">, path: string): Promise<string | undefined> {
   try {
     return await realpathVia(fs, path);
@@ -50,9 +50,9 @@ async function resolveTarget({ fs }: Pick<Call, "fs">, path: string): Promise<st
 const UNRESOLVED_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "NOT_DIRECTORY", "LOOP"]);
 
 /**
- * Refuses a copy or move that would show the hidden target of a link. A relative target names
- * another place from another directory: `../out/name` leads outside at the top of the workspace, and
- * to an absent entry inside it from a directory below.
+ * Refuses a copy or move of a link after which its hidden target would be visible. A relative target means
+ * another place in another directory: `../out/name` leads outside when the link is at the top of the
+ * workspace, but to a missing entry inside when it is in a directory below.
  * @throws OUTSIDE_ALLOWED with the reason `link_target`
  */
 export async function checkLinkTargets(
@@ -74,7 +74,7 @@ export async function checkLinkTargets(
   for (const path of links.paths) await checkLinkTarget(call, verb, childOf(from, path), from, to);
 }
 
-/** Checks one link, at the top of what is transferred or below it. */
+/** Checks one link: the moved or copied entry itself, or one below it. */
 async function checkLinkTarget(
   call: Call,
   verb: "copy" | "move",
@@ -82,13 +82,13 @@ async function checkLinkTarget(
   from: string,
   to: string,
 ): Promise<void> {
-  // A target that cannot be read is not shown anywhere.
+  // A target that cannot be read is not shown in the new place either.
   const target = await readLinkVia(call.fs, link).catch(() => undefined);
   if (target === undefined || target.startsWith("/") || (await shownTarget(call, link, target)) !== undefined)
     return;
   const here = normalise(joinPath(parentOf(link), target)).path;
-  // Hidden only because it leads through another link of the tree, which moves along. A copy may leave
-  // that link out.
+  // The target is hidden only because it leads through another link of the same tree, which is moved along. A
+  // copy may leave that link out, so this holds for moves only.
   if (verb === "move" && link !== from && isWithin(here, from) && call.mayTell(here)) return;
   const there = to + link.slice(from.length);
   if (!call.mayTell(normalise(joinPath(parentOf(there), target)).path)) return;

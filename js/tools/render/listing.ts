@@ -1,20 +1,20 @@
-/** Renders a listing as the text for a model: lines, bare names, a tree, or JSON. */
+/** Converts a listing to the text for a model: lines with facts, bare names, a tree, or JSON. */
 import { relativeTo } from "../../backends/paths.ts";
 import { NOT_SHOWN } from "./link-target.ts";
 import { assign, type Names } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
-/** One entry. */
+/** One entry of a listing. */
 export interface ListedEntry {
   readonly name: string;
-  /** Relative to the workspace; can be passed to any tool. */
+  /** The path relative to the workspace. Every tool accepts it. */
   readonly path: string;
   readonly type: "file" | "dir" | "symlink" | "other";
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size?: number;
-  /** ISO 8601, UTC. */
+  /** The time of the last change, as ISO 8601 in UTC. */
   readonly modified?: string;
-  /** The target of a link, as written; absent when it lies outside, or a rule hides it. */
+  /** The target of a link as it is written; absent when it lies outside, or a rule hides it. */
   readonly target?: string;
 }
 
@@ -22,22 +22,22 @@ export interface ListedEntry {
 export interface ListDirectoryData {
   readonly path: string;
   readonly entries: readonly ListedEntry[];
-  /** The number of entries at all levels, including those beyond the limit. */
+  /** The number of entries at all levels, including those that are not on this page. */
   readonly total: number;
   readonly truncated: boolean;
   readonly next_cursor?: string;
-  /** Further information, such as that entries were left out. */
+  /** Notes for the caller, for example that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
-/** The arguments that the text depends on. */
+/** The arguments on which the text depends. */
 interface ListingForm {
   readonly path: string;
   readonly depth: number;
   readonly format: "text" | "json" | "names" | "tree";
 }
 
-/** Returns the text of a page of a listing; its last line says how to continue. */
+/** Returns the text of a page of a listing. If more entries follow, its last line says how to continue. */
 export function renderListing(data: ListDirectoryData, args: ListingForm, names: Names): string {
   if (args.format === "json") return jsonText(data, args, names);
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
@@ -63,8 +63,8 @@ function lineOf(entry: ListedEntry, data: ListDirectoryData, args: ListingForm):
 }
 
 /**
- * Returns true when a listing of the working directory shows the entry of another root, whose name
- * alone would be misleading.
+ * Returns true when the listing of the working directory contains the entry of another root. Its whole path
+ * is shown, because its name alone would look like an entry of the working directory.
  */
 function isInOtherRoot({ path }: ListedEntry, data: ListDirectoryData): boolean {
   return data.path === "." && path.startsWith("/");
@@ -77,7 +77,7 @@ function closing({ entries, total, next_cursor: next }: ListDirectoryData, names
 }
 
 function jsonText(data: ListDirectoryData, args: ListingForm, names: Names): string {
-  // A reader that cannot continue by a cursor expects a list of a fixed form.
+  // A reader that cannot pass a cursor expects a list of a fixed form, so it gets no last line.
   const cut = data.truncated && names.argument("cursor") !== undefined ? [closing(data, names)] : [];
   const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];
   const entries = data.entries.map(({ name, path: where, type, size, target }) => ({

@@ -1,9 +1,8 @@
 /**
  * Renders a page of a file as the text for a model.
  *
- * The forms are fixed: six columns and a tab, an arrow, the plain number, or the raw text; `...
- * [truncated]` after a truncated line; and, when more follows, a last line with the argument that
- * continues.
+ * The forms are fixed: six columns and a tab, an arrow, the plain number, or the raw text; `... [truncated]`
+ * after a truncated line; and, when more follows, a last line with the argument that continues.
  */
 import { DEFAULT_LINE_CHARS, type LineNumbers, type Page } from "../../engine/read.ts";
 import { assign, type Names, OWN_NAMES } from "../lib/tool.ts";
@@ -29,11 +28,11 @@ export type ShownPage = Pick<
 export interface RenderPageOptions {
   /** Default `cat`. */
   readonly lineNumbers?: LineNumbers | undefined;
-  /** The maximum code points of a line; 0 for no limit. Default 2000. */
+  /** The maximum number of code points of a line; 0 for no limit. A longer line is truncated. Default 2000. */
   readonly maxLineChars?: number | undefined;
   /** True when line numbers include the page's anchors (`12#k3x9q1`). Default false. */
   readonly anchors?: boolean | undefined;
-  /** The path as typed; named when the file is empty. */
+  /** The path as the caller typed it. The text contains it when the file is empty. */
   readonly path?: string | undefined;
   /** True when the last line says how to continue. Default true. */
   readonly closing?: boolean | undefined;
@@ -47,10 +46,7 @@ const TRUNCATION_MARK = "... [truncated]";
  * Returns the text of a page.
  *
  * @example
- * renderPage(readPage(new TextEncoder().encode("a
- * b
- * "))) // "     1\ta
- *      2\tb"
+ * renderPage(readPage(new TextEncoder().encode("a\nb\n"))) // "     1\ta\n     2\tb"
  */
 export function renderPage(page: ShownPage, options: RenderPageOptions = {}): string {
   if (page.linesRead === 0) return renderNothing(page, options);
@@ -86,7 +82,7 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
     }
     from = lf < 0 ? content.length : lf + 1;
   }
-  // Raw text keeps its last line end; numbered lines are joined.
+  // Raw text keeps the line ending of its last line; numbered lines are joined without one.
   if (!numbered && content.endsWith("\n")) text += "\n";
   if (options.closing === false) return text;
   const inside = renderInside(page, options.names) ?? renderCut(page, cutOff, limit, options);
@@ -97,13 +93,13 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
 
 const CR = 13;
 
-/** The bytes of a truncated line's rest above which the text explains how to read it. */
+/** The number of bytes of a truncated line's rest above which the text explains how to read it. */
 const MIN_HINTED_REST_BYTES = 64 * 1024;
 
-/** Returns how to continue inside the first line with a large rest; otherwise null. */
+/** Returns how to read the rest of the first line that has a large one; null when no line has. */
 function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null {
   const found = page.long.find(({ restBytes }) => restBytes === null || restBytes >= MIN_HINTED_REST_BYTES);
-  // When the page itself ends inside that line, its last line says so.
+  // If the page ends within that line, its last line says how to continue.
   if (found === undefined || found.restByte === page.nextStartByte) return null;
   const rest = found.restBytes === null ? "" : ` for ${found.restBytes} bytes`;
   const next = assign(names, "start_byte", found.restByte);
@@ -112,8 +108,8 @@ function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null 
 }
 
 /**
- * Returns how to read the rest of truncated lines; null when there are none, or the reader has no
- * argument for it.
+ * Returns how to read the rest of truncated lines; null when there are none, or the reader has no argument
+ * for it.
  */
 function renderCut(
   page: ShownPage,
@@ -121,7 +117,7 @@ function renderCut(
   limit: number,
   { names = OWN_NAMES, path = "" }: RenderPageOptions,
 ): string | null {
-  // When the page itself ends inside that line, its last line says so.
+  // If the page ends within that line, its last line says how to continue.
   if (count === 0 || (page.nextStartByte !== null && count === 1 && first === page.endLine)) return null;
   const rest = page.long.find(({ line }) => line === first)?.restByte;
   const pointer = /\.json$/iu.test(path) ? names.argument("json_pointer") : undefined;
@@ -136,7 +132,10 @@ function renderCut(
   return `[${cut} at ${limit} characters; see the rest with ${ways.join(" or ")}]`;
 }
 
-/** Returns the last line of a page when more follows: how to continue; otherwise null. */
+/**
+ * Returns the last line of a page after which more follows: it says how to continue. Null at the end of the
+ * file.
+ */
 function renderClosing(page: ShownPage, names: Names = OWN_NAMES): string | null {
   if (!page.truncated) return null;
   const total = page.totalLines ?? `at least ${page.atLeastLines}`;
@@ -172,7 +171,7 @@ function prefix(number: number, anchor: string, style: LineNumbers): string {
 
 const PADDING = ["", " ", "  ", "   ", "    ", "     ", "      "];
 
-/** Returns a number, right-aligned in six columns. */
+/** Returns a number, right-aligned in six columns as `cat -n` does. */
 function column(number: number): string {
   const digits = `${number}`;
   return digits.length < 6 ? PADDING[6 - digits.length] + digits : digits;
@@ -190,7 +189,10 @@ function cutCodePoints(line: string, max: number): string {
   return line.slice(0, at);
 }
 
-/** Returns what a reader of a page must know about its file; undefined where there is nothing. */
+/**
+ * Returns a warning about the file that affects the page, such as that it changed while it was read;
+ * undefined when there is none.
+ */
 export function pageWarning(page: Page): string | undefined {
   if (page.changed) return "the file changed while it was read";
   if (page.lossy) return `some bytes fit no character of ${page.encoding}; they are shown as U+FFFD`;

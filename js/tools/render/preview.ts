@@ -1,6 +1,6 @@
 /**
- * Unified diffs, and the preview of a content change for a reviewer: text in the file's own encoding, the whole diff,
- * and the hash of the exact bytes to be written.
+ * Creates previews of changes for reviewers: the text in the file's own encoding, the whole diff, and the
+ * hash of the bytes to be written.
  */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -12,17 +12,17 @@ import { utf8 } from "../lib/text.ts";
 import type { BaseVersion, Call, Preview } from "../lib/tool.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 
-/** The file of a preview. */
+/** The file that a preview shows. */
 export interface PreviewedFile {
-  /** As the caller typed it. */
+  /** The path as the caller typed it. */
   readonly typed: string;
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
-  /** The new permission bits in octal, when the call sets them. */
+  /** The new permission bits in octal; absent when the call does not set them. */
   readonly mode?: string | undefined;
 }
 
-/** Creates a preview of one file's content; `before` is null for a new file. */
+/** Creates the preview of a change of one file's content. `before` is null for a new file. */
 export function contentPreview(
   what: Pick<Preview, "title" | "location" | "risk">,
   before: Uint8Array | null,
@@ -43,7 +43,10 @@ export function contentPreview(
   };
 }
 
-/** Returns the hash of one content, or of the hashes of several, one a line; `-` is a deleted file. */
+/**
+ * Returns the hash of a content. For several contents, returns the hash of the list of their hashes, one on
+ * each line, where `-` stands for a deleted file.
+ */
 export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
   const hashes = contents.map((bytes) => (bytes === null ? "-" : engine().sha256(bytes)));
   const [only] = hashes;
@@ -52,7 +55,7 @@ export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
     : engine().sha256(utf8(hashes.join("\n")));
 }
 
-/** Returns bytes as text for a reviewer; null when they are no text. */
+/** Returns the text of a file for a reviewer; null when the bytes are not text. */
 export function shownText(bytes: Uint8Array): string | null {
   try {
     const { kind } = engine().inspect(bytes);
@@ -64,25 +67,28 @@ export function shownText(bytes: Uint8Array): string | null {
   }
 }
 
-/** Encodes a reviewer's text with the encoding and byte order mark of the bytes they were shown. */
+/**
+ * Encodes a text that a reviewer has edited, with the encoding and the byte order mark of the bytes that were
+ * shown.
+ */
 export function encodeLike(text: string, shown: Uint8Array): Uint8Array {
   const { encoding, bom } = engine().decodeText(shown);
   return engine().encodeText(text, encoding, { bom: bom && !text.startsWith("\ufeff") });
 }
 
-/** The entries at and below a path, and the versions that an approval requires. */
+/** What is at and below a path, and the versions that must be unchanged when the approved change is made. */
 export interface TreeFacts {
   readonly files: number;
-  /** Including the top directory. */
+  /** The number of directories, including the top one. */
   readonly directories: number;
-  /** True when entries remain that were not visited. */
+  /** True when there are more entries than were visited. */
   readonly more: boolean;
   readonly base: readonly BaseVersion[];
-  /** The visited entries, parents before their content. */
+  /** The visited entries. A directory precedes what is in it. */
   readonly entries: readonly TreeEntry[];
 }
 
-/** One entry of a tree. */
+/** One visited entry. */
 interface TreeEntry {
   /** Absolute. */
   readonly path: string;
@@ -90,19 +96,19 @@ interface TreeEntry {
 }
 
 /**
- * The maximum number of entries visited for a preview; in larger trees the approval covers only
- * these.
+ * The maximum number of entries that are visited for a preview. In a larger tree the question and the
+ * approval name only these.
  */
 const MAX_PREVIEW_ENTRIES = 5000;
 
-/** Walks a tree without following links. */
+/** Visits the entries of a tree without following links. */
 export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
   const entries: TreeEntry[] = [];
   const base: BaseVersion[] = [];
   const files: string[] = [];
   const add = async ({ path: at, type }: TreeEntry): Promise<void> => {
     entries.push({ path: at, type });
-    // Reads a directory's version before its listing, so that later changes are noticed.
+    // The version of a directory is read before its entries, so that any change after this is noticed.
     if (type === "dir") base.push(...(await versionsOf(call.fs, [at])));
     else files.push(at);
   };
@@ -120,7 +126,7 @@ export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
   return { files: files.length, directories: entries.length - files.length, more, base, entries };
 }
 
-/** Returns the current versions of entries, links not followed. */
+/** Returns the current versions of entries. Links are not followed. */
 export async function versionsOf(fs: FsBackend, paths: readonly string[]): Promise<readonly BaseVersion[]> {
   const base: BaseVersion[] = [];
   for (let at = 0; at < paths.length; at += VERSIONS_AT_ONCE) {
@@ -132,10 +138,10 @@ export async function versionsOf(fs: FsBackend, paths: readonly string[]): Promi
   return base;
 }
 
-/** The number of entries read at once. */
+/** The number of entries whose versions are read concurrently. */
 const VERSIONS_AT_ONCE = 32;
 
-/** Returns the reason why a question about a tree does not name every entry; undefined when it does. */
+/** Returns a clause that says why a question about a tree does not name every entry; undefined when it does. */
 export function incompleteTree({ more, entries }: TreeFacts): string | undefined {
   return more ? `it covers more than the ${entries.length} entries that it names` : undefined;
 }
@@ -147,7 +153,7 @@ export function shownCounts({ files, directories, more }: TreeFacts): string {
   return more ? `more than ${counts}` : counts;
 }
 
-/** Returns a file's bytes for a preview; null for other entries and large files. */
+/** Returns the bytes of a file for a preview; null for a large file, and for an entry that is not a file. */
 export async function bytesForPreview(call: Call, path: string): Promise<Uint8Array | null> {
   try {
     const found = await readVersioned(call.fs, path, { maxBytes: MAX_SHOWN_BYTES, signal: call.signal });
@@ -158,12 +164,12 @@ export async function bytesForPreview(call: Call, path: string): Promise<Uint8Ar
   }
 }
 
-/** The maximum size of contents shown for a change of name alone. */
+/** The maximum size in bytes of a file whose content is shown although it only gets another name. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
 
 /**
- * Returns the unified diff between two contents of one file; empty when they are equal. Null is a
- * file that does not exist yet.
+ * Returns the unified diff from one content of a file to another; empty when they are equal. Null stands for
+ * a file that does not exist yet.
  */
 export function diffOf(before: Uint8Array | null, after: Uint8Array, path: string): string {
   return engine().diff(before ?? EMPTY_BYTES, after, { oldName: path }).text;

@@ -1,11 +1,10 @@
 /**
- * Renders files that are not plain text, and parts of structured ones, through the workspace's readers, and
- * caches the result for later calls: paging through a document requests the same rendering
- * again and again, and producing it takes seconds.
+ * Reads files that are not plain text, and single values of structured files, by the readers of the
+ * workspace. Results are cached, because paging through a document needs the same one again and again, and
+ * creating it takes seconds.
  *
- * A rendering is keyed by the hash of its file's bytes. Every lookup reads the file first, so that
- * a rendering is never older than the file, and a caller who may not read the file is refused as
- * before.
+ * A cached result belongs to the hash of the file's bytes. The file is read before each lookup, so that a
+ * result is never older than the file, and a caller that may not read the file is refused.
  */
 import {
   type Reader,
@@ -19,23 +18,26 @@ import type { Location } from "../../policy/index.ts";
 import { engine } from "../../engine/current.ts";
 import type { Call } from "../lib/tool.ts";
 
-/** A rendering, with the identity of its source. */
+/** A cached result, and the file that it was made from. */
 interface CachedRendering {
   readonly rendered: Rendered;
-  /** `sha256:…` of the file. */
+  /** The `sha256:` hash of the file. */
   readonly hash: string;
   readonly reader: Reader | undefined;
 }
 
-/** The maximum number of renderings of a workspace, and their approximate total size in UTF-16 units. */
+/**
+ * The maximum number of cached results of a workspace, and their approximate maximum total size in UTF-16
+ * units. Beyond it the least recently used are dropped.
+ */
 const [MAX_RENDERINGS, MAX_LENGTH] = [32, 4 * 1024 * 1024];
 
-/** The renderings of one workspace, the least recently used first. */
+/** The cached results of one workspace, the least recently used first. */
 class Renderings {
   readonly #kept = new Map<string, CachedRendering & { readonly length: number }>();
   #length = 0;
 
-  /** Returns this reader's rendering of a file with this content; undefined when it is not cached. */
+  /** Returns the result of this reader for a file with this content; undefined when it is not cached. */
   find(key: string, hash: string, reader: Reader | undefined): Rendered | undefined {
     const found = this.#kept.get(key);
     if (found === undefined) return undefined;
@@ -48,11 +50,14 @@ class Renderings {
     return undefined;
   }
 
-  /** Caches a rendering and evicts those used least recently. `key` is one that `find` did not find. */
+  /**
+   * Caches a result, and drops the least recently used ones beyond the limits. To be called after `find` has
+   * returned undefined for the key.
+   */
   keep(key: string, kept: CachedRendering): void {
     const { text, data } = kept.rendered;
     const length = key.length + text.length + (data === undefined ? 0 : JSON.stringify(data).length);
-    // Another call may have cached it meanwhile.
+    // A result that is too large is not cached. Another call may have cached the same one meanwhile.
     if (length > MAX_LENGTH || this.#kept.has(key)) return;
     this.#kept.set(key, { ...kept, length });
     this.#length += length;
@@ -66,7 +71,7 @@ class Renderings {
 
 const ofWorkspaces = new WeakMap<Readers, Renderings>();
 
-/** Returns the renderings of the workspace with these readers. */
+/** Returns the cache of the workspace that has these readers. */
 function renderingsOf(readers: Readers): Renderings {
   let found = ofWorkspaces.get(readers);
   if (found === undefined) {
@@ -76,22 +81,25 @@ function renderingsOf(readers: Readers): Renderings {
   return found;
 }
 
-/** The facts about a file before it is rendered. */
+/** What is known about a file before it is read. */
 export interface KnownFile {
   readonly mime: string;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
   readonly encoding?: string | undefined;
 }
 
-/** A rendered file, with its version. */
+/** The result for a file, with the version that was read. */
 export interface RenderedFile extends Rendered {
-  /** Null when it was not read to its end. */
+  /** The hash of the file; null when the file was not read to its end. */
   readonly hash: string | null;
   readonly version: string | undefined;
 }
 
-/** Renders a file. @throws UNSUPPORTED_FORMAT, TOO_LARGE, INVALID_ARGUMENT, CONFLICT */
+/**
+ * Returns the result of the reader for a file. @throws UNSUPPORTED_FORMAT, TOO_LARGE, INVALID_ARGUMENT,
+ * CONFLICT
+ */
 export async function renderFile(
   call: Call,
   at: Location,
@@ -103,7 +111,8 @@ export async function renderFile(
   const { limits, readers, signal } = call;
   const reader = readers.find(mime);
   const input = { path, mime, encoding, limits, options, signal };
-  // The package's own code locates values of structured data.
+  // Values of structured data are located by code of this package, so their results can be cached whatever
+  // the reader says.
   const isReusable = reader?.reusable === true || options.jsonPointer !== undefined;
   if (!isReusable || size > limits.wholeFileBytes) {
     const rendered = await readers.read({ ...input, source });
@@ -118,7 +127,7 @@ export async function renderFile(
   const kept = renderings.find(key, hash, reader);
   if (kept !== undefined) return { ...kept, version, hash };
   const rendered = await readers.read({ ...input, source: sourceOf(bytes) });
-  // Images are as large as files, so they are not cached.
+  // Images are as large as their files, so they are not cached.
   if (rendered.content === undefined) renderings.keep(key, { rendered, hash, reader });
   return { ...rendered, version, hash };
 }
