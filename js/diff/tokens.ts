@@ -7,7 +7,7 @@
  */
 import { textEngine } from "../engine/current.ts";
 
-/** The maximum number of changes up to which the smallest number is searched. */
+/** The maximum number of changes for which the fewest are searched. Beyond it the engine compares. */
 const MAX_EDITS = 1000;
 
 /** A run of consecutive tokens with the same kind of change. */
