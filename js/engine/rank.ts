@@ -7,7 +7,7 @@
 import { fromEngine } from "./errors.ts";
 import { type Packed, unpack } from "./wire/unpack.ts";
 
-/** What the native and the WebAssembly binding export for fuzzy path search. */
+/** The exports of the native and the WebAssembly binding for fuzzy path search. */
 export interface RankBinding {
   rankPaths(paths: string, options: string): Packed;
 }

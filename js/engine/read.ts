@@ -85,7 +85,7 @@ export interface Page extends PageRecord {
   readonly mode?: number;
 }
 
-/** What the native and the WebAssembly binding export for reading text. */
+/** The exports of the native and the WebAssembly binding for reading text. */
 export interface ReadBinding {
   inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
   readPage(bytes: Uint8Array, name: string, request: string): Packed;

@@ -135,7 +135,7 @@ interface RawQuery {
   searchAsync?(content: Uint8Array, limits: string, cancel?: CancelToken): Promise<Packed>;
 }
 
-/** What the native and the WebAssembly binding export for searches, globs and ignore rules. */
+/** The exports of the native and the WebAssembly binding for searches, globs and ignore rules. */
 export interface SearchBinding {
   readonly SearchQuery: new (options: string) => RawQuery;
   /** The class of tokens that cancel a call on another thread; exists only in the native engine. */

@@ -1,11 +1,10 @@
 /** Preset `go`: the eleven tools of a Go `filesystem` toolbox. */
-import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { MIB, WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text } from "../tools/lib/shared.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import { type Preset, type Refused, foundTimes, headed } from "./preset.ts";
 
-const MIB = 1024 * 1024;
 const OK = (): string => "ok";
 
 function refuseEdit({ code, error, told }: Refused): string | undefined {

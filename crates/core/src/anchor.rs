@@ -74,7 +74,7 @@ pub(crate) fn anchor_digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCH
     })
 }
 
-/// Whether an edit may look for a line elsewhere in a changed file by its anchor.
+/// True if an edit may look for a line elsewhere in a changed file by its anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnchorKind {
     /// Yes: the neighbourhood (the line with its two neighbours) occurs once in the file, and so

@@ -2,6 +2,7 @@
  * The synchronous operations of a memory backend on its tree. They behave as POSIX defines, on every platform.
  * `memory.ts` adds promises, text and globs.
  */
+import { equalBytes } from "../../engine/wire/bytes.ts";
 import type {
   ByteRange,
   FsEntry,
@@ -421,10 +422,4 @@ function normalisedPath(path: string): NormalPath {
 
 function lastName(found: WalkResult): string {
   return found.beyond.at(-1) ?? found.name;
-}
-
-function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }

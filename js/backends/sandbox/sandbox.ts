@@ -28,9 +28,9 @@ export interface SandboxStatus {
    * out is treated as `none`.
    */
   readonly policy?: "enforced" | "partial" | "none" | undefined;
-  /** Whether every process that a command started is ended when the command ends. Default `none`. */
+  /** How far every process that a command started is ended when the command ends. Default `none`. */
   readonly processes?: "enforced" | "partial" | "none" | undefined;
-  /** Whether the resource limits of commands hold. Default `none`. */
+  /** How far the resource limits of commands hold. Default `none`. */
   readonly limits?: "enforced" | "partial" | "none" | undefined;
 }
 

@@ -5,6 +5,7 @@
  * Restoring by content recovers bytes and permission bits; owner, times, attributes and other
  * names are kept only when the old entry itself was set aside.
  */
+import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
 import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
 import { backendError } from "../failure.ts";
@@ -130,17 +131,13 @@ export async function hasContentOf(
 ): Promise<boolean> {
   if (image.size !== undefined && image.size !== stat.size) return false;
   const reader = fs.trusted?.() ?? fs;
-  if (image.bytes !== undefined) return equal(await reader.readBytes(path), image.bytes);
+  if (image.bytes !== undefined) return equalBytes(await reader.readBytes(path), image.bytes);
   if (image.hash !== undefined) return engine().sha256(await reader.readBytes(path)) === image.hash;
   const { source } = image;
   if (source === undefined) return false;
   const content = await readVersioned(reader, source.path).catch(() => null);
   if (content === null || content.version !== source.version) return false;
-  return equal(await reader.readBytes(path), content.bytes);
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+  return equalBytes(await reader.readBytes(path), content.bytes);
 }
 
 /**

@@ -75,7 +75,7 @@ interface RawRules {
   deniedNames(directory: string, names: string): Uint8Array;
 }
 
-/** What the native and the WebAssembly binding export for path rules. */
+/** The exports of the native and the WebAssembly binding for path rules. */
 export interface AccessBinding {
   readonly AccessRules: new (
     cwd: string,

@@ -81,7 +81,7 @@ export interface DiffPart {
   readonly text: string;
 }
 
-/** What the native and the WebAssembly binding export for comparing texts. */
+/** The exports of the native and the WebAssembly binding for comparing texts. */
 export interface DiffBinding {
   diffParts(before: string, after: string, chars: boolean): Packed;
   /**

@@ -117,7 +117,7 @@ interface PackedPlan extends Packed {
   readonly hashing?: object | null;
 }
 
-/** What the native and the WebAssembly binding export for edits. */
+/** The exports of the native and the WebAssembly binding for edits. */
 export interface EditBinding {
   planEdits(text: Uint8Array, call: string): PackedPlan;
   /** Like `planEdits`, on another thread; exists only in bindings with threads. */

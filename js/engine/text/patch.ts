@@ -151,7 +151,7 @@ interface PackedPatch {
   readonly contents: readonly Uint8Array[];
 }
 
-/** What the native and the WebAssembly binding export for patches and merges. */
+/** The exports of the native and the WebAssembly binding for patches and merges. */
 export interface PatchBinding {
   parsePatch(text: string, call: string): string;
   applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;

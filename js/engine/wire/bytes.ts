@@ -84,3 +84,10 @@ export function bytesOf(text: string): Uint8Array {
   const binary = atob(text);
   return Uint8Array.from(binary, (char) => char.charCodeAt(0));
 }
+
+/** Returns true when both are the same bytes. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}

@@ -9,7 +9,7 @@ import type { FsBackend } from "../../backends/backend.ts";
 import { isWithin, joinPath, normalise, parentOf } from "../../backends/paths.ts";
 
 /** The maximum size of a configuration or a list of patterns, in bytes. A larger file counts as missing. */
-const MAX_FILE_BYTES = 1 << 20;
+const MAX_EXCLUDES_BYTES = 1 << 20;
 /** The maximum depth of included configurations. Deeper ones are not read. */
 const MAX_INCLUDES = 10;
 /** The maximum number of directories above a root that are searched for its repository. */
@@ -114,7 +114,7 @@ function excludesPathOf(value: string, base: string, home: string | undefined): 
 async function readSmallText(fs: FsBackend, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);
-    if (!isFile || size > MAX_FILE_BYTES) return undefined;
+    if (!isFile || size > MAX_EXCLUDES_BYTES) return undefined;
     return new TextDecoder().decode(await fs.readBytes(path));
   } catch {
     return undefined;

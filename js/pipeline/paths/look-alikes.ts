@@ -73,7 +73,7 @@ const CREATED_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 const HAS_LOOK_ALIKES = /[^!-~/]/u;
 
 /** The maximum number of entries of a directory that is searched for look-alikes. A larger one is not searched. */
-const MAX_LISTED_ENTRIES = 20_000;
+const MAX_SEARCHED_ENTRIES = 20_000;
 
 /** Returns the replacements for the missing paths of a call; undefined when one has no look-alike. */
 export async function takeLookAlikes(
@@ -176,7 +176,7 @@ async function findLookAlikeEntry(
 ): Promise<string | undefined> {
   try {
     const entries = await fs.listDir(directory, { facts: false });
-    if (entries.length > MAX_LISTED_ENTRIES) return undefined;
+    if (entries.length > MAX_SEARCHED_ENTRIES) return undefined;
     const key = keyOf(name);
     const same = entries.filter((entry) => keyOf(entry.name) === key);
     return same.length === 1 ? same[0]?.name : undefined;

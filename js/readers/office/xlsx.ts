@@ -18,7 +18,7 @@ const MAX_CELL_CHARS = 1000;
 const MAX_SHEETS = 200;
 /** The numbers of the built-in formats that show a number as a date or time. */
 const DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
-const DAY_MS = 86_400_000;
+const SERIAL_DAY_MS = 86_400_000;
 
 interface Sheet {
   readonly name: string;
@@ -245,7 +245,9 @@ function dateOf(days: number, from1904: boolean): string | undefined {
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round(days * 86_400) * 1000).toISOString();
   if (days < 1) return iso.slice(11, 19);
-  return days * DAY_MS === Math.trunc(days) * DAY_MS ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
+  return days * SERIAL_DAY_MS === Math.trunc(days) * SERIAL_DAY_MS
+    ? iso.slice(0, 10)
+    : iso.slice(0, 19).replace("T", " ");
 }
 
 /** Returns the number of the column in a cell reference: 2 for `B7`; 0 when there is no letter. */

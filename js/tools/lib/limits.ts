@@ -60,7 +60,8 @@ export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
   hookTimeoutMs: integer(1),
 });
 
-const MIB = 1024 * 1024;
+/** A mebibyte, in bytes. */
+export const MIB: number = 1024 * 1024;
 
 /** The limits that apply where the host sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({

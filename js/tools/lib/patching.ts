@@ -2,7 +2,7 @@
  * Computes the result of `apply_patch` before anything is written: contents, their changes, and
  * the answer.
  */
-import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
 import { Yielder } from "../../engine/yielder.ts";
@@ -248,7 +248,7 @@ function decoded(found: CurrentFile, at: Location): Uint8Array {
   const { name, bom } = found.encoding as NonNullable<CurrentFile["encoding"]>;
   const { text } = engine().decodeText(found.bytes, name);
   const back = engine().encodeText(text, name, { bom });
-  if (!equal(back, found.bytes)) throw refuse("ENCODING_ERROR", at, { details: { encoding: name } });
+  if (!equalBytes(back, found.bytes)) throw refuse("ENCODING_ERROR", at, { details: { encoding: name } });
   return utf8(text);
 }
 
@@ -298,7 +298,7 @@ function changesOf(
   const changes: FileChange[] = [];
   for (const [name, state] of after) {
     const { at, found } = members.get(name) as PatchMember;
-    const same = state !== null && found !== null && equal(state.bytes, found.bytes);
+    const same = state !== null && found !== null && equalBytes(state.bytes, found.bytes);
     if ((state === null && found === null) || (same && state.mode === found.mode)) continue;
     changes.push({ path: at.path, before: found, after: state });
   }
@@ -445,8 +445,4 @@ function outcome(file: PatchedFile, members: ReadonlyMap<string, PatchMember>, c
     offset: file.offset,
     matched: MATCHES_BY_LOOSENESS[loosest] as PatchOutcome["matched"],
   };
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }

@@ -12,7 +12,7 @@ pub struct Side<'a> {
     pub lines: Vec<&'a [u8]>,
     /// The number of lines of the text before `lines`.
     pub skipped: u32,
-    /// Whether the text continues after `lines`.
+    /// True if the text continues after `lines`.
     pub cut: bool,
 }
 

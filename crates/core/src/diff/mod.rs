@@ -58,7 +58,7 @@ crate::wire! {
 pub struct DiffOptions {
     /// The algorithm that matches lines.
     pub algorithm: Algorithm,
-    /// Whether lines that differ only in white space (CR included) count as equal.
+    /// True if lines that differ only in white space (CR included) count as equal.
     pub ignore_whitespace: bool,
 }
 

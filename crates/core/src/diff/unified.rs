@@ -62,7 +62,7 @@ pub struct Format<'a> {
 /// A printed diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unified {
-    /// Whether the texts are equal.
+    /// True if the texts are equal.
     pub identical: bool,
     /// The diff; empty if the texts are equal.
     pub text: String,
@@ -70,7 +70,7 @@ pub struct Unified {
     pub added: u64,
     /// Lines that only the old text has.
     pub removed: u64,
-    /// Whether [`DisplayLimits`] cut a line or the whole diff.
+    /// True if [`DisplayLimits`] cut a line or the whole diff.
     pub truncated: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct Edit {
     pub anchors: Option<Anchors>,
     /// The new text.
     pub new: String,
-    /// Whether to replace every occurrence.
+    /// True to replace every occurrence.
     pub replace_all: bool,
     /// The number of occurrences, all of which are replaced; any other number is an error.
     pub expected: Option<u64>,

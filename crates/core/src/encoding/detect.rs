@@ -17,10 +17,10 @@ pub struct Detection {
     pub encoding: Encoding,
     /// The length of the byte order mark in bytes; 0 without a mark.
     pub bom: usize,
-    /// Whether the encoding is a guess by letter statistics and does not follow from the structure
+    /// True if the encoding is a guess by letter statistics and does not follow from the structure
     /// of the bytes.
     pub guessed: bool,
-    /// Whether some bytes are invalid in the encoding.
+    /// True if some bytes are invalid in the encoding.
     pub lossy: bool,
 }
 
@@ -74,9 +74,9 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
 /// Properties of the bytes, collected in a single pass, because reading a large text from memory is
 /// slow.
 struct ByteClasses {
-    /// Whether there is a control character that text does not contain ([`is_odd_control`]).
+    /// True if there is a control character that text does not contain ([`is_odd_control`]).
     odd: bool,
-    /// Whether there is an escape character (`1B`).
+    /// True if there is an escape character (`1B`).
     escape: bool,
     /// A lower bound of the length of the ASCII prefix in bytes; exact if all bytes are ASCII.
     ascii: usize,

@@ -75,7 +75,7 @@ impl Unit {
 pub struct Decoded<'a> {
     /// The text, with U+FFFD for invalid bytes.
     pub text: Cow<'a, str>,
-    /// Whether the text contains a U+FFFD for invalid bytes.
+    /// True if the text contains a U+FFFD for invalid bytes.
     pub lossy: bool,
 }
 

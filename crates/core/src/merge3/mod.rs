@@ -35,7 +35,7 @@ pub enum Style {
 pub struct MergeOptions {
     /// The style of conflict markers.
     pub style: Style,
-    /// Whether changes of adjacent lines are both applied; git reports them as a conflict.
+    /// True if changes of adjacent lines are both applied; git reports them as a conflict.
     pub adjacent: bool,
     /// The labels for ours, base and theirs that follow their markers; none if empty.
     pub labels: [String; 3],

@@ -38,9 +38,9 @@ pub(super) struct ChangedRegion {
     pub base: Range<u32>,
     pub ours: Range<u32>,
     pub theirs: Range<u32>,
-    /// Whether ours changed the region.
+    /// True if ours changed the region.
     pub by_us: bool,
-    /// Whether theirs changed the region.
+    /// True if theirs changed the region.
     pub by_them: bool,
 }
 

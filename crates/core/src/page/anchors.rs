@@ -2,9 +2,9 @@
 //! so the lines around the page are read too.
 
 use super::Facts;
-use super::index::line_ends;
+use super::index::{line_ends, split_end};
 use super::source::{CHUNK_BYTES, Source, read_range, shift_state};
-use super::window::{Window, split_end};
+use super::window::Window;
 use crate::anchor::{RepeatedLines, anchors_between, line_hash, line_hashes};
 use crate::encoding::Encoding;
 use crate::error::Result;

@@ -29,7 +29,7 @@ pub struct LineIndex {
     crlf: u64,
     /// The byte offset of the line that contains the byte `scanned`.
     last_start: u64,
-    /// Whether the character before `scanned` is CR.
+    /// True if the character before `scanned` is CR.
     after_cr: bool,
 }
 
@@ -255,4 +255,25 @@ pub(super) fn last_lines(
         upper = lower;
     }
     Ok((origin, found + u64::from(size > origin)))
+}
+
+/// Returns a line without its line ending, and the line ending in UTF-8 (LF, CRLF or empty).
+pub(super) fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
+    match unit {
+        Unit::Byte => {
+            let (text, end) = crate::text::split_end(line);
+            (text, ["", "\n", "\r\n"][end.len()])
+        }
+        Unit::Two(endian) => {
+            let is = |from_end: usize, unit: u16| {
+                let at = line.len().checked_sub(from_end);
+                at.and_then(|at| line.get(at..at + 2)) == Some(&endian.bytes(unit)[..])
+            };
+            match (is(2, 0x0a), is(4, 0x0d)) {
+                (true, true) => (&line[..line.len() - 4], "\r\n"),
+                (true, false) => (&line[..line.len() - 2], "\n"),
+                (false, _) => (line, ""),
+            }
+        }
+    }
 }

@@ -38,12 +38,12 @@ pub struct PageRequest {
     pub numbers: LineNumbers,
     /// `auto`, or the label of an encoding.
     pub encoding: String,
-    /// Whether binary content is shown as text.
+    /// True if binary content is shown as text.
     pub force_text: bool,
     /// The byte offset at which the page begins, instead of a line, to continue inside a long line.
     /// The page then ends where a line is truncated, with the byte to continue from.
     pub start_byte: Option<u64>,
-    /// Whether line anchors are requested.
+    /// True if line anchors are requested.
     pub anchors: bool,
     /// The maximum size in bytes of a file of which all lines are requested (`max_lines: None`); a
     /// larger one is refused.

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::index::line_ends;
+use super::index::{line_ends, split_end};
 use super::request::PageRequest;
 use super::source::{CHUNK_BYTES, Source, read_range, shift_state};
 use super::{Facts, LongLine};
@@ -173,7 +173,7 @@ struct LongLineScan {
     /// The byte offset after the line, or as far as it was searched.
     line_end: u64,
     end: &'static str,
-    /// Whether the search was given up before the end of the line.
+    /// True if the search was given up before the end of the line.
     given_up: bool,
 }
 
@@ -431,27 +431,6 @@ fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<LineLeng
         }
     }
     Ok(LineLength::Beyond)
-}
-
-/// Returns a line without its line ending, and the line ending in UTF-8 (LF, CRLF or empty).
-pub(super) fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
-    match unit {
-        Unit::Byte => {
-            let (text, end) = crate::text::split_end(line);
-            (text, ["", "\n", "\r\n"][end.len()])
-        }
-        Unit::Two(endian) => {
-            let is = |from_end: usize, unit: u16| {
-                let at = line.len().checked_sub(from_end);
-                at.and_then(|at| line.get(at..at + 2)) == Some(&endian.bytes(unit)[..])
-            };
-            match (is(2, 0x0a), is(4, 0x0d)) {
-                (true, true) => (&line[..line.len() - 4], "\r\n"),
-                (true, false) => (&line[..line.len() - 2], "\n"),
-                (false, _) => (line, ""),
-            }
-        }
-    }
 }
 
 /// Returns the longest prefix of at most `bytes` bytes that does not cut a character.

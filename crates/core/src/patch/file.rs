@@ -42,7 +42,7 @@ pub(super) struct TargetFile<'a> {
     pub text: &'a [u8],
     pub lines: Vec<&'a [u8]>,
     starts: Vec<usize>,
-    /// Whether the last line has no line ending.
+    /// True if the last line has no line ending.
     open: bool,
 }
 

@@ -79,9 +79,9 @@ pub struct FilePatch {
     pub mode: Option<u32>,
     /// The old mode, in the same way.
     pub old_mode: Option<u32>,
-    /// Whether the content is binary; such a part cannot be applied.
+    /// True if the content is binary; such a part cannot be applied.
     pub binary: bool,
-    /// Whether the patch deletes the file without its content, so that the content need not match.
+    /// True if the patch deletes the file without its content, so that the content need not match.
     pub unchecked: bool,
     /// The hunks, in the order of the patch.
     pub hunks: Vec<Hunk>,
@@ -106,7 +106,7 @@ pub struct Hunk {
     pub new_start: Option<u64>,
     /// Lines that precede the hunk in the file, outermost first (`@@ class A`).
     pub anchors: Vec<String>,
-    /// Whether the hunk must be at the end of the file.
+    /// True if the hunk must be at the end of the file.
     pub at_end: bool,
     /// The lines of the hunk.
     pub lines: Vec<PatchLine>,
@@ -143,7 +143,7 @@ pub struct PatchLine {
     pub mark: Mark,
     /// The text of the line.
     pub text: String,
-    /// Whether `\ No newline at end of file` follows the line, that is, it ends the file without a
+    /// True if `\ No newline at end of file` follows the line, that is, it ends the file without a
     /// line ending.
     pub open: bool,
 }

@@ -130,7 +130,7 @@ type Strings = Vec<Vec<u8>>;
 
 /// Builds the gram query of one expression.
 struct QueryBuilder {
-    /// Whether a match may contain a line feed.
+    /// True if a match may contain a line feed.
     line_ends: bool,
     /// The marks of blocks with characters that the strings leave out: a match with such a
     /// character need not contain the strings.

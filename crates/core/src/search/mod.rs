@@ -62,7 +62,7 @@ pub struct Limits {
     pub max_line_chars: usize,
     /// The number of the last line whose hits are skipped and not counted; 0 to skip none.
     pub skip_lines: u64,
-    /// Whether hits are reported or only counted.
+    /// True if hits are reported or only counted.
     pub want: OutputMode,
     /// The length in bytes of the text of reported hits after which further hits are only counted.
     pub max_text_bytes: u64,
@@ -169,11 +169,11 @@ pub struct SearchOutcome {
     /// The length in bytes of the hits passed to the receiver: their lines, and `row_bytes` for
     /// each.
     pub text_bytes: u64,
-    /// Whether the text is binary and was not searched.
+    /// True if the text is binary and was not searched.
     pub binary: bool,
-    /// Whether there is at least one more hit beyond `max_hits`.
+    /// True if there is at least one more hit beyond `max_hits`.
     pub more: bool,
-    /// Whether the receiver or the interrupt ended the search before the end of the text.
+    /// True if the receiver or the interrupt ended the search before the end of the text.
     pub stopped: bool,
 }
 

@@ -32,7 +32,7 @@ const MAX_LOOKAROUND_BYTES: usize = 4;
 /// The maximum nesting depth of groups in a pattern; deeper ones are refused.
 pub(super) const MAX_NESTING: u32 = 250;
 
-/// Whether letter case matters.
+/// True if letter case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
     /// `a` does not match `A`.
@@ -49,13 +49,13 @@ pub enum Case {
 pub struct QueryOptions<'a> {
     /// The pattern; not empty.
     pub pattern: &'a str,
-    /// Whether the pattern is a regular expression; otherwise it is plain text.
+    /// True if the pattern is a regular expression; otherwise it is plain text.
     pub regex: bool,
-    /// Whether letter case matters; see [`Case`].
+    /// True if letter case matters; see [`Case`].
     pub case: Case,
-    /// Whether only whole words match.
+    /// True if only whole words match.
     pub word: bool,
-    /// Whether a match may contain line endings.
+    /// True if a match may contain line endings.
     pub multiline: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'a> QueryOptions<'a> {
 pub struct Query {
     pub(super) matcher: Engine,
     pub(super) way: Strategy,
-    /// Whether the pattern names the carriage return, so that the CR of a CRLF can be part of a
+    /// True if the pattern names the carriage return, so that the CR of a CRLF can be part of a
     /// match.
     pub(super) names_cr: bool,
     plan: Arc<GramQuery>,
@@ -278,11 +278,11 @@ impl Query {
 /// Properties of a regular expression that determine how it is compiled.
 #[derive(Clone, Copy, Default)]
 struct PatternTraits {
-    /// Whether it contains `$`.
+    /// True if it contains `$`.
     line_end: bool,
-    /// Whether it contains `\A` or `\z`.
+    /// True if it contains `\A` or `\z`.
     text_anchors: bool,
-    /// Whether it contains a carriage return, as `\r`, `\x0D` or the character.
+    /// True if it contains a carriage return, as `\r`, `\x0D` or the character.
     names_cr: bool,
 }
 

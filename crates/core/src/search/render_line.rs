@@ -11,7 +11,7 @@ use crate::text::count_chars;
 pub struct Line<'a> {
     /// The text, with U+FFFD for invalid bytes.
     pub text: Cow<'a, str>,
-    /// Whether `text` is only a part of the line, with `…` where text is left out.
+    /// True if `text` is only a part of the line, with `…` where text is left out.
     pub cut: bool,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Scan<'a> {
     outcome: SearchOutcome,
     /// The byte offset of the first NUL, searched for when the first hit is found.
     nul: Option<usize>,
-    /// Whether matches are searched for directly, and not lines that may match.
+    /// True if matches are searched for directly, and not lines that may match.
     direct: bool,
     /// The byte offset up to which lines are counted.
     counted: usize,

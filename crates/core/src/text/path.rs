@@ -52,9 +52,9 @@ pub fn components(path: &[u8]) -> Result<Components<'_>> {
 /// The result of [`components`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components<'a> {
-    /// Whether the path begins with `/`.
+    /// True if the path begins with `/`.
     pub absolute: bool,
-    /// Whether the path can only name a directory, because it ends in `/`, `.` or `..`.
+    /// True if the path can only name a directory, because it ends in `/`, `.` or `..`.
     pub directory: bool,
     /// The names, outermost first, without `.` and `..`.
     pub names: Vec<&'a [u8]>,

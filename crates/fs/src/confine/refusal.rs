@@ -27,7 +27,7 @@ enum Layer {
     SecurityModule,
 }
 
-/// Whether the permissions of the file alone allow an access.
+/// True if the permissions of the file alone allow an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Permissions {
     Allow,

@@ -1,6 +1,7 @@
 //! Maps the system's error numbers (errno) to the error codes of Filewright, and constructs the
 //! errors that several modules return. No other module maps an errno.
 
+use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error};
 use rustix::io::Errno;
 
@@ -82,6 +83,16 @@ pub(crate) fn not_regular_error() -> Error {
 /// Returns the error for a path that another program changes more often than the call retries.
 pub(crate) fn changing_path_error() -> Error {
     Error::new(Code::Conflict, "the path is being changed by another program")
+}
+
+/// Returns the error that refuses a path outside the roots with the right for `intent`.
+pub(crate) fn outside_for(intent: Intent) -> Error {
+    match intent {
+        Intent::Read => outside_error(),
+        Intent::Write => {
+            Error::new(Code::OutsideAllowed, "outside the roots that allow write access")
+        }
+    }
 }
 
 #[cfg(test)]

@@ -27,9 +27,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
 use std::sync::RwLock;
 
+use filewright_core::Result;
 use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, Stack};
 use filewright_core::pattern::policy::{Intent, PathCursor, PathRules, RulesConfig, Verdict};
-use filewright_core::{Code, Error, Result};
 
 pub use absolute::is_within;
 pub use open::{AskedName, OpenDir, OpenFile};
@@ -44,9 +44,8 @@ pub(crate) use repository::repository_marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
 use crate::dir::directory_flags;
-use crate::dir::errno::{
-    os_error, outside_error, protected_error, secret_content_error, secret_error,
-};
+pub(crate) use crate::dir::errno::outside_for;
+use crate::dir::errno::{os_error, protected_error, secret_content_error, secret_error};
 use crate::dir::sweeps::SweepTimes;
 
 /// One allowed directory or file.
@@ -441,15 +440,5 @@ impl Roots {
         (0..self.roots.len())
             .filter(|&index| fits(&self.roots[index]))
             .max_by_key(|&index| self.roots[index].path.len())
-    }
-}
-
-/// Returns the error that refuses a path outside the roots with the right for `intent`.
-pub(crate) fn outside_for(intent: Intent) -> Error {
-    match intent {
-        Intent::Read => outside_error(),
-        Intent::Write => {
-            Error::new(Code::OutsideAllowed, "outside the roots that allow write access")
-        }
     }
 }

@@ -4,7 +4,7 @@ use filewright_core::text::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
-/// Whether symbolic links are followed.
+/// True if symbolic links are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Follow {
     /// A link is followed if its target is inside the roots.
@@ -27,7 +27,7 @@ pub enum ResolverChoice {
     Walk,
 }
 
-/// Whether the threads that access files are restricted to the roots by the kernel (Landlock).
+/// True if the threads that access files are restricted to the roots by the kernel (Landlock).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
     /// Restrict if the kernel supports it; the result is reported.
@@ -61,7 +61,7 @@ pub struct Policy {
     pub git_excludes: Option<String>,
     /// Refuses every change.
     pub read_only: bool,
-    /// Whether symbolic links are followed.
+    /// True if symbolic links are followed.
     pub follow: Follow,
     /// How paths are resolved.
     pub resolver: ResolverChoice,

@@ -23,7 +23,7 @@ use crate::write::{
     Preserve, Source, Temp, copy_moved_metadata, copy_times, flush, rename_or_link_new, set_mode,
 };
 
-/// Whether a tree is copied, or moved by a copy.
+/// True if a tree is copied, or moved by a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyMode {
     /// A copy: special files are skipped.

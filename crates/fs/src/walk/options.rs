@@ -6,7 +6,7 @@ use filewright_core::pattern::glob::{Case, Globs};
 
 use crate::walk::WalkOptions;
 
-/// Whether a search uses an index of the tree.
+/// True if a search uses an index of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexMode {
     /// Uses an existing index; a slow search starts building one for the next.

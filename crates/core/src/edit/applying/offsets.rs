@@ -8,12 +8,12 @@ use crate::text::count_lf;
 /// The line shifts caused by the earlier edits of a call.
 #[derive(Clone, Debug, Default)]
 pub(in crate::edit) struct LineOffsets {
-    /// Whether any edit names lines; otherwise nothing is recorded.
+    /// True if any edit names lines; otherwise nothing is recorded.
     is_needed: bool,
     /// Pairs of a line and a shift: lines after `line` (1-based, in the text before the edit) move
     /// by `shift`.
     shifts: Vec<(u64, i64)>,
-    /// Whether an edit was applied already.
+    /// True if an edit was applied already.
     has_applied: bool,
     /// Lines (0-based) of the file as it was read that anchored edits replaced.
     replaced: Vec<Range<usize>>,

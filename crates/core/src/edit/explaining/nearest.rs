@@ -8,7 +8,7 @@ use crate::edit::matching::elision::is_elision;
 use crate::edit::matching::normalize::{has_word, match_key, push_key};
 
 /// The maximum length in bytes to which a line is compared; the rest is ignored.
-const MAX_COMPARED_BYTES: usize = 400;
+const MAX_COMPARED_LINE_BYTES: usize = 400;
 /// The maximum number of lines of the old text that are looked for, from its beginning.
 const MAX_SENT_LINES: usize = 8;
 /// The minimum length of a line's match key in bytes to look for it inside the file's lines. A
@@ -32,7 +32,7 @@ pub(in crate::edit) struct Nearest {
     pub line: usize,
     /// The similar line (0-based) of the old text.
     pub old: usize,
-    /// Whether the two lines differ in white space only.
+    /// True if the two lines differ in white space only.
     pub whitespace_only: bool,
 }
 
@@ -47,7 +47,7 @@ pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<N
     let (index, line) = old
         .iter()
         .enumerate()
-        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(MAX_COMPARED_BYTES)]))
+        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(MAX_COMPARED_LINE_BYTES)]))
         .filter(|(_, line)| !line.is_empty() && !is_elision(line))
         .take(MAX_SENT_LINES)
         .max_by_key(|(index, line)| (line.len().min(40), std::cmp::Reverse(*index)))?;
@@ -55,7 +55,7 @@ pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<N
     let mut best: Option<(f64, usize)> = None;
     for (at, candidate) in file.texts().enumerate() {
         let candidate = trim(candidate);
-        let candidate = &candidate[..candidate.len().min(MAX_COMPARED_BYTES)];
+        let candidate = &candidate[..candidate.len().min(MAX_COMPARED_LINE_BYTES)];
         let total = pairs.len + candidate.len().saturating_sub(1);
         if candidate.is_empty() || total == 0 {
             continue;

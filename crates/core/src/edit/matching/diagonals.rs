@@ -64,7 +64,7 @@ pub(in crate::edit) struct Diagonals {
     /// The diagonals, best first: one more than will be tried, if there is one, so that the search
     /// knows of it.
     pub list: Vec<Diagonal>,
-    /// Whether diagonals that are as good as the best were left out.
+    /// True if diagonals that are as good as the best were left out.
     pub crowded: bool,
 }
 

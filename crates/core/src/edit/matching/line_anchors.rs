@@ -47,7 +47,7 @@ pub struct Anchors {
     pub to: Anchor,
     /// Where to insert the new text next to the line `from`; `None` to replace the lines.
     pub insert: Option<Insert>,
-    /// Whether the file is known to be the version that the anchors were read from.
+    /// True if the file is known to be the version that the anchors were read from.
     pub unchanged: bool,
 }
 

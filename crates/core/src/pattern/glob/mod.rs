@@ -60,7 +60,7 @@ fn strip_negation(pattern: &str) -> Result<Option<&str>> {
     }
 }
 
-/// Whether letter case matters.
+/// True if letter case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
     /// `a` does not match `A`.
@@ -205,7 +205,7 @@ impl PatternSet {
     }
 }
 
-/// Whether a pattern also covers the entries below those that it matches.
+/// True if a pattern also covers the entries below those that it matches.
 #[derive(Clone, Copy)]
 enum SubtreeRule {
     /// Only `dir/` covers the entries below it (inclusion).

@@ -73,9 +73,9 @@ pub(super) struct Pattern<'a> {
     written: &'a str,
     /// The glob without leading `./`, `/` and `**/` and without a trailing slash.
     pub body: &'a str,
-    /// Whether it matches only from the start of the walk.
+    /// True if it matches only from the start of the walk.
     pub anchored: bool,
-    /// Whether it matches only directories (and the entries below them).
+    /// True if it matches only directories (and the entries below them).
     pub directory: bool,
 }
 
@@ -242,7 +242,7 @@ struct Translator<'a> {
 
 /// An open brace.
 struct Group {
-    /// Whether a name begins at the brace.
+    /// True if a name begins at the brace.
     begins_name: bool,
     /// The byte offset of the group in `regex`.
     at: usize,

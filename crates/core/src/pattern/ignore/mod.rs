@@ -187,7 +187,7 @@ struct IgnoreLevel {
     /// The length in bytes of the directory's path with its slash; 0 for the root of the walk.
     base: usize,
     lists: Vec<(IgnoreKind, IgnoreRules)>,
-    /// Whether the directory is a repository: git's rules from above do not apply inside it.
+    /// True if the directory is a repository: git's rules from above do not apply inside it.
     is_repo_root: bool,
     /// The highest kind in this level and those above.
     highest: IgnoreKind,

@@ -8,9 +8,9 @@
 /// A rule: one line of an ignore file.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// Whether the line began with `!`, so that the entry is kept.
+    /// True if the line began with `!`, so that the entry is kept.
     pub keep: bool,
-    /// Whether the line ended in `/`, so that it matches only directories.
+    /// True if the line ended in `/`, so that it matches only directories.
     pub directory: bool,
     pub test: RuleTest,
 }

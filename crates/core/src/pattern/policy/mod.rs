@@ -45,7 +45,7 @@ pub enum Intent {
     Write,
 }
 
-/// Whether the rules allow an access.
+/// True if the rules allow an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No rule applies.
@@ -65,11 +65,11 @@ pub struct RulesConfig<'a> {
     pub roots: &'a [&'a [u8]],
     /// The deny globs.
     pub deny: &'a [String],
-    /// Whether the protected paths of the table must not be changed.
+    /// True if the protected paths of the table must not be changed.
     pub protect: bool,
-    /// Whether the content of secrets must not be read.
+    /// True if the content of secrets must not be read.
     pub secrets: bool,
-    /// Whether globs ignore letter case, for case-insensitive volumes.
+    /// True if globs ignore letter case, for case-insensitive volumes.
     pub fold_case: bool,
     /// Rules of the host: `refuse`, `ask`, `allow`, `secret` or `readable`, a space and a pattern
     /// in the syntax of the table; or `path`, a space and an absolute path that is refused.

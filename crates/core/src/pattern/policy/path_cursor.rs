@@ -25,7 +25,7 @@ struct PathLevel {
     /// The length in bytes of the path before the name.
     before: usize,
     matched_rules: MatchedRules,
-    /// Whether a name of the path so far is `.git` or `.gitmodules`.
+    /// True if a name of the path so far is `.git` or `.gitmodules`.
     in_git: bool,
 }
 

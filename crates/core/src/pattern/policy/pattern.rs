@@ -22,9 +22,9 @@ struct RowPattern {
     row: u16,
     /// The patterns of the names before the last one, from the nearest to the farthest.
     above: Box<[Box<str>]>,
-    /// Whether the pattern starts at `/`: no name may precede those of `above`.
+    /// True if the pattern starts at `/`: no name may precede those of `above`.
     anchored: bool,
-    /// Whether the row covers only the entries below the last name.
+    /// True if the row covers only the entries below the last name.
     below: bool,
 }
 

@@ -188,11 +188,11 @@ pub(super) struct MatchedRules {
     refuse: Option<RuleHit>,
     ask: Option<RuleHit>,
     secret: Option<RuleHit>,
-    /// Whether an exception of the table allows writing exactly this path.
+    /// True if an exception of the table allows writing exactly this path.
     write_excepted: bool,
-    /// Whether an exception of the table allows reading exactly this path.
+    /// True if an exception of the table allows reading exactly this path.
     readable: bool,
-    /// Whether the host made this path readable, whatever it contains.
+    /// True if the host made this path readable, whatever it contains.
     opened: bool,
 }
 

@@ -199,7 +199,7 @@ struct Merge<'m, 'e> {
     /// For each line of `base`, the index of the equal line of the new text; `None` if the edit
     /// replaces it.
     kept: Vec<Option<usize>>,
-    /// Whether the new text has the indentation of the file and only the old text had not.
+    /// True if the new text has the indentation of the file and only the old text had not.
     only_old_misindented: bool,
     indents: IndentMap,
     quotes: QuoteMap,

@@ -1,0 +1,199 @@
+/** The arguments and the data of `read_file`. */
+import { DEFAULT_LINE_CHARS, DEFAULT_PAGE_LINES, type LineNumbers } from "../../engine/read.ts";
+import type { NonText } from "../../readers/index.ts";
+import { object, type ObjectSchema } from "../lib/schema.ts";
+import { choice, flag, integer, path, text } from "../lib/shared.ts";
+import type { ImageFacts } from "../render/image.ts";
+
+/** The arguments of `read_file`. */
+export interface ReadFileArgs {
+  readonly path: string;
+  readonly start_line?: number;
+  readonly max_lines?: number | null;
+  readonly max_line_chars?: number;
+  readonly line_numbers?: LineNumbers;
+  readonly encoding?: string;
+  readonly non_text?: NonText;
+  readonly anchors?: boolean;
+  readonly force_text?: boolean;
+  readonly start_byte?: number;
+  readonly pages?: string;
+  readonly json_pointer?: string;
+}
+
+/** The data of `read_file`. Lines are 1-based, sizes bytes. */
+export interface ReadFileData {
+  readonly path: string;
+  /** The lines of the page with their own line endings, without a byte order mark. */
+  readonly content: string;
+  readonly start_line: number;
+  readonly end_line: number;
+  readonly lines_read: number;
+  /** The number of lines of the file; null for a large file that was not read to its end. */
+  readonly total_lines: number | null;
+  /** A lower bound of the number of lines, when `total_lines` is null. */
+  readonly at_least_lines?: number;
+  readonly size: number;
+  readonly encoding: string;
+  readonly eol: "lf" | "crlf" | "mixed" | "none" | null;
+  readonly bom: boolean;
+  readonly truncated: boolean;
+  readonly next_start_line?: number;
+  readonly next_start_byte?: number;
+  /** The number of lines longer than `max_line_chars`. */
+  readonly long_lines: number;
+  readonly hash: string | null;
+  readonly version?: string;
+  readonly mime: string;
+  /**
+   * The numbers of lines that are truncated in `content` itself, because the page would otherwise exceed its
+   * size.
+   */
+  readonly cut_lines?: readonly number[];
+  /**
+   * The first lines that are longer than `max_line_chars`, each with the offset at which its truncated rest
+   * begins.
+   */
+  readonly long?: readonly {
+    /** The line, from 1. */
+    readonly line: number;
+    /** The offset of the rest: pass it as `start_byte`. */
+    readonly rest_byte: number;
+    /** The number of bytes of the rest; absent when the file was not read that far. */
+    readonly rest_bytes?: number;
+  }[];
+  /**
+   * With `anchors: true`: the anchors of all lines as one string, with the same number of characters (six or
+   * seven) for each line.
+   */
+  readonly anchors?: string;
+  /** True when a reader converted the file to text, so that `content` is not text of the file. */
+  readonly rendered?: true;
+  /**
+   * Facts that a reader found out about the file, such as the number of pages, its entries, or the place of a
+   * value.
+   */
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** The size of an image in pixels, if its header contains it. */
+  readonly image?: ImageFacts;
+  readonly warning?: string;
+}
+
+/** The JSON Schema of the arguments. */
+export const inputSchema: ObjectSchema = object(
+  {
+    path: path("The file"),
+    start_line: integer(
+      "First line, counted from 1; negative counts from the end: -20 begins 20 lines before it.",
+      { default: 1 },
+    ),
+    max_lines: {
+      type: ["integer", "null"],
+      minimum: 1,
+      default: DEFAULT_PAGE_LINES,
+      description: "How many lines at most; null reads all (of files up to 20 MiB).",
+    },
+    max_line_chars: integer("Longer lines are cut in the text, with a mark. 0: never.", {
+      default: DEFAULT_LINE_CHARS,
+      minimum: 0,
+    }),
+    line_numbers: choice(
+      "How lines are numbered: `     1\\t` (cat), `     1→` (arrow), `1\\t` (plain), or not at all.",
+      ["cat", "arrow", "plain", "none"],
+      "cat",
+    ),
+    encoding: text("Name of the encoding, such as utf-8, utf-16le or latin1; auto recognises it.", {
+      default: "auto",
+    }),
+    non_text: choice(
+      "Images as image blocks (block), PDF files as blocks too (media), or text alone (error).",
+      ["block", "media", "error"],
+      "block",
+    ),
+    anchors: flag("Add a short hash to each line number (`12#k3x9q1a`) for line-anchored edits.", false),
+    force_text: flag("Show a binary file as text all the same.", false),
+    start_byte: integer("Begin at this byte instead of a line, to go on inside a very long line.", {
+      minimum: 0,
+    }),
+    pages: text('Of a document: which pages, sheets or slides, such as "3", "1-5" or "-1" (the last).'),
+    json_pointer: text(
+      'Only this value of a JSON, YAML, TOML, XML or CSV file, such as "/scripts/test", "/items/0" or "/project/@name", with the lines it is on.',
+    ),
+  },
+  ["path"],
+);
+
+/** The JSON Schema of the data. */
+export const outputSchema: ObjectSchema = object(
+  {
+    path: text("The file, relative to the workspace."),
+    content: text("The lines as they are, without numbers."),
+    start_line: integer("First line given."),
+    end_line: integer("Last line given."),
+    lines_read: integer("How many lines are given."),
+    total_lines: {
+      type: ["integer", "null"],
+      description: "Lines in the file; null in a large file not counted yet.",
+    },
+    at_least_lines: integer("Where total_lines is null: how many there are at least."),
+    size: integer("Bytes of the file."),
+    encoding: text("Encoding of the file."),
+    eol: {
+      type: ["string", "null"],
+      enum: ["lf", "crlf", "mixed", "none", null],
+      description: "Line ends of the file.",
+    },
+    bom: { type: "boolean", description: "Whether the file begins with a byte order mark." },
+    truncated: { type: "boolean", description: "Whether lines follow." },
+    next_start_line: integer("Pass as start_line to go on."),
+    next_start_byte: integer("Pass as start_byte to go on inside a long line."),
+    long_lines: integer("Lines longer than max_line_chars."),
+    hash: { type: ["string", "null"], description: "sha256 of the file, for expected_hash." },
+    version: text("Opaque; changes with the content."),
+    mime: text("Media type."),
+    cut_lines: {
+      type: "array",
+      items: { type: "integer" },
+      description: "Lines that are cut in content too.",
+    },
+    long: {
+      type: "array",
+      items: { type: "object", additionalProperties: true },
+      description: "The first long lines: line, and rest_byte to pass as start_byte to go on inside it.",
+    },
+    anchors: text("The anchors of the lines, each of the same length (six or seven characters)."),
+    rendered: {
+      type: "boolean",
+      description: "Whether the content was made from the file: no lines to edit.",
+    },
+    facts: { type: "object", description: "What else is known of the file.", additionalProperties: true },
+    image: {
+      type: "object",
+      description: "Of an image: its size in pixels, and what was sent where it was scaled down.",
+      properties: {
+        width: integer("Pixels."),
+        height: integer("Pixels."),
+        sent: { type: "object", description: "The copy that was sent.", additionalProperties: true },
+      },
+      required: [],
+      additionalProperties: false,
+    },
+    warning: text("Something worth knowing."),
+  },
+  [
+    "path",
+    "content",
+    "start_line",
+    "end_line",
+    "lines_read",
+    "total_lines",
+    "size",
+    "encoding",
+    "eol",
+    "bom",
+    "truncated",
+    "long_lines",
+    "hash",
+    "mime",
+  ],
+);
