@@ -178,7 +178,7 @@ export interface FuzzyQuery extends RankOptions {
   readonly index?: IndexUse | undefined;
 }
 
-/** The result of a fuzzy search, best first. */
+/** The files that a fuzzy search of paths found, best match first. */
 export interface FuzzyResult extends RankedPaths {}
 
 /** The result of a search for names. */

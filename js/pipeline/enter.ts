@@ -247,7 +247,7 @@ async function hidesContent(
   return decide(sources, facts, { step: "paths" }).decision !== "allow";
 }
 
-/** Ensures that a path is granted. @throws FilewrightError GRANT_DENIED and others */
+/** Checks that a grant covers a path, and asks for one where somebody can be asked. @throws FilewrightError GRANT_DENIED and others */
 async function assertGranted(
   session: Session,
   sources: readonly DecisionSource[],

@@ -3,7 +3,7 @@
 // mistakes about the file, then about lines, about their text, and about the transport.
 
 const indentOf = (line) => /^[ \t]*/.exec(line)[0];
-/** Returns whether two of the lines differ only in white space at their ends. */
+/** Returns whether the list has two different lines that are equal without the white space at their ends. */
 const haveTwins = (lines) => new Set(lines).size > new Set(lines.map((line) => line.trimEnd())).size;
 const isBlank = (line) => line.trim() === "";
 const isComment = (line) => /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|else)|<!--|--)/.test(line);

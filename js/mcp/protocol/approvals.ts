@@ -72,8 +72,8 @@ const MAX_LINES = 60;
 const MAX_CHARS = 6000;
 
 /**
- * Creates the approvals of a server.
- * @throws FilewrightError INVALID_ARGUMENT for an invalid key
+ * Creates the object by which a server asks the person at its client for approval.
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid signing key
  */
 export function elicitApprovals({ lasting, state: given }: ElicitOptions): Approvals {
   const { key, spend, keep } =

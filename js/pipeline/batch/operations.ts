@@ -25,7 +25,7 @@ import type { Session } from "../session.ts";
 import { decideStep, sourcesOf } from "../sources.ts";
 import { TOOLS } from "../../tools/index.ts";
 
-/** The result of trying an operation on the overlay. */
+/** What the trial of a batch on the overlay recorded about one operation, so that it can be repeated as approved. */
 export interface Trial {
   /** The real path of each path of the operation. */
   readonly places: readonly string[];

@@ -341,7 +341,7 @@ function withoutHalfSurrogates(text: string): string {
 
 /** Matches names in `snake_case` only, because a single word may be prose. */
 const IDENTIFIER = /\b[a-z]+(?:_[a-z]+)+\b/gu;
-/** Matches an argument with its value, as hints write it. */
+/** Matches the name of an argument that a hint writes with its value, such as `overwrite` in `overwrite: true`. */
 const ASSIGNED = /\b[a-z_]+(?=: \S)/gu;
 
 /**

@@ -45,7 +45,7 @@ pub(crate) fn creator_of(name: &[u8]) -> Option<ProcessName> {
     (whole && hex(&realm) && hex(nonce)).then_some(ProcessName { realm, pid, started })
 }
 
-/// Returns an unused name for a temporary file that identifies this process.
+/// Returns a new random name for a temporary file, which also identifies this process.
 pub fn new_temp_name() -> Vec<u8> {
     let ProcessName { realm, pid, started } = ProcessName::own();
     // Each `RandomState` has other keys, which come from the system's random source.

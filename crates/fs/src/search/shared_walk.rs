@@ -193,7 +193,8 @@ struct SharingSearch<'a> {
     waiting: &'a WaitingSearch,
     search: Search<'a>,
     stop: StopSignal<'a>,
-    /// Paths that sort after this one are not needed.
+    /// The path after which this search needs no other, because it has enough results; `None` while
+    /// it needs all.
     bound: Mutex<Option<Box<[u8]>>>,
 }
 

@@ -88,7 +88,7 @@ fn supersedes_whitespace(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
         || (other.before.end == mine.before.start && blank(new.last()))
 }
 
-/// Returns the tokens in a range.
+/// Returns the tokens whose indexes are in `range`.
 fn tokens_in<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
     &tokens[range.start as usize..range.end as usize]
 }

@@ -7,7 +7,7 @@ use crate::edit::lines::{FileLines, indent, trim};
 use crate::text::path::escape_controls;
 use crate::text::{count_chars, cut_chars};
 
-/// The maximum number of characters in the first line of a message.
+/// The length in characters up to which both parts of a message are joined on its first line.
 const MAX_FIRST_LINE_CHARS: usize = 200;
 /// The maximum number of characters in a quoted line.
 const MAX_QUOTED_CHARS: usize = 160;
