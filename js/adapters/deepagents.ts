@@ -8,7 +8,7 @@
  *
  * @module filewright/deepagents
  */
-import { base64, bytesOf } from "../engine/wire/bytes.ts";
+import { fromBase64, toBase64 } from "../engine/wire/bytes.ts";
 import type { ErrorData, ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, toWorkspacePath, toHostPath } from "./host-files.ts";
 import { textWithoutErrorPrefix } from "./outcome.ts";
@@ -142,7 +142,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       if (!result.ok) return told(result);
       const [image] = result.content ?? [];
       if (image !== undefined)
-        return { content: bytesOf(image.source.data), mimeType: image.source.media_type };
+        return { content: fromBase64(image.source.data), mimeType: image.source.media_type };
       const { content, lines_read, total_lines, start_line, end_line, next_start_line } = result.data;
       // Empty files, pages past the end and rendered files are explained by the tool's text.
       if (lines_read === 0 || result.data.rendered === true)
@@ -171,7 +171,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       const [image] = result.content ?? [];
       return {
         data: {
-          content: image === undefined ? result.data.content : bytesOf(image.source.data),
+          content: image === undefined ? result.data.content : fromBase64(image.source.data),
           mimeType: image?.source.media_type ?? "text/plain",
           created_at: created,
           modified_at: modified,
@@ -228,7 +228,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       for (const [path, content] of files) {
         const written = {
           path: toWorkspacePath(path),
-          content: base64(content),
+          content: toBase64(content),
           content_encoding: "base64",
         } as const;
         const { error } = await call("write_file", written);

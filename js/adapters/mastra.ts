@@ -7,7 +7,7 @@
  *
  * @module filewright/mastra
  */
-import { base64 } from "../engine/wire/bytes.ts";
+import { toBase64 } from "../engine/wire/bytes.ts";
 import {
   callback,
   optionChecker,
@@ -159,7 +159,7 @@ export function toMastraFilesystem(
     const given =
       typeof content === "string"
         ? ({ content } as const)
-        : ({ content: base64(content), content_encoding: "base64" } as const);
+        : ({ content: toBase64(content), content_encoding: "base64" } as const);
     settle(await call("write_file", { path: toWorkspacePath(path), ...given, ...more }), path);
   };
 

@@ -3,6 +3,7 @@
  * and the lines that are shown.
  */
 import { escapeControls } from "../engine/escape.ts";
+import { fromBase64 } from "../engine/wire/bytes.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
@@ -89,12 +90,14 @@ const BYTES_PER_DUMP_LINE = 16;
 
 /** Formats bytes like `hexdump -C`: offset, bytes, and the printable ones as characters. */
 function hexLines(base64: string): readonly QuestionLine[] {
-  const binary = atob(base64);
+  const bytes = fromBase64(base64);
   const lines: QuestionLine[] = [];
-  for (let at = 0; at < binary.length; at += BYTES_PER_DUMP_LINE) {
-    const some = [...binary.slice(at, at + BYTES_PER_DUMP_LINE)];
-    const hex = some.map((one) => one.charCodeAt(0).toString(16).padStart(2, "0")).join(" ");
-    const text = some.map((one) => (one >= " " && one <= "~" ? one : ".")).join("");
+  for (let at = 0; at < bytes.length; at += BYTES_PER_DUMP_LINE) {
+    const some = [...bytes.subarray(at, at + BYTES_PER_DUMP_LINE)];
+    const hex = some.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const text = some
+      .map((byte) => (byte >= 0x20 && byte <= 0x7e ? String.fromCharCode(byte) : "."))
+      .join("");
     lines.push(
       detailLine(
         `  ${at.toString(16).padStart(8, "0")}  ${hex.padEnd(3 * BYTES_PER_DUMP_LINE - 1)}  ${text}`,

@@ -12,6 +12,7 @@ import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { toBase64 } from "../engine/wire/bytes.ts";
 import { scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, type Confirmation, denied, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
@@ -108,7 +109,7 @@ export async function questionOf<Args extends object, Data, Todo>(
       digest,
       complete: incomplete === undefined,
       ...(incomplete === undefined ? {} : { incomplete }),
-      ...(newBytes === undefined ? {} : { newContentBase64: base64Of(newBytes) }),
+      ...(newBytes === undefined ? {} : { newContentBase64: toBase64(newBytes) }),
     },
   };
 }
@@ -133,13 +134,6 @@ function questionOutline(
     changes.map(({ path, kind, type, from, mode }) => [path, kind, type, from ?? null, mode ?? null]),
     incomplete ?? null,
   ];
-}
-
-function base64Of(bytes: Uint8Array): string {
-  const pieces: string[] = [];
-  for (let at = 0; at < bytes.length; at += 0x8000)
-    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
-  return btoa(pieces.join(""));
 }
 
 /** Returns the roots that contain the paths of a call; an approval that lasts is limited to them. */

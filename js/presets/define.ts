@@ -56,7 +56,8 @@ const checkSpec = optionChecker("definePreset", PRESET_SPEC_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT naming the invalid part
  */
 export function definePreset(given: PresetSpec): Preset {
-  const preset = buildPreset(checkSpec(given));
+  const spec = checkSpec(given);
+  const preset = presetOf(spec, () => spec);
   // Creates the tools now, so that a schema that cannot be compiled is reported here.
   void preset.tools;
   return preset;
@@ -66,7 +67,12 @@ export function definePreset(given: PresetSpec): Preset {
  * Creates a preset of this package. Its tools are checked and created when they are first used, because a
  * process uses one of many presets, and creating all of them would slow down every start.
  */
-export function buildPreset(preset: PresetSpec): Preset {
+export function buildPreset(spec: PresetSpec): Preset {
+  return presetOf(spec, () => checkSpec(spec));
+}
+
+/** Returns a preset whose tools are made on first use, from the specification that `checked` returns. */
+function presetOf(preset: PresetSpec, checked: () => PresetSpec): Preset {
   const called = (of: string): string | undefined => preset.tools.find((spec) => spec.of === of)?.name;
   let tools: readonly PresetTool[] | undefined;
   return Object.freeze({
@@ -74,7 +80,7 @@ export function buildPreset(preset: PresetSpec): Preset {
     about: preset.about,
     get tools(): readonly PresetTool[] {
       tools ??= Object.freeze(
-        checkSpec(preset).tools.map((spec) => makeTool(spec, called, preset.fixedText === true)),
+        checked().tools.map((spec) => makeTool(spec, called, preset.fixedText === true)),
       );
       return tools;
     },

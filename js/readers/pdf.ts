@@ -3,7 +3,7 @@
  * names the reason: encrypted, damaged, scanned or empty. For models that read PDF, returns the file itself.
  */
 import type { FilewrightError } from "../engine/errors.ts";
-import { base64 } from "../engine/wire/bytes.ts";
+import { toBase64 } from "../engine/wire/bytes.ts";
 import { choosePages, type PageChoice, rangesOf } from "./pages.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";
@@ -70,7 +70,7 @@ async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
     content: [
       {
         type: "document",
-        source: { type: "base64", media_type: PDF_MIME, data: base64(bytes) },
+        source: { type: "base64", media_type: PDF_MIME, data: toBase64(bytes) },
         file_path: path,
         size_bytes: size,
       },

@@ -5,7 +5,7 @@ import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback/fallbac
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { bytesOf } from "../engine/wire/bytes.ts";
+import { fromBase64 } from "../engine/wire/bytes.ts";
 import { where, type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
 import {
   findOmissions,
@@ -377,7 +377,7 @@ function encode(
   yielder: Yielder | undefined,
 ): EncodedContent | Promise<EncodedContent> {
   const at = call.locations[0]!;
-  if (args.content_encoding === "base64") return { bytes: fromBase64(args.content) };
+  if (args.content_encoding === "base64") return { bytes: decodedContent(args.content) };
   if (!args.content.isWellFormed()) {
     throw refuse("ENCODING_ERROR", at, {
       message: "content holds an unpaired surrogate, which has no encoding",
@@ -434,9 +434,9 @@ function lineEnds(
   return mayKeep && form?.eol === "crlf" && isLf ? "crlf" : "as_is";
 }
 
-function fromBase64(given: string): Uint8Array {
+function decodedContent(given: string): Uint8Array {
   try {
-    return bytesOf(given);
+    return fromBase64(given);
   } catch {
     throw new FilewrightError("INVALID_ARGUMENT", "Invalid argument 'content': it is not base64.", {
       complete: true,

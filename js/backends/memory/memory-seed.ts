@@ -2,6 +2,7 @@
  * A memory backend's content as plain data: the map that seeds it, and the dump it returns, which
  * can seed another one.
  */
+import { fromBase64, toBase64 } from "../../engine/wire/bytes.ts";
 import { backendError } from "../failure.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { nodesBelow } from "./memory-tree.ts";
@@ -38,7 +39,7 @@ export function seedStore(store: MemoryStore, seed: MemorySeed): void {
       links.push([path, value.target]);
     } else {
       if (value.type === "dir") store.mkdir(path, true, true);
-      else store.write(path, fromBase64(value.b64, path), { createDirs: true });
+      else store.write(path, decodeContents(value.b64, path), { createDirs: true });
       if (value.mode !== undefined) modes.push([path, value.mode]);
     }
   }
@@ -67,17 +68,9 @@ export function dumpOf(store: MemoryStore): Dump {
   return dump;
 }
 
-function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  }
-  return btoa(binary);
-}
-
-function fromBase64(text: string, path: string): Uint8Array {
+function decodeContents(text: string, path: string): Uint8Array {
   try {
-    return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return fromBase64(text);
   } catch {
     throw backendError("INVALID_ARGUMENT", path, "b64 is not base64");
   }

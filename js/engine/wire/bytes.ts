@@ -67,7 +67,7 @@ function write(text: string, offset: number, more: number): Uint8Array {
 const BYTES_PER_CHUNK = 3 * 8192;
 
 /** Returns bytes in base64, padded with `=`. */
-export function base64(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
   if (Buffer !== undefined) {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
@@ -79,10 +79,9 @@ export function base64(bytes: Uint8Array): string {
   return text;
 }
 
-/** Returns the bytes of a text in base64. */
-export function bytesOf(text: string): Uint8Array {
-  const binary = atob(text);
-  return Uint8Array.from(binary, (char) => char.charCodeAt(0));
+/** Returns the bytes of a text in base64. @throws DOMException if the text is not base64 */
+export function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }
 
 /** Returns true when both are the same bytes. */

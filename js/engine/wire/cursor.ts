@@ -6,6 +6,7 @@
  * that appear or vanish between two pages cause no repetition and no gap.
  */
 import { FilewrightError } from "../errors.ts";
+import { fromBase64, toBase64 } from "./bytes.ts";
 
 /** The kinds of results that have cursors. */
 export type CursorKind = "grep" | "find" | "list";
@@ -23,15 +24,13 @@ export interface CursorPlace {
 /** Encodes the position as a string of letters, digits, `-` and `_`. */
 export function encodeCursor(kind: CursorKind, { path, number, since }: CursorPlace): string {
   const bytes = new TextEncoder().encode(JSON.stringify([kind, path, number, since]));
-  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** Decodes a cursor. @throws INVALID_ARGUMENT for a cursor of another kind of result, or any other string */
 export function decodeCursor(kind: CursorKind, cursor: string): CursorPlace {
   try {
-    const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const bytes = fromBase64(cursor.replaceAll("-", "+").replaceAll("_", "/"));
     const [of, path, number, since] = JSON.parse(new TextDecoder().decode(bytes)) as unknown[];
     const isPlace = of === kind && typeof path === "string" && Number.isSafeInteger(number);
     if (isPlace && (since === undefined || since === null || Number.isSafeInteger(since))) {

@@ -5,7 +5,7 @@
 import { engine } from "../../engine/current.ts";
 import type { Inspection } from "../../engine/read.ts";
 import { type FilewrightError, makeError } from "../../engine/errors.ts";
-import { base64 } from "../../engine/wire/bytes.ts";
+import { toBase64 } from "../../engine/wire/bytes.ts";
 import type { Reader, ReaderInput, ReaderLimits, Rendered } from "../reader.ts";
 import { checkSignal, tooLarge, unsupported } from "../refuse.ts";
 import { findDamage } from "./damage.ts";
@@ -71,7 +71,7 @@ export const imageReader: Reader = Object.freeze({
       content: [
         {
           type: "image",
-          source: { type: "base64", media_type: sent, data: base64(scaled?.bytes ?? bytes) },
+          source: { type: "base64", media_type: sent, data: toBase64(scaled?.bytes ?? bytes) },
           file_path: path,
           size_bytes: size,
         },

@@ -4,6 +4,7 @@
  */
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import { fromBase64 } from "../../engine/wire/bytes.ts";
 import type { ImageBlock, Reader, ReaderInput, Rendered, ReaderLimits } from "../reader.ts";
 import { findDamage } from "../image/damage.ts";
 import { tooLarge } from "../refuse.ts";
@@ -77,7 +78,7 @@ async function damagedPictures({ cells }: Notebook): Promise<ReadonlySet<string>
 
 function decoded(base64: string): Uint8Array | undefined {
   try {
-    return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    return fromBase64(base64);
   } catch {
     return undefined;
   }
