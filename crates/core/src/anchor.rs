@@ -22,17 +22,17 @@ pub fn line_hash(text: &[u8]) -> u64 {
     for word in &mut words {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(word);
-        hash = hash_round(hash, u64::from_le_bytes(bytes));
+        hash = line_hash_round(hash, u64::from_le_bytes(bytes));
     }
     let mut bytes = [0; 8];
     bytes[..words.remainder().len()].copy_from_slice(words.remainder());
-    hash = hash_round(hash, u64::from_le_bytes(bytes));
+    hash = line_hash_round(hash, u64::from_le_bytes(bytes));
     hash ^ (hash >> 32)
 }
 
 /// One round of [`line_hash`]: multiplies the state by the next word to 128 bits and combines both
 /// halves, so that every input bit affects every output bit.
-fn hash_round(hash: u64, word: u64) -> u64 {
+fn line_hash_round(hash: u64, word: u64) -> u64 {
     let product = u128::from(hash ^ word ^ 0xa076_1d64_78bd_642f)
         * u128::from(word.rotate_left(32) ^ 0xe703_7ed1_a0b4_28db);
     (product as u64) ^ ((product >> 64) as u64) ^ hash.rotate_left(23)
@@ -49,7 +49,7 @@ pub const NO_ANCHOR: &str = "------";
 /// beginning or end of the file.
 pub(crate) fn neighbourhood_hash(before: Option<u64>, line: u64, after: Option<u64>) -> u64 {
     const EDGE: u64 = 0x5851_f42d_4c95_7f2d;
-    hash_round(hash_round(line, before.unwrap_or(EDGE)), after.unwrap_or(EDGE))
+    line_hash_round(line_hash_round(line, before.unwrap_or(EDGE)), after.unwrap_or(EDGE))
 }
 
 /// Returns [`neighbourhood_hash`] for every line, given the [`line_hash`] of all lines of a file.
@@ -66,7 +66,7 @@ pub(crate) fn neighbourhood_hashes(hashes: &[u64]) -> Vec<u64> {
 pub(crate) fn anchor_digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCHOR_LENGTH] {
     let hash = match kind {
         AnchorKind::Unique => neighbourhood,
-        AnchorKind::Common => hash_round(neighbourhood, 0x2545_f491_4f6c_dd1d),
+        AnchorKind::Common => line_hash_round(neighbourhood, 0x2545_f491_4f6c_dd1d),
     };
     let hash = hash ^ (hash >> 32);
     std::array::from_fn(|at| {
@@ -74,15 +74,15 @@ pub(crate) fn anchor_digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCH
     })
 }
 
-/// True if an edit may look for a line elsewhere in a changed file by its anchor.
+/// Says whether an edit may look for a line elsewhere in a changed file by its anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnchorKind {
-    /// Yes: the neighbourhood (the line with its two neighbours) occurs once in the file, and so
-    /// does at least one of its three lines.
+    /// The edit may look elsewhere: the neighbourhood (the line with its two neighbours) occurs
+    /// once in the file, and so does at least one of its three lines.
     Unique,
-    /// No: the neighbourhood occurs more than once, so the one that is left after a change may be
-    /// another line; or every line of it occurs more than once, so a removal elsewhere may create
-    /// an equal one; or the file is too large to count.
+    /// The edit accepts only the line's own number: the neighbourhood occurs more than once, so the
+    /// one that is left after a change may be another line; or every line of it occurs more than
+    /// once, so a removal elsewhere may create an equal one; or the file is too large to count.
     Common,
 }
 

@@ -80,7 +80,7 @@ pub struct Error {
     /// The cause, in lower case and without a final full stop. Names no path that the caller did
     /// not pass.
     pub message: String,
-    /// What the caller can do about it, if anything.
+    /// The remedy for the caller, if there is one.
     pub hint: Option<String>,
     /// Data for programs by key, such as `edit_index`, or `expected` and `found`.
     pub details: Map<String, Value>,

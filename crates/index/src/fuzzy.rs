@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use filewright_core::Result;
-use filewright_core::fuzzy::{Best, RankOptions};
+use filewright_core::fuzzy::{BestResults, RankOptions};
 use filewright_core::options::Options;
 use filewright_core::pack::Packed;
 
@@ -43,8 +43,8 @@ impl FuzzyOptions {
     }
 }
 
-/// Finds files below a directory by a fuzzy match of their paths, which are relative to it. The tree
-/// is listed on the first call and cached.
+/// Finds files below a directory by a fuzzy match of their paths, which are relative to it. The
+/// tree is listed on the first call and cached.
 ///
 /// The packed result is the number of matching files, the number of results, and for each result
 /// its score and path, best first.
@@ -140,7 +140,10 @@ fn rank(
 }
 
 /// Scores the paths with these indexes, on several threads if there are many.
-fn score_in_parallel(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best> {
+fn score_in_parallel(
+    places: &[u32],
+    score: &(dyn Fn(&[u32]) -> BestResults + Sync),
+) -> Vec<BestResults> {
     let shares = threads().min(MAX_SCORING_THREADS).min(places.len() / MIN_PATHS_PER_THREAD).max(1);
     let mut shares = places.chunks(places.len().div_ceil(shares).max(1));
     let own = shares.next().unwrap_or_default();

@@ -14,8 +14,8 @@ use filewright_fs::root::is_within;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
 /// Starts building an index in the background, for the root around the directory of a search; with
-/// `contents` also of the contents of files. Does nothing for a directory that [`may_index_unasked`]
-/// excludes, unless `anywhere` is true.
+/// `contents` also of the contents of files. Does nothing for a directory that
+/// [`may_index_unasked`] excludes, unless `anywhere` is true.
 pub(crate) fn build_in_background(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
@@ -51,8 +51,10 @@ pub fn warm(
     cancel: &CancelToken,
 ) -> filewright_core::Result<IndexStatus> {
     cancel.check()?;
-    let names: Vec<String> =
-        filewright_core::pattern::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
+    let names: Vec<String> = filewright_core::pattern::ignore::IGNORE_FILE_NAMES
+        .map(str::to_owned)
+        .into_iter()
+        .collect();
     let names = respect_ignore.then_some(&names[..]);
     let walk_root = WalkRoot::open(&session.roots, path, names)?;
     if let Some((index, _)) = find(session, &walk_root, names) {

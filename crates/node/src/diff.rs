@@ -1,6 +1,6 @@
 //! Bindings for line diffs.
 
-use filewright_core::diff::words::parts_packed;
+use filewright_core::diff::words::compare_tokens_packed;
 use filewright_core::diff::{DiffCall, diff_called, diff_packed};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
@@ -52,5 +52,5 @@ pub fn diff_async(
 
 #[napi]
 pub fn diff_parts(before: String, after: String, chars: bool) -> napi::Result<PackedResult> {
-    guard(|| Ok(parts_packed(&before, &after, chars))).map(PackedResult::from)
+    guard(|| Ok(compare_tokens_packed(&before, &after, chars))).map(PackedResult::from)
 }

@@ -1,6 +1,6 @@
 //! Bindings for line diffs.
 
-use filewright_core::diff::words::parts_packed;
+use filewright_core::diff::words::compare_tokens_packed;
 use filewright_core::diff::{DiffCall, diff_called};
 use wasm_bindgen::prelude::*;
 
@@ -29,5 +29,5 @@ pub fn diff(
 
 #[wasm_bindgen(js_name = diffParts)]
 pub fn diff_parts(before: &str, after: &str, chars: bool) -> PackedResult {
-    parts_packed(before, after, chars).into()
+    compare_tokens_packed(before, after, chars).into()
 }

@@ -18,11 +18,11 @@ export type IsHiddenSecret = (real: string, resolver: PathResolver) => boolean;
  * Directories that contain protected places among many ordinary files. They are not protected themselves, but no
  * link may replace one.
  */
-const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
+const MOVABLE_PARENT_NAMES: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
 
 /** Refuses a link in the place of a directory that contains protected places. */
 export function checkLinkName(real: string, path: string, resolver: PathResolver): void {
-  const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && resolver.rules.protects;
+  const shared = MOVABLE_PARENT_NAMES.has(nameOf(real).toLowerCase()) && resolver.rules.protects;
   if (shared || resolver.rules.check(real).guarded) throw protectedPath(path);
 }
 

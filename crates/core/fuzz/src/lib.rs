@@ -12,7 +12,7 @@ use filewright_core::text::path::{components, decode_name, encode_name, escape_c
 use filewright_core::text::windows_names;
 
 /// Splits the input into three texts at the byte 0xff, which valid UTF-8 never contains.
-fn texts(data: &[u8]) -> [String; 3] {
+fn split_into_texts(data: &[u8]) -> [String; 3] {
     let mut pieces = data.splitn(3, |&byte| byte == 0xff).map(String::from_utf8_lossy);
     [(); 3].map(|()| pieces.next().unwrap_or_default().into_owned())
 }
@@ -20,7 +20,7 @@ fn texts(data: &[u8]) -> [String; 3] {
 /// An edit must succeed or return an error, never panic. An exact match must change only the bytes
 /// that it names.
 pub fn edit(data: &[u8]) {
-    let [text, old, new] = texts(data);
+    let [text, old, new] = split_into_texts(data);
     for strictness in [Strictness::Exact, Strictness::Whitespace, Strictness::Fuzzy] {
         let edit = Edit { old: old.clone(), new: new.clone(), ..Edit::default() };
         let options = EditOptions { strictness, label: "f".into(), ..EditOptions::default() };
@@ -38,7 +38,7 @@ pub fn edit(data: &[u8]) {
 
 /// Any text must parse as a patch or return an error. The same holds for applying and reversing it.
 pub fn patch_parse(data: &[u8]) {
-    let [text, file, _] = texts(data);
+    let [text, file, _] = split_into_texts(data);
     let Ok(patch) = parse(&text, None) else { return };
     let files = BTreeMap::from([("f".to_owned(), file.into_bytes())]);
     let options = SetOptions { path: Some("f".into()), ..SetOptions::default() };
@@ -48,7 +48,7 @@ pub fn patch_parse(data: &[u8]) {
 
 /// Applying the diff of two texts to the first must give the second.
 pub fn diff_round_trip(data: &[u8]) {
-    let [before, after, _] = texts(data);
+    let [before, after, _] = split_into_texts(data);
     let format = Format {
         header: DiffHeader { before: Some(b"f"), after: Some(b"f") },
         context: 3,
@@ -96,12 +96,12 @@ pub fn path(data: &[u8]) {
             assert!(!name.eq_ignore_ascii_case("nul") && !name.eq_ignore_ascii_case("com1.txt"));
         }
     }
-    protected(&plain);
+    check_protected_path(&plain);
 }
 
 /// A protected path stays protected below any parent and in any ASCII spelling. A deny rule takes
 /// precedence.
-fn protected(plain: &[u8]) {
+fn check_protected_path(plain: &[u8]) {
     let deny = ["x/**".to_owned()];
     let config = RulesConfig {
         cwd: b"/w",

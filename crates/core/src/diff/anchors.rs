@@ -15,14 +15,14 @@ const MIN_LINES_FOR_ANCHORS: usize = 2048;
 
 /// How often a line occurs in the region of one text.
 #[derive(Clone, Copy)]
-enum Occurrence {
+enum LineOccurrences {
     Never,
     /// Once, on the line with this index.
     Once(u32),
     Often,
 }
 
-impl Occurrence {
+impl LineOccurrences {
     /// Counts one more occurrence, on the line with this index.
     fn count_occurrence_on(self, line: usize) -> Self {
         match self {
@@ -73,8 +73,8 @@ fn unique_line_pairs(
     tokens: usize,
     region: &Region,
 ) -> Option<Vec<(usize, usize)>> {
-    let mut old = vec![Occurrence::Never; tokens];
-    let mut new = vec![Occurrence::Never; tokens];
+    let mut old = vec![LineOccurrences::Never; tokens];
+    let mut new = vec![LineOccurrences::Never; tokens];
     for x in region.before.clone() {
         let seen = &mut old[before[x].0 as usize];
         *seen = seen.count_occurrence_on(x);
@@ -87,7 +87,7 @@ fn unique_line_pairs(
     let mut next = 0;
     for y in region.after.clone() {
         let token = after[y].0 as usize;
-        if let (Occurrence::Once(x), Occurrence::Once(_)) = (old[token], new[token]) {
+        if let (LineOccurrences::Once(x), LineOccurrences::Once(_)) = (old[token], new[token]) {
             if x < next {
                 return None;
             }

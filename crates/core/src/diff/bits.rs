@@ -11,17 +11,17 @@
 use imara_diff::Token;
 
 /// The maximum size of the table in 64-bit words, for the rows and again for the masks; 16 MB each.
-const MAX_TABLE_WORDS: usize = 1 << 21;
+const MAX_LCS_TABLE_WORDS: usize = 1 << 21;
 
 /// Returns the size of the table of two lists with these numbers of lines, in words of 64 cells;
-/// `None` above [`MAX_TABLE_WORDS`].
-pub(super) fn table_words(before: usize, after: usize) -> Option<usize> {
-    before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MAX_TABLE_WORDS)
+/// `None` above [`MAX_LCS_TABLE_WORDS`].
+pub(super) fn lcs_table_words(before: usize, after: usize) -> Option<usize> {
+    before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MAX_LCS_TABLE_WORDS)
 }
 
 /// Calls `pair` with the indexes of each pair of unchanged lines, the last pair first; no other
 /// alignment has more pairs. The caller must have checked the size of the lists with
-/// [`table_words`].
+/// [`lcs_table_words`].
 pub(super) fn for_each_unchanged_pair(
     before: &[Token],
     after: &[Token],
@@ -36,7 +36,7 @@ pub(super) fn for_each_unchanged_pair(
     for at in 0..before.len() {
         let (above, row) = rows.split_at_mut(at * width);
         let above = above.rchunks_exact(width).next().unwrap_or(&masks.initial_row);
-        compute_row(above, masks.mask_of_line(at), &mut row[..width]);
+        compute_table_row(above, masks.mask_of_line(at), &mut row[..width]);
     }
     let grows =
         |row: usize, column: usize| rows[row * width + column / 64] >> (column % 64) & 1 == 0;
@@ -54,8 +54,8 @@ pub(super) fn for_each_unchanged_pair(
     }
 }
 
-/// Computes a row from the row above it and the mask of its line.
-fn compute_row(above: &[u64], places: &[u64], row: &mut [u64]) {
+/// Computes a row of the table from the row above and the position mask of the row's line.
+fn compute_table_row(above: &[u64], places: &[u64], row: &mut [u64]) {
     let mut carry = false;
     for ((word, &old), &mask) in row.iter_mut().zip(above).zip(places) {
         let (sum, over) = old.overflowing_add(old & mask);
@@ -73,15 +73,15 @@ struct PositionMasks {
     /// The masks one after another, `width` words each.
     bits: Vec<u64>,
     width: usize,
-    /// The initial row, which stands above the first one.
+    /// The row above the first row of the table.
     initial_row: Vec<u64>,
 }
 
 impl PositionMasks {
     fn new(before: &[Token], after: &[Token], width: usize) -> Self {
         let most = before.iter().chain(after).map(|token| token.0).max().unwrap_or(0);
-        // Holds the index of each line's mask plus one; 0 means "no mask yet". Lines that occur
-        // only on the after side need no mask.
+        // For each token, the index of its mask plus one; 0 is "no mask yet". Lines that occur only
+        // on the after side need no mask.
         let mut kinds = vec![0u32; most as usize + 1];
         let mut count = 0;
         let which = before.iter().map(|token| {
@@ -113,7 +113,7 @@ mod tests {
     use imara_diff::Token;
     use proptest::prelude::*;
 
-    use super::{for_each_unchanged_pair, table_words};
+    use super::{for_each_unchanged_pair, lcs_table_words};
 
     fn longest(before: &[u32], after: &[u32]) -> usize {
         let mut row = vec![0usize; after.len() + 1];
@@ -151,10 +151,10 @@ mod tests {
 
     #[test]
     fn tables_that_are_too_large_return_none() {
-        assert_eq!(table_words(0, 10), Some(0));
-        assert_eq!(table_words(10, 65), Some(20));
-        assert_eq!(table_words(1 << 20, 1 << 20), None);
-        assert_eq!(table_words(usize::MAX, 65), None);
+        assert_eq!(lcs_table_words(0, 10), Some(0));
+        assert_eq!(lcs_table_words(10, 65), Some(20));
+        assert_eq!(lcs_table_words(1 << 20, 1 << 20), None);
+        assert_eq!(lcs_table_words(usize::MAX, 65), None);
     }
 
     proptest! {

@@ -8,8 +8,8 @@ use imara_diff::Token;
 
 use super::histogram::mark_by_histogram;
 use super::intern::Tokens;
-use super::lines::{self, Margins, SharedMargins, Side};
-use super::marks::{Marks, Region};
+use super::lines::{self, CommonLineCounts, SharedMargins, Side};
+use super::marks::{ChangeMarks, Region};
 use super::myers::mark_by_myers;
 use super::slide::{has_movable_block, slide_changes};
 use super::{Algorithm, Change, Comparison, DiffOptions};
@@ -36,10 +36,10 @@ pub(super) fn compare<'a>(
     }
     let mut margin = MARGIN_LINES.max(context.saturating_add(1));
     loop {
-        let (old, new, twins, margins) = lines::split_sides(before, after, same, margin);
-        let changes = changes_between_sides(&old, &new, &twins, margins, options);
-        // A change that slid to the end of the kept lines might slide further, so they are
-        // extended.
+        let (old, new, equal_old_lines, margins) = lines::split_sides(before, after, same, margin);
+        let changes = changes_between_sides(&old, &new, &equal_old_lines, margins, options);
+        // A change that slid to the end of the kept lines might slide further, so the comparison is
+        // repeated with more of them.
         let reaches_end = changes.last().is_some_and(|last| {
             (old.cut && last.before.end == old.end()) || (new.cut && last.after.end == new.end())
         });
@@ -61,8 +61,8 @@ pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> 
 fn changes_between_sides(
     old: &Side<'_>,
     new: &Side<'_>,
-    twins: &[u32],
-    margins: Margins,
+    equal_old_lines: &[u32],
+    margins: CommonLineCounts,
     options: &DiffOptions,
 ) -> Vec<Change> {
     if old.lines.len() + new.lines.len() > MAX_DIFF_LINES {
@@ -70,9 +70,9 @@ fn changes_between_sides(
     }
     let marks = if options.ignore_whitespace {
         let (old, new) = (WithoutWhitespace::new(old), WithoutWhitespace::new(new));
-        slid_marks(&old.lines(), &new.lines(), &[], margins, options.algorithm)
+        mark_and_slide_changes(&old.lines(), &new.lines(), &[], margins, options.algorithm)
     } else {
-        slid_marks(&old.lines, &new.lines, twins, margins, options.algorithm)
+        mark_and_slide_changes(&old.lines, &new.lines, equal_old_lines, margins, options.algorithm)
     };
     let mut changes = marks.changes();
     for change in &mut changes {
@@ -86,19 +86,19 @@ fn changes_between_sides(
 ///
 /// Sliding needs the lines around a change, but most changes have only one possible position. Then
 /// only the nearest lines get tokens.
-fn slid_marks(
+fn mark_and_slide_changes(
     before: &[&[u8]],
     after: &[&[u8]],
-    twins: &[u32],
-    margins: Margins,
+    equal_old_lines: &[u32],
+    margins: CommonLineCounts,
     algorithm: Algorithm,
-) -> Marks {
+) -> ChangeMarks {
     let (lead, trail) = (margins.lead.saturating_sub(1), margins.trail.saturating_sub(1));
     let near = |lines: &[&[u8]]| lead..lines.len() - trail;
-    // A hint (see [`lines::Twins`]) about a line outside the remaining ones becomes a number that
-    // no line has.
-    let twins = twins.iter().skip(lead).map(|twin| twin.wrapping_sub(lead as u32));
-    let mut tokens = Tokens::new(&before[near(before)], &after[near(after)], twins);
+    // The index of an equal old line that was left out becomes a number that no line has.
+    let equal_old_lines =
+        equal_old_lines.iter().skip(lead).map(|twin| twin.wrapping_sub(lead as u32));
+    let mut tokens = Tokens::new(&before[near(before)], &after[near(after)], equal_old_lines);
     let mut marks = mark_changes(&tokens, algorithm);
     if has_movable_block(&tokens, &marks) {
         tokens.add_common_lines(&before[..lead], &before[before.len() - trail..]);
@@ -111,10 +111,10 @@ fn slid_marks(
 }
 
 /// Runs the algorithm: histogram, then Myers for what histogram leaves, or Myers alone.
-fn mark_changes(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
+fn mark_changes(tokens: &Tokens<'_>, algorithm: Algorithm) -> ChangeMarks {
     let (before, after): (&[Token], &[Token]) = (&tokens.before, &tokens.after);
     let distinct = tokens.distinct();
-    let mut marks = Marks::new(before.len(), after.len());
+    let mut marks = ChangeMarks::new(before.len(), after.len());
     let mut whole = Region { before: 0..before.len(), after: 0..after.len() };
     whole.strip_common_ends(before, after);
     let open = match algorithm {

@@ -9,17 +9,17 @@
 use imara_diff::Token;
 
 use super::anchors;
-use super::marks::{Marks, Region};
+use super::marks::{ChangeMarks, Region};
 
 /// The maximum number of occurrences in the old text of a line that the algorithm pairs first.
 /// Lines that occur more often align nothing.
 const MAX_OCCURRENCES: u32 = 64;
-/// The budget of steps (visited lines and extended candidates) is [`MAX_HISTOGRAM_STEPS`] plus this
+/// The budget of steps (visited lines and extended candidates) is [`BASE_STEPS`] plus this
 /// many per line of the region. Real texts use a tenth of it; without a budget, a text with many
 /// equal lines would take quadratic time.
-const STEPS_PER_LINE: usize = 24;
+const ADDED_STEPS_PER_LINE: usize = 24;
 /// The part of the budget of steps that does not depend on the size of the region.
-const MAX_HISTOGRAM_STEPS: usize = 8_000_000;
+const BASE_STEPS: usize = 8_000_000;
 
 /// Marks the changed lines of a region. Returns the parts that it could not align, because their
 /// common lines are all frequent or the budget is spent; they are left to Myers' algorithm.
@@ -28,10 +28,10 @@ pub(super) fn mark_by_histogram(
     after: &[Token],
     tokens: usize,
     region: Region,
-    marks: &mut Marks,
+    marks: &mut ChangeMarks,
 ) -> Vec<Region> {
     let mut index = TokenIndex::new(tokens, before.len());
-    let mut left = MAX_HISTOGRAM_STEPS + STEPS_PER_LINE * region.len();
+    let mut left = BASE_STEPS + ADDED_STEPS_PER_LINE * region.len();
     let mut open = anchors::split_at_unique_lines(before, after, tokens, region);
     let mut refused = Vec::new();
     while let Some(region) = open.pop() {
@@ -58,7 +58,7 @@ pub(super) fn mark_by_histogram(
     refused
 }
 
-/// What [`TokenIndex::best_run`] found in a region.
+/// The result of [`TokenIndex::best_run`] for a region.
 enum BestRun {
     /// The sides have no line in common.
     Nothing,
@@ -197,6 +197,6 @@ struct EqualRun {
     x: usize,
     y: usize,
     len: usize,
-    /// The number of occurrences of its rarest line.
+    /// The number of occurrences of the rarest line of the run.
     rarest: u32,
 }

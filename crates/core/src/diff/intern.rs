@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use imara_diff::Token;
 
-use super::lines::NO_TWIN;
+use super::lines::NO_EQUAL_OLD_LINE;
 
 /// The lines of two texts as tokens: numbers that are equal where the lines are equal.
 pub(super) struct Tokens<'a> {
@@ -22,13 +22,13 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Gives the lines of both texts their tokens. `twins` names for each line of the new text an
-    /// equal line of the old one, if known; it may be shorter than `after`, and may hold numbers
-    /// that no line has.
+    /// Gives the lines of both texts their tokens. `equal_old_lines` has for each line of the new
+    /// text the index of an equal line of the old one, if known; it may be shorter than `after`,
+    /// and may hold numbers that no line has.
     pub(super) fn new(
         before: &[&'a [u8]],
         after: &[&'a [u8]],
-        twins: impl IntoIterator<Item = u32>,
+        equal_old_lines: impl IntoIterator<Item = u32>,
     ) -> Self {
         let mut table = TokenTable::new(before.len(), after.len());
         let old: Vec<Token> = before.iter().map(|line| table.token_of(line)).collect();
@@ -41,7 +41,7 @@ impl<'a> Tokens<'a> {
         let mut next = 0;
         let new: Vec<Token> = after
             .iter()
-            .zip(twins.into_iter().chain(std::iter::repeat(NO_TWIN)))
+            .zip(equal_old_lines.into_iter().chain(std::iter::repeat(NO_EQUAL_OLD_LINE)))
             .map(|(line, twin)| {
                 if let Some(&token) = old.get(twin as usize) {
                     next = twin as usize + 1;
@@ -124,7 +124,7 @@ impl<'a> TokenTable<'a> {
         if self.lines.len() * 2 > self.slots.len() {
             self.double_slots();
         }
-        let hash = hash(line);
+        let hash = hash_line(line);
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -178,14 +178,14 @@ impl<'a> TokenTable<'a> {
 
 /// Returns a 64-bit hash of a line, which differs between the native and the WebAssembly build: it
 /// must not be stored or sent.
-pub(crate) fn hash(line: &[u8]) -> u64 {
+pub(crate) fn hash_line(line: &[u8]) -> u64 {
     #[cfg(not(target_family = "wasm"))]
-    return hash_by(line, fold);
+    return hash_by(line, multiply_fold);
     #[cfg(target_family = "wasm")]
-    return hash_by(line, fold_halves);
+    return hash_by(line, multiply_fold_halves);
 }
 
-/// Hashes blocks of 16 bytes; `fold` combines two words into one.
+/// Hashes a line in blocks of 16 bytes; `fold` combines two 64-bit words into one.
 fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
     const A: u64 = 0x9e37_79b9_7f4a_7c15;
     const B: u64 = 0xd6e8_feb8_6659_fd93;
@@ -215,7 +215,7 @@ fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
 
 /// Returns the exclusive or of both halves of the 128-bit product.
 #[cfg(any(test, not(target_family = "wasm")))]
-fn fold(x: u64, y: u64) -> u64 {
+fn multiply_fold(x: u64, y: u64) -> u64 {
     let product = u128::from(x) * u128::from(y);
     (product as u64) ^ ((product >> 64) as u64)
 }
@@ -224,14 +224,14 @@ fn fold(x: u64, y: u64) -> u64 {
 /// sixth of the time of a comparison: multiplies the low half of each by the high half of the
 /// other.
 #[cfg(any(test, target_family = "wasm"))]
-fn fold_halves(x: u64, y: u64) -> u64 {
+fn multiply_fold_halves(x: u64, y: u64) -> u64 {
     const HALF: u64 = u32::MAX as u64;
     ((x & HALF) * (y >> 32)) ^ ((x >> 32) * (y & HALF)).rotate_left(32)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TokenTable, Tokens, fold, fold_halves, hash_by};
+    use super::{TokenTable, Tokens, hash_by, multiply_fold, multiply_fold_halves};
     use std::collections::HashSet;
 
     use proptest::prelude::*;
@@ -267,8 +267,8 @@ mod tests {
             let place = |line: &String| hash_by(line.as_bytes(), fold) & 0x3fff;
             lines.iter().map(place).collect::<HashSet<_>>().len()
         };
-        // Random hashes would fill 3,625 slots of a table four times as large.
-        assert!(places(fold) > 3500 && places(fold_halves) > 3500);
+        // Random hashes of 4,096 lines would fill 3,625 of these 16,384 slots.
+        assert!(places(multiply_fold) > 3500 && places(multiply_fold_halves) > 3500);
     }
 
     proptest! {

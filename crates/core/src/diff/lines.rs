@@ -17,11 +17,11 @@ pub struct Side<'a> {
 }
 
 /// For each line of the new text, the line of the old text that is known to be equal, or
-/// [`NO_TWIN`]. Only a hint: other equal lines are found by their hashes.
-pub(super) type Twins = Vec<u32>;
+/// [`NO_EQUAL_OLD_LINE`]. Only a hint: other equal lines are found by their hashes.
+pub(super) type EqualOldLines = Vec<u32>;
 
-/// The entry of [`Twins`] for a line of the new text for which no equal line of the old text is known.
-pub(super) const NO_TWIN: u32 = u32::MAX;
+/// The entry of [`EqualOldLines`] for a line of the new text without a known equal line.
+pub(super) const NO_EQUAL_OLD_LINE: u32 = u32::MAX;
 
 impl<'a> Side<'a> {
     /// Returns the line with this number, counted from 0 in the whole text, or `None` outside the
@@ -55,7 +55,7 @@ impl SharedMargins {
 /// The numbers of common lines that the kept lines of both sides begin (`lead`) and end (`trail`)
 /// with. There may be more common lines.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Margins {
+pub(super) struct CommonLineCounts {
     pub lead: usize,
     pub trail: usize,
 }
@@ -67,7 +67,7 @@ pub(super) fn split_sides<'a>(
     after: &'a [u8],
     same: SharedMargins,
     margin: u32,
-) -> (Side<'a>, Side<'a>, Twins, Margins) {
+) -> (Side<'a>, Side<'a>, EqualOldLines, CommonLineCounts) {
     let shared = same.head + common_prefix(&before[same.head..], &after[same.head..]);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
     // The prefix may reach into the known common suffix; bytes that both cover count once.
@@ -77,17 +77,17 @@ pub(super) fn split_sides<'a>(
     // Shortens the common suffix to whole lines.
     let tail = memchr(b'\n', &before[before.len() - tail..]).map_or(0, |at| tail - at - 1);
 
-    let (from, lead) = step_back(before, start, margin);
+    let (from, lead) = back_by_lines(before, start, margin);
     let skipped = memchr_iter(b'\n', &before[..from]).count() as u32;
-    let (to, trail) = step_forward(before, before.len() - tail, margin);
+    let (to, trail) = forward_by_lines(before, before.len() - tail, margin);
     let keep_tail = to - (before.len() - tail);
     let end = |text: &[u8]| text.len() - tail + keep_tail;
     let (old, new) = (&before[from..end(before)], &after[from..end(after)]);
     let lines = split_lines(old);
-    let (twin_lines, twins) = split_beside_old(new, old, &lines);
+    let (twin_lines, equal_old_lines) = split_new_lines_by_old(new, old, &lines);
     let old = Side { lines, skipped, cut: end(before) < before.len() };
     let new = Side { lines: twin_lines, skipped, cut: end(after) < after.len() };
-    (old, new, twins, Margins { lead, trail })
+    (old, new, equal_old_lines, CommonLineCounts { lead, trail })
 }
 
 /// Splits a text into lines, each with its LF; the last line may lack it.
@@ -117,20 +117,20 @@ pub(crate) fn split_lines(text: &[u8]) -> Vec<&[u8]> {
 
 /// How many old lines before and after the current one are compared with the next new line after a
 /// difference.
-const NEARBY_LINES: usize = 8;
+const NEARBY_OLD_LINES: usize = 8;
 
 /// Splits the new text into lines, and returns for each the index of the equal old line where one
 /// is found.
 ///
 /// Most of the new text is long runs of the old one. A run is compared as bytes, and its lines end
 /// where they end in the old text, which is already split.
-fn split_beside_old<'a>(
+fn split_new_lines_by_old<'a>(
     new: &'a [u8],
     old: &'a [u8],
     old_lines: &[&'a [u8]],
-) -> (Vec<&'a [u8]>, Twins) {
+) -> (Vec<&'a [u8]>, EqualOldLines) {
     let mut lines = Vec::with_capacity(old_lines.len() + 16);
-    let mut twins = Vec::with_capacity(old_lines.len() + 16);
+    let mut equal_old_lines = Vec::with_capacity(old_lines.len() + 16);
     // The index of the next old line, and the byte offsets of the next line in both texts.
     let (mut line, mut from_old, mut from) = (0, 0, 0);
     while from < new.len() {
@@ -141,7 +141,7 @@ fn split_beside_old<'a>(
             && (twin.ends_with(b"\n") || from + twin.len() == new.len())
         {
             lines.push(&new[from..from + twin.len()]);
-            twins.push(line as u32);
+            equal_old_lines.push(line as u32);
             run -= twin.len();
             (line, from_old, from) = (line + 1, from_old + twin.len(), from + twin.len());
         }
@@ -150,13 +150,13 @@ fn split_beside_old<'a>(
         }
         let end = memchr(b'\n', &new[from..]).map_or(new.len(), |at| from + at + 1);
         lines.push(&new[from..end]);
-        twins.push(NO_TWIN);
+        equal_old_lines.push(NO_EQUAL_OLD_LINE);
         from = end;
         // Finds the nearest old line that equals the next new one; lines after the current one
         // first.
         let next = memchr(b'\n', &new[from..]).map_or(new.len(), |at| from + at + 1);
-        let later = (line..old_lines.len()).take(NEARBY_LINES);
-        let earlier = (0..line).rev().take(NEARBY_LINES);
+        let later = (line..old_lines.len()).take(NEARBY_OLD_LINES);
+        let earlier = (0..line).rev().take(NEARBY_OLD_LINES);
         if let Some(place) = later.chain(earlier).find(|&at| old_lines[at] == &new[from..next]) {
             let between = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
             from_old = match place < line {
@@ -166,12 +166,12 @@ fn split_beside_old<'a>(
             line = place;
         }
     }
-    (lines, twins)
+    (lines, equal_old_lines)
 }
 
 /// Goes back from the start of a line by up to `lines` lines, as far as the start of the text.
 /// Returns the offset reached and the number of lines.
-fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
+fn back_by_lines(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     let mut stepped = 0;
     while at > 0 && stepped < lines as usize {
         at = memrchr(b'\n', &text[..at - 1]).map_or(0, |newline| newline + 1);
@@ -182,7 +182,7 @@ fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
 
 /// Goes forward from the start of a line by up to `lines` lines, as far as the end of the text.
 /// Returns the offset reached and the number of lines.
-fn step_forward(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
+fn forward_by_lines(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     let mut stepped = 0;
     while at < text.len() && stepped < lines as usize {
         at = memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline + 1);

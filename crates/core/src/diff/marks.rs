@@ -6,14 +6,14 @@ use super::Change;
 
 /// Which lines changed. A marked line has no counterpart in the other text; the unmarked lines of
 /// both texts are equal in order.
-pub(super) struct Marks {
+pub(super) struct ChangeMarks {
     /// For each line of the old text, whether it was removed.
     pub removed: Vec<bool>,
     /// For each line of the new text, whether it was added.
     pub added: Vec<bool>,
 }
 
-impl Marks {
+impl ChangeMarks {
     pub(super) fn new(before: usize, after: usize) -> Self {
         Self { removed: vec![false; before], added: vec![false; after] }
     }

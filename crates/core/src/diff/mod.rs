@@ -30,7 +30,7 @@ pub mod words;
 use std::ops::Range;
 
 pub(crate) use compute::changes_between;
-pub(crate) use intern::hash;
+pub(crate) use intern::hash_line;
 pub(crate) use lines::SharedMargins;
 pub use lines::Side;
 pub(crate) use lines::split_lines;
@@ -47,8 +47,8 @@ crate::wire! {
         Histogram = "histogram",
         /// Myers with git's cost heuristics: git's default.
         Myers = "myers",
-        /// Myers without heuristics: the fewest changed lines. Falls back to `myers` for inputs that
-        /// would take too long.
+        /// Myers without heuristics: the fewest changed lines. Falls back to `myers` for inputs
+        /// that would take too long.
         Minimal = "minimal",
     }
 }
@@ -95,9 +95,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Finds the changed lines between two texts. `context` is the number of unchanged lines that the
-/// result must contain before and after each change, for printing. `context` is the number of
-/// unchanged lines that must stay reachable around each change, for printing.
+/// Finds the changed lines between two texts. `context` is the number of unchanged lines before and
+/// after each change that the result must contain, for printing.
 pub fn compare<'a>(
     before: &'a [u8],
     after: &'a [u8],

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use imara_diff::Token;
 
 use super::bits;
-use super::marks::{Marks, Region};
+use super::marks::{ChangeMarks, Region};
 
 /// The budget of steps for all regions of a comparison. A step is a visited diagonal or a compared
 /// equal line. What is left when it is spent is reported as replaced.
@@ -32,7 +32,7 @@ pub(super) fn mark_by_myers(
     tokens: usize,
     regions: Vec<Region>,
     minimal: bool,
-    marks: &mut Marks,
+    marks: &mut ChangeMarks,
 ) {
     let mut search = PathSearch::new(minimal);
     for mut region in regions {
@@ -177,8 +177,8 @@ impl PathSearch {
         self.forward[slot(start)] = x0;
         self.backward[slot(goal)] = x1;
         let patience = MIN_SEARCH_ROUNDS.max(region.len().isqrt());
-        let table =
-            bits::table_words(region.before.len(), region.after.len()).map(|words| words as u64);
+        let table = bits::lcs_table_words(region.before.len(), region.after.len())
+            .map(|words| words as u64);
         let mut spent = 0;
 
         for round in 1.. {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Returns `prefix/name`, quoted with C escapes if the name contains a control character, `"`, `\`,
 /// a bidirectional control or bytes that are not UTF-8. Other non-ASCII characters stay readable,
 /// as with git's `core.quotePath=false`.
-pub(super) fn prefixed_name(prefix: &str, name: &[u8]) -> String {
+pub(super) fn quoted_prefixed_name(prefix: &str, name: &[u8]) -> String {
     let slash = if name.first() == Some(&b'/') { "" } else { "/" };
     match escape_name(name) {
         // GNU patch strips a trailing blank of an unquoted name.
@@ -50,7 +50,7 @@ fn escape_name(name: &[u8]) -> Cow<'_, str> {
     Cow::Owned(quoted)
 }
 
-/// Appends each byte as a backslash and three push_octal digits.
+/// Appends each byte as a backslash and three octal digits.
 fn push_octal(quoted: &mut String, bytes: &[u8]) {
     for byte in bytes {
         quoted.push_str(&format!("\\{byte:03o}"));
@@ -66,7 +66,7 @@ fn needs_escape(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::prefixed_name;
+    use super::quoted_prefixed_name;
 
     #[test]
     fn names_are_quoted_as_git_does() {
@@ -82,7 +82,7 @@ mod tests {
             (b"\x1b[31m", "\"a/\\033[31m\""),
             ("\u{202e}".as_bytes(), "\"a/\\342\\200\\256\""),
         ] {
-            assert_eq!(prefixed_name("a", name), shown);
+            assert_eq!(quoted_prefixed_name("a", name), shown);
         }
     }
 }

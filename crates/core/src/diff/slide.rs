@@ -11,19 +11,19 @@ use std::ops::Range;
 use imara_diff::{IndentHeuristic, IndentLevel, SliderHeuristic, Token};
 
 use super::intern::Tokens;
-use super::marks::{Marks, count_leading_marked, count_leading_unmarked};
+use super::marks::{ChangeMarks, count_leading_marked, count_leading_unmarked};
 
 /// Slides the changes of both sides to their best positions.
-pub(super) fn slide_changes(tokens: &Tokens<'_>, marks: &mut Marks) {
+pub(super) fn slide_changes(tokens: &Tokens<'_>, marks: &mut ChangeMarks) {
     let level = |token: Token| IndentLevel::for_ascii_line(tokens.line(token).iter().copied(), 8);
-    let Marks { removed, added } = marks;
+    let ChangeMarks { removed, added } = marks;
     Slider { lines: &tokens.before, own: removed, other: added, indent_of: level }.slide_all();
     Slider { lines: &tokens.after, own: added, other: removed, indent_of: level }.slide_all();
 }
 
 /// Returns true if any block of changed lines can move, that is, if the line before it equals its
 /// last line or the line after it equals its first.
-pub(super) fn has_movable_block(tokens: &Tokens<'_>, marks: &Marks) -> bool {
+pub(super) fn has_movable_block(tokens: &Tokens<'_>, marks: &ChangeMarks) -> bool {
     let any = |lines: &[Token], own: &[bool]| {
         let mut at = 0;
         loop {
@@ -133,10 +133,10 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
         }
         self.own[start - 1] = true;
         self.own[end - 1] = false;
-        block.own = run_start(self.own, start - 1)..end - 1;
+        block.own = marked_run_start(self.own, start - 1)..end - 1;
         // The block of the other text moves over one unchanged line as well.
         let other_end = block.other.start - 1;
-        block.other = run_start(self.other, other_end)..other_end;
+        block.other = marked_run_start(self.other, other_end)..other_end;
         true
     }
 
@@ -157,6 +157,6 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
 }
 
 /// Returns the start of the run of marked lines that ends before `to`.
-fn run_start(marks: &[bool], to: usize) -> usize {
+fn marked_run_start(marks: &[bool], to: usize) -> usize {
     to - marks[..to].iter().rev().take_while(|&&mark| mark).count()
 }

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::unified::{DiffHeader, DisplayLimits, Format, LineEndings, Unified, diff, diff_between};
+use super::unified::{
+    DiffHeader, DisplayLimits, Format, LineEndings, Unified, diff, diff_with_shared_margins,
+};
 use super::{Algorithm, Change, DiffOptions, SharedMargins, compare};
 
 fn format(context: u32) -> Format<'static> {
@@ -197,7 +199,7 @@ proptest! {
         let same = SharedMargins { head: head.len(), tail: tail.len() };
         let (options, format) = (DiffOptions::default(), format(3));
         prop_assert_eq!(
-            diff_between(Some(&before), Some(&after), same, &options, &format),
+            diff_with_shared_margins(Some(&before), Some(&after), same, &options, &format),
             diff(Some(&before), Some(&after), &options, &format)
         );
     }

@@ -90,12 +90,12 @@ pub fn diff(
     options: &DiffOptions,
     format: &Format<'_>,
 ) -> Unified {
-    diff_between(before, after, SharedMargins::default(), options, format)
+    diff_with_shared_margins(before, after, SharedMargins::default(), options, format)
 }
 
 /// Does the same as [`diff`] for texts that are known to share a prefix and a suffix of the lengths
 /// in `same`.
-pub(crate) fn diff_between(
+pub(crate) fn diff_with_shared_margins(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
     same: SharedMargins,
@@ -113,7 +113,7 @@ pub(crate) fn diff_between(
         after: after.and(format.header.after),
     };
     let out = Unified { text: String::with_capacity(INITIAL_CAPACITY_BYTES), ..Unified::default() };
-    Printer { comparison: &comparison, strip_cr, limits: format.limits, out }
+    HunkPrinter { comparison: &comparison, strip_cr, limits: format.limits, out }
         .print(&header, format.context)
 }
 
@@ -161,14 +161,14 @@ pub(super) fn hunk_groups(changes: &[Change], context: u32) -> impl Iterator<Ite
 }
 
 /// Prints the hunks of a comparison, cutting where the limits are reached.
-struct Printer<'a, 'b> {
+struct HunkPrinter<'a, 'b> {
     comparison: &'b Comparison<'a>,
     strip_cr: bool,
     limits: DisplayLimits,
     out: Unified,
 }
 
-impl Printer<'_, '_> {
+impl HunkPrinter<'_, '_> {
     fn print(mut self, header: &DiffHeader<'_>, context: u32) -> Unified {
         self.out.added = self.comparison.added();
         self.out.removed = self.comparison.removed();
@@ -191,7 +191,8 @@ impl Printer<'_, '_> {
     /// Prints the lines `---` and `+++`.
     fn print_header(&mut self, header: &DiffHeader<'_>) {
         for (marker, prefix, name) in [("---", "a", header.before), ("+++", "b", header.after)] {
-            let name = name.map_or("/dev/null".into(), |name| name::prefixed_name(prefix, name));
+            let name =
+                name.map_or("/dev/null".into(), |name| name::quoted_prefixed_name(prefix, name));
             self.out.text.extend([marker, " ", &name, "\n"]);
         }
     }
@@ -303,7 +304,7 @@ impl Printer<'_, '_> {
         // If only the line ending differs, `focus` lies behind the printed text.
         let focus = focus.min(line.len() - 1);
         let mut from = if focus <= limit { 0 } else { focus - limit / 4 };
-        while from > 0 && is_continuation(line[from]) {
+        while from > 0 && is_utf8_continuation(line[from]) {
             from -= 1;
         }
         if from > 0 {
@@ -311,7 +312,7 @@ impl Printer<'_, '_> {
             self.out.text.push_str(&format!("[{skipped} characters] ..."));
         }
         let rest = &line[from..];
-        let to = nth_code_point(rest, limit);
+        let to = code_point_offset(rest, limit);
         push_lossy(&mut self.out.text, &rest[..to]);
         if to < rest.len() {
             self.out.text.push_str("... [truncated]");
@@ -335,17 +336,17 @@ fn push_lossy(text: &mut String, bytes: &[u8]) {
     }
 }
 
-fn is_continuation(byte: u8) -> bool {
+fn is_utf8_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
 /// Returns the number of code points; bytes that are not UTF-8 may count as none.
 fn count_code_points(text: &[u8]) -> usize {
-    text.iter().filter(|byte| !is_continuation(**byte)).count()
+    text.iter().filter(|byte| !is_utf8_continuation(**byte)).count()
 }
 
 /// Returns the offset of the `count`-th code point, or the length of the text.
-fn nth_code_point(text: &[u8], count: usize) -> usize {
-    let mut starts = text.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
+fn code_point_offset(text: &[u8], count: usize) -> usize {
+    let mut starts = text.iter().enumerate().filter(|(_, byte)| !is_utf8_continuation(**byte));
     starts.nth(count).map_or(text.len(), |(at, _)| at)
 }

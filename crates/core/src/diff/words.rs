@@ -17,10 +17,10 @@ pub enum TokenUnit {
     Chars,
 }
 
-/// Which of the two texts has a part.
+/// The text that contains a part of a comparison: the old one, the new one or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Both texts.
+    /// The part is in both texts.
     Same = 0,
     /// Only the old text: the part was removed.
     Removed = 1,
@@ -31,9 +31,9 @@ pub enum ChangeKind {
 /// A run of tokens with the same [`ChangeKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'t> {
-    /// Which of the two texts has it.
+    /// The text that contains the part.
     pub kind: ChangeKind,
-    /// The number of tokens in it.
+    /// The number of tokens of the part.
     pub tokens: usize,
     /// The text of the part.
     pub text: &'t str,
@@ -42,15 +42,16 @@ pub struct Part<'t> {
 /// Compares two texts token by token. In a replacement, the removed part precedes the added part.
 ///
 /// ```
-/// use filewright_core::diff::words::{ChangeKind, TokenUnit, parts};
-/// let found = parts("one two", "one three", TokenUnit::Words);
+/// use filewright_core::diff::words::{ChangeKind, TokenUnit, compare_tokens};
+/// let found = compare_tokens("one two", "one three", TokenUnit::Words);
 /// let told: Vec<_> = found.iter().map(|part| (part.kind, part.text)).collect();
-/// assert_eq!(told, [(ChangeKind::Same, "one "), (ChangeKind::Removed, "two"), (ChangeKind::Added, "three")]);
+/// assert_eq!(told, [(ChangeKind::Same, "one "), (ChangeKind::Removed, "two"), (ChangeKind::Added,
+/// "three")]);
 /// ```
-pub fn parts<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'t>> {
-    let head = common_head(before, after, unit);
+pub fn compare_tokens<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'t>> {
+    let head = common_token_prefix_len(before, after, unit);
     let (old, new) = (&before[head..], &after[head..]);
-    let tail = common_tail(old, new, unit);
+    let tail = common_token_suffix_len(old, new, unit);
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
     let mut out = PartList { parts: Vec::new() };
     out.push(ChangeKind::Same, &after[..head], count_tokens(&after[..head], unit));
@@ -73,10 +74,11 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'
     out.parts
 }
 
-/// Encodes the result of [`parts`]: the number of parts, and for each its [`ChangeKind`] (0 same, 1
-/// removed, 2 added), its number of tokens and its length in UTF-16 code units.
-pub fn parts_packed(before: &str, after: &str, chars: bool) -> Packed {
-    let parts = parts(before, after, if chars { TokenUnit::Chars } else { TokenUnit::Words });
+/// Encodes the result of [`compare_tokens`]: the number of parts, and for each its [`ChangeKind`]
+/// (0 same, 1 removed, 2 added), its number of tokens and its length in UTF-16 code units.
+pub fn compare_tokens_packed(before: &str, after: &str, chars: bool) -> Packed {
+    let parts =
+        compare_tokens(before, after, if chars { TokenUnit::Chars } else { TokenUnit::Words });
     let mut packed = Packed::new();
     packed.num(parts.len() as u64);
     for part in parts {
@@ -116,7 +118,8 @@ impl<'t> PartList<'t> {
     }
 }
 
-/// Character classes: consecutive characters of one class form a token, except for the last class.
+/// Character classes. Consecutive characters of a class form a token, except those of the last
+/// class, which are tokens of their own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Word,
@@ -167,7 +170,7 @@ fn count_tokens(text: &str, unit: TokenUnit) -> usize {
 }
 
 /// Returns the length in bytes of the whole tokens that both texts begin with.
-fn common_head(a: &str, b: &str, unit: TokenUnit) -> usize {
+fn common_token_prefix_len(a: &str, b: &str, unit: TokenUnit) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     if same == a.len() && same == b.len() {
         return same;
@@ -189,7 +192,7 @@ fn common_head(a: &str, b: &str, unit: TokenUnit) -> usize {
 }
 
 /// Returns the length in bytes of the whole tokens that both texts end with.
-fn common_tail(a: &str, b: &str, unit: TokenUnit) -> usize {
+fn common_token_suffix_len(a: &str, b: &str, unit: TokenUnit) -> usize {
     let same = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     let start = (a.len() - same..=a.len()).find(|&at| a.is_char_boundary(at)).unwrap_or(a.len());
     let tail = &a[start..];
@@ -208,7 +211,7 @@ fn common_tail(a: &str, b: &str, unit: TokenUnit) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{ChangeKind, TokenUnit, parts, parts_packed};
+    use super::{ChangeKind, TokenUnit, compare_tokens, compare_tokens_packed};
 
     fn told(before: &str, after: &str, unit: TokenUnit) -> String {
         let show = |part: &super::Part<'_>| match part.kind {
@@ -216,7 +219,7 @@ mod tests {
             ChangeKind::Removed => format!("[-{}-]", part.text),
             ChangeKind::Added => format!("{{+{}+}}", part.text),
         };
-        parts(before, after, unit).iter().map(show).collect()
+        compare_tokens(before, after, unit).iter().map(show).collect()
     }
 
     #[test]
@@ -241,7 +244,7 @@ mod tests {
         #[test]
         fn both_sides_are_there_in_full(before in "[ab_ \\.é\n]{0,40}", after in "[ab_ \\.é\n]{0,40}", chars: bool) {
             let unit = if chars { TokenUnit::Chars } else { TokenUnit::Words };
-            let parts = parts(&before, &after, unit);
+            let parts = compare_tokens(&before, &after, unit);
             let side = |other: ChangeKind| -> String {
                 parts.iter().filter(|part| part.kind != other).map(|part| part.text).collect()
             };
@@ -256,11 +259,11 @@ mod tests {
     #[test]
     fn crosses_packed() {
         // The number of parts; for each its change, tokens and length in UTF-16 units.
-        let nums = parts_packed("a \u{1f600} c", "a b c", true).nums;
+        let nums = compare_tokens_packed("a \u{1f600} c", "a b c", true).nums;
         assert_eq!(
             nums,
             [6., 0., 1., 1., 0., 1., 1., 1., 1., 2., 2., 1., 1., 0., 1., 1., 0., 1., 1.]
         );
-        assert_eq!(parts_packed("same", "same", false).nums, [1., 0., 1., 4.]);
+        assert_eq!(compare_tokens_packed("same", "same", false).nums, [1., 0., 1., 4.]);
     }
 }

@@ -47,7 +47,7 @@ impl<'a> FileLines<'a> {
 
     /// Returns line `at` (0-based) without its ending, and the ending.
     pub(super) fn split_line(&self, at: usize) -> (&'a [u8], &'a [u8]) {
-        text::split_end(&self.text[self.start(at)..self.start(at + 1)])
+        text::split_line_ending(&self.text[self.start(at)..self.start(at + 1)])
     }
 
     /// Returns line `at` (0-based) without its ending.

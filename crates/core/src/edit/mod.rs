@@ -35,7 +35,7 @@ use std::ops::Range;
 use crate::diff::unified::{self, DiffHeader, Format, LineEndings};
 use crate::diff::{self, SharedMargins};
 use crate::error::{Code, Error, Result};
-use crate::text::{count_lf, line_at};
+use crate::text::{count_lf, line_number_at};
 use applying::content::EditContent;
 use applying::offsets::LineOffsets;
 use explaining::outcomes::EditOutcomes;
@@ -50,7 +50,7 @@ pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, Strictness, Tier};
 pub(crate) use applying::content::spliced;
 pub(crate) use budget::WorkBudget;
 pub(crate) use explaining::truncate::truncate_error;
-pub(crate) use matching::fuzzy::place_lines;
+pub(crate) use matching::fuzzy::find_hunk_positions;
 pub use pack::{Planned, plan_packed};
 
 /// A replacement of a range of bytes of the current text.
@@ -62,7 +62,7 @@ pub(crate) struct Splice {
 
 /// Where an old text was found: the splices that apply the edit, in order and not overlapping.
 #[derive(Clone, Debug, PartialEq)]
-struct Match {
+struct OldTextMatch {
     splices: Vec<Splice>,
     /// The number of positions where the old text was found, including those that are not replaced.
     places: usize,
@@ -104,8 +104,8 @@ fn plan_within(
                 replacements += replaced;
                 head = head.min(around.head);
                 applied.push(facts);
-                // Only for a single edit are the unchanged ends known; a later edit may change
-                // them.
+                // The unchanged ends of the file are known only if there is a single edit; a later
+                // edit may change them.
                 same = if edits.len() == 1 { around } else { SharedMargins::default() };
             }
             Err(error) => {
@@ -125,7 +125,13 @@ fn plan_within(
         limits: options.limits,
     };
     let how = diff::DiffOptions::default();
-    let diff = unified::diff_between(Some(&original), Some(content.text()), same, &how, &format);
+    let diff = unified::diff_with_shared_margins(
+        Some(&original),
+        Some(content.text()),
+        same,
+        &how,
+        &format,
+    );
     if diff.identical {
         let refusal = Refusal::Unchanged;
         return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));
@@ -134,7 +140,7 @@ fn plan_within(
     Ok(Plan { bytes: content.into_bytes(), head, replacements, edits: applied, diff })
 }
 
-/// What one applied edit did.
+/// The effect of one applied edit.
 struct AppliedEdit {
     facts: Applied,
     replaced: u64,
@@ -186,7 +192,7 @@ fn find(
     edit: &Edit,
     options: &EditOptions,
     work: &WorkBudget,
-) -> Result<Match, Refusal> {
+) -> Result<OldTextMatch, Refusal> {
     if edit.old.is_empty() {
         return Err(Refusal::EmptyOld);
     }
@@ -264,11 +270,11 @@ fn choose_positions(
 }
 
 /// Returns what is reported of an edit that was found and is about to be applied to `text`.
-fn applied_facts(text: &[u8], found: &Match) -> Applied {
+fn applied_facts(text: &[u8], found: &OldTextMatch) -> Applied {
     let start = found.splices.first().map_or(0, |splice| splice.range.start);
     let end = found.splices.last().map_or(0, |splice| splice.range.end);
     let last = end.saturating_sub(1).max(start);
-    let start_line = line_at(text, start);
+    let start_line = line_number_at(text, start);
     Applied {
         matches: found.places as u64,
         tier: found.tier,

@@ -16,7 +16,7 @@ const MIN_NON_ASCII_CHARS: usize = 12;
 
 /// Returns the encoding if exactly one candidate is certain. `bytes` must begin with a non-ASCII
 /// character.
-pub(super) fn detect_certain(bytes: &[u8]) -> Option<&'static Encoding> {
+pub(super) fn detect_certain_cjk(bytes: &[u8]) -> Option<&'static Encoding> {
     let window = &bytes[..bytes.len().min(MAX_SAMPLED_BYTES)];
     let high = window.iter().filter(|byte| !byte.is_ascii()).count();
     if high < MIN_NON_ASCII_CHARS || high * 3 < window.len() {
@@ -24,7 +24,7 @@ pub(super) fn detect_certain(bytes: &[u8]) -> Option<&'static Encoding> {
     }
     let candidates = [EUC_KR, EUC_JP, SHIFT_JIS, BIG5, GB18030];
     let mut sure = candidates.into_iter().filter(|encoding| {
-        CharCounts::of(encoding, window).is_some_and(|reading| reading.is_certain(encoding))
+        ScriptCounts::of(encoding, window).is_some_and(|reading| reading.is_certain(encoding))
     });
     let found = sure.next()?;
     sure.next().is_none().then_some(found)
@@ -32,7 +32,7 @@ pub(super) fn detect_certain(bytes: &[u8]) -> Option<&'static Encoding> {
 
 /// The numbers of non-ASCII characters of a decoded sample, by script.
 #[derive(Default)]
-struct CharCounts {
+struct ScriptCounts {
     /// All non-ASCII characters.
     all: usize,
     /// Punctuation of CJK texts ([`CJK_PUNCTUATION`]).
@@ -43,11 +43,11 @@ struct CharCounts {
     /// Ideographs that are frequent in Chinese.
     frequent_hanzi: usize,
     hangul: usize,
-    /// Hangul frequent_hangul that are frequent in Korean.
+    /// Hangul syllables that are frequent in Korean.
     frequent_hangul: usize,
 }
 
-/// The most frequent Hangul frequent_hangul, which make up half of any Korean text.
+/// The most frequent Hangul syllables, which make up half of any Korean text.
 static FREQUENT_HANGUL: [u16; 44] = code_points(
     "이다는에의을고하가지도로사리기나자시어은를서해한그것인으들수있스라대아전정일보니만주구장",
 );
@@ -65,7 +65,7 @@ const fn code_points<const N: usize>(text: &str) -> [u16; N] {
     units
 }
 
-impl CharCounts {
+impl ScriptCounts {
     /// Counts the characters of the bytes decoded in an encoding; `None` if they are not valid in
     /// it.
     fn of(encoding: &'static Encoding, window: &[u8]) -> Option<Self> {
@@ -139,7 +139,7 @@ mod tests {
         let (bytes, _, lost) = encoding.encode(text);
         assert!(!lost, "{text} is not all in {}", encoding.name());
         let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap();
-        detect_certain(&bytes[first..]).map(Encoding::name)
+        detect_certain_cjk(&bytes[first..]).map(Encoding::name)
     }
 
     #[test]
@@ -184,9 +184,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_have_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-            if let Some(encoding) = detect_certain(&bytes) {
+            if let Some(encoding) = detect_certain_cjk(&bytes) {
                 let window = &bytes[..bytes.len().min(MAX_SAMPLED_BYTES)];
-                prop_assert!(CharCounts::of(encoding, window).is_some());
+                prop_assert!(ScriptCounts::of(encoding, window).is_some());
             }
         }
     }

@@ -25,7 +25,7 @@ pub struct Detection {
 }
 
 /// Returns the Unicode encoding whose byte order mark the bytes begin with.
-pub fn bom(bytes: &[u8]) -> Option<Encoding> {
+pub fn encoding_from_bom(bytes: &[u8]) -> Option<Encoding> {
     match bytes {
         // `FF FE 00 00` is the mark of UTF-32, which is not supported. UTF-16 that begins with NUL
         // has the same bytes, but is no text.
@@ -43,7 +43,7 @@ pub fn bom(bytes: &[u8]) -> Option<Encoding> {
 /// Always returns an encoding, for binary content too: [`crate::sniff`] decides whether the bytes
 /// are text.
 pub fn detect(bytes: &[u8], complete: bool) -> Detection {
-    if let Some(encoding) = bom(bytes) {
+    if let Some(encoding) = encoding_from_bom(bytes) {
         let body = &bytes[encoding.mark().len()..];
         let lossy = encoding == Encoding::UTF_8 && !is_utf8(body, complete);
         return Detection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
@@ -87,8 +87,8 @@ fn classify_bytes(bytes: &[u8]) -> ByteClasses {
     const ESCAPE: u8 = 2;
     const HIGH: u8 = 0x80;
     const CHUNK_BYTES: usize = 512;
-    // Free of branches, so that many bytes are tested at once. Most chunks have only plain bytes,
-    // which are cheaper to test for.
+    // The tests have no branches, so that many bytes are tested at once. Most chunks have only
+    // plain bytes, which are cheaper to test for.
     let plain = |byte: u8| (byte as i8 >= 0x20) | matches!(byte, b'\t'..=b'\r');
     let mark = |byte: u8| {
         let escape = if byte == 0x1b { ESCAPE } else { 0 };
@@ -197,7 +197,7 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
             | 0x2010..=0x2026
             | 0x3003..=0x30ff
             | 0xff01..=0xff5e => good += 1,
-            // These are characters, but rare ones: many of them show that the byte order is wrong.
+            // Rare characters: many of them show that the byte order is wrong.
             0x180..=0x36f
             | 0x370..=0x3ff
             | 0x400..=0x52f
@@ -233,8 +233,8 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
 
 /// The maximum number of bytes that letter statistics inspect.
 const MAX_LEGACY_SAMPLE_BYTES: usize = 1536;
-/// The maximum number of ASCII bytes of a word that are kept before, between and after its other
-/// bytes.
+/// The maximum number of ASCII bytes of a word that are kept before, between and after its
+/// non-ASCII bytes.
 const MAX_ADJACENT_ASCII_BYTES: usize = 16;
 /// The number of repeated words after which the sample ends, because the rest is assumed to be
 /// similar.
@@ -244,12 +244,12 @@ const MAX_REPEATED_WORDS: u32 = 64;
 fn guess_legacy(bytes: &[u8], complete: bool) -> Detection {
     let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
     let first = first_non_ascii(bytes).unwrap_or(0);
-    if let Some(table) = tables::detect_certain(&bytes[first..])
+    if let Some(table) = tables::detect_certain_cjk(&bytes[first..])
         && table.fits(bytes, complete)
     {
         return guess(Encoding(EncodingKind::Legacy(table)));
     }
-    let encoding = tables::guess(&informative_bytes(bytes));
+    let encoding = tables::guess_encoding(&words_with_non_ascii(bytes));
     match encoding.0 {
         // Every byte is a valid character in the fallback encoding.
         EncodingKind::Legacy(table) if !table.fits(bytes, complete) => {
@@ -262,7 +262,7 @@ fn guess_legacy(bytes: &[u8], complete: bool) -> Detection {
 /// Returns the first words that contain a non-ASCII byte, each followed by a space. The statistics
 /// use nothing else, and it is a fifth of a text in a Latin alphabet. A word that was seen recently
 /// is left out. The space cannot be mistaken, because it is never the second byte of a character.
-fn informative_bytes(bytes: &[u8]) -> Vec<u8> {
+fn words_with_non_ascii(bytes: &[u8]) -> Vec<u8> {
     let mut sample = Vec::with_capacity(bytes.len().min(MAX_LEGACY_SAMPLE_BYTES) + 1);
     let mut seen = [0u64; 256];
     let (mut at, mut again) = (0, 0);

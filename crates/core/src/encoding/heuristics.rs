@@ -13,15 +13,15 @@ const FALLBACK_ENCODING: &str = "windows-1252";
 const MIN_SCORE: f64 = 0.5;
 
 /// Returns the name of the most likely encoding of a sample with non-ASCII bytes.
-pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
+pub(super) fn guess_encoding(platform: &Platform, sample: &[u8]) -> &'static str {
     let mut best = (FALLBACK_ENCODING, MIN_SCORE);
     // Languages of one encoding are adjacent in the list, so its characters are fetched once.
     let mut code_page: Option<(&str, Option<CodePage>)> = None;
     for (names, letters) in ENCODING_CANDIDATES {
         for &name in *names {
             let points = match letters {
-                Letters::Asian(script) => score_cjk(platform, name, *script, sample),
-                Letters::NonLatin(_) | Letters::Latin(..) => {
+                LanguageLetters::Asian(script) => score_cjk(platform, name, *script, sample),
+                LanguageLetters::NonLatin(_) | LanguageLetters::Latin(..) => {
                     if code_page.as_ref().is_none_or(|(known, _)| *known != name) {
                         code_page = Some((name, CodePage::of(platform, name)));
                     }
@@ -41,9 +41,9 @@ pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
 
 /// The letters of the language of a candidate.
 #[derive(Clone, Copy)]
-enum Letters {
+enum LanguageLetters {
     /// A language that is recognised by its script, such as Japanese.
-    Asian(Script),
+    Asian(AsianScript),
     /// The letters of an alphabet other than Latin, whose words contain no ASCII; frequent letters
     /// first.
     NonLatin(&'static str),
@@ -53,7 +53,7 @@ enum Letters {
 
 /// The script of an Asian language.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Script {
+enum AsianScript {
     Japanese,
     Chinese,
     Korean,
@@ -68,42 +68,45 @@ const HEBREW_LETTERS: &str = "יוהלאמתרבשנדעחקפםטצגכסןזך
 const ARABIC_LETTERS: &str = "الينمترودبسعفهكحقجةىصشطأخضثإءذغظؤئآ";
 const THAI_LETTERS: &str = "านรอกเงมยลวดทสตะปบคหแจพชขใไโผซถธศณฉภษฐฟญฮฝ่้็ัิีืุู์ำ";
 
-/// Encodings, by their names, and the letters of a language written in them.
-type EncodingCandidate = (&'static [&'static str], Letters);
+/// The names of encodings, and the letters of a language that is written in each of them.
+type EncodingCandidate = (&'static [&'static str], LanguageLetters);
 
 const ENCODING_CANDIDATES: &[EncodingCandidate] = &[
-    (&["windows-1252"], Letters::Latin("éèêëàâäáãåçùûüúôöóõòîïíìñßøæœ", 0.7)),
-    (&["shift_jis", "euc-jp"], Letters::Asian(Script::Japanese)),
-    (&["gb18030", "big5"], Letters::Asian(Script::Chinese)),
-    (&["euc-kr"], Letters::Asian(Script::Korean)),
-    (&["windows-1251", "koi8-u", "ibm866", "iso-8859-5"], Letters::NonLatin(CYRILLIC_LETTERS)),
-    (&["windows-1251", "iso-8859-5"], Letters::NonLatin(SERBIAN_LETTERS)),
-    (&["windows-1252"], Letters::Latin("éàèêçùâîôûëïœæ", 1.0)),
-    (&["windows-1252"], Letters::Latin("äüöß", 1.0)),
-    (&["windows-1252"], Letters::Latin("óáíéñúü", 1.0)),
-    (&["windows-1252"], Letters::Latin("ãçáéíóêõâúàô", 1.0)),
-    (&["windows-1252"], Letters::Latin("àèùòéì", 1.0)),
-    (&["windows-1252"], Letters::Latin("åäöéæø", 1.0)),
-    (&["windows-1252"], Letters::Latin("íáðóþúæéöý", 1.0)),
-    (&["windows-1252"], Letters::Latin("éëïèöü", 1.0)),
-    (&["windows-1250"], Letters::Latin("łęóąśżćńź", 1.0)),
-    (&["windows-1250"], Letters::Latin("íáěéřčžýšůúňťóďľĺŕôä", 1.0)),
-    (&["windows-1250"], Letters::Latin("áéöóőüíúű", 1.0)),
-    (&["windows-1250"], Letters::Latin("ăîşâţ", 1.0)),
-    (&["windows-1250"], Letters::Latin("čšžćđ", 1.0)),
-    (&["iso-8859-2"], Letters::Latin("łęóąśżćńź", 1.0)),
-    (&["iso-8859-2"], Letters::Latin("íáěéřčžýšůúňťóďľĺŕôä", 1.0)),
-    (&["iso-8859-2"], Letters::Latin("áéöóőüíúű", 1.0)),
-    (&["iso-8859-2"], Letters::Latin("ăîşâţ", 1.0)),
-    (&["iso-8859-2"], Letters::Latin("čšžćđ", 1.0)),
-    (&["windows-1254"], Letters::Latin("ışüöçğİâî", 1.0)),
-    (&["windows-1257"], Letters::Latin("ėšįųžąūčę", 1.0)),
-    (&["windows-1257"], Letters::Latin("āīēūņšļģķžč", 1.0)),
-    (&["windows-1257"], Letters::Latin("äõüöšž", 1.0)),
-    (&["windows-1253", "iso-8859-7"], Letters::NonLatin(GREEK_LETTERS)),
-    (&["windows-1255"], Letters::NonLatin(HEBREW_LETTERS)),
-    (&["windows-1256", "iso-8859-6"], Letters::NonLatin(ARABIC_LETTERS)),
-    (&["windows-874"], Letters::NonLatin(THAI_LETTERS)),
+    (&["windows-1252"], LanguageLetters::Latin("éèêëàâäáãåçùûüúôöóõòîïíìñßøæœ", 0.7)),
+    (&["shift_jis", "euc-jp"], LanguageLetters::Asian(AsianScript::Japanese)),
+    (&["gb18030", "big5"], LanguageLetters::Asian(AsianScript::Chinese)),
+    (&["euc-kr"], LanguageLetters::Asian(AsianScript::Korean)),
+    (
+        &["windows-1251", "koi8-u", "ibm866", "iso-8859-5"],
+        LanguageLetters::NonLatin(CYRILLIC_LETTERS),
+    ),
+    (&["windows-1251", "iso-8859-5"], LanguageLetters::NonLatin(SERBIAN_LETTERS)),
+    (&["windows-1252"], LanguageLetters::Latin("éàèêçùâîôûëïœæ", 1.0)),
+    (&["windows-1252"], LanguageLetters::Latin("äüöß", 1.0)),
+    (&["windows-1252"], LanguageLetters::Latin("óáíéñúü", 1.0)),
+    (&["windows-1252"], LanguageLetters::Latin("ãçáéíóêõâúàô", 1.0)),
+    (&["windows-1252"], LanguageLetters::Latin("àèùòéì", 1.0)),
+    (&["windows-1252"], LanguageLetters::Latin("åäöéæø", 1.0)),
+    (&["windows-1252"], LanguageLetters::Latin("íáðóþúæéöý", 1.0)),
+    (&["windows-1252"], LanguageLetters::Latin("éëïèöü", 1.0)),
+    (&["windows-1250"], LanguageLetters::Latin("łęóąśżćńź", 1.0)),
+    (&["windows-1250"], LanguageLetters::Latin("íáěéřčžýšůúňťóďľĺŕôä", 1.0)),
+    (&["windows-1250"], LanguageLetters::Latin("áéöóőüíúű", 1.0)),
+    (&["windows-1250"], LanguageLetters::Latin("ăîşâţ", 1.0)),
+    (&["windows-1250"], LanguageLetters::Latin("čšžćđ", 1.0)),
+    (&["iso-8859-2"], LanguageLetters::Latin("łęóąśżćńź", 1.0)),
+    (&["iso-8859-2"], LanguageLetters::Latin("íáěéřčžýšůúňťóďľĺŕôä", 1.0)),
+    (&["iso-8859-2"], LanguageLetters::Latin("áéöóőüíúű", 1.0)),
+    (&["iso-8859-2"], LanguageLetters::Latin("ăîşâţ", 1.0)),
+    (&["iso-8859-2"], LanguageLetters::Latin("čšžćđ", 1.0)),
+    (&["windows-1254"], LanguageLetters::Latin("ışüöçğİâî", 1.0)),
+    (&["windows-1257"], LanguageLetters::Latin("ėšįųžąūčę", 1.0)),
+    (&["windows-1257"], LanguageLetters::Latin("āīēūņšļģķžč", 1.0)),
+    (&["windows-1257"], LanguageLetters::Latin("äõüöšž", 1.0)),
+    (&["windows-1253", "iso-8859-7"], LanguageLetters::NonLatin(GREEK_LETTERS)),
+    (&["windows-1255"], LanguageLetters::NonLatin(HEBREW_LETTERS)),
+    (&["windows-1256", "iso-8859-6"], LanguageLetters::NonLatin(ARABIC_LETTERS)),
+    (&["windows-874"], LanguageLetters::NonLatin(THAI_LETTERS)),
 ];
 
 /// Signs beyond ASCII that are usual between words.
@@ -111,7 +114,7 @@ const COMMON_SIGNS: &str = "«»„“”’‘–—…°§€·•№©®£¿�
 
 /// Returns the score of an encoding of Chinese, Japanese or Korean (CJK); `None` if the bytes are
 /// invalid in it or the host does not have it.
-fn score_cjk(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Option<f64> {
+fn score_cjk(platform: &Platform, name: &str, script: AsianScript, sample: &[u8]) -> Option<f64> {
     (platform.find)(name)?;
     // Checked as incomplete, so that a character cut off by the end of the sample is valid.
     if !(platform.fits)(name, sample, false) {
@@ -119,25 +122,25 @@ fn score_cjk(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> 
     }
     let text = (platform.decode)(name, sample);
     let text = text.strip_suffix(char::REPLACEMENT_CHARACTER).unwrap_or(&text);
-    let frequent = if script == Script::Japanese { &FREQUENT_KANJI } else { &FREQUENT_HANZI };
+    let frequent = if script == AsianScript::Japanese { &FREQUENT_KANJI } else { &FREQUENT_HANZI };
     let points: f64 = text
         .chars()
         .filter(|c| !c.is_ascii())
         .map(|c| match is_ideograph(c as u32) {
             true => match script {
-                Script::Japanese if frequent.has(c as u32) => 2.0,
-                Script::Chinese if frequent.has(c as u32) => 2.5,
-                Script::Korean => -1.0,
+                AsianScript::Japanese if frequent.has(c as u32) => 2.0,
+                AsianScript::Chinese if frequent.has(c as u32) => 2.5,
+                AsianScript::Korean => -1.0,
                 _ => 0.1,
             },
             false if CJK_PUNCTUATION.contains(c) => 1.0,
             false => match (script, c) {
-                (Script::Japanese, '\u{3041}'..='\u{3096}') => 1.8,
-                (Script::Japanese, '\u{30a1}'..='\u{30fe}') => 1.3,
-                (Script::Japanese, '\u{ff61}'..='\u{ff9f}') => -1.0,
-                (Script::Korean, '\u{ac00}'..='\u{d7a3}') => 1.4,
-                (Script::Chinese, '\u{3041}'..='\u{30fe}') => -0.5,
-                (Script::Chinese, _) => -1.0,
+                (AsianScript::Japanese, '\u{3041}'..='\u{3096}') => 1.8,
+                (AsianScript::Japanese, '\u{30a1}'..='\u{30fe}') => 1.3,
+                (AsianScript::Japanese, '\u{ff61}'..='\u{ff9f}') => -1.0,
+                (AsianScript::Korean, '\u{ac00}'..='\u{d7a3}') => 1.4,
+                (AsianScript::Chinese, '\u{3041}'..='\u{30fe}') => -0.5,
+                (AsianScript::Chinese, _) => -1.0,
                 _ => -0.5,
             },
         })
@@ -146,7 +149,7 @@ fn score_cjk(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> 
     Some(1.6 * points)
 }
 
-/// The classes of characters, as bits.
+/// The classes of characters, one bit each.
 const LETTER_CLASS: u8 = 1;
 const LOWER_CLASS: u8 = 2;
 const UPPER_CLASS: u8 = 4;
@@ -155,8 +158,8 @@ const SYMBOL_CLASS: u8 = 8;
 /// A byte without a character.
 const INVALID_CLASS: u8 = 16;
 
-/// The 256 characters of a single-byte encoding, and for each its classes as a sum of the bits
-/// above.
+/// The 256 characters of a single-byte encoding, and the classes of each as a sum of bits such as
+/// [`LETTER_CLASS`].
 struct CodePage {
     characters: Vec<char>,
     classes: Vec<u8>,
@@ -172,13 +175,13 @@ impl CodePage {
         if characters.len() != 256 {
             return None;
         }
-        let classes = characters.iter().map(|&c| class_of(c)).collect();
+        let classes = characters.iter().map(|&c| char_classes(c)).collect();
         Some(Self { characters, classes })
     }
 
     /// Returns the score of a language in this encoding; `None` if the bytes are invalid.
-    fn score_language(&self, letters: &Letters, sample: &[u8]) -> Option<f64> {
-        let own = matches!(letters, Letters::NonLatin(_));
+    fn score_language(&self, letters: &LanguageLetters, sample: &[u8]) -> Option<f64> {
+        let own = matches!(letters, LanguageLetters::NonLatin(_));
         let mut weights = [None; 256];
         let mut points = 0.0;
         let mut before = b' ';
@@ -195,7 +198,8 @@ impl CodePage {
             }
             if beyond || before >= 0x80 {
                 let crossing = beyond != (before >= 0x80);
-                points += pair_score(self.classes[usize::from(before)], class, crossing && own);
+                points +=
+                    adjacent_chars_score(self.classes[usize::from(before)], class, crossing && own);
             }
             before = byte;
         }
@@ -210,13 +214,13 @@ fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !mark
 }
 
-/// Returns the classes of a character as a sum of the bits above.
-fn class_of(c: char) -> u8 {
+/// Returns the classes of a character as a sum of bits such as [`LETTER_CLASS`].
+fn char_classes(c: char) -> u8 {
     if c == char::REPLACEMENT_CHARACTER {
         return INVALID_CLASS;
     }
     if is_letter(c) {
-        // These signs count as lower case in Unicode, but are no letters of words.
+        // Unicode counts these signs as lower case, but they are no letters of words.
         let lower = c.is_lowercase() && !matches!(c, 'ª' | 'º' | '\u{37a}');
         return LETTER_CLASS
             + if lower { LOWER_CLASS } else { 0 }
@@ -226,11 +230,11 @@ fn class_of(c: char) -> u8 {
 }
 
 /// Returns the score of a non-ASCII character as evidence for a language.
-fn letter_score(c: char, letters: &Letters) -> f64 {
+fn letter_score(c: char, letters: &LanguageLetters) -> f64 {
     let (known, own, most) = match letters {
-        Letters::NonLatin(known) => (*known, true, 1.4),
-        Letters::Latin(known, most) => (*known, false, *most),
-        Letters::Asian(_) => return 0.0,
+        LanguageLetters::NonLatin(known) => (*known, true, 1.4),
+        LanguageLetters::Latin(known, most) => (*known, false, *most),
+        LanguageLetters::Asian(_) => return 0.0,
     };
     if let Some(rank) = known.chars().position(|letter| letter == c) {
         // Decoded in a wrong encoding of the same alphabet, a text has all the letters too, but in
@@ -252,7 +256,7 @@ fn letter_score(c: char, letters: &Letters) -> f64 {
 
 /// Returns the score of two adjacent characters by their classes. `foreign` says that one of them
 /// is ASCII in a language whose words contain none.
-fn pair_score(first: u8, second: u8, foreign: bool) -> f64 {
+fn adjacent_chars_score(first: u8, second: u8, foreign: bool) -> f64 {
     if first & second & LETTER_CLASS != 0 {
         let odd = foreign || first & LOWER_CLASS != 0 && second & UPPER_CLASS != 0;
         return if odd { -1.5 } else { 0.3 };

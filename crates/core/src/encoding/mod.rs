@@ -28,7 +28,7 @@ use std::borrow::Cow;
 #[cfg(not(feature = "legacy"))]
 use platform as tables;
 
-pub use detect::{Detection, bom, detect};
+pub use detect::{Detection, detect, encoding_from_bom};
 pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control, utf16_without_bom};
 pub(crate) use offset_map::trim_unchanged_ends;
 pub use utf16::Endian;
@@ -41,7 +41,7 @@ use crate::wire::Wire;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Encoding(EncodingKind);
 
-/// Which implementation decodes and encodes.
+/// The implementation that decodes and encodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EncodingKind {
     Utf8,
@@ -50,16 +50,16 @@ enum EncodingKind {
     Legacy(tables::LegacyTable),
 }
 
-/// How many bytes a line feed takes in an encoding, and in which order.
+/// The bytes of a line feed in an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum LineFeedCode {
     /// One byte `0A`, which is never part of another character.
     Byte,
     /// Two bytes, in this order, at an even offset in the file.
     Two(Endian),
 }
 
-impl Unit {
+impl LineFeedCode {
     /// Returns the length of a line feed in bytes.
     #[allow(clippy::len_without_is_empty)]
     pub const fn len(self) -> usize {
@@ -86,7 +86,7 @@ impl Encoding {
     pub const UTF_16LE: Self = Self(EncodingKind::Utf16(Endian::Little));
     /// UTF-16, most significant byte first.
     pub const UTF_16BE: Self = Self(EncodingKind::Utf16(Endian::Big));
-    /// What the web calls Latin-1. Every byte is a valid character.
+    /// Latin-1 as the web defines it. Every byte is a valid character.
     pub const WINDOWS_1252: Self = Self(EncodingKind::Windows1252);
 
     /// Returns the encoding for a label in any letter case: WHATWG labels, and the spellings of
@@ -132,10 +132,10 @@ impl Encoding {
     }
 
     /// Returns how a line feed is encoded.
-    pub const fn unit(self) -> Unit {
+    pub const fn unit(self) -> LineFeedCode {
         match self.0 {
-            EncodingKind::Utf16(endian) => Unit::Two(endian),
-            _ => Unit::Byte,
+            EncodingKind::Utf16(endian) => LineFeedCode::Two(endian),
+            _ => LineFeedCode::Byte,
         }
     }
 
@@ -150,7 +150,7 @@ impl Encoding {
     }
 
     /// Decodes, with U+FFFD for invalid bytes. Does not handle a byte order mark: remove it first
-    /// ([`bom`]).
+    /// ([`encoding_from_bom`]).
     pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
         match self.0 {
             EncodingKind::Utf8 => match String::from_utf8_lossy(bytes) {
@@ -193,7 +193,7 @@ impl Encoding {
             let offset = at.valid_up_to();
             error = error
                 .detail("offset", offset as u64)
-                .detail("line", crate::text::line_at(bytes, offset));
+                .detail("line", crate::text::line_number_at(bytes, offset));
         }
         let likely = detect(bytes, true).encoding;
         if likely != self && !bytes.is_empty() {
@@ -264,7 +264,7 @@ impl Encoding {
             return 0;
         }
         match self.0 {
-            EncodingKind::Utf8 => utf8_prefix_len(bytes, chars),
+            EncodingKind::Utf8 => utf8_first_chars_len(bytes, chars),
             EncodingKind::Utf16(endian) => utf16::prefix_len(bytes, endian, chars),
             EncodingKind::Windows1252 => chars.min(bytes.len()),
             EncodingKind::Legacy(table) if table.is_single_byte() => chars.min(bytes.len()),
@@ -351,7 +351,7 @@ pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<DecodedText<'a>> 
 /// order mark at their beginning.
 pub(crate) fn encoding_by_label(bytes: &[u8], label: &str) -> Result<(Encoding, usize)> {
     let named = Encoding::for_label(label)?;
-    let marked = bom(bytes);
+    let marked = encoding_from_bom(bytes);
     let encoding = match marked {
         // For the label "utf-16", the mark decides the byte order.
         Some(marked) if label.eq_ignore_ascii_case("utf-16") => marked,
@@ -379,7 +379,7 @@ pub fn encode_text(text: &str, label: &str, bom: bool) -> Result<Vec<u8>> {
     Ok([encoding.mark(), &encoding.encode(text)?].concat())
 }
 
-fn utf8_prefix_len(bytes: &[u8], chars: usize) -> usize {
+fn utf8_first_chars_len(bytes: &[u8], chars: usize) -> usize {
     let (mut at, mut left) = (0, chars);
     for chunk in bytes.utf8_chunks() {
         let valid = chunk.valid();

@@ -29,7 +29,7 @@ pub struct Platform {
     pub prefix_len: fn(&str, &[u8], usize) -> usize,
 }
 
-/// The registered functions.
+/// The functions that the host registered.
 static PLATFORM: OnceLock<Platform> = OnceLock::new();
 
 /// Registers the host's functions; later calls have no effect.
@@ -100,14 +100,14 @@ fn encoding_by_name(name: &str) -> Option<Encoding> {
     }
 }
 
-/// Returns `None`: [`guess`] decides alone, because it has few candidates.
-pub(super) fn detect_certain(_: &[u8]) -> Option<LegacyTable> {
+/// Returns `None`: [`guess_encoding`] decides alone, because it has few candidates.
+pub(super) fn detect_certain_cjk(_: &[u8]) -> Option<LegacyTable> {
     None
 }
 
 /// Returns the most likely encoding of a sample of words with non-ASCII bytes.
-pub(super) fn guess(sample: &[u8]) -> Encoding {
-    let name = PLATFORM.get().map(|platform| super::heuristics::guess(platform, sample));
+pub(super) fn guess_encoding(sample: &[u8]) -> Encoding {
+    let name = PLATFORM.get().map(|platform| super::heuristics::guess_encoding(platform, sample));
     name.and_then(encoding_by_name).unwrap_or(Encoding::WINDOWS_1252)
 }
 

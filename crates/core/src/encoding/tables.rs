@@ -13,11 +13,11 @@ pub(super) struct LegacyTable(&'static encoding_rs::Encoding);
 
 /// Returns the encoding for a WHATWG label.
 pub(super) fn find_by_label(label: &str) -> Option<Encoding> {
-    encoding_rs::Encoding::for_label_no_replacement(label.as_bytes()).map(from_table)
+    encoding_rs::Encoding::for_label_no_replacement(label.as_bytes()).map(encoding_from_table)
 }
 
 /// Returns the encoding for a table; encodings implemented in this crate are never tables.
-fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
+fn encoding_from_table(table: &'static encoding_rs::Encoding) -> Encoding {
     match table {
         t if t == encoding_rs::UTF_8 => Encoding::UTF_8,
         t if t == encoding_rs::UTF_16LE => Encoding::UTF_16LE,
@@ -29,27 +29,27 @@ fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
 
 /// Returns the encoding of a Japanese, Chinese or Korean text if it is certain. `bytes` must begin
 /// with a non-ASCII character.
-pub(super) fn detect_certain(bytes: &[u8]) -> Option<LegacyTable> {
-    super::cjk::detect_certain(bytes).map(LegacyTable)
+pub(super) fn detect_certain_cjk(bytes: &[u8]) -> Option<LegacyTable> {
+    super::cjk::detect_certain_cjk(bytes).map(LegacyTable)
 }
 
 /// The number of non-ASCII bytes in the first part of a sample, after which two equal guesses in a
 /// row are accepted.
-const MIN_GUESSED_BYTES: usize = 20;
+const MIN_NON_ASCII_BYTES: usize = 20;
 
 /// Guesses the encoding of a sample of words by letter statistics. The statistics cost 0.2 µs per
 /// byte, so they read twice as much each time until two guesses agree.
-pub(super) fn guess(sample: &[u8]) -> Encoding {
+pub(super) fn guess_encoding(sample: &[u8]) -> Encoding {
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
     let mut before = None;
-    let (mut fed, mut enough) = (0, MIN_GUESSED_BYTES);
+    let (mut fed, mut enough) = (0, MIN_NON_ASCII_BYTES);
     loop {
-        let end = fed + prefix_with_non_ascii(&sample[fed..], enough);
+        let end = fed + prefix_len_with_non_ascii(&sample[fed..], enough);
         detector.feed(&sample[fed..end], false);
         let found = detector.guess(None, chardetng::Utf8Detection::Deny);
         if end == sample.len() || before == Some(found) {
             // GB18030 contains all of GBK, so it decodes the text too.
-            return from_table(if found == encoding_rs::GBK {
+            return encoding_from_table(if found == encoding_rs::GBK {
                 encoding_rs::GB18030
             } else {
                 found
@@ -64,7 +64,7 @@ pub(super) fn guess(sample: &[u8]) -> Encoding {
 }
 
 /// Returns the length in bytes of the prefix that contains `high` non-ASCII bytes.
-fn prefix_with_non_ascii(sample: &[u8], high: usize) -> usize {
+fn prefix_len_with_non_ascii(sample: &[u8], high: usize) -> usize {
     let mut places = sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii());
     places.nth(high).map_or(sample.len(), |(at, _)| at)
 }

@@ -117,10 +117,10 @@ fn binary_is_not_taken_for_utf16() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         random.push((state >> 56) as u8);
     }
-    assert_eq!(detect(&random, true).encoding.unit(), Unit::Byte);
+    assert_eq!(detect(&random, true).encoding.unit(), LineFeedCode::Byte);
     let numbers: Vec<u8> = (0..2000u32).flat_map(u32::to_le_bytes).collect();
-    assert_eq!(detect(&numbers, true).encoding.unit(), Unit::Byte);
-    assert_eq!(detect(&[0; 4096], true).encoding.unit(), Unit::Byte);
+    assert_eq!(detect(&numbers, true).encoding.unit(), LineFeedCode::Byte);
+    assert_eq!(detect(&[0; 4096], true).encoding.unit(), LineFeedCode::Byte);
 }
 
 #[test]

@@ -10,8 +10,8 @@ mod path_table;
 mod quarter_masks;
 mod score;
 
-pub use path_table::{PathTable, Ranked};
-pub use score::Best;
+pub use path_table::{PathTable, RankedPath};
+pub use score::BestResults;
 
 use crate::Result;
 use crate::options::{Options, invalid};
@@ -24,7 +24,7 @@ pub const MAX_QUERY_BYTES: usize = 256;
 const MIN_TYPO_QUERY_CHARS: usize = 5;
 
 /// The maximum of `limit`; a larger one counts as this many.
-const MAX_RANKED_PATHS: u64 = 10_000;
+const MAX_RANK_LIMIT: u64 = 10_000;
 
 /// The options of a fuzzy search.
 #[derive(Clone, Debug)]
@@ -53,9 +53,7 @@ impl RankOptions {
         }
         Ok(Self {
             query,
-            limit: options
-                .number("limit")?
-                .map_or(20, |limit| limit.min(MAX_RANKED_PATHS) as usize),
+            limit: options.number("limit")?.map_or(20, |limit| limit.min(MAX_RANK_LIMIT) as usize),
             typos: options.number("typos")?.map(|typos| typos.min(8) as u16),
         })
     }
@@ -74,7 +72,7 @@ pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
     let mut packed = Packed::new();
     packed.num(fitting as u64);
     packed.num(ranked.len() as u64);
-    for Ranked { index, score } in ranked {
+    for RankedPath { index, score } in ranked {
         packed.num(u64::from(index));
         packed.num(u64::from(score));
     }
@@ -122,20 +120,25 @@ mod tests {
     }
 
     /// Computes the result of [`PathTable::rank`] by scoring and sorting all paths.
-    fn plainly(paths: &[String], query: &str, typos: u16, limit: usize) -> (Vec<Ranked>, usize) {
+    fn plainly(
+        paths: &[String],
+        query: &str,
+        typos: u16,
+        limit: usize,
+    ) -> (Vec<RankedPath>, usize) {
         let config = neo_frizbee::Config { max_typos: Some(typos), ..score::matcher_config() };
         let found = neo_frizbee::Matcher::new(query, &config).match_list(paths);
         let mut all: Vec<_> = found
             .iter()
             .map(|found| {
                 let path = &paths[found.index as usize];
-                let score = u32::from(found.score) + score::unicode_name_bonus(query, path);
+                let score = u32::from(found.score) + score::unicode_file_name_bonus(query, path);
                 (u32::MAX - score, path.len(), found.index)
             })
             .collect();
         all.sort_unstable();
         let given = all.iter().take(limit);
-        let given = given.map(|&(score, _, index)| Ranked { index, score: u32::MAX - score });
+        let given = given.map(|&(score, _, index)| RankedPath { index, score: u32::MAX - score });
         (given.collect(), found.len())
     }
 
@@ -153,7 +156,7 @@ mod tests {
             paths.iter().for_each(|path| table.push(path));
             let exact = plainly(&paths, &query, 0, limit);
             let expected = if exact.1 > 0 { exact } else { plainly(&paths, &query, typos, limit) };
-            let shares = |places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)| {
+            let shares = |places: &[u32], score: &(dyn Fn(&[u32]) -> BestResults + Sync)| {
                 places.chunks(places.len().div_ceil(parts).max(1)).map(score).collect()
             };
             let ranked = table.rank_shared(&query, 0..paths.len(), Some(typos), limit, shares);

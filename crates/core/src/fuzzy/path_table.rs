@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::quarter_masks::{self, QuarterMasks};
-use super::score::{self, Best, Order};
+use super::score::{self, BestResults, ResultOrder};
 use super::{MAX_QUERY_BYTES, MIN_TYPO_QUERY_CHARS};
 use crate::pattern::glob::SuffixFilter;
 use crate::text::char_mask::char_mask;
@@ -25,7 +25,7 @@ pub struct PathTable {
 
 /// A path and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranked {
+pub struct RankedPath {
     /// The index of the path.
     pub index: u32,
     /// The score: higher is better. Comparable only within one query.
@@ -97,7 +97,7 @@ impl PathTable {
         range: Range<usize>,
         typos: Option<u16>,
         limit: usize,
-    ) -> (Vec<Ranked>, usize) {
+    ) -> (Vec<RankedPath>, usize) {
         self.rank_shared(query, range, typos, limit, |places, score| vec![score(places)])
     }
 
@@ -110,8 +110,8 @@ impl PathTable {
         range: Range<usize>,
         typos: Option<u16>,
         limit: usize,
-        share: impl Fn(&[u32], &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best>,
-    ) -> (Vec<Ranked>, usize) {
+        share: impl Fn(&[u32], &(dyn Fn(&[u32]) -> BestResults + Sync)) -> Vec<BestResults>,
+    ) -> (Vec<RankedPath>, usize) {
         let query: String = query.chars().filter(|letter| !letter.is_whitespace()).collect();
         if query.is_empty() || query.len() > MAX_QUERY_BYTES {
             return (Vec::new(), 0);
@@ -120,8 +120,8 @@ impl PathTable {
         let typos = typos.unwrap_or(u16::from(long)).min(8);
         let scored = |typos| {
             let places = self.with_letters(&query, range.clone(), typos);
-            let mut best = Best::new(limit);
-            let score = |places: &[u32]| score::best_of(self, places, &query, typos, limit);
+            let mut best = BestResults::new(limit);
+            let score = |places: &[u32]| score::score_paths(self, places, &query, typos, limit);
             share(&places, &score).into_iter().for_each(|share| best.merge_best(share));
             best.into_results()
         };
@@ -130,7 +130,7 @@ impl PathTable {
         if fitting == 0 && typos > 0 {
             (ranked, fitting) = scored(typos);
         }
-        let give = |(score, _, index): Order| Ranked { index, score: u32::MAX - score };
+        let give = |(score, _, index): ResultOrder| RankedPath { index, score: u32::MAX - score };
         (ranked.into_iter().map(give).collect(), fitting)
     }
 

@@ -23,14 +23,14 @@ pub(super) fn letter_masks(path: &[u8]) -> (u64, QuarterMasks) {
         let cut = |quarter| path.len() * quarter / 4;
         let letters = char_mask(&path[cut(quarter)..cut(quarter + 1)]);
         all |= letters;
-        fold_mask(letters)
+        fold_letter_mask(letters)
     });
     (all, quarters)
 }
 
 /// Folds a mask of 64 bits to 32: digits and punctuation share bits with each other and with rare
 /// letters.
-fn fold_mask(letters: u64) -> u32 {
+fn fold_letter_mask(letters: u64) -> u32 {
     letters as u32 | ((letters >> 32) as u32).rotate_left(22)
 }
 
@@ -52,7 +52,7 @@ impl SubsequenceFilter {
         }
         let mut of_bit = [0_u64; 32];
         for (at, byte) in query.bytes().enumerate() {
-            of_bit[fold_mask(char_mask(&[byte])).trailing_zeros() as usize] |= 1 << at;
+            of_bit[fold_letter_mask(char_mask(&[byte])).trailing_zeros() as usize] |= 1 << at;
         }
         let mut has = Box::new([[0; 256]; 4]);
         for (byte, has) in has.iter_mut().enumerate() {

@@ -23,18 +23,18 @@ const LONG_PATH_BYTES: usize = 1024;
 const PATHS_PER_BATCH: usize = if cfg!(test) { 8 } else { 256 };
 
 /// The sort key of a result: inverted score, length in bytes, index. Smaller is better.
-pub(super) type Order = (u32, u32, u32);
+pub(super) type ResultOrder = (u32, u32, u32);
 
 /// The best results of a part of the paths, at most `limit`, the worst on top of the heap, and the
 /// number of all that match.
 #[derive(Debug, Default)]
-pub struct Best {
+pub struct BestResults {
     limit: usize,
-    kept: BinaryHeap<Order>,
+    kept: BinaryHeap<ResultOrder>,
     fitting: usize,
 }
 
-impl Best {
+impl BestResults {
     pub(super) fn new(limit: usize) -> Self {
         Self { limit, ..Self::default() }
     }
@@ -49,7 +49,7 @@ impl Best {
     }
 
     /// Adds a result if it is among the best.
-    fn keep_if_best(&mut self, order: Order) {
+    fn keep_if_best(&mut self, order: ResultOrder) {
         if self.kept.len() < self.limit {
             self.kept.push(order);
         } else if let Some(mut worst) = self.kept.peek_mut()
@@ -66,23 +66,23 @@ impl Best {
     }
 
     /// Returns the results, best first, and the number of all paths that match.
-    pub(super) fn into_results(self) -> (Vec<Order>, usize) {
+    pub(super) fn into_results(self) -> (Vec<ResultOrder>, usize) {
         (self.kept.into_sorted_vec(), self.fitting)
     }
 }
 
 /// Scores the paths at some indexes and returns the best `limit`.
-pub(super) fn best_of(
+pub(super) fn score_paths(
     paths: &PathTable,
     places: &[u32],
     query: &str,
     typos: u16,
     limit: usize,
-) -> Best {
+) -> BestResults {
     let config = Config { max_typos: Some(typos), ..matcher_config() };
     let mut matcher = Matcher::new(query, &config);
-    let mut naming = NameBonus::of(query);
-    let mut best = Best::new(limit);
+    let mut naming = FileNameBonus::of(query);
+    let mut best = BestResults::new(limit);
     let sequence = SubsequenceFilter::of(query, typos);
     let may_fit = |place: &u32| match (&sequence, paths.quarters.get(*place as usize)) {
         (Some(sequence), Some(quarters)) => sequence.may_fit(quarters),
@@ -120,7 +120,7 @@ pub(super) fn matcher_config() -> Config {
 
 /// Computes the bonus for a match in the file name, because a query usually means the name and not
 /// the directories above it.
-struct NameBonus<'q> {
+struct FileNameBonus<'q> {
     query: &'q str,
     letters: u32,
     has_slash: bool,
@@ -130,7 +130,7 @@ struct NameBonus<'q> {
     name: Vec<u8>,
 }
 
-impl<'q> NameBonus<'q> {
+impl<'q> FileNameBonus<'q> {
     fn of(query: &'q str) -> Self {
         let small = query
             .is_ascii()
@@ -145,7 +145,7 @@ impl<'q> NameBonus<'q> {
             return 0;
         }
         let Some(small) = self.small.as_ref().filter(|_| path.is_ascii()) else {
-            return unicode_name_bonus(self.query, path);
+            return unicode_file_name_bonus(self.query, path);
         };
         // A path whose name contains the query has at least the score of all its letters.
         if score < MIN_MATCH_SCORE * self.letters && path.len() <= LONG_PATH_BYTES {
@@ -168,7 +168,7 @@ impl<'q> NameBonus<'q> {
 
 /// Returns the bonus for queries and paths that are not ASCII, which have to be converted to lower
 /// case.
-pub(super) fn unicode_name_bonus(query: &str, path: &str) -> u32 {
+pub(super) fn unicode_file_name_bonus(query: &str, path: &str) -> u32 {
     let name = path.rsplit('/').next().unwrap_or(path);
     let holds = |text: &str| text.to_lowercase().contains(&query.to_lowercase());
     match () {

@@ -12,21 +12,21 @@ mod regions;
 use std::ops::Range;
 
 use crate::diff::{self, Change, DiffOptions, split_lines};
-use output::{Output, converted_end};
+use output::{MergeOutput, converted_line_ending};
 use regions::{ChangeTrack, ChangedRegion, next_region};
 
 pub use packed::{MergeCall, merge3_packed};
 
 /// The style of conflict markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
+pub enum ConflictStyle {
     /// The lines of ours and of theirs, as git's `merge`.
     #[default]
     Merge,
     /// The lines of ours, base and theirs, as git's `diff3`.
     Diff3,
-    /// The same as [`Style::Diff3`], without the lines that ours and theirs have in common at the
-    /// beginning and the end.
+    /// The same as [`ConflictStyle::Diff3`], without the lines that ours and theirs have in common
+    /// at the beginning and the end.
     Zdiff3,
 }
 
@@ -34,7 +34,7 @@ pub enum Style {
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions {
     /// The style of conflict markers.
-    pub style: Style,
+    pub style: ConflictStyle,
     /// True if changes of adjacent lines are both applied; git reports them as a conflict.
     pub adjacent: bool,
     /// The labels for ours, base and theirs that follow their markers; none if empty.
@@ -56,7 +56,7 @@ pub struct Conflict {
 
 /// A merged text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct MergedText {
     /// The text, with markers at the conflicts.
     pub bytes: Vec<u8>,
     /// The conflicts, in order.
@@ -64,14 +64,17 @@ pub struct Merged {
 }
 
 /// Merges two texts that were both made from `base`.
-pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> Merged {
-    let sides =
-        Sides { base: split_lines(base), ours: split_lines(ours), theirs: split_lines(theirs) };
+pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> MergedText {
+    let sides = MergedLines {
+        base: split_lines(base),
+        ours: split_lines(ours),
+        theirs: split_lines(theirs),
+    };
     let own = changes_ignoring_line_ends(&sides.base, &sides.ours);
     let other = changes_ignoring_line_ends(&sides.base, &sides.theirs);
-    let converted_end = converted_end(&sides);
-    let merged = Merged::default();
-    let mut out = Output { sides: &sides, options, converted_end, merged, lines: 0 };
+    let converted_line_ending = converted_line_ending(&sides);
+    let merged = MergedText::default();
+    let mut out = MergeOutput { sides: &sides, options, converted_line_ending, merged, lines: 0 };
     let (mut own, mut other) = (ChangeTrack::new(&own), ChangeTrack::new(&other));
     let mut next = 0;
     while let Some(region) = next_region(&mut own, &mut other, options.adjacent) {
@@ -87,19 +90,19 @@ pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -
 /// Returns the changes from one list of lines to another, ignoring line endings.
 fn changes_ignoring_line_ends(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
     let plain = |lines: &[&[u8]]| -> Vec<u8> {
-        lines.iter().flat_map(|line| [without_end(line), b"\n"].concat()).collect()
+        lines.iter().flat_map(|line| [without_line_ending(line), b"\n"].concat()).collect()
     };
     let (before, after) = (plain(before), plain(after));
     diff::compare(&before, &after, 0, &DiffOptions::default()).changes
 }
 
 /// Returns the line without its LF or CRLF.
-fn without_end(line: &[u8]) -> &[u8] {
+fn without_line_ending(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 /// The lines of the three texts, with their line endings.
-struct Sides<'a> {
+struct MergedLines<'a> {
     base: Vec<&'a [u8]>,
     ours: Vec<&'a [u8]>,
     theirs: Vec<&'a [u8]>,
@@ -107,7 +110,7 @@ struct Sides<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MergeOptions, Style, merge3};
+    use super::{ConflictStyle, MergeOptions, merge3};
     use proptest::prelude::*;
 
     fn run(base: &str, ours: &str, theirs: &str, options: &MergeOptions) -> (String, usize) {
@@ -161,17 +164,17 @@ mod tests {
         let labels = ["ours".to_owned(), "base".to_owned(), "theirs".to_owned()];
         let with = |style, adjacent| MergeOptions { style, adjacent, labels: labels.clone() };
         let (base, ours, theirs) = ("a\nb\nc\n", "a\n1\nx\nc\n", "a\n1\ny\nc\n");
-        let (diff3, _) = run(base, ours, theirs, &with(Style::Diff3, false));
+        let (diff3, _) = run(base, ours, theirs, &with(ConflictStyle::Diff3, false));
         assert_eq!(
             diff3,
             "a\n<<<<<<< ours\n1\nx\n||||||| base\nb\n=======\n1\ny\n>>>>>>> theirs\nc\n"
         );
-        let (zdiff3, _) = run(base, ours, theirs, &with(Style::Zdiff3, false));
+        let (zdiff3, _) = run(base, ours, theirs, &with(ConflictStyle::Zdiff3, false));
         assert_eq!(
             zdiff3,
             "a\n1\n<<<<<<< ours\nx\n||||||| base\nb\n=======\ny\n>>>>>>> theirs\nc\n"
         );
-        let adjacent = run("a\nb\n", "A\nb\n", "a\nB\n", &with(Style::Merge, true));
+        let adjacent = run("a\nb\n", "A\nb\n", "a\nB\n", &with(ConflictStyle::Merge, true));
         assert_eq!(adjacent, ("A\nB\n".to_owned(), 0));
     }
 

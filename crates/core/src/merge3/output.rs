@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::regions::ChangedRegion;
-use super::{Conflict, MergeOptions, Merged, Sides, Style, without_end};
+use super::{Conflict, ConflictStyle, MergeOptions, MergedLines, MergedText, without_line_ending};
 
 /// Returns the line ending of ours if it converted all line endings of the base from LF to CRLF or
 /// back; otherwise `None`.
-pub(super) fn converted_end(sides: &Sides<'_>) -> Option<&'static [u8]> {
+pub(super) fn converted_line_ending(sides: &MergedLines<'_>) -> Option<&'static [u8]> {
     let kind = |lines: &[&[u8]]| {
         let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
         let ended = lines.iter().filter(|line| line.ends_with(b"\n")).count();
@@ -26,15 +26,15 @@ pub(super) fn converted_end(sides: &Sides<'_>) -> Option<&'static [u8]> {
 }
 
 /// The merged text so far.
-pub(super) struct Output<'o> {
-    pub sides: &'o Sides<'o>,
+pub(super) struct MergeOutput<'o> {
+    pub sides: &'o MergedLines<'o>,
     pub options: &'o MergeOptions,
-    pub converted_end: Option<&'static [u8]>,
-    pub merged: Merged,
+    pub converted_line_ending: Option<&'static [u8]>,
+    pub merged: MergedText,
     pub lines: u32,
 }
 
-impl Output<'_> {
+impl MergeOutput<'_> {
     fn push(&mut self, line: &[u8]) {
         self.merged.bytes.extend_from_slice(line);
         self.lines += 1;
@@ -61,7 +61,7 @@ impl Output<'_> {
         let text = |lines: &[&[u8]], range: &Range<u32>| {
             lines[range.start as usize..range.end as usize]
                 .iter()
-                .map(|line| without_end(line).to_vec())
+                .map(|line| without_line_ending(line).to_vec())
                 .collect::<Vec<_>>()
         };
         let ours = text(&self.sides.ours, &region.ours);
@@ -87,9 +87,9 @@ impl Output<'_> {
             .collect();
         // If ours converted the line endings, the lines that theirs added are converted too.
         for line in lines {
-            match (side, self.converted_end) {
+            match (side, self.converted_line_ending) {
                 (MergeSide::Theirs, Some(end)) if line.ends_with(b"\n") => {
-                    let line = [without_end(&line), end].concat();
+                    let line = [without_line_ending(&line), end].concat();
                     self.push(&line);
                 }
                 _ => self.push(&line),
@@ -100,7 +100,7 @@ impl Output<'_> {
     /// Writes the lines of both sides between conflict markers, and records the conflict.
     fn write_conflict(&mut self, region: &ChangedRegion, ours: &[Vec<u8>], theirs: &[Vec<u8>]) {
         let (mut head, mut tail) = (0, 0);
-        if self.options.style != Style::Diff3 {
+        if self.options.style != ConflictStyle::Diff3 {
             head = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count() as u32;
             let left = (ours.len().min(theirs.len())) - head as usize;
             tail = ours
@@ -117,7 +117,7 @@ impl Output<'_> {
         let from = self.lines;
         self.push_marker('<', 0);
         self.copy_closed(MergeSide::Ours, own.clone());
-        if self.options.style != Style::Merge {
+        if self.options.style != ConflictStyle::Merge {
             self.push_marker('|', 1);
             self.copy_closed(MergeSide::Base, region.base.clone());
         }
@@ -162,7 +162,7 @@ impl Output<'_> {
     }
 }
 
-/// One of the three texts.
+/// One of the three texts of a merge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MergeSide {
     Ours,

@@ -1,6 +1,6 @@
 //! Encodes a merge for JavaScript.
 
-use super::{MergeOptions, Style, merge3};
+use super::{ConflictStyle, MergeOptions, merge3};
 use crate::pack::Packed;
 
 /// The arguments that a binding passes besides the three texts.
@@ -23,9 +23,9 @@ pub fn merge3_packed(
     call: &MergeCall,
 ) -> (Vec<u8>, Packed) {
     let style = match call.flags & 3 {
-        1 => Style::Diff3,
-        2 => Style::Zdiff3,
-        _ => Style::Merge,
+        1 => ConflictStyle::Diff3,
+        2 => ConflictStyle::Zdiff3,
+        _ => ConflictStyle::Merge,
     };
     let label = |at: usize| call.labels.get(at).cloned().unwrap_or_default();
     let labels = [label(0), label(1), label(2)];

@@ -1,10 +1,10 @@
 //! Computes the anchors of a page's lines. An anchor depends on the lines before and after its own,
 //! so the lines around the page are read too.
 
-use super::Facts;
-use super::index::{line_ends, split_end};
-use super::source::{CHUNK_BYTES, Source, read_range, shift_state};
-use super::window::Window;
+use super::KindAndEncoding;
+use super::index::{line_ends, split_line_ending};
+use super::source::{CHUNK_BYTES, Source, escape_sequence_at, read_range};
+use super::window::PageLines;
 use crate::anchor::{RepeatedLines, anchors_between, line_hash, line_hashes};
 use crate::encoding::Encoding;
 use crate::error::Result;
@@ -16,10 +16,10 @@ const MAX_NEIGHBOUR_BYTES: usize = 1 << 20;
 /// Returns the anchors of a window's lines in one string; `None` if they were not requested.
 /// `previous` is the byte offset of the line before the window: `None` if unknown, `Some(None)` if
 /// there is no such line.
-pub(super) fn anchors_of_window(
+pub(super) fn anchors_of_page(
     source: &mut impl Source,
-    facts: &Facts,
-    window: &Window,
+    facts: &KindAndEncoding,
+    window: &PageLines,
     previous: Option<Option<u64>>,
 ) -> Result<Option<String>> {
     let Some(hashes) = &window.hashes else { return Ok(None) };
@@ -32,7 +32,7 @@ pub(super) fn anchors_of_window(
         Some(end) if end >= source.size() => Some(None),
         Some(end) => line_hash_at(source, facts.encoding, end)?.map(Some),
     };
-    let repeated = repeated_lines(source, facts)?;
+    let repeated = find_repeated_lines(source, facts)?;
     Ok(Some(anchors_between(before, hashes, after, &repeated)))
 }
 
@@ -41,7 +41,7 @@ pub(super) fn anchors_of_window(
 const MAX_COUNTED_BYTES: u64 = 4 << 20;
 
 /// Finds the lines and neighbourhoods that occur more than once in a file.
-fn repeated_lines(source: &mut impl Source, facts: &Facts) -> Result<RepeatedLines> {
+fn find_repeated_lines(source: &mut impl Source, facts: &KindAndEncoding) -> Result<RepeatedLines> {
     let (origin, size) = (facts.bom as u64, source.size());
     if size > MAX_COUNTED_BYTES {
         return Ok(RepeatedLines::unknown());
@@ -55,7 +55,7 @@ fn repeated_lines(source: &mut impl Source, facts: &Facts) -> Result<RepeatedLin
 /// [`MAX_NEIGHBOUR_BYTES`].
 fn line_hash_at(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Option<u64>> {
     let unit = encoding.unit();
-    let shift = shift_state(source, encoding, at)?;
+    let shift = escape_sequence_at(source, encoding, at)?;
     let mut length = 0;
     loop {
         let chunk = source.chunk(at + length as u64, CHUNK_BYTES)?;
@@ -69,7 +69,7 @@ fn line_hash_at(source: &mut impl Source, encoding: Encoding, at: u64) -> Result
         }
     }
     let bytes = read_range(source, at, length as u64)?;
-    let (line, _) = split_end(&bytes, unit);
+    let (line, _) = split_line_ending(&bytes, unit);
     // A line that begins with its own escape sequence needs none before it; two in a row would be
     // an error.
     let shift = if line.first() == shift.first() { &[][..] } else { &shift };

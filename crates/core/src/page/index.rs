@@ -6,26 +6,26 @@
 use memchr::{memchr_iter, memrchr_iter};
 
 use super::source::{CHUNK_BYTES, Source};
-use crate::encoding::{Endian, Unit};
+use crate::encoding::{Endian, LineFeedCode};
 use crate::error::Result;
 use crate::text::{self, Eol};
 
 /// The number of bytes between two entries of the index.
-const BYTES_PER_ENTRY: u64 = CHUNK_BYTES as u64;
+const BYTES_PER_INDEX_ENTRY: u64 = CHUNK_BYTES as u64;
 
 /// The line index of one version of a file.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
-    unit: Unit,
+    unit: LineFeedCode,
     /// The byte offset of the first line: the length of the byte order mark.
     origin: u64,
-    /// Entry `k` is the number of line endings below byte `k * BYTES_PER_ENTRY`.
+    /// Entry `k` is the number of line endings below byte `k * BYTES_PER_INDEX_ENTRY`.
     ends: Vec<u64>,
     /// The byte offset up to which line endings are counted.
     scanned: u64,
     /// The number of line endings below `scanned`.
     total_ends: u64,
-    /// How many of these are CRLF.
+    /// The number of CRLF among the line endings below `scanned`.
     crlf: u64,
     /// The byte offset of the line that contains the byte `scanned`.
     last_start: u64,
@@ -36,7 +36,7 @@ pub struct LineIndex {
 impl LineIndex {
     /// Creates an empty index for a file whose line feeds are encoded as `unit` and whose byte
     /// order mark has `origin` bytes.
-    pub fn new(unit: Unit, origin: usize) -> Self {
+    pub fn new(unit: LineFeedCode, origin: usize) -> Self {
         let origin = origin as u64;
         Self {
             unit,
@@ -61,7 +61,7 @@ impl LineIndex {
     }
 
     /// Returns true if the index was created with these arguments.
-    pub fn fits(&self, unit: Unit, origin: usize) -> bool {
+    pub fn fits(&self, unit: LineFeedCode, origin: usize) -> bool {
         self.unit == unit && self.origin == origin as u64
     }
 
@@ -107,7 +107,7 @@ impl LineIndex {
         // The index of the block that contains line ending number `before`.
         let block = self.ends.partition_point(|&ends| ends < before) - 1;
         let mut left = before - self.ends[block];
-        let mut offset = block as u64 * BYTES_PER_ENTRY;
+        let mut offset = block as u64 * BYTES_PER_INDEX_ENTRY;
         let unit = self.unit;
         loop {
             let chunk = source.chunk(offset, CHUNK_BYTES)?;
@@ -142,8 +142,8 @@ impl LineIndex {
             }
         }
         let target = offset.min(self.scanned);
-        let block = ((target / BYTES_PER_ENTRY) as usize).min(self.ends.len() - 1);
-        let (mut at, mut ends) = (block as u64 * BYTES_PER_ENTRY, self.ends[block]);
+        let block = ((target / BYTES_PER_INDEX_ENTRY) as usize).min(self.ends.len() - 1);
+        let (mut at, mut ends) = (block as u64 * BYTES_PER_INDEX_ENTRY, self.ends[block]);
         while at < target {
             let chunk = source.chunk(at, CHUNK_BYTES.min((target - at) as usize))?;
             let chunk = &chunk[..chunk.len().min((target - at) as usize)];
@@ -159,7 +159,7 @@ impl LineIndex {
     /// Counts line endings up to the next entry or the end of the source. Returns false if all were
     /// counted before.
     fn count_next_block(&mut self, source: &mut impl Source) -> Result<bool> {
-        let left = BYTES_PER_ENTRY - self.scanned % BYTES_PER_ENTRY;
+        let left = BYTES_PER_INDEX_ENTRY - self.scanned % BYTES_PER_INDEX_ENTRY;
         let from = self.scanned;
         let chunk = source.chunk(from, left as usize)?;
         let chunk = &chunk[..chunk.len().min(left as usize)];
@@ -168,12 +168,12 @@ impl LineIndex {
         }
         let ends = count_line_ends(chunk, self.unit);
         self.crlf += match self.unit {
-            Unit::Byte => {
+            LineFeedCode::Byte => {
                 let split = self.after_cr && chunk[0] == b'\n';
                 self.after_cr = chunk.last() == Some(&b'\r');
                 text::count_crlf(chunk) + u64::from(split)
             }
-            Unit::Two(endian) => {
+            LineFeedCode::Two(endian) => {
                 let mut crlf = 0;
                 for unit in chunk.chunks_exact(2).map(|pair| endian.unit([pair[0], pair[1]])) {
                     crlf += u64::from(self.after_cr && unit == 0x0a);
@@ -190,7 +190,7 @@ impl LineIndex {
         }
         self.total_ends += ends;
         self.scanned += chunk.len() as u64;
-        if self.scanned.is_multiple_of(BYTES_PER_ENTRY) {
+        if self.scanned.is_multiple_of(BYTES_PER_INDEX_ENTRY) {
             self.ends.push(self.total_ends);
         }
         Ok(true)
@@ -199,26 +199,26 @@ impl LineIndex {
 
 /// Returns the offset after the line ending whose byte `0A` is at `at`, or `None` if that byte is
 /// part of another character. A chunk of UTF-16 must begin at an even offset of the file.
-fn line_end_at(chunk: &[u8], at: usize, unit: Unit) -> Option<usize> {
+fn line_end_at(chunk: &[u8], at: usize, unit: LineFeedCode) -> Option<usize> {
     match unit {
-        Unit::Byte => Some(at + 1),
-        Unit::Two(Endian::Little) => {
+        LineFeedCode::Byte => Some(at + 1),
+        LineFeedCode::Two(Endian::Little) => {
             (at.is_multiple_of(2) && chunk.get(at + 1) == Some(&0)).then_some(at + 2)
         }
-        Unit::Two(Endian::Big) => (at % 2 == 1 && chunk[at - 1] == 0).then_some(at + 1),
+        LineFeedCode::Two(Endian::Big) => (at % 2 == 1 && chunk[at - 1] == 0).then_some(at + 1),
     }
 }
 
 /// Returns the offset after each line ending in a chunk.
-pub(super) fn line_ends(chunk: &[u8], unit: Unit) -> impl Iterator<Item = usize> {
+pub(super) fn line_ends(chunk: &[u8], unit: LineFeedCode) -> impl Iterator<Item = usize> {
     memchr_iter(b'\n', chunk).filter_map(move |at| line_end_at(chunk, at, unit))
 }
 
 /// Returns the number of line endings in a chunk.
-fn count_line_ends(chunk: &[u8], unit: Unit) -> u64 {
+fn count_line_ends(chunk: &[u8], unit: LineFeedCode) -> u64 {
     match unit {
-        Unit::Byte => text::count_lf(chunk),
-        Unit::Two(_) => line_ends(chunk, unit).count() as u64,
+        LineFeedCode::Byte => text::count_lf(chunk),
+        LineFeedCode::Two(_) => line_ends(chunk, unit).count() as u64,
     }
 }
 
@@ -227,14 +227,14 @@ fn count_line_ends(chunk: &[u8], unit: Unit) -> u64 {
 ///
 /// # Errors
 /// Errors of the source.
-pub(super) fn last_lines(
+pub(super) fn locate_last_lines(
     source: &mut impl Source,
-    unit: Unit,
+    unit: LineFeedCode,
     origin: u64,
     lines: u64,
 ) -> Result<(u64, u64)> {
     let back = source.chunk_bytes().min(64 * 1024) as u64;
-    let size = source.size() & if matches!(unit, Unit::Byte) { u64::MAX } else { !1 };
+    let size = source.size() & if matches!(unit, LineFeedCode::Byte) { u64::MAX } else { !1 };
     let mut upper = size;
     let mut found = 0;
     while upper > origin {
@@ -258,13 +258,13 @@ pub(super) fn last_lines(
 }
 
 /// Returns a line without its line ending, and the line ending in UTF-8 (LF, CRLF or empty).
-pub(super) fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
+pub(super) fn split_line_ending(line: &[u8], unit: LineFeedCode) -> (&[u8], &'static str) {
     match unit {
-        Unit::Byte => {
-            let (text, end) = crate::text::split_end(line);
+        LineFeedCode::Byte => {
+            let (text, end) = crate::text::split_line_ending(line);
             (text, ["", "\n", "\r\n"][end.len()])
         }
-        Unit::Two(endian) => {
+        LineFeedCode::Two(endian) => {
             let is = |from_end: usize, unit: u16| {
                 let at = line.len().checked_sub(from_end);
                 at.and_then(|at| line.get(at..at + 2)) == Some(&endian.bytes(unit)[..])

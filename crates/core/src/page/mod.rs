@@ -16,8 +16,8 @@ mod source;
 mod window;
 
 pub use index::LineIndex;
-pub use request::{LineNumbers, PageRequest};
-pub use source::{CHUNK_BYTES, Slice, Source};
+pub use request::{LineNumberFormat, PageRequest};
+pub use source::{CHUNK_BYTES, MemorySource, Source};
 
 use crate::encoding::{self, Encoding};
 use crate::error::{Code, Error, Result};
@@ -28,24 +28,24 @@ use crate::text::Eol;
 /// this takes about 10 ms.
 const MAX_QUICK_SCAN_BYTES: u64 = 64 << 20;
 
-/// The number of bytes before a page from which on the rest of the file is counted too, to get the
-/// total number of lines.
-const MIN_BYTES_BEFORE_DEEP_PAGE: u64 = 16 << 20;
+/// The minimum offset of a page in bytes at which the lines of the rest of the file are counted
+/// too, to get their total number.
+const MIN_DEEP_PAGE_OFFSET_BYTES: u64 = 16 << 20;
 
-/// The maximum number of bytes after such a page that are counted (about 200 ms); beyond it, the
-/// total stays unknown.
-const MAX_BYTES_COUNTED_AFTER_PAGE: u64 = 1 << 30;
+/// The maximum number of bytes after a deep page whose lines are counted (about 200 ms); in a
+/// larger file the total number of lines stays unknown.
+const MAX_BYTES_COUNTED_AFTER_DEEP_PAGE: u64 = 1 << 30;
 
 crate::wire! {
     /// Some lines of a file. Numbers are 1-based; sizes and offsets are bytes.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Page {
-        /// The lines as UTF-8 with their own line endings, without a byte order mark: complete while
-        /// they fit in `content_bytes`; beyond that long lines are truncated, then the page ends
-        /// earlier.
+        /// The lines as UTF-8 with their own line endings, without a byte order mark: complete
+        /// while they fit in `content_bytes`; beyond that long lines are truncated, then the page
+        /// ends earlier.
         pub content: String,
-        /// The first line. Negative, counted from the end, when the end of a file was requested that
-        /// is too big to be counted at once.
+        /// The first line. Negative, counted from the end, when the end of a file was requested
+        /// that is too big to be counted at once.
         pub start_line: i64,
         /// The last line; `start_line - 1` for an empty page.
         pub end_line: i64,
@@ -109,7 +109,7 @@ crate::wire! {
 
 /// The kind and the encoding of a file, which every page needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct KindAndEncoding {
     /// The kind and the MIME type.
     pub sniffed: Sniffed,
     /// The encoding.
@@ -125,13 +125,13 @@ pub struct Facts {
 /// `BINARY_FILE` with `details` `{kind, mime, size, width?, height?}` unless the request forces
 /// text; `INVALID_ARGUMENT` for an unknown encoding; `ENCODING_ERROR` for bytes that are invalid in
 /// the requested encoding.
-pub fn facts(
+pub fn detect_kind_and_encoding(
     head: &[u8],
     complete: bool,
     size: u64,
     name: &str,
     request: &PageRequest,
-) -> Result<Facts> {
+) -> Result<KindAndEncoding> {
     let sniffed = sniff::sniff(head, name, complete);
     let auto = request.encoding == "auto";
     let asked =
@@ -144,12 +144,12 @@ pub fn facts(
     }
     let Some((encoding, bom)) = asked else {
         let found = encoding::detect(head, complete);
-        return Ok(Facts { sniffed, encoding: found.encoding, bom: found.bom });
+        return Ok(KindAndEncoding { sniffed, encoding: found.encoding, bom: found.bom });
     };
     if complete && !request.force_text {
         encoding.decode_strict(&head[bom..])?;
     }
-    Ok(Facts { sniffed, encoding, bom })
+    Ok(KindAndEncoding { sniffed, encoding, bom })
 }
 
 /// The error for a file that is not text; for an image with its size in pixels.
@@ -162,7 +162,7 @@ fn binary_file_error(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
     .detail("mime", sniffed.mime)
     .detail("size", size);
     if sniffed.kind == FileKind::Image
-        && let Some((width, height)) = sniff::image::size(head)
+        && let Some((width, height)) = sniff::image::image_size(head)
     {
         error = error.detail("width", width).detail("height", height);
     }
@@ -173,7 +173,7 @@ fn binary_file_error(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
 /// empty) only chooses among the MIME types of text.
 ///
 /// # Errors
-/// Like [`facts`], and `INVALID_ARGUMENT` for a request out of range.
+/// Like [`detect_kind_and_encoding`], and `INVALID_ARGUMENT` for a request out of range.
 ///
 /// ```
 /// use filewright_core::page::{PageRequest, page};
@@ -185,11 +185,11 @@ fn binary_file_error(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
 pub fn page(bytes: &[u8], name: &str, request: &PageRequest) -> Result<Page> {
     let size = bytes.len() as u64;
     request.check(size)?;
-    let facts = facts(bytes, true, size, name, request)?;
-    let mut source = Slice(bytes);
+    let facts = detect_kind_and_encoding(bytes, true, size, name, request)?;
+    let mut source = MemorySource(bytes);
     let mut index = LineIndex::new(facts.encoding.unit(), facts.bom);
     index.extend_to_end(&mut source)?;
-    let mut page = page_of(&mut source, &mut index, &facts, request)?;
+    let mut page = page_from_source(&mut source, &mut index, &facts, request)?;
     page.hash = Some(crate::hash::sha256(bytes));
     Ok(page)
 }
@@ -199,18 +199,18 @@ pub fn page(bytes: &[u8], name: &str, request: &PageRequest) -> Result<Page> {
 ///
 /// # Errors
 /// Errors of the source, and `ENCODING_ERROR` if the window is invalid in the requested encoding.
-pub fn page_of(
+pub fn page_from_source(
     source: &mut impl Source,
     index: &mut LineIndex,
-    facts: &Facts,
+    facts: &KindAndEncoding,
     request: &PageRequest,
 ) -> Result<Page> {
     let start = locate_page(source, index, facts, request)?;
     let mut window = match start {
         PageStart::At { offset, line } => {
-            window::read_window(source, facts, request, offset, line)?
+            window::read_page_lines(source, facts, request, offset, line)?
         }
-        PageStart::Past { line } => window::Window::empty(source.size(), line),
+        PageStart::Past { line } => window::PageLines::empty(source.size(), line),
     };
     let previous = match u64::try_from(window.start_line) {
         Ok(line) if request.anchors && line > 1 => index.locate(source, line - 1)?.map(Some),
@@ -223,15 +223,15 @@ pub fn page_of(
     {
         *first = None;
     }
-    let anchors = anchors::anchors_of_window(source, facts, &window, previous)?;
+    let anchors = anchors::anchors_of_page(source, facts, &window, previous)?;
     if window.lossy && request.encoding != "auto" && !request.force_text {
         return Err(facts.encoding.decode_error(b""));
     }
     let size = source.size();
     let counted = index.scanned();
-    if counted > MIN_BYTES_BEFORE_DEEP_PAGE
+    if counted > MIN_DEEP_PAGE_OFFSET_BYTES
         && counted < size
-        && size - counted <= MAX_BYTES_COUNTED_AFTER_PAGE
+        && size - counted <= MAX_BYTES_COUNTED_AFTER_DEEP_PAGE
     {
         index.extend_to_end(source)?;
     }
@@ -285,7 +285,7 @@ enum PageStart {
 fn locate_page(
     source: &mut impl Source,
     index: &mut LineIndex,
-    facts: &Facts,
+    facts: &KindAndEncoding,
     request: &PageRequest,
 ) -> Result<PageStart> {
     let origin = facts.bom as u64;
@@ -317,7 +317,7 @@ fn locate_page(
     }
     // The file is too big to count at once, so the page is located and its lines are numbered from
     // the end.
-    Ok(match index::last_lines(source, facts.encoding.unit(), origin, back)? {
+    Ok(match index::locate_last_lines(source, facts.encoding.unit(), origin, back)? {
         (offset, found) if found < back => PageStart::At { offset, line: 1 },
         (offset, _) => PageStart::At { offset, line: request.start_line },
     })
@@ -331,7 +331,7 @@ fn character_start(
     origin: u64,
     offset: u64,
 ) -> Result<u64> {
-    if let encoding::Unit::Two(_) = encoding.unit() {
+    if let encoding::LineFeedCode::Two(_) = encoding.unit() {
         return Ok(offset & !1);
     }
     if encoding != Encoding::UTF_8 {

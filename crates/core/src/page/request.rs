@@ -7,7 +7,7 @@ use crate::options::Options;
 /// The format of line numbers in the text made from a page. Here it only decides how much room the
 /// numbers take: see [`PageRequest::text_bytes`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LineNumbers {
+pub enum LineNumberFormat {
     /// The number in at least six columns, and a tab.
     #[default]
     Cat,
@@ -35,7 +35,7 @@ pub struct PageRequest {
     /// truncation marks. The page ends before the line that would exceed it.
     pub text_bytes: usize,
     /// The format of line numbers in the text made from the page.
-    pub numbers: LineNumbers,
+    pub numbers: LineNumberFormat,
     /// `auto`, or the label of an encoding.
     pub encoding: String,
     /// True if binary content is shown as text.
@@ -65,7 +65,7 @@ impl Default for PageRequest {
             max_line_chars: DEFAULT_LINE_CHARS,
             content_bytes: 1 << 20,
             text_bytes: usize::MAX,
-            numbers: LineNumbers::None,
+            numbers: LineNumberFormat::None,
             encoding: "auto".to_owned(),
             force_text: false,
             start_byte: None,
@@ -93,8 +93,12 @@ impl PageRequest {
             None if options.is_null("maxLines") => None,
             None => default.max_lines,
         };
-        const LINE_NUMBERS: [LineNumbers; 4] =
-            [LineNumbers::None, LineNumbers::Cat, LineNumbers::Arrow, LineNumbers::Plain];
+        const LINE_NUMBERS: [LineNumberFormat; 4] = [
+            LineNumberFormat::None,
+            LineNumberFormat::Cat,
+            LineNumberFormat::Arrow,
+            LineNumberFormat::Plain,
+        ];
         let numbers = options.choice("lineNumbers", &["none", "cat", "arrow", "plain"])?;
         Ok(Self {
             start_line: options.integer("startLine")?.unwrap_or(default.start_line),
@@ -155,12 +159,12 @@ impl PageRequest {
         // the file.
         let anchor = if self.anchors { ANCHOR_LENGTH + 2 } else { 0 };
         1 + match self.numbers {
-            LineNumbers::Cat => digits(line).max(6) + 1 + anchor,
-            LineNumbers::Arrow => digits(line).max(6) + 3 + anchor,
-            LineNumbers::Plain => digits(line) + 1 + anchor,
+            LineNumberFormat::Cat => digits(line).max(6) + 1 + anchor,
+            LineNumberFormat::Arrow => digits(line).max(6) + 3 + anchor,
+            LineNumberFormat::Plain => digits(line) + 1 + anchor,
             // An anchor is always shown with a line number.
-            LineNumbers::None if self.anchors => digits(line) + 1 + anchor,
-            LineNumbers::None => 0,
+            LineNumberFormat::None if self.anchors => digits(line) + 1 + anchor,
+            LineNumberFormat::None => 0,
         }
     }
 }

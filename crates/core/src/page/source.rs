@@ -16,8 +16,8 @@ pub trait Source {
     /// even, and at least 8.
     fn chunk_bytes(&self) -> usize;
 
-    /// Returns bytes from `offset` on: at least the smaller of `want` and [`Source::chunk_bytes`] unless
-    /// the end comes first, and often more. Empty at and after the end.
+    /// Returns bytes from `offset` on: at least the smaller of `want` and [`Source::chunk_bytes`]
+    /// unless the end comes first, and often more. Empty at and after the end.
     ///
     /// # Errors
     /// I/O errors, and `CANCELLED`.
@@ -26,9 +26,9 @@ pub trait Source {
 
 /// Bytes in memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Slice<'a>(pub &'a [u8]);
+pub struct MemorySource<'a>(pub &'a [u8]);
 
-impl Source for Slice<'_> {
+impl Source for MemorySource<'_> {
     fn size(&self) -> u64 {
         self.0.len() as u64
     }
@@ -60,7 +60,7 @@ pub(super) fn read_range(source: &mut impl Source, offset: u64, length: u64) -> 
 
 /// Returns the escape sequence in effect at `offset`; empty unless the encoding is stateful.
 /// Searches the 4096 bytes before it.
-pub(super) fn shift_state(
+pub(super) fn escape_sequence_at(
     source: &mut impl Source,
     encoding: Encoding,
     offset: u64,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::encoding::Unit;
+use crate::encoding::LineFeedCode;
 use crate::wire::Wire;
 use proptest::prelude::*;
 
@@ -233,7 +233,7 @@ fn start_byte_falls_back_to_the_start_of_a_character() {
 fn the_text_budget_reckons_with_numbers_and_cuts() {
     let lines = "x\n".repeat(1000);
     for (numbers, per_line) in
-        [(LineNumbers::None, 2), (LineNumbers::Cat, 9), (LineNumbers::Arrow, 11)]
+        [(LineNumberFormat::None, 2), (LineNumberFormat::Cat, 9), (LineNumberFormat::Arrow, 11)]
     {
         let request = PageRequest { numbers, text_bytes: 900, ..request(1, None) };
         let page = page(lines.as_bytes(), "", &request).unwrap();
@@ -296,7 +296,7 @@ fn requests_cross_as_json() {
             max_line_chars: 0,
             content_bytes: 9,
             text_bytes: 8,
-            numbers: LineNumbers::Arrow,
+            numbers: LineNumberFormat::Arrow,
             encoding: "latin1".into(),
             force_text: true,
             start_byte: Some(7),
@@ -312,25 +312,25 @@ fn requests_cross_as_json() {
 
 #[test]
 fn an_index_continues_where_a_file_has_grown() {
-    let mut index = LineIndex::new(Unit::Byte, 0);
-    index.extend_to_end(&mut Slice(b"a\nb\r")).unwrap();
+    let mut index = LineIndex::new(LineFeedCode::Byte, 0);
+    index.extend_to_end(&mut MemorySource(b"a\nb\r")).unwrap();
     assert_eq!((index.total(4), index.eol(4)), (Some(2), Some(Eol::Lf)));
     let grown = b"a\nb\r\nc\n";
-    assert_eq!(index.locate(&mut Slice(grown), 3), Ok(Some(5)));
-    index.extend_to_end(&mut Slice(grown)).unwrap();
+    assert_eq!(index.locate(&mut MemorySource(grown), 3), Ok(Some(5)));
+    index.extend_to_end(&mut MemorySource(grown)).unwrap();
     assert_eq!((index.total(7), index.eol(7)), (Some(3), Some(Eol::Mixed)));
 }
 
 #[test]
 fn blocks_of_the_index() {
     let bytes = b"0123456789\r\n".repeat(100_000);
-    let mut index = LineIndex::new(Unit::Byte, 0);
+    let mut index = LineIndex::new(LineFeedCode::Byte, 0);
     for line in [1, 2, 21_846, 21_847, 50_000, 99_999, 100_000] {
-        let start = index.locate(&mut Slice(&bytes), line).unwrap();
+        let start = index.locate(&mut MemorySource(&bytes), line).unwrap();
         assert_eq!(start, Some((line - 1) * 12), "{line}");
-        assert_eq!(index.line_at(&mut Slice(&bytes), (line - 1) * 12 + 11), Ok(line));
+        assert_eq!(index.line_at(&mut MemorySource(&bytes), (line - 1) * 12 + 11), Ok(line));
     }
-    assert_eq!(index.locate(&mut Slice(&bytes), 100_001), Ok(None));
+    assert_eq!(index.locate(&mut MemorySource(&bytes), 100_001), Ok(None));
     assert_eq!(index.eol(bytes.len() as u64), Some(Eol::CrLf));
 }
 
@@ -373,7 +373,7 @@ proptest! {
         let encoding = Encoding::for_label(["utf-8", "utf-16le", "utf-16be", "gb18030", "utf-8"][label]).unwrap();
         let mark: &[u8] = if bom { encoding.mark() } else { b"" };
         let bytes = [mark, &encoding.encode(&text).unwrap()].concat();
-        let facts = Facts {
+        let facts = KindAndEncoding {
             sniffed: Sniffed { kind: FileKind::Text, mime: "text/plain" },
             encoding,
             bom: mark.len(),
@@ -383,9 +383,9 @@ proptest! {
         let mut joined = String::new();
         loop {
             let mut fresh = LineIndex::new(encoding.unit(), mark.len());
-            let page = page_of(&mut Slice(&bytes), &mut fresh, &facts, &request).unwrap();
+            let page = page_from_source(&mut MemorySource(&bytes), &mut fresh, &facts, &request).unwrap();
             // Read in small chunks with an existing index, the page is the same.
-            let pieces = page_of(&mut SmallChunks { bytes: &bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
+            let pieces = page_from_source(&mut SmallChunks { bytes: &bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
             prop_assert_eq!((&page.content, page.start_line, page.next_start_line, page.next_start_byte),
                 (&pieces.content, pieces.start_line, pieces.next_start_line, pieces.next_start_byte));
             joined.push_str(&page.content);
@@ -407,11 +407,11 @@ proptest! {
             start_line: if start == 0 { 1 } else { start },
             max_lines: Some(lines), max_line_chars: chars, content_bytes: content, ..Default::default()
         };
-        let facts = facts(bytes, true, bytes.len() as u64, "", &request).unwrap();
-        let mut index = LineIndex::new(Unit::Byte, 0);
-        let whole = page_of(&mut Slice(bytes), &mut index, &facts, &request).unwrap();
-        let mut index = LineIndex::new(Unit::Byte, 0);
-        let pieces = page_of(&mut SmallChunks { bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
+        let facts = detect_kind_and_encoding(bytes, true, bytes.len() as u64, "", &request).unwrap();
+        let mut index = LineIndex::new(LineFeedCode::Byte, 0);
+        let whole = page_from_source(&mut MemorySource(bytes), &mut index, &facts, &request).unwrap();
+        let mut index = LineIndex::new(LineFeedCode::Byte, 0);
+        let pieces = page_from_source(&mut SmallChunks { bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
         prop_assert_eq!(&whole.content, &pieces.content);
         prop_assert_eq!((whole.long_lines, &whole.cut_lines, whole.truncated), (pieces.long_lines, &pieces.cut_lines, pieces.truncated));
     }
@@ -421,7 +421,7 @@ proptest! {
         let bytes = text.as_bytes();
         let lines: Vec<_> = crate::text::lines(bytes).collect();
         let mut source = SmallChunks { bytes, piece: piece * 2 };
-        let (start, found) = index::last_lines(&mut source, Unit::Byte, 0, back).unwrap();
+        let (start, found) = index::locate_last_lines(&mut source, LineFeedCode::Byte, 0, back).unwrap();
         let expected = (lines.len() as u64).min(back);
         prop_assert_eq!(found, expected);
         let first = lines.len() - expected as usize;
@@ -454,9 +454,10 @@ fn a_deep_page_reports_the_total() {
     let size = bytes.len() as u64;
     for (start_line, total) in [(1, None), (1_000, None), (1_500_000, Some(1_800_000))] {
         let request = PageRequest { start_line, max_lines: Some(2), ..PageRequest::default() };
-        let facts = facts(&bytes[..4096], false, size, "f", &request).unwrap();
+        let facts = detect_kind_and_encoding(&bytes[..4096], false, size, "f", &request).unwrap();
         let mut index = LineIndex::new(facts.encoding.unit(), facts.bom);
-        let page = page_of(&mut Slice(&bytes), &mut index, &facts, &request).unwrap();
+        let page =
+            page_from_source(&mut MemorySource(&bytes), &mut index, &facts, &request).unwrap();
         assert_eq!((page.start_line, page.total_lines), (start_line, total));
     }
 }

@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
-use super::index::{line_ends, split_end};
+use super::index::{line_ends, split_line_ending};
 use super::request::PageRequest;
-use super::source::{CHUNK_BYTES, Source, read_range, shift_state};
-use super::{Facts, LongLine};
+use super::source::{CHUNK_BYTES, Source, escape_sequence_at, read_range};
+use super::{KindAndEncoding, LongLine};
 use crate::anchor::line_hash;
-use crate::encoding::{Encoding, Unit};
+use crate::encoding::{Encoding, LineFeedCode};
 use crate::error::Result;
 use crate::text::{count_chars, cut_chars};
 
@@ -29,7 +29,7 @@ const TRUNCATION_MARK_BYTES: usize = 15;
 
 /// The lines of a page as they were read; fields without a comment are those of [`super::Page`].
 #[derive(Debug, Default)]
-pub(super) struct Window {
+pub(super) struct PageLines {
     pub content: String,
     pub start_line: i64,
     pub lines_read: u64,
@@ -47,7 +47,7 @@ pub(super) struct Window {
     pub lossy: bool,
 }
 
-impl Window {
+impl PageLines {
     /// Returns a window without lines.
     pub fn empty(start_byte: u64, start_line: i64) -> Self {
         Self { start_byte, start_line, ..Self::default() }
@@ -66,22 +66,25 @@ impl Window {
 }
 
 /// Reads the lines of a page that begins at byte `offset` in line `line`.
-pub(super) fn read_window(
+pub(super) fn read_page_lines(
     source: &mut impl Source,
-    facts: &Facts,
+    facts: &KindAndEncoding,
     request: &PageRequest,
     offset: u64,
     line: i64,
-) -> Result<Window> {
+) -> Result<PageLines> {
     let encoding = facts.encoding;
-    let shift = shift_state(source, encoding, offset)?;
-    let builder = || WindowBuilder {
+    let shift = escape_sequence_at(source, encoding, offset)?;
+    let builder = || PageLinesBuilder {
         encoding,
         request,
         cap: request.content_bytes.max(4),
         shift: shift.clone(),
         text_used: 0,
-        window: Window { hashes: request.anchors.then(Vec::new), ..Window::empty(offset, line) },
+        window: PageLines {
+            hashes: request.anchors.then(Vec::new),
+            ..PageLines::empty(offset, line)
+        },
     };
     if let Some(length) = requested_length(source, encoding.unit(), request, offset)? {
         let bytes = read_range(source, offset, length)?;
@@ -103,12 +106,12 @@ pub(super) fn read_window(
 /// `content_bytes`.
 fn requested_length(
     source: &mut impl Source,
-    unit: Unit,
+    unit: LineFeedCode,
     request: &PageRequest,
     offset: u64,
 ) -> Result<Option<u64>> {
     // Two bytes of UTF-16 may become one of UTF-8, so that twice as many may fit.
-    let per_byte = if matches!(unit, Unit::Byte) { 1 } else { 2 };
+    let per_byte = if matches!(unit, LineFeedCode::Byte) { 1 } else { 2 };
     let cap = request.content_bytes.saturating_mul(per_byte) as u64;
     let wanted = request.max_lines.unwrap_or(u64::MAX);
     let (mut length, mut lines) = (0, 0);
@@ -178,16 +181,16 @@ struct LongLineScan {
 }
 
 /// Adds lines to a window until a limit of the request is reached.
-struct WindowBuilder<'a> {
+struct PageLinesBuilder<'a> {
     encoding: Encoding,
     request: &'a PageRequest,
     cap: usize,
     shift: Vec<u8>,
     text_used: usize,
-    window: Window,
+    window: PageLines,
 }
 
-impl WindowBuilder<'_> {
+impl PageLinesBuilder<'_> {
     /// Adds all lines of `bytes` without cutting any. Returns false if they do not fit.
     fn push_all(&mut self, bytes: &[u8]) -> bool {
         let unit = self.encoding.unit();
@@ -199,7 +202,7 @@ impl WindowBuilder<'_> {
             if from == to {
                 continue; // the last line has a line ending
             }
-            let (line, end) = split_end(&bytes[from..to], unit);
+            let (line, end) = split_line_ending(&bytes[from..to], unit);
             let raw = RawLine::whole(start + from as u64, line, end);
             match self.push_line(&raw, false) {
                 PushResult::Added => from = to,
@@ -221,7 +224,7 @@ impl WindowBuilder<'_> {
                 LineLength::None => return Ok(at),
                 LineLength::Chunk(length) => {
                     let chunk = source.chunk(at, length)?;
-                    let (line, end) = split_end(&chunk[..length.min(chunk.len())], unit);
+                    let (line, end) = split_line_ending(&chunk[..length.min(chunk.len())], unit);
                     let raw = RawLine::whole(at, line, end);
                     (at + length as u64, self.push_line(&raw, true))
                 }
@@ -282,7 +285,7 @@ impl WindowBuilder<'_> {
             line_end += piece.len() as u64;
             if end.is_some() {
                 let tail = source.chunk(line_end.saturating_sub(4), 4)?;
-                let (_, end) = split_end(&tail[..tail.len().min(4)], unit);
+                let (_, end) = split_line_ending(&tail[..tail.len().min(4)], unit);
                 let text = line_end - at - (end.len() * unit.len()) as u64;
                 prefix.truncate(usize::try_from(text).unwrap_or(usize::MAX));
                 return Ok(LongLineScan { prefix, line_end, end, given_up: false });
@@ -325,7 +328,7 @@ impl WindowBuilder<'_> {
             if first {
                 let room =
                     room.min(text_room.saturating_sub(overhead + TRUNCATION_MARK_BYTES)).max(4);
-                let part = prefix_at_boundary(kept, room).to_owned();
+                let part = prefix_of_whole_chars(kept, room).to_owned();
                 self.end_inside(raw, &part, long, lossy);
             }
             self.window.truncated = true;
@@ -416,7 +419,7 @@ enum LineLength {
 }
 
 /// Returns the length of the line that begins at byte `at`.
-fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<LineLength> {
+fn line_length(source: &mut impl Source, unit: LineFeedCode, at: u64) -> Result<LineLength> {
     for want in [1, CHUNK_BYTES] {
         let chunk = source.chunk(at, want)?;
         let length = chunk.len();
@@ -434,7 +437,7 @@ fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<LineLeng
 }
 
 /// Returns the longest prefix of at most `bytes` bytes that does not cut a character.
-fn prefix_at_boundary(text: &str, bytes: usize) -> &str {
+fn prefix_of_whole_chars(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -9,11 +9,11 @@
 use super::file::TargetFile;
 use super::locate::{HunkLocation, place_hunk};
 use super::mismatch::{HunkMismatch, hunks_error};
-use super::{FilePatch, Hunk, Mark};
+use super::{FilePatch, Hunk, LineMark};
 use crate::edit::{self, Splice, WorkBudget};
 use crate::error::Result;
 
-/// How hunks may differ from the file.
+/// Limits how far the context of hunks may differ from the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HunkOptions {
     /// The number of outermost context lines that may be ignored on each side, 0 to 3. With 0, only
@@ -35,7 +35,7 @@ pub struct AppliedHunk {
     /// The number of lines from the line in the hunk's header to the actual one, negative if it is
     /// earlier; 0 for a header without numbers.
     pub offset: i64,
-    /// The comparison that found it.
+    /// The comparison that found the hunk.
     pub how: MatchMethod,
 }
 
@@ -73,8 +73,8 @@ pub struct PatchedFile {
 /// `found`; `hunks` says for every hunk whether it applies.
 pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<PatchedFile> {
     let work = WorkBudget::default();
-    let together = locate_all(text, &file.hunks, options, &work);
-    if let Some((splices, hunks)) = all_placed(&together) {
+    let together = locate_all_hunks(text, &file.hunks, options, &work);
+    if let Some((splices, hunks)) = collect_if_all_placed(&together) {
         return Ok(patched_file(edit::spliced(text, &splices), hunks, file));
     }
     // Each hunk may have been written against the result of the previous one.
@@ -85,7 +85,8 @@ pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<Patc
         match place_hunk(&TargetFile::new(&running, &file.hunks), hunk, from, 0, options, &work) {
             Ok((splice, at)) => {
                 // The next hunk may begin with the context lines that end this one.
-                let shared = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Context);
+                let shared =
+                    hunk.lines.iter().rev().take_while(|line| line.mark == LineMark::Context);
                 from = at.end_after(&splice).saturating_sub(shared.count());
                 running = edit::spliced(&running, &[splice]);
                 placed.push(at.placed);
@@ -102,20 +103,20 @@ fn patched_file(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> Pa
         file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.mark == mark).count()
             as u64
     };
-    PatchedFile { bytes, hunks, added: count(Mark::Added), removed: count(Mark::Removed) }
+    PatchedFile { bytes, hunks, added: count(LineMark::Added), removed: count(LineMark::Removed) }
 }
 
 /// The splice and position of a hunk, or the reason why there is none.
-pub(super) type Attempt = std::result::Result<(Splice, HunkLocation), HunkMismatch>;
+pub(super) type HunkAttempt = std::result::Result<(Splice, HunkLocation), HunkMismatch>;
 
 /// Locates all hunks in the same text, in order. Returns for each its position or the reason why
 /// there is none.
-fn locate_all(
+fn locate_all_hunks(
     text: &[u8],
     hunks: &[Hunk],
     options: HunkOptions,
     work: &WorkBudget,
-) -> Vec<Attempt> {
+) -> Vec<HunkAttempt> {
     let file = TargetFile::new(text, hunks);
     let (mut from, mut shift) = (0, 0);
     hunks
@@ -132,7 +133,7 @@ fn locate_all(
 }
 
 /// Returns the splices and positions of all hunks, or `None` if one has no position.
-fn all_placed(attempts: &[Attempt]) -> Option<(Vec<Splice>, Vec<AppliedHunk>)> {
+fn collect_if_all_placed(attempts: &[HunkAttempt]) -> Option<(Vec<Splice>, Vec<AppliedHunk>)> {
     attempts
         .iter()
         .map(|attempt| {

@@ -4,13 +4,13 @@
 use std::ops::Range;
 
 use super::mismatch::HunkMismatch;
-use super::{Hunk, Mark};
+use super::{Hunk, LineMark};
 use crate::diff::split_lines;
 use crate::edit::Splice;
 use crate::text::BOM_UTF8;
 
 /// Returns true if a line of a patch and a line of a file count as equal.
-pub(super) type LineEq = fn(&[u8], &[u8]) -> bool;
+pub(super) type LineComparison = fn(&[u8], &[u8]) -> bool;
 
 /// Compares all bytes.
 pub(super) fn eq_exact(a: &[u8], b: &[u8]) -> bool {
@@ -52,7 +52,7 @@ impl<'a> TargetFile<'a> {
         let shown = hunks
             .iter()
             .flat_map(|hunk| &hunk.lines)
-            .any(|line| line.mark != Mark::Added && line.text.as_bytes().starts_with(BOM_UTF8));
+            .any(|line| line.mark != LineMark::Added && line.text.as_bytes().starts_with(BOM_UTF8));
         let body = text.strip_prefix(BOM_UTF8).filter(|_| !shown).unwrap_or(text);
         let mut start = text.len() - body.len();
         let whole = split_lines(body);
@@ -78,7 +78,7 @@ impl<'a> TargetFile<'a> {
         wanted: &[&[u8]],
         from: usize,
         at_end: bool,
-        same: LineEq,
+        same: LineComparison,
     ) -> Vec<usize> {
         let Some(last) = self.lines.len().checked_sub(wanted.len()) else { return Vec::new() };
         let pivot = (0..wanted.len()).max_by_key(|&at| wanted[at].len()).unwrap_or(0);
@@ -105,18 +105,18 @@ impl<'a> TargetFile<'a> {
         let (mut with, mut at) = (Vec::new(), lines.start);
         for line in &hunk.lines[part.clone()] {
             match line.mark {
-                Mark::Removed => {
+                LineMark::Removed => {
                     beside = cr(at).unwrap_or(beside);
                     at += 1;
                     continue;
                 }
-                Mark::Context => {
+                LineMark::Context => {
                     with.extend_from_slice(self.lines[at]);
                     beside = cr(at).unwrap_or(beside);
                     at += 1;
                 }
-                Mark::Added if literal => with.extend_from_slice(line.text.as_bytes()),
-                Mark::Added => {
+                LineMark::Added if literal => with.extend_from_slice(line.text.as_bytes()),
+                LineMark::Added => {
                     with.extend_from_slice(without_cr(line.text.as_bytes()));
                     with.extend_from_slice(if beside { b"\r" } else { b"" });
                 }
@@ -129,9 +129,9 @@ impl<'a> TargetFile<'a> {
             // The CR of a removed CRLF goes too, unless the patch wrote it literally or it belongs
             // to a last line without LF.
             let last =
-                hunk.lines[part.clone()].iter().rev().find(|line| line.mark != Mark::Removed);
+                hunk.lines[part.clone()].iter().rev().find(|line| line.mark != LineMark::Removed);
             let is_line_end = match last.map(|line| line.mark) {
-                Some(Mark::Added) => !literal,
+                Some(LineMark::Added) => !literal,
                 _ => self.ends_in_crlf(self.lines.len() - 1) == Some(true),
             };
             if is_line_end && with.ends_with(b"\r") {
@@ -159,12 +159,12 @@ impl<'a> TargetFile<'a> {
     /// otherwise as the file has it.
     fn is_open_after(&self, hunk: &Hunk, part: &Range<usize>) -> bool {
         let lines = &hunk.lines[part.clone()];
-        let last = |mark: Mark| lines.iter().rev().find(|line| line.mark != mark);
-        let was_open = last(Mark::Added).is_some_and(|line| line.open);
-        match last(Mark::Removed) {
+        let last = |mark: LineMark| lines.iter().rev().find(|line| line.mark != mark);
+        let was_open = last(LineMark::Added).is_some_and(|line| line.open);
+        match last(LineMark::Removed) {
             Some(line) if line.open => true,
             _ if was_open => false,
-            _ => self.open && !lines.iter().all(|line| line.mark == Mark::Added),
+            _ => self.open && !lines.iter().all(|line| line.mark == LineMark::Added),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Parses single lines of a patch: their kinds, and the numbers in a hunk header.
 
-use super::{Mark, PatchLine};
+use super::{LineMark, PatchLine};
 
 /// The parts of a hunk header: the ranges of old and new lines as first line and count, and the
 /// text after them.
@@ -15,11 +15,11 @@ pub(super) struct HunkHeader {
 pub(super) fn parse_body_line(line: &str) -> Option<PatchLine> {
     let mark = match line.chars().next() {
         None | Some('\r') => {
-            return Some(PatchLine { mark: Mark::Context, text: line.to_owned(), open: false });
+            return Some(PatchLine { mark: LineMark::Context, text: line.to_owned(), open: false });
         }
-        Some(' ') => Mark::Context,
-        Some('+') => Mark::Added,
-        Some('-') => Mark::Removed,
+        Some(' ') => LineMark::Context,
+        Some('+') => LineMark::Added,
+        Some('-') => LineMark::Removed,
         Some(_) => return None,
     };
     Some(PatchLine { mark, text: line[1..].to_owned(), open: false })
@@ -39,7 +39,7 @@ pub(super) fn is_git_header(line: &str) -> bool {
 }
 
 /// Returns the mode at the end of a header line if it is that of a symbolic link or a submodule.
-pub(super) fn special_mode(line: &str) -> Option<u32> {
+pub(super) fn link_or_submodule_mode(line: &str) -> Option<u32> {
     let mode = u32::from_str_radix(line.rsplit(' ').next()?, 8).ok()?;
     matches!(mode & 0o170_000, 0o120_000 | 0o160_000).then_some(mode)
 }

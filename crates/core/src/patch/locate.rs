@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::apply::{AppliedHunk, Attempt, HunkOptions, MatchMethod};
+use super::apply::{AppliedHunk, HunkAttempt, HunkOptions, MatchMethod};
 use super::file::{
-    LineEq, TargetFile, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
+    LineComparison, TargetFile, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
 };
 use super::mismatch::HunkMismatch;
-use super::{Hunk, Mark, PatchLine};
+use super::{Hunk, LineMark, PatchLine};
 use crate::edit::{self, Splice, WorkBudget};
 
 /// The position of a hunk in the file.
@@ -34,12 +34,12 @@ pub(super) fn place_hunk(
     shift: i64,
     options: HunkOptions,
     work: &WorkBudget,
-) -> Attempt {
-    // Each of the comparisons reads every line.
+) -> HunkAttempt {
+    // Each comparison below reads every line of the file, so their cost is charged first.
     if !work.try_spend(file.text.len() / 4 + 20 * file.lines.len()) {
         return Err(HunkMismatch::TooMuch);
     }
-    let from = after_anchors(file, hunk, from)?;
+    let from = line_after_anchors(file, hunk, from)?;
     let old: Vec<&[u8]> = hunk.before().map(|line| line.text.as_bytes()).collect();
     let expected = hunk.old_start.map(|start| {
         let first = if old.is_empty() { start } else { start.saturating_sub(1) };
@@ -49,7 +49,7 @@ pub(super) fn place_hunk(
         return place_insertion(file, hunk, expected, from);
     }
     let whole = 0..hunk.lines.len();
-    let ways: [(LineEq, MatchMethod, bool); 3] = [
+    let ways: [(LineComparison, MatchMethod, bool); 3] = [
         (eq_exact, MatchMethod::Exact, true),
         (eq_ignore_eol, MatchMethod::Exact, false),
         (eq_ignore_trailing_space, MatchMethod::Blanks, false),
@@ -58,16 +58,16 @@ pub(super) fn place_hunk(
         let places = file.find(&old, from, hunk.at_end, same);
         if !places.is_empty() {
             let first = choose_position(&places, hunk, expected)?;
-            let made = added_already_at(file, hunk, first + old.len())
-                .or_else(|| added_already_before(file, hunk, first, expected));
+            let made = added_lines_already_at(file, hunk, first + old.len())
+                .or_else(|| added_lines_already_before(file, hunk, first, expected));
             if let Some(line) = made {
                 return Err(HunkMismatch::Already(line));
             }
             // If only the last line of the file matches and it has no line ending, it does not show
             // which line endings the patch means, unless the patch contains a CR.
             let mut replaced = first..first + old.len();
-            let literal =
-                literal && (has_cr(hunk) || replaced.any(|line| file.ends_in_crlf(line).is_some()));
+            let literal = literal
+                && (hunk_has_cr(hunk) || replaced.any(|line| file.ends_in_crlf(line).is_some()));
             let splice = file.splice(hunk, whole, first..first + old.len(), literal);
             return Ok((splice, hunk_location(first..first + old.len(), expected, how)));
         }
@@ -85,14 +85,14 @@ pub(super) fn place_hunk(
 }
 
 /// Returns the line (0-based) after the last of the hunk's anchors, which must follow each other.
-fn after_anchors(
+fn line_after_anchors(
     file: &TargetFile<'_>,
     hunk: &Hunk,
     mut from: usize,
 ) -> std::result::Result<usize, HunkMismatch> {
     for anchor in &hunk.anchors {
         let wanted = [anchor.as_bytes()];
-        let found = [eq_exact as LineEq, eq_ignore_trailing_space, eq_ignore_indent]
+        let found = [eq_exact as LineComparison, eq_ignore_trailing_space, eq_ignore_indent]
             .into_iter()
             .find_map(|same| file.find(&wanted, from, false, same).first().copied());
         from = found.ok_or_else(|| HunkMismatch::NoAnchor(anchor.clone()))? + 1;
@@ -123,7 +123,7 @@ fn place_insertion(
     hunk: &Hunk,
     expected: Option<usize>,
     from: usize,
-) -> Attempt {
+) -> HunkAttempt {
     let at = match expected {
         _ if hunk.at_end || file.lines.is_empty() => file.lines.len(),
         _ if !hunk.anchors.is_empty() => from,
@@ -139,16 +139,16 @@ fn place_insertion(
         None => return Err(HunkMismatch::NoContext),
     };
     let made_at = if hunk.at_end { at.saturating_sub(hunk.lines.len()) } else { at };
-    if let Some(line) = added_already_at(file, hunk, made_at) {
+    if let Some(line) = added_lines_already_at(file, hunk, made_at) {
         return Err(HunkMismatch::Already(line));
     }
-    let literal = has_cr(hunk) || file.lines.is_empty();
+    let literal = hunk_has_cr(hunk) || file.lines.is_empty();
     let splice = file.splice(hunk, 0..hunk.lines.len(), at..at, literal);
     Ok((splice, hunk_location(at..at, Some(at), MatchMethod::Exact)))
 }
 
 /// Returns true if a line of the hunk ends in CR, so that its line endings are meant literally.
-fn has_cr(hunk: &Hunk) -> bool {
+fn hunk_has_cr(hunk: &Hunk) -> bool {
     hunk.lines.iter().any(|line| line.text.ends_with('\r'))
 }
 
@@ -157,12 +157,12 @@ fn has_cr(hunk: &Hunk) -> bool {
 /// call sends such a hunk; to insert the lines twice, the context must include the line after them.
 /// If a hunk with numbers has context only before the additions, it was made at the end of the
 /// file, where nothing can follow. Without any context, only its number determines the position.
-fn added_already_at(file: &TargetFile<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
-    if hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
+fn added_lines_already_at(file: &TargetFile<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
+    if hunk.lines.iter().any(|line| line.mark == LineMark::Removed) {
         return None;
     }
-    let added = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Added).count();
-    let has_context = hunk.lines.iter().any(|line| line.mark != Mark::Added);
+    let added = hunk.lines.iter().rev().take_while(|line| line.mark == LineMark::Added).count();
+    let has_context = hunk.lines.iter().any(|line| line.mark != LineMark::Added);
     if added == 0 || hunk.old_start.is_some() && !has_context {
         return None;
     }
@@ -173,14 +173,14 @@ fn added_already_at(file: &TargetFile<'_>, hunk: &Hunk, at: usize) -> Option<u64
 /// Returns the line (1-based) of the added lines at the beginning of a hunk if they are in the file
 /// directly before `first`, where its context is: then it is already applied. If a hunk with
 /// numbers matches at the beginning of the file as its context says, nothing precedes it.
-fn added_already_before(
+fn added_lines_already_before(
     file: &TargetFile<'_>,
     hunk: &Hunk,
     first: usize,
     expected: Option<usize>,
 ) -> Option<u64> {
-    let added = hunk.lines.iter().take_while(|line| line.mark == Mark::Added).count();
-    let is_insertion = hunk.lines[added..].iter().all(|line| line.mark == Mark::Context);
+    let added = hunk.lines.iter().take_while(|line| line.mark == LineMark::Added).count();
+    let is_insertion = hunk.lines[added..].iter().all(|line| line.mark == LineMark::Context);
     if added == 0 || !is_insertion || expected == Some(first) {
         return None;
     }
@@ -200,7 +200,7 @@ fn has_lines_at(file: &TargetFile<'_>, added: &[PatchLine], at: usize) -> bool {
 /// there.
 fn result_already_at(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
     let new: Vec<&[u8]> = hunk.after().map(|line| line.text.as_bytes()).collect();
-    if !hunk.lines.iter().any(|line| line.mark == Mark::Added) {
+    if !hunk.lines.iter().any(|line| line.mark == LineMark::Added) {
         return None;
     }
     let places = file.find(&new, 0, hunk.at_end, eq_ignore_eol);
@@ -218,13 +218,13 @@ fn place_with_edit_matcher(
     expected: Option<usize>,
     from: usize,
     work: &WorkBudget,
-) -> Option<Attempt> {
+) -> Option<HunkAttempt> {
     let plain = |line: &'_ str| line.strip_suffix('\r').unwrap_or(line).as_bytes().to_vec();
     let old: Vec<Vec<u8>> = hunk.before().map(|line| plain(&line.text)).collect();
     let new: Vec<Vec<u8>> = hunk.after().map(|line| plain(&line.text)).collect();
     let old: Vec<&[u8]> = old.iter().map(Vec::as_slice).collect();
     let new: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
-    let mut places = edit::place_lines(file.text, &old, &new, work)?;
+    let mut places = edit::find_hunk_positions(file.text, &old, &new, work)?;
     places.retain(|place| place.lines.start >= from);
     let starts: Vec<usize> = places.iter().map(|place| place.lines.start).collect();
     if starts.is_empty() {
@@ -251,8 +251,8 @@ fn place_with_fuzz(
     expected: Option<usize>,
     from: usize,
     fuzz: usize,
-) -> Option<Attempt> {
-    let context = |line: &&super::PatchLine| line.mark == Mark::Context;
+) -> Option<HunkAttempt> {
+    let context = |line: &&super::PatchLine| line.mark == LineMark::Context;
     let lead = hunk.lines.iter().take_while(context).count();
     let trail = hunk.lines.iter().rev().take_while(context).count();
     for most in 1..=fuzz {
@@ -264,7 +264,7 @@ fn place_with_fuzz(
             let lines = head..hunk.lines.len() - tail;
             let old: Vec<&[u8]> = hunk.lines[lines.clone()]
                 .iter()
-                .filter(|line| line.mark != Mark::Added)
+                .filter(|line| line.mark != LineMark::Added)
                 .map(|line| line.text.as_bytes())
                 .collect();
             if head + tail == 0 || old.iter().all(|line| line.iter().all(u8::is_ascii_whitespace)) {

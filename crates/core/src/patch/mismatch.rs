@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::FilePatch;
-use super::apply::Attempt;
+use super::apply::HunkAttempt;
 use crate::error::{Code, Error};
 use crate::text::cut_chars;
 use crate::text::path::escape_controls;
@@ -27,7 +27,7 @@ pub(super) enum HunkMismatch {
 
 /// Returns the error for a file to which not all hunks apply: with the first mismatch, and as the
 /// detail `hunks` the result of the first 20 hunks.
-pub(super) fn hunks_error(file: &FilePatch, attempts: &[Attempt]) -> Error {
+pub(super) fn hunks_error(file: &FilePatch, attempts: &[HunkAttempt]) -> Error {
     let total = attempts.len();
     let name = file.name().unwrap_or("the file");
     let path = escape_controls(name);

@@ -37,7 +37,7 @@ pub struct Patch {
     pub warnings: Vec<String>,
 }
 
-/// What a patch does with a file.
+/// The operation of a patch on a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operation {
     /// Changes the file.
@@ -71,13 +71,13 @@ impl Operation {
 pub struct FilePatch {
     /// The old name of the file; `None` if there was none, or if the patch does not say.
     pub old: Option<String>,
-    /// The new name of the file, in the same way.
+    /// The new name of the file; `None` if there is none, or if the patch does not say.
     pub new: Option<String>,
-    /// What the patch does with the file.
+    /// The operation of the patch on the file.
     pub operation: Operation,
     /// The new mode, in git's octal form (`0o100644`), if the patch has it.
     pub mode: Option<u32>,
-    /// The old mode, in the same way.
+    /// The old mode, in git's octal form, if the patch has it.
     pub old_mode: Option<u32>,
     /// True if the content is binary; such a part cannot be applied.
     pub binary: bool,
@@ -102,7 +102,8 @@ pub struct Hunk {
     /// The first old line (1-based) in the header; for an empty side, the line before it. `None` if
     /// the header has no numbers.
     pub old_start: Option<u64>,
-    /// The first new line, in the same way.
+    /// The first new line (1-based) in the header; for an empty side, the line before it. `None` if
+    /// the header has no numbers.
     pub new_start: Option<u64>,
     /// Lines that precede the hunk in the file, outermost first (`@@ class A`).
     pub anchors: Vec<String>,
@@ -114,9 +115,9 @@ pub struct Hunk {
     pub line: usize,
 }
 
-/// What a hunk does with a line.
+/// Says whether a hunk keeps, removes or adds a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum LineMark {
     /// The line exists and stays.
     Context,
     /// The line exists and is removed.
@@ -125,7 +126,7 @@ pub enum Mark {
     Added,
 }
 
-impl Mark {
+impl LineMark {
     /// Returns the mark's character in a unified diff.
     pub const fn as_char(self) -> char {
         match self {
@@ -139,8 +140,8 @@ impl Mark {
 /// One line of a hunk, without mark and LF; a CR before the LF is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchLine {
-    /// What the hunk does with the line.
-    pub mark: Mark,
+    /// Says whether the hunk keeps, removes or adds the line.
+    pub mark: LineMark,
     /// The text of the line.
     pub text: String,
     /// True if `\ No newline at end of file` follows the line, that is, it ends the file without a
@@ -151,12 +152,12 @@ pub struct PatchLine {
 impl Hunk {
     /// Returns the lines of the file that the hunk replaces: context and removed lines.
     pub fn before(&self) -> impl Iterator<Item = &PatchLine> {
-        self.lines.iter().filter(|line| line.mark != Mark::Added)
+        self.lines.iter().filter(|line| line.mark != LineMark::Added)
     }
 
     /// Returns the lines that the hunk leaves: context and added lines.
     pub fn after(&self) -> impl Iterator<Item = &PatchLine> {
-        self.lines.iter().filter(|line| line.mark != Mark::Removed)
+        self.lines.iter().filter(|line| line.mark != LineMark::Removed)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::apply::{AppliedHunk, HunkOptions, MatchMethod};
 use super::set::{FileChange, SetOptions, apply_all, paths, redirect};
-use super::{FilePatch, Hunk, Mark, Patch, parse, reverse};
+use super::{FilePatch, Hunk, LineMark, Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
 
@@ -108,8 +108,8 @@ fn file_json(file: &FilePatch) -> Value {
         "mode": file.mode,
         "binary": file.binary,
         "line": file.line,
-        "added": count(Mark::Added),
-        "removed": count(Mark::Removed),
+        "added": count(LineMark::Added),
+        "removed": count(LineMark::Removed),
         "hunks": file.hunks.iter().map(hunk_json).collect::<Vec<_>>(),
     })
 }

@@ -1,10 +1,11 @@
 //! Parses unified diffs and git's extended form of them.
 
 use super::headers::{
-    is_git_header, is_hunk_header, is_signature, parse_body_line, parse_hunk_header, special_mode,
+    is_git_header, is_hunk_header, is_signature, link_or_submodule_mode, parse_body_line,
+    parse_hunk_header,
 };
-use super::quoted::{git_names, header_name, is_epoch, strip_prefixes, unprefixed_name};
-use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine, v4a};
+use super::quoted::{header_name, is_epoch, names_of_git_header, strip_prefixes, unprefixed_name};
+use super::{FilePatch, Hunk, LineMark, Operation, Patch, PatchLine, v4a};
 use crate::error::{Code, Error, Result};
 
 /// Parses a patch in any of the formats. `strip` is the number of leading directories to remove
@@ -142,7 +143,7 @@ impl<'t> PatchReader<'t> {
     /// Reads a file from its header `diff --git` on; `names` is the rest of that line.
     fn read_git_file(&mut self, names: &str) -> Result<()> {
         let mut file = FilePatch { line: self.at + 1, ..FilePatch::default() };
-        if let Some((old, new)) = git_names(names) {
+        if let Some((old, new)) = names_of_git_header(names) {
             (file.old, file.new) = strip_prefixes(Some(old), Some(new), self.strip);
         }
         self.at += 1;
@@ -172,7 +173,7 @@ impl<'t> PatchReader<'t> {
                 break;
             }
             // The new mode may be that of a link or a submodule too, which cannot be patched.
-            file.mode = file.mode.or_else(|| special_mode(text));
+            file.mode = file.mode.or_else(|| link_or_submodule_mode(text));
             self.at += 1;
         }
         match file.operation {
@@ -239,9 +240,9 @@ impl<'t> PatchReader<'t> {
         while old > 0 || new > 0 {
             let line = parse_body_line(self.line(at)?)?;
             let (before, after) = match line.mark {
-                Mark::Context => (1, 1),
-                Mark::Removed => (1, 0),
-                Mark::Added => (0, 1),
+                LineMark::Context => (1, 1),
+                LineMark::Removed => (1, 0),
+                LineMark::Added => (0, 1),
             };
             (old, new) = (old.checked_sub(before)?, new.checked_sub(after)?);
             lines.push(line);

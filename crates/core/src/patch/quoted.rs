@@ -4,7 +4,7 @@
 pub(super) fn header_name(text: &str) -> Option<String> {
     let text = text.trim_end_matches('\r');
     let name = match (text.strip_prefix('"'), text.split_once('\t')) {
-        (Some(rest), _) => unquote(rest),
+        (Some(rest), _) => unquote_name(rest),
         // A time stamp follows a tab. Git writes a tab after a name with blanks, so that a trailing
         // blank is visible.
         (None, Some((name, _))) => name.to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn header_name(text: &str) -> Option<String> {
 /// the name, and it has no prefix such as `a/`, so `strip` removes one directory less.
 pub(super) fn unprefixed_name(text: &str, strip: Option<usize>) -> Option<String> {
     let text = text.trim_end_matches('\r');
-    let name = text.strip_prefix('"').map_or_else(|| text.to_owned(), unquote);
+    let name = text.strip_prefix('"').map_or_else(|| text.to_owned(), unquote_name);
     let name = without_directories(&name, strip.unwrap_or(0).saturating_sub(1));
     (!name.is_empty()).then_some(name)
 }
@@ -30,7 +30,7 @@ fn without_directories(name: &str, count: usize) -> String {
 /// Returns true if the time stamp after a name is 1970-01-01 00:00 UTC, in any time zone.
 pub(super) fn is_epoch(text: &str) -> bool {
     let after_name = match text.strip_prefix('"') {
-        Some(rest) => split_quoted(rest).1,
+        Some(rest) => split_at_closing_quote(rest).1,
         None => text,
     };
     let Some((_, stamp)) = after_name.split_once('\t') else { return false };
@@ -62,15 +62,15 @@ pub(super) fn is_epoch(text: &str) -> bool {
 }
 
 /// Returns the two names in the text after `diff --git `, or `None` if they cannot be separated.
-pub(super) fn git_names(text: &str) -> Option<(String, String)> {
+pub(super) fn names_of_git_header(text: &str) -> Option<(String, String)> {
     let text = text.trim_end_matches('\r');
     if let Some(rest) = text.strip_prefix('"') {
-        let (_, after) = split_quoted(rest);
-        let first = unquote(rest);
+        let (_, after) = split_at_closing_quote(rest);
+        let first = unquote_name(rest);
         return Some((first, header_name(after.trim_start())?));
     }
     if let Some(at) = text.find(" \"") {
-        return Some((text[..at].to_owned(), unquote(&text[at + 2..])));
+        return Some((text[..at].to_owned(), unquote_name(&text[at + 2..])));
     }
     // Looks for the same name twice, plain or with `a/` and `b/`, because the name may contain
     // blanks.
@@ -92,7 +92,7 @@ const OLD_PREFIXES: [&str; 4] = ["a/", "i/", "c/", "o/"];
 /// The prefixes of new names.
 const NEW_PREFIXES: [&str; 3] = ["b/", "w/", "i/"];
 
-type Names = (Option<String>, Option<String>);
+type OldAndNewNames = (Option<String>, Option<String>);
 
 /// Returns both names without leading directories: without `strip` of them, or if that is `None`
 /// without `a/` and `b/` if both names have them.
@@ -100,7 +100,7 @@ pub(super) fn strip_prefixes(
     old: Option<String>,
     new: Option<String>,
     strip: Option<usize>,
-) -> Names {
+) -> OldAndNewNames {
     if let Some(count) = strip {
         let cut = |name: Option<String>| name.map(|name| without_directories(&name, count));
         return (cut(old), cut(new));
@@ -117,7 +117,7 @@ pub(super) fn strip_prefixes(
 }
 
 /// Splits a text at the closing quote, which belongs to neither part.
-fn split_quoted(text: &str) -> (&str, &str) {
+fn split_at_closing_quote(text: &str) -> (&str, &str) {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
         match c {
@@ -130,8 +130,8 @@ fn split_quoted(text: &str) -> (&str, &str) {
 }
 
 /// Decodes a name with C escapes, up to the closing quote, to the `encode_name` form.
-fn unquote(text: &str) -> String {
-    let (quoted, _) = split_quoted(text);
+fn unquote_name(text: &str) -> String {
+    let (quoted, _) = split_at_closing_quote(text);
     let mut name = Vec::with_capacity(quoted.len());
     let mut bytes = quoted.bytes().peekable();
     while let Some(byte) = bytes.next() {
@@ -165,7 +165,7 @@ fn unquote(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{git_names, header_name, is_epoch, strip_prefixes, unprefixed_name};
+    use super::{header_name, is_epoch, names_of_git_header, strip_prefixes, unprefixed_name};
 
     #[test]
     fn the_time_0_is_known_in_every_zone() {
@@ -218,7 +218,7 @@ mod tests {
             ("\"a/t\\ta\" \"b/t\\ta\"", "a/t\ta", "b/t\ta"),
             ("a/f \"b/t\\ta\"", "a/f", "b/t\ta"),
         ] {
-            assert_eq!(git_names(text), Some((old.to_owned(), new.to_owned())), "{text}");
+            assert_eq!(names_of_git_header(text), Some((old.to_owned(), new.to_owned())), "{text}");
         }
     }
 

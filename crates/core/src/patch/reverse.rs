@@ -1,6 +1,6 @@
 //! Builds the patch that undoes a patch.
 
-use super::{FilePatch, Hunk, Mark, Operation, Patch};
+use super::{FilePatch, Hunk, LineMark, Operation, Patch};
 use crate::error::{Code, Error, Result};
 
 /// Reverses a patch: added lines become removed lines and vice versa.
@@ -43,9 +43,9 @@ fn reverse_hunk(hunk: &Hunk) -> Hunk {
     let mut lines = hunk.lines.clone();
     for line in &mut lines {
         line.mark = match line.mark {
-            Mark::Context => Mark::Context,
-            Mark::Removed => Mark::Added,
-            Mark::Added => Mark::Removed,
+            LineMark::Context => LineMark::Context,
+            LineMark::Removed => LineMark::Added,
+            LineMark::Added => LineMark::Removed,
         };
     }
     Hunk { old_start: hunk.new_start, new_start: hunk.old_start, lines, ..hunk.clone() }

@@ -43,7 +43,7 @@ pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for file in &patch.files {
         let unnamed = if file.name().is_none() { options.path.clone() } else { None };
-        let named = [file.old.clone(), file.new.clone(), unnamed, inside_top_dir(file)];
+        let named = [file.old.clone(), file.new.clone(), unnamed, path_inside_top_dir(file)];
         for path in named.into_iter().flatten() {
             if !paths.contains(&path) {
                 paths.push(path);
@@ -55,7 +55,7 @@ pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
 
 /// Returns the path below the first directory if both names are equal there, as in `--- old/src/f`
 /// and `+++ new/src/f`.
-fn inside_top_dir(file: &FilePatch) -> Option<String> {
+fn path_inside_top_dir(file: &FilePatch) -> Option<String> {
     let (old, new) = (file.old.as_deref()?, file.new.as_deref()?);
     let ((_, old_rest), (_, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
     let same = file.operation == Operation::Update && old != new && old_rest == new_rest;
@@ -95,7 +95,7 @@ pub fn apply_all(
     files: &BTreeMap<String, Vec<u8>>,
     options: &SetOptions,
 ) -> Result<Vec<FileChange>> {
-    let mut set = PatchedSet { files, changed: BTreeMap::new(), options };
+    let mut set = PatchedFiles { files, changed: BTreeMap::new(), options };
     let changes =
         patch.files.iter().map(|file| set.apply_file(file)).collect::<Result<Vec<_>>>()?;
     let same = |(path, bytes): (&String, &Option<Vec<u8>>)| files.get(path) == bytes.as_ref();
@@ -112,13 +112,13 @@ pub fn apply_all(
 }
 
 /// The files with the changes of the parts of the patch that were applied so far.
-struct PatchedSet<'s> {
+struct PatchedFiles<'s> {
     files: &'s BTreeMap<String, Vec<u8>>,
     changed: BTreeMap<String, Option<Vec<u8>>>,
     options: &'s SetOptions,
 }
 
-impl PatchedSet<'_> {
+impl PatchedFiles<'_> {
     /// Returns the present content of a file; `None` if it does not exist.
     fn get(&self, path: &str) -> Option<&[u8]> {
         match self.changed.get(path) {
@@ -174,7 +174,7 @@ impl PatchedSet<'_> {
         }
         if file.operation == Operation::Update && file.old != file.new {
             // For `--- f.orig`, `+++ f`, takes the name that exists.
-            let all = [file.new.clone(), file.old.clone(), inside_top_dir(&file)];
+            let all = [file.new.clone(), file.old.clone(), path_inside_top_dir(&file)];
             let existing = all.into_iter().flatten().find(|path| self.get(path).is_some());
             let path = existing.or(file.new.clone());
             (file.old, file.new) = (path.clone(), path);
@@ -203,7 +203,15 @@ impl PatchedSet<'_> {
             return Err(patch_refusal(Some(file), "exists", "is to be made, but exists")
                 .hint("update it, or delete it first"));
         }
-        Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
+        Ok(build_file_change(
+            file,
+            path,
+            None,
+            Some(made.bytes),
+            made.added,
+            made.removed,
+            made.hunks,
+        ))
     }
 
     /// Deletes a file; refused if its content is not that of the patch.
@@ -212,7 +220,7 @@ impl PatchedSet<'_> {
         let existing = self.existing_content(file, &path)?;
         if file.unchecked {
             let removed = crate::text::count_lines(existing);
-            return Ok(file_change(file, path, None, None, 0, removed, Vec::new()));
+            return Ok(build_file_change(file, path, None, None, 0, removed, Vec::new()));
         }
         let made = apply(existing, file, self.options.hunks)?;
         if !made.bytes.is_empty() {
@@ -222,14 +230,22 @@ impl PatchedSet<'_> {
                 "is to be deleted, but has other content than the patch",
             ));
         }
-        Ok(file_change(file, path, None, None, made.added, made.removed, made.hunks))
+        Ok(build_file_change(file, path, None, None, made.added, made.removed, made.hunks))
     }
 
     /// Changes an existing file.
     fn update(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.new.clone().unwrap_or_default();
         let made = apply(self.existing_content(file, &path)?, file, self.options.hunks)?;
-        Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
+        Ok(build_file_change(
+            file,
+            path,
+            None,
+            Some(made.bytes),
+            made.added,
+            made.removed,
+            made.hunks,
+        ))
     }
 
     /// Renames or copies a file, and changes the result.
@@ -245,7 +261,7 @@ impl PatchedSet<'_> {
         let existing =
             before.map_or_else(|| self.existing_content(file, &from), |bytes| Ok(bytes))?;
         let made = apply(existing, file, self.options.hunks)?;
-        Ok(file_change(
+        Ok(build_file_change(
             file,
             path,
             Some(from),
@@ -267,7 +283,7 @@ impl PatchedSet<'_> {
 }
 
 /// Builds the change of one file.
-fn file_change(
+fn build_file_change(
     file: &FilePatch,
     path: String,
     from: Option<String>,

@@ -2,10 +2,10 @@
 
 use super::headers::{parse_body_line, parse_hunk_header};
 use super::parse::patch_error;
-use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine};
+use super::{FilePatch, Hunk, LineMark, Operation, Patch, PatchLine};
 use crate::error::Result;
 
-/// Returns true for the first line of such a patch.
+/// Returns true for the line `*** Begin Patch`, which begins an envelope.
 pub(super) fn begins_envelope(line: &str) -> bool {
     matches!(line.trim(), "*** Begin Patch")
 }
@@ -82,15 +82,15 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
     Ok(patch)
 }
 
-/// Returns true for a line that ends the body of a file.
-fn is_header(line: &str) -> bool {
+/// Returns true for a line of an envelope that ends the body of a file.
+fn is_envelope_header(line: &str) -> bool {
     line.starts_with("*** ") && line.trim() != "*** End of File"
 }
 
 /// Reads the content of an added file; also returns the line after it.
 fn read_added_lines(lines: &[&str], mut at: usize) -> Result<(Vec<PatchLine>, usize)> {
     let mut added = Vec::new();
-    while let Some(line) = lines.get(at).filter(|line| !is_header(line)) {
+    while let Some(line) = lines.get(at).filter(|line| !is_envelope_header(line)) {
         let text = match line.strip_prefix('+') {
             Some(text) => text,
             None if line.trim().is_empty() => "",
@@ -102,7 +102,7 @@ fn read_added_lines(lines: &[&str], mut at: usize) -> Result<(Vec<PatchLine>, us
                 .hint("begin every line of an added file with +"));
             }
         };
-        added.push(PatchLine { mark: Mark::Added, text: text.to_owned(), open: false });
+        added.push(PatchLine { mark: LineMark::Added, text: text.to_owned(), open: false });
         at += 1;
     }
     // Empty lines before the next header are not part of the file.
@@ -122,7 +122,7 @@ fn read_hunks(lines: &[&str], mut at: usize, file: &mut FilePatch) -> Result<usi
             file.hunks.push(hunk);
         }
     };
-    while let Some(line) = lines.get(at).filter(|line| !is_header(line)) {
+    while let Some(line) = lines.get(at).filter(|line| !is_envelope_header(line)) {
         at += 1;
         if line.trim() == "*** End of File" {
             hunk.at_end = true;

@@ -18,7 +18,7 @@ const CHUNK_ROWS_PER_HUNDRED_GRAMS: usize = 90;
 /// A part of a text that consists of whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The number of the text that it belongs to, chosen by the caller.
+    /// The number of the text that the block belongs to, chosen by the caller.
     pub owner: u32,
     /// The byte offset of its start in the text.
     pub offset: u32,
@@ -95,7 +95,7 @@ impl BlockIndex {
         if self.long.is_empty() {
             return;
         }
-        match matching_owners(plan, self.long.len(), &|grams, found| {
+        match owners_that_may_match(plan, self.long.len(), &|grams, found| {
             self.chunks.blocks(grams, found)
         }) {
             None => self.long.iter().for_each(found),
@@ -132,17 +132,21 @@ impl BlockIndex {
     /// Returns the texts, with numbers below `count`, that may contain what a query requires in any
     /// of their blocks, as one bit each. `None` means all.
     pub fn owners(&self, plan: &GramQuery, count: usize) -> Option<Vec<u64>> {
-        matching_owners(plan, count, &|grams, found| self.blocks(grams, found))
+        owners_that_may_match(plan, count, &|grams, found| self.blocks(grams, found))
     }
 }
 
 /// A function that calls back for each block that contains all grams of a query without
 /// alternatives.
-type WithGrams<'a> = &'a dyn Fn(&GramQuery, &mut dyn FnMut(&Block));
+type ForEachBlockWithGrams<'a> = &'a dyn Fn(&GramQuery, &mut dyn FnMut(&Block));
 
-/// Returns the owners, as one bit each, that may contain what a query requires in any of their
-/// blocks; `None` means all.
-fn matching_owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u64>> {
+/// Returns the texts (owners of blocks), as one bit each, that may contain what a query requires in
+/// any of their blocks; `None` means all.
+fn owners_that_may_match(
+    plan: &GramQuery,
+    count: usize,
+    blocks: ForEachBlockWithGrams<'_>,
+) -> Option<Vec<u64>> {
     match plan {
         GramQuery::Any => None,
         GramQuery::Grams(_) => {
@@ -155,16 +159,16 @@ fn matching_owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Opt
             Some(set)
         }
         GramQuery::All(plans) => {
-            let known = plans.iter().filter_map(|plan| matching_owners(plan, count, blocks));
+            let known = plans.iter().filter_map(|plan| owners_that_may_match(plan, count, blocks));
             known.reduce(|mut set, other| {
-                intersect_with(&mut set, &other);
+                intersect_bit_set(&mut set, &other);
                 set
             })
         }
         GramQuery::One(plans) => {
             let mut set = vec![0; count.div_ceil(64)];
             for plan in plans {
-                unite_with(&mut set, &matching_owners(plan, count, blocks)?);
+                unite_bit_set(&mut set, &owners_that_may_match(plan, count, blocks)?);
             }
             Some(set)
         }
@@ -172,7 +176,7 @@ fn matching_owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Opt
 }
 
 /// Intersects `set` with another set of bits; returns false if the result is empty.
-pub(super) fn intersect_with(set: &mut [u64], other: &[u64]) -> bool {
+pub(super) fn intersect_bit_set(set: &mut [u64], other: &[u64]) -> bool {
     let mut any = 0;
     for (word, other) in set.iter_mut().zip(other) {
         *word &= other;
@@ -182,7 +186,7 @@ pub(super) fn intersect_with(set: &mut [u64], other: &[u64]) -> bool {
 }
 
 /// Adds another set of bits to `set`.
-pub(super) fn unite_with(set: &mut [u64], other: &[u64]) {
+pub(super) fn unite_bit_set(set: &mut [u64], other: &[u64]) {
     for (word, other) in set.iter_mut().zip(other) {
         *word |= other;
     }
@@ -194,8 +198,10 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::grams::HASH_BITS;
-    use super::super::{BlockRange, Case, GramExtractor, Hit, Limits, Query, QueryOptions, cuts};
+    use super::super::grams::GRAM_HASH_BITS;
+    use super::super::{
+        Case, GramExtractor, Hit, IndexUnit, Limits, Query, QueryOptions, split_into_index_units,
+    };
     use super::*;
 
     fn block(owner: u32) -> Block {
@@ -238,7 +244,7 @@ mod tests {
         assert!(block_index.is_empty());
         // A small shard ignores the low bits of a gram, so these differ in the high bits.
         let apart = |grams: &[u32]| -> Vec<u32> {
-            grams.iter().map(|gram| gram << (HASH_BITS - 4)).collect()
+            grams.iter().map(|gram| gram << (GRAM_HASH_BITS - 4)).collect()
         };
         for (owner, grams) in [(0, &[1, 2][..]), (1, &[2, 3]), (2, &[4])] {
             block_index.push(&apart(grams), block(owner), None);
@@ -263,7 +269,7 @@ mod tests {
     /// Indexes a text, in chunks where needed.
     fn remember(block_index: &mut BlockIndex, owner: u32, text: &str) {
         let mut extractor = GramExtractor::default();
-        for BlockRange { block, chunk, bytes } in cuts(text.as_bytes()) {
+        for IndexUnit { block, chunk, bytes } in split_into_index_units(text.as_bytes()) {
             block_index.push(extractor.grams(bytes), Block { owner, ..block }, chunk);
         }
     }

@@ -1,7 +1,7 @@
 //! Splits the content of a file into the blocks that are indexed, each of whole lines.
 
-use super::{BINARY_WINDOW, Block, Chunk};
-use crate::encoding::{Encoding, bom};
+use super::{BINARY_CHECK_BYTES, Block, Chunk};
+use crate::encoding::{Encoding, encoding_from_bom};
 
 /// The minimum size of a block in bytes: it ends at the first line ending after them. Smaller
 /// blocks contain the grams of a query by chance less often, and take more memory.
@@ -13,7 +13,7 @@ const MAX_WHOLE_BLOCK_BYTES: usize = 32 * 1024;
 const CHUNK_STRIDE_BYTES: usize = 16 * 1024;
 /// The maximum length in bytes of a string whose grams must be in the same chunk. Chunks overlap by
 /// as much, so that one of them contains the string completely.
-pub(super) const MAX_STRING_BYTES: usize = 256;
+pub(super) const MAX_CHUNK_STRING_BYTES: usize = 256;
 
 /// How the index can be used for a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub enum ContentClass {
 
 /// Returns how the content of a file can be indexed, and the part of it that queries search: up to
 /// the first NUL, and nothing of content that is binary or not in UTF-8 (`Binary`, `Always`).
-pub fn classify(content: &[u8]) -> (ContentClass, &[u8]) {
-    let marked = match bom(content) {
+pub fn classify_content(content: &[u8]) -> (ContentClass, &[u8]) {
+    let marked = match encoding_from_bom(content) {
         None => false,
         Some(encoding) if encoding == Encoding::UTF_8 => true,
         Some(_) => return (ContentClass::Always, &[]),
@@ -41,15 +41,17 @@ pub fn classify(content: &[u8]) -> (ContentClass, &[u8]) {
         None if marked => (ContentClass::Whole, content),
         None => (ContentClass::Text, content),
         // The bytes that decide whether content is binary begin after the byte order mark.
-        Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(marked) => (ContentClass::Binary, &[]),
-        // A search stops at the NUL too.
+        Some(nul) if nul < BINARY_CHECK_BYTES + 3 * usize::from(marked) => {
+            (ContentClass::Binary, &[])
+        }
+        // A search stops at the first NUL too.
         Some(nul) => (ContentClass::Whole, &content[..nul]),
     }
 }
 
-/// What is indexed as one unit: a block, or a chunk of a block with a very long line.
+/// A unit that is indexed on its own: a block, or a chunk of a block with a very long line.
 #[derive(Clone, Copy, Debug)]
-pub struct BlockRange<'t> {
+pub struct IndexUnit<'t> {
     /// The block, without its owner.
     pub block: Block,
     /// The indexed part of the block; `None` for the whole block.
@@ -60,23 +62,23 @@ pub struct BlockRange<'t> {
 
 /// Splits a text into blocks, and blocks with very long lines into overlapping chunks. Offsets are
 /// exact up to 4 GiB.
-pub fn cuts(text: &[u8]) -> impl Iterator<Item = BlockRange<'_>> {
-    blocks(text).flat_map(|(block, content)| {
+pub fn split_into_index_units(text: &[u8]) -> impl Iterator<Item = IndexUnit<'_>> {
+    split_into_blocks(text).flat_map(|(block, content)| {
         let long = content.len() > MAX_WHOLE_BLOCK_BYTES;
         let step = if long { CHUNK_STRIDE_BYTES } else { content.len() };
         // The last bytes of a block lie in the overlap of the chunk before, so they need no chunk
         // of their own.
-        let begins = (0..content.len().saturating_sub(MAX_STRING_BYTES).max(1)).step_by(step);
+        let begins = (0..content.len().saturating_sub(MAX_CHUNK_STRING_BYTES).max(1)).step_by(step);
         begins.map(move |begin| {
-            let bytes = &content[begin..content.len().min(begin + step + MAX_STRING_BYTES)];
+            let bytes = &content[begin..content.len().min(begin + step + MAX_CHUNK_STRING_BYTES)];
             let chunk = Chunk { offset: block.offset + begin as u32, len: bytes.len() as u32 };
-            BlockRange { block, chunk: long.then_some(chunk), bytes }
+            IndexUnit { block, chunk: long.then_some(chunk), bytes }
         })
     })
 }
 
 /// Splits a text into blocks of whole lines.
-fn blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
+fn split_into_blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
     let (mut offset, mut line) = (0, 1);
     std::iter::from_fn(move || {
         if offset >= text.len() {
@@ -104,7 +106,7 @@ mod tests {
 
     #[test]
     fn indexed_content_is_the_searched_content() {
-        let late = [vec![b'a'; BINARY_WINDOW], b"\0rest".to_vec()].concat();
+        let late = [vec![b'a'; BINARY_CHECK_BYTES], b"\0rest".to_vec()].concat();
         // Content, class, number of searched bytes.
         let cases: &[(&[u8], ContentClass, usize)] = &[
             (b"text\n", ContentClass::Text, 5),
@@ -112,10 +114,10 @@ mod tests {
             (b"\xef\xbb\xbftext", ContentClass::Whole, 7),
             (b"\xff\xfet\0", ContentClass::Always, 0),
             (b"te\0xt", ContentClass::Binary, 0),
-            (&late, ContentClass::Whole, BINARY_WINDOW),
+            (&late, ContentClass::Whole, BINARY_CHECK_BYTES),
         ];
         for (content, how, bytes) in cases {
-            let (signed, text) = classify(content);
+            let (signed, text) = classify_content(content);
             assert_eq!(
                 (signed, text.len()),
                 (*how, *bytes),
@@ -138,7 +140,7 @@ mod tests {
             let long: Vec<u8> = (0..length).map(|at| b'a' + (at % 23) as u8).collect();
             let text = [lines.as_bytes(), &long, b"\n", lines.as_bytes()].concat();
             let (mut places, mut chunks) = (Vec::new(), 0);
-            for BlockRange { block, chunk, bytes } in cuts(&text) {
+            for IndexUnit { block, chunk, bytes } in split_into_index_units(&text) {
                 let part = chunk.unwrap_or(Chunk { offset: block.offset, len: block.len });
                 let (begin, end) = (part.offset as usize, (part.offset + part.len) as usize);
                 assert_eq!(bytes, &text[begin..end]);
@@ -146,9 +148,9 @@ mod tests {
                 places.push(begin..end);
                 chunks += usize::from(chunk.is_some());
             }
-            for at in lines.len()..=lines.len() + length - MAX_STRING_BYTES {
+            for at in lines.len()..=lines.len() + length - MAX_CHUNK_STRING_BYTES {
                 let has_it = |place: &std::ops::Range<usize>| {
-                    place.start <= at && at + MAX_STRING_BYTES <= place.end
+                    place.start <= at && at + MAX_CHUNK_STRING_BYTES <= place.end
                 };
                 assert!(places.iter().any(has_it), "{at} of {length}");
             }
@@ -162,7 +164,7 @@ mod tests {
             let text: String = (0..lines).map(|line| format!("line number {line}\n")).collect();
             let mut rest = text.as_bytes();
             let mut next = 1;
-            for (block, content) in blocks(text.as_bytes()) {
+            for (block, content) in split_into_blocks(text.as_bytes()) {
                 assert_eq!((block.len as usize, block.line), (content.len(), next));
                 assert_eq!(block.offset as usize, text.len() - rest.len());
                 assert!(content.ends_with(b"\n"));

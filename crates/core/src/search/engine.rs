@@ -10,12 +10,12 @@ use memchr::memmem::Finder;
 
 /// A compiled pattern. Each thread clones it to have its own working memory.
 #[derive(Clone, Debug)]
-pub(super) enum Engine {
+pub(super) enum MatchEngine {
     Regex(RegexMatcher),
     Text(Arc<Finder<'static>>),
 }
 
-impl Engine {
+impl MatchEngine {
     /// Creates an engine that searches for a plain text.
     pub fn of_text(text: &str) -> Self {
         Self::Text(Arc::new(Finder::new(text).into_owned()))

@@ -3,21 +3,22 @@
 //! `unsafe`: calls instructions whose presence was checked.
 
 use super::grams::{
-    BEYOND_ASCII, HASH_BITS, NO_GRAM, NUMBER_BEYOND_ASCII, OF_FIVE, OF_FOUR, byte_class, fold,
-    hash_five, hash_four, hash_three, long_gram_kinds,
+    GRAM_HASH_BITS, IN_GRAM_OF_FIVE, IN_GRAM_OF_FOUR, NO_GRAM, NON_ASCII_GRAM,
+    NON_ASCII_NUMBER_GRAM, fold_gram_byte, fold_gram_digit, hash_five, hash_four, hash_three,
+    long_gram_kinds,
 };
 
 /// The line feed, which is part of no gram.
-const LINE_END: u16 = b'\n' as u16;
+const LINE_FEED_VALUE: u16 = b'\n' as u16;
 
 /// The number of 64-bit words in a set of grams, one bit for each possible gram.
-const WORDS_PER_SET: usize = 1 << (HASH_BITS - 6);
+const WORDS_PER_SET: usize = 1 << (GRAM_HASH_BITS - 6);
 /// The number of grams that are taken from a word of a set at once; few words have more.
 const GRAMS_PER_STEP: usize = 4;
 /// The number of sets to which grams are added in turn. Reading a word that was just written is
 /// slow, and repeated bytes such as spaces always hit the same word. More sets would displace other
 /// data from the first-level cache.
-const SET_COUNT: usize = 2;
+const GRAM_SET_COUNT: usize = 2;
 /// The number of bytes whose grams are computed at once.
 const BYTES_PER_BATCH: usize = 512;
 /// The number of preceding bytes that a gram can include.
@@ -32,8 +33,8 @@ const DIGIT_CHECK_BYTES: usize = 8;
 /// repeat another gram.
 pub struct GramExtractor {
     /// The grams of the present block.
-    seen: Box<[[u64; WORDS_PER_SET]; SET_COUNT]>,
-    lanes: Box<Lanes>,
+    seen: Box<[[u64; WORDS_PER_SET]; GRAM_SET_COUNT]>,
+    lanes: Box<GramLanes>,
     /// Has capacity for all grams, plus some entries that are overwritten.
     grams: Vec<u32>,
     /// The number of grams of the last block, at the beginning of `grams`.
@@ -41,10 +42,10 @@ pub struct GramExtractor {
 }
 
 /// A batch of bytes and the grams that end at each byte.
-struct Lanes {
+struct GramLanes {
     /// The bytes with ASCII letters in lower case; the last bytes of the previous batch come first.
     bytes: [u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
-    /// The same as `bytes`, with [`ANY_DIGIT`](super::grams) for every digit.
+    /// The same as `bytes`, with [`ANY_DIGIT_VALUE`](super::grams) for every digit.
     classes: [u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
     /// The kinds of longer grams that the byte can be part of ([`long_gram_kinds`]).
     sorts: [u8; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
@@ -62,7 +63,7 @@ struct Lanes {
 
 impl Default for GramExtractor {
     fn default() -> Self {
-        let lanes = Lanes {
+        let lanes = GramLanes {
             bytes: [0; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
             classes: [0; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
             sorts: [0; BYTES_PER_BATCH + MAX_PRECEDING_BYTES],
@@ -73,7 +74,7 @@ impl Default for GramExtractor {
             differ: [0; BYTES_PER_BATCH],
         };
         Self {
-            seen: Box::new([[0; WORDS_PER_SET]; SET_COUNT]),
+            seen: Box::new([[0; WORDS_PER_SET]; GRAM_SET_COUNT]),
             lanes: Box::new(lanes),
             grams: vec![0; WORDS_PER_SET * 64 + GRAMS_PER_STEP],
             distinct: 0,
@@ -87,12 +88,12 @@ impl std::fmt::Debug for GramExtractor {
     }
 }
 
-impl Lanes {
+impl GramLanes {
     /// Sets the preceding bytes to line feeds, for the beginning of a block.
     #[inline(always)]
     fn reset(&mut self) {
-        self.bytes[BYTES_PER_BATCH..].fill(LINE_END);
-        self.classes[BYTES_PER_BATCH..].fill(LINE_END);
+        self.bytes[BYTES_PER_BATCH..].fill(LINE_FEED_VALUE);
+        self.classes[BYTES_PER_BATCH..].fill(LINE_FEED_VALUE);
         self.sorts[BYTES_PER_BATCH..].fill(0);
     }
 
@@ -106,10 +107,10 @@ impl Lanes {
         let places =
             lanes[MAX_PRECEDING_BYTES..].iter_mut().zip(&mut classes[MAX_PRECEDING_BYTES..]);
         for ((lane, any_digit), &byte) in places.zip(bytes) {
-            (*lane, *any_digit) = (u16::from(fold(byte)), byte_class(byte));
+            (*lane, *any_digit) = (u16::from(fold_gram_byte(byte)), fold_gram_digit(byte));
         }
         for (sort, &byte) in sorts[MAX_PRECEDING_BYTES..].iter_mut().zip(bytes) {
-            *sort = long_gram_kinds(fold(byte));
+            *sort = long_gram_kinds(fold_gram_byte(byte));
         }
         // No operation depends on the data, so the compiler computes several lanes at once.
         for at in 0..BYTES_PER_BATCH {
@@ -124,8 +125,8 @@ impl Lanes {
             let five = hash_five(lanes[at], four);
             // If there is no gram of four or five bytes, the gram of three bytes is repeated, which
             // does no harm.
-            fours[at] = if of_four & OF_FOUR != 0 { four } else { grams[at] };
-            fives[at] = if of_five & OF_FIVE != 0 { five } else { grams[at] };
+            fours[at] = if of_four & IN_GRAM_OF_FOUR != 0 { four } else { grams[at] };
+            fives[at] = if of_five & IN_GRAM_OF_FIVE != 0 { five } else { grams[at] };
         }
     }
 }
@@ -134,16 +135,20 @@ impl Lanes {
 #[inline(always)]
 fn gram_of_three(lanes: &[u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES], at: usize) -> u16 {
     let [a, b, c] = [lanes[at + 2], lanes[at + 3], lanes[at + 4]];
-    if a == LINE_END || b == LINE_END || c == LINE_END { NO_GRAM } else { hash_three(a, b, c) }
+    if a == LINE_FEED_VALUE || b == LINE_FEED_VALUE || c == LINE_FEED_VALUE {
+        NO_GRAM
+    } else {
+        hash_three(a, b, c)
+    }
 }
 
 /// Adds grams to the sets, adjacent ones to different sets.
 #[inline(always)]
-fn add_to_sets(sets: &mut [[u64; WORDS_PER_SET]; SET_COUNT], grams: &[u16]) {
+fn add_to_sets(sets: &mut [[u64; WORDS_PER_SET]; GRAM_SET_COUNT], grams: &[u16]) {
     let put =
         |set: &mut [u64; WORDS_PER_SET], gram: u16| set[usize::from(gram >> 6)] |= 1 << (gram & 63);
     let [first, second] = sets;
-    let (some, rest) = grams.as_chunks::<SET_COUNT>();
+    let (some, rest) = grams.as_chunks::<GRAM_SET_COUNT>();
     for &[a, b] in some {
         put(first, a);
         put(second, b);
@@ -191,10 +196,10 @@ impl GramExtractor {
     fn collect_grams_portable(&mut self, block: &[u8]) {
         let (seen, lanes) = (&mut *self.seen, &mut *self.lanes);
         if !block.is_ascii() {
-            add_to_sets(seen, &[BEYOND_ASCII as u16]);
+            add_to_sets(seen, &[NON_ASCII_GRAM as u16]);
             let letters = || block.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
             if letters().any(|letter| !letter.is_ascii() && letter.is_numeric()) {
-                add_to_sets(seen, &[NUMBER_BEYOND_ASCII as u16]);
+                add_to_sets(seen, &[NON_ASCII_NUMBER_GRAM as u16]);
             }
         }
         lanes.reset();
@@ -243,7 +248,7 @@ impl GramExtractor {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::grams::{DIGIT, grams_of};
+    use super::super::grams::{ANY_DIGIT_BYTE, grams_of};
     use super::*;
 
     #[test]
@@ -275,10 +280,10 @@ mod tests {
             let all = grams_of(needle).iter().all(|gram| grams.contains(gram));
             assert_eq!(all, *expected, "{block} {needle:?}");
         }
-        assert!(extractor.grams("é".as_bytes()).contains(&BEYOND_ASCII));
-        assert!(!extractor.grams(b"e").contains(&BEYOND_ASCII));
-        assert!(extractor.grams("\u{ff} ٣".as_bytes()).contains(&NUMBER_BEYOND_ASCII));
-        assert!(!extractor.grams("é3".as_bytes()).contains(&NUMBER_BEYOND_ASCII));
+        assert!(extractor.grams("é".as_bytes()).contains(&NON_ASCII_GRAM));
+        assert!(!extractor.grams(b"e").contains(&NON_ASCII_GRAM));
+        assert!(extractor.grams("\u{ff} ٣".as_bytes()).contains(&NON_ASCII_NUMBER_GRAM));
+        assert!(!extractor.grams("é3".as_bytes()).contains(&NON_ASCII_NUMBER_GRAM));
     }
 
     proptest! {
@@ -291,10 +296,10 @@ mod tests {
             let signed = one.grams(text.as_bytes());
             other.collect_grams_portable(text.as_bytes());
             prop_assert_eq!(signed, &other.grams[..other.distinct]);
-            let folded: Vec<u8> = text.bytes().map(fold).collect();
+            let folded: Vec<u8> = text.bytes().map(fold_gram_byte).collect();
             for line in folded.split(|&byte| byte == b'\n') {
                 let classes: Vec<u8> =
-                    line.iter().map(|byte| if byte.is_ascii_digit() { DIGIT } else { *byte }).collect();
+                    line.iter().map(|byte| if byte.is_ascii_digit() { ANY_DIGIT_BYTE } else { *byte }).collect();
                 let needed = grams_of(line).into_iter().chain(grams_of(&classes));
                 prop_assert!(needed.into_iter().all(|gram| signed.contains(&gram)));
             }

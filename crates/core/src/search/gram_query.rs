@@ -9,21 +9,23 @@
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use super::blocks::MAX_STRING_BYTES;
-use super::grams::{BEYOND_ASCII, DIGIT, NUMBER_BEYOND_ASCII, fold, grams_of};
-use super::query::{Case, MAX_NESTING, QueryOptions};
+use super::blocks::MAX_CHUNK_STRING_BYTES;
+use super::grams::{
+    ANY_DIGIT_BYTE, NON_ASCII_GRAM, NON_ASCII_NUMBER_GRAM, fold_gram_byte, grams_of,
+};
+use super::query::{Case, MAX_GROUP_NESTING, QueryOptions};
 
 /// The maximum number of strings that are tracked at once; beyond it their grams are recorded and
 /// only their ends are kept.
-const MAX_STRINGS: usize = 64;
+const MAX_TRACKED_STRINGS: usize = 64;
 /// The maximum number of ASCII characters of a class that are enumerated; a larger class counts as
 /// any text.
-const MAX_ASCII_CHARS: usize = 16;
+const MAX_ENUMERATED_ASCII_CHARS: usize = 16;
 /// The maximum number of characters beyond ASCII of a class that are enumerated; of a larger class
 /// only the mark for such characters counts.
-const MAX_NON_ASCII_CHARS: usize = 32;
+const MAX_ENUMERATED_NON_ASCII_CHARS: usize = 32;
 /// The maximum number of repetitions that are expanded; further ones count as any text.
-const MAX_REPETITIONS: u32 = 8;
+const MAX_EXPANDED_REPETITIONS: u32 = 8;
 /// The maximum number of grams of a query; one with more costs more than it saves and becomes
 /// [`GramQuery::Any`].
 const MAX_QUERY_GRAMS: usize = 20_000;
@@ -53,7 +55,7 @@ impl GramQuery {
         let (plan, reach) = if options.is_text() {
             // A plain text is not parsed, because parsing takes longer than a whole query without
             // results.
-            let folded: Vec<u8> = options.pattern.bytes().map(fold).collect();
+            let folded: Vec<u8> = options.pattern.bytes().map(fold_gram_byte).collect();
             (grams_of_string(&folded), Some(options.pattern.len()))
         } else {
             Self::from_parsed(options)
@@ -70,7 +72,7 @@ impl GramQuery {
             &escaped
         };
         let parsed = ParserBuilder::new()
-            .nest_limit(MAX_NESTING)
+            .nest_limit(MAX_GROUP_NESTING)
             .utf8(false)
             .multi_line(true)
             // Grams ignore the case of ASCII letters, so the condition stays the same.
@@ -126,7 +128,7 @@ fn all_of_queries(mut plans: Vec<GramQuery>) -> GramQuery {
 }
 
 /// Alternative strings, with ASCII letters in lower case, of which one is matched.
-type Strings = Vec<Vec<u8>>;
+type AlternativeStrings = Vec<Vec<u8>>;
 
 /// Builds the gram query of one expression.
 struct QueryBuilder {
@@ -173,7 +175,7 @@ impl QueryBuilder {
             let plan = self.required_grams(&repetition.sub);
             return run.interrupt(plan);
         };
-        let spelt_out = repetition.min.min(MAX_REPETITIONS);
+        let spelt_out = repetition.min.min(MAX_EXPANDED_REPETITIONS);
         for _ in 0..spelt_out {
             run.append(&strings);
         }
@@ -187,12 +189,13 @@ impl QueryBuilder {
         }
     }
 
-    /// Returns all strings that an expression can match, if they are at most [`MAX_STRINGS`].
-    fn all_strings(&mut self, hir: &Hir) -> Option<Strings> {
+    /// Returns all strings that an expression can match, if they are at most
+    /// [`MAX_TRACKED_STRINGS`].
+    fn all_strings(&mut self, hir: &Hir) -> Option<AlternativeStrings> {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => Some(vec![Vec::new()]),
             HirKind::Literal(literal) => {
-                Some(vec![literal.0.iter().map(|&byte| fold(byte)).collect()])
+                Some(vec![literal.0.iter().map(|&byte| fold_gram_byte(byte)).collect()])
             }
             HirKind::Class(class) => self.class_strings(class),
             HirKind::Capture(capture) => self.all_strings(&capture.sub),
@@ -207,19 +210,21 @@ impl QueryBuilder {
                 let mut strings = Vec::new();
                 for part in parts {
                     strings.extend(self.all_strings(part)?);
-                    if strings.len() > MAX_STRINGS {
+                    if strings.len() > MAX_TRACKED_STRINGS {
                         return None;
                     }
                 }
-                Some(sorted_distinct(strings))
+                Some(sort_and_dedup(strings))
             }
             HirKind::Repetition(Repetition { min: 0, max: Some(1), sub, .. }) => {
                 let mut strings = self.all_strings(sub)?;
                 strings.push(Vec::new());
-                Some(sorted_distinct(strings))
+                Some(sort_and_dedup(strings))
             }
             HirKind::Repetition(repetition) => {
-                if repetition.max != Some(repetition.min) || repetition.min > MAX_REPETITIONS {
+                if repetition.max != Some(repetition.min)
+                    || repetition.min > MAX_EXPANDED_REPETITIONS
+                {
                     return None;
                 }
                 let sub = self.all_strings(&repetition.sub)?;
@@ -234,7 +239,7 @@ impl QueryBuilder {
 
     /// Returns the strings of one character that a class can match, except those that a mark stands
     /// for.
-    fn class_strings(&mut self, class: &Class) -> Option<Strings> {
+    fn class_strings(&mut self, class: &Class) -> Option<AlternativeStrings> {
         let mut ascii = Vec::new();
         let mut others = Vec::new();
         let (mut many_others, mut numbers) = (false, true);
@@ -244,10 +249,11 @@ impl QueryBuilder {
                     let (start, end) = (range.start() as u32, range.end() as u32);
                     ascii.extend((start..=end.min(0x7f)).map(|code| code as u8));
                     let beyond = start.max(0x80);
-                    many_others |= end >= beyond && (end - beyond) as usize >= MAX_NON_ASCII_CHARS;
+                    many_others |=
+                        end >= beyond && (end - beyond) as usize >= MAX_ENUMERATED_NON_ASCII_CHARS;
                     if end >= beyond {
                         let letters = (beyond..=end).filter_map(char::from_u32);
-                        others.extend(letters.clone().take(MAX_NON_ASCII_CHARS + 1));
+                        others.extend(letters.clone().take(MAX_ENUMERATED_NON_ASCII_CHARS + 1));
                         numbers &= letters.clone().all(char::is_numeric);
                     }
                 }
@@ -269,18 +275,20 @@ impl QueryBuilder {
         if digits > 3 {
             ascii.retain(|byte| !byte.is_ascii_digit());
             if digits > 0 {
-                ascii.push(DIGIT);
+                ascii.push(ANY_DIGIT_BYTE);
             }
         }
-        let mut strings: Strings = ascii.iter().map(|&byte| vec![fold(byte)]).collect();
-        strings = sorted_distinct(strings);
-        let many_others = many_others || others.len() > MAX_NON_ASCII_CHARS;
-        if strings.len() > MAX_ASCII_CHARS || many_others && strings.is_empty() {
+        let mut strings: AlternativeStrings =
+            ascii.iter().map(|&byte| vec![fold_gram_byte(byte)]).collect();
+        strings = sort_and_dedup(strings);
+        let many_others = many_others || others.len() > MAX_ENUMERATED_NON_ASCII_CHARS;
+        if strings.len() > MAX_ENUMERATED_ASCII_CHARS || many_others && strings.is_empty() {
             return None;
         }
         if many_others {
-            // A match with one of these characters is in a block that has the mark for them.
-            let gram = if numbers { NUMBER_BEYOND_ASCII } else { BEYOND_ASCII };
+            // A match with one of the characters left out is in a block that has the gram for such
+            // characters.
+            let gram = if numbers { NON_ASCII_NUMBER_GRAM } else { NON_ASCII_GRAM };
             if !self.left_out.contains(&gram) {
                 self.left_out.push(gram);
             }
@@ -294,7 +302,7 @@ impl QueryBuilder {
 /// The strings that can have matched since the last part of unknown text, and the conditions so
 /// far.
 struct StringRun {
-    strings: Strings,
+    strings: AlternativeStrings,
     plans: Vec<GramQuery>,
 }
 
@@ -306,7 +314,7 @@ impl Default for StringRun {
 
 impl StringRun {
     /// Continues the strings with one of `next`.
-    fn append(&mut self, next: &Strings) {
+    fn append(&mut self, next: &AlternativeStrings) {
         if let Some(strings) = concatenations(&self.strings, next) {
             self.strings = strings;
             return;
@@ -316,7 +324,7 @@ impl StringRun {
         let ends =
             self.strings.iter().map(|string| string[string.len().saturating_sub(2)..].into());
         self.strings =
-            concatenations(&sorted_distinct(ends.collect()), next).unwrap_or_else(|| next.clone());
+            concatenations(&sort_and_dedup(ends.collect()), next).unwrap_or_else(|| next.clone());
     }
 
     /// Continues with unknown text that satisfies `plan`.
@@ -350,21 +358,24 @@ fn grams_of_string(string: &[u8]) -> GramQuery {
 
 /// Splits a line into overlapping parts that together contain all its grams.
 fn overlapping_parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let begins = (0..line.len().max(1)).step_by(MAX_STRING_BYTES - 2);
-    begins.map(|begin| &line[begin..line.len().min(begin + MAX_STRING_BYTES)])
+    let begins = (0..line.len().max(1)).step_by(MAX_CHUNK_STRING_BYTES - 2);
+    begins.map(|begin| &line[begin..line.len().min(begin + MAX_CHUNK_STRING_BYTES)])
 }
 
 /// Returns each string of the first list followed by each of the second; `None` for more than
-/// [`MAX_STRINGS`].
-fn concatenations(first: &Strings, second: &Strings) -> Option<Strings> {
-    if first.len() * second.len() > MAX_STRINGS {
+/// [`MAX_TRACKED_STRINGS`].
+fn concatenations(
+    first: &AlternativeStrings,
+    second: &AlternativeStrings,
+) -> Option<AlternativeStrings> {
+    if first.len() * second.len() > MAX_TRACKED_STRINGS {
         return None;
     }
     let pairs = first.iter().flat_map(|a| second.iter().map(|b| [&a[..], &b[..]].concat()));
-    Some(sorted_distinct(pairs.collect()))
+    Some(sort_and_dedup(pairs.collect()))
 }
 
-fn sorted_distinct(mut strings: Strings) -> Strings {
+fn sort_and_dedup(mut strings: AlternativeStrings) -> AlternativeStrings {
     strings.sort_unstable();
     strings.dedup();
     strings

@@ -5,8 +5,8 @@
 //! index never leaves out a content with a match.
 
 use super::{
-    Block, BlockIndex, BlockRange, ContentClass, GramExtractor, GramQuery, Query, QueryOptions,
-    classify, cuts,
+    Block, BlockIndex, ContentClass, GramExtractor, GramQuery, IndexUnit, Query, QueryOptions,
+    classify_content, split_into_index_units,
 };
 use crate::options::Options;
 
@@ -21,23 +21,23 @@ pub struct MemoryIndex {
 impl MemoryIndex {
     /// Indexes a content. Returns its number, counted from 0 and never reused, or the reason why it
     /// gets none.
-    pub fn sign(&mut self, content: &[u8]) -> Indexed {
-        let (how, text) = classify(content);
+    pub fn sign(&mut self, content: &[u8]) -> IndexingResult {
+        let (how, text) = classify_content(content);
         match how {
-            ContentClass::Always => return Indexed::Always,
-            ContentClass::Binary => return Indexed::Binary,
+            ContentClass::Always => return IndexingResult::Always,
+            ContentClass::Binary => return IndexingResult::Binary,
             // The offsets of blocks are not used here, but they must fit 32 bits.
             _ if u32::try_from(text.len()).is_err() || self.owners == u32::MAX => {
-                return Indexed::Always;
+                return IndexingResult::Always;
             }
             _ => {}
         }
         let owner = self.owners;
         self.owners += 1;
-        for BlockRange { block, chunk, bytes } in cuts(text) {
+        for IndexUnit { block, chunk, bytes } in split_into_index_units(text) {
             self.block_index.push(self.extractor.grams(bytes), Block { owner, ..block }, chunk);
         }
-        Indexed::Text(owner)
+        IndexingResult::Text(owner)
     }
 
     /// Returns the contents that can match, one bit for each number; `None` means all.
@@ -45,8 +45,8 @@ impl MemoryIndex {
         self.block_index.owners(query.plan(), self.owners as usize)
     }
 
-    /// Does the same for the options of a query of one pattern that is not compiled here: parsing
-    /// takes a fraction of the time of compiling. Also `None` for invalid options.
+    /// Does the same as [`Self::candidates`] for the options of a query of one pattern, which is
+    /// only parsed: compiling takes many times as long. Returns `None` for invalid options too.
     pub fn candidates_of(&self, options: &Options) -> Option<Vec<u64>> {
         let plan = GramQuery::of(&QueryOptions::read(options).ok()?);
         self.block_index.owners(&plan, self.owners as usize)
@@ -60,7 +60,7 @@ impl MemoryIndex {
 
 /// The result of indexing a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Indexed {
+pub enum IndexingResult {
     /// The content has this number.
     Text(u32),
     /// The content is binary: no query matches in it.
@@ -69,14 +69,14 @@ pub enum Indexed {
     Always,
 }
 
-impl Indexed {
+impl IndexingResult {
     /// Returns the result for JavaScript: the number of the content, -1 for binary, or -2 for
     /// always.
     pub fn code(self) -> i64 {
         match self {
-            Indexed::Text(owner) => i64::from(owner),
-            Indexed::Binary => -1,
-            Indexed::Always => -2,
+            IndexingResult::Text(owner) => i64::from(owner),
+            IndexingResult::Binary => -1,
+            IndexingResult::Always => -2,
         }
     }
 }
@@ -105,9 +105,9 @@ mod tests {
         let mut held = MemoryIndex::default();
         let numbers =
             ["a needle", "a haystack", "é\u{feff}", ""].map(|text| held.sign(text.as_bytes()));
-        assert_eq!(numbers, [0, 1, 2, 3].map(Indexed::Text));
-        assert_eq!(held.sign(b"\0"), Indexed::Binary);
-        assert_eq!(held.sign(b"\xff\xfea\0"), Indexed::Always);
+        assert_eq!(numbers, [0, 1, 2, 3].map(IndexingResult::Text));
+        assert_eq!(held.sign(b"\0"), IndexingResult::Binary);
+        assert_eq!(held.sign(b"\xff\xfea\0"), IndexingResult::Always);
         let query = query("needle", false).unwrap();
         assert_eq!(held.candidates(&query), Some(vec![1]));
         let unbuilt = |json: &str| held.candidates_of(&Options::parse(json).unwrap());
@@ -127,11 +127,11 @@ mod tests {
             multiline: bool,
         ) {
             let mut held = MemoryIndex::default();
-            let signed: Vec<Indexed> = contents.iter().map(|text| held.sign(text.as_bytes())).collect();
+            let signed: Vec<IndexingResult> = contents.iter().map(|text| held.sign(text.as_bytes())).collect();
             let Some(query) = query(&pattern, multiline) else { return Ok(()) };
             let candidates = held.candidates(&query);
             for (content, sign) in contents.iter().zip(signed) {
-                let Indexed::Text(owner) = sign else { continue };
+                let IndexingResult::Text(owner) = sign else { continue };
                 let named = candidates.as_ref().is_none_or(|bits| bits[owner as usize / 64] >> (owner & 63) & 1 == 1);
                 prop_assert!(named || hits(&query, content.as_bytes()) == 0, "{pattern:?} in {content:?}");
             }

@@ -20,10 +20,10 @@ mod serialize;
 mod shards;
 
 pub use block_index::{Block, BlockIndex, Chunk};
-pub use blocks::{BlockRange, ContentClass, classify, cuts};
+pub use blocks::{ContentClass, IndexUnit, classify_content, split_into_index_units};
 pub use gram_extractor::GramExtractor;
 pub use gram_query::GramQuery;
-pub use memory_index::{Indexed, MemoryIndex};
+pub use memory_index::{IndexingResult, MemoryIndex};
 pub use pack::{pack_hit, search_packed};
 pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
 pub use render_line::Line;
@@ -31,14 +31,14 @@ pub use serialize::{ByteSource, gram_format};
 
 use std::ops::ControlFlow;
 
-use crate::encoding::{Encoding, bom};
+use crate::encoding::{Encoding, encoding_from_bom};
 use crate::error::Result;
 use crate::options::{Options, invalid};
 
 /// The number of bytes at the beginning of a text in which a NUL makes it binary.
-pub const BINARY_WINDOW: usize = 64 * 1024;
+pub const BINARY_CHECK_BYTES: usize = 64 * 1024;
 
-/// What a search reports.
+/// The output of a search: its hits, or only their number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputMode {
     /// The lines of each hit.
@@ -62,11 +62,11 @@ pub struct Limits {
     pub max_line_chars: usize,
     /// The number of the last line whose hits are skipped and not counted; 0 to skip none.
     pub skip_lines: u64,
-    /// True if hits are reported or only counted.
+    /// Says whether hits are reported or only counted.
     pub want: OutputMode,
     /// The length in bytes of the text of reported hits after which further hits are only counted.
     pub max_text_bytes: u64,
-    /// The bytes that each reported hit adds to this length besides its lines.
+    /// The number of bytes that each reported hit adds to the text in addition to its lines.
     pub row_bytes: u64,
 }
 
@@ -191,7 +191,7 @@ impl Query {
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> SearchOutcome {
         let decoded;
-        let text = match bom(content) {
+        let text = match encoding_from_bom(content) {
             None => content,
             Some(encoding) => {
                 let body = &content[encoding.mark().len()..];
@@ -203,11 +203,11 @@ impl Query {
                 }
             }
         };
-        let window = &text[..text.len().min(BINARY_WINDOW)];
+        let window = &text[..text.len().min(BINARY_CHECK_BYTES)];
         if memchr::memchr(0, window).is_some() {
             return SearchOutcome { binary: true, ..SearchOutcome::default() };
         }
-        scan::Scan::new(self, text, limits, interrupted, receive).run_search()
+        scan::TextScan::new(self, text, limits, interrupted, receive).run_search()
     }
 
     /// Searches some lines of a text that is known to contain neither a byte order mark nor a NUL;
@@ -221,7 +221,9 @@ impl Query {
         interrupted: &dyn Fn() -> bool,
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> SearchOutcome {
-        scan::Scan::new(self, lines, limits, interrupted, receive).beginning_at(line).run_search()
+        scan::TextScan::new(self, lines, limits, interrupted, receive)
+            .beginning_at(line)
+            .run_search()
     }
 }
 

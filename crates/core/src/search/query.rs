@@ -10,8 +10,8 @@ use grep_regex::RegexMatcherBuilder;
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
-use super::blocks::MAX_STRING_BYTES;
-use super::engine::{Engine, first_candidate_line};
+use super::blocks::MAX_CHUNK_STRING_BYTES;
+use super::engine::{MatchEngine, first_candidate_line};
 use super::gram_query::GramQuery;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
@@ -21,18 +21,18 @@ pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
 /// The maximum number of patterns in one query; more are refused.
 pub const MAX_PATTERNS: usize = 100;
 /// The maximum size of an automaton in bytes: 16 MiB, and half of it on WebAssembly, where words
-/// are half as long, so that both refuse about the same expressions.
+/// are half as long, so that native and WebAssembly builds refuse about the same expressions.
 const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
 /// The maximum memory in bytes for cached states of an automaton per thread. States are built
 /// during the search, so ordinary patterns use far less.
-const MAX_STATES_BYTES: usize = 64 << 20;
+const MAX_CACHED_STATES_BYTES: usize = 64 << 20;
 /// The maximum number of bytes before or after a match on which `\b` and `$` depend: a character,
 /// or a line ending.
 const MAX_LOOKAROUND_BYTES: usize = 4;
 /// The maximum nesting depth of groups in a pattern; deeper ones are refused.
-pub(super) const MAX_NESTING: u32 = 250;
+pub(super) const MAX_GROUP_NESTING: u32 = 250;
 
-/// True if letter case matters.
+/// Says whether letter case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
     /// `a` does not match `A`.
@@ -51,7 +51,7 @@ pub struct QueryOptions<'a> {
     pub pattern: &'a str,
     /// True if the pattern is a regular expression; otherwise it is plain text.
     pub regex: bool,
-    /// True if letter case matters; see [`Case`].
+    /// Says whether letter case matters.
     pub case: Case,
     /// True if only whole words match.
     pub word: bool,
@@ -99,8 +99,8 @@ impl<'a> QueryOptions<'a> {
 /// A compiled query. Each thread clones it to have its own working memory.
 #[derive(Clone)]
 pub struct Query {
-    pub(super) matcher: Engine,
-    pub(super) way: Strategy,
+    pub(super) matcher: MatchEngine,
+    pub(super) way: ScanStrategy,
     /// True if the pattern names the carriage return, so that the CR of a CRLF can be part of a
     /// match.
     pub(super) names_cr: bool,
@@ -110,12 +110,12 @@ pub struct Query {
     max_match_len: Option<usize>,
     /// The patterns one by one if there are several, to report which of them matched; otherwise
     /// empty.
-    pub(super) parts: Vec<Engine>,
+    pub(super) parts: Vec<MatchEngine>,
 }
 
 /// How a text is scanned for matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strategy {
+pub(super) enum ScanStrategy {
     /// Matches lie within lines: the whole text is searched, and the line around a match is
     /// inspected.
     Buffer,
@@ -144,7 +144,7 @@ impl Query {
             return Err(invalid("pattern", "pattern is empty"));
         }
         if pattern.len() > MAX_PATTERN_BYTES {
-            return Err(too_large_error());
+            return Err(pattern_too_large_error());
         }
         let traits = if options.regex && !options.is_text() {
             PatternTraits::of(pattern)?
@@ -161,7 +161,7 @@ impl Query {
         let parts = Vec::new();
         let whole = |matcher, way| Self { matcher, way, names_cr, plan, key, max_match_len, parts };
         if options.is_text() && !options.word && !pattern.contains('\n') {
-            return Ok(whole(Engine::of_text(pattern), Strategy::Buffer));
+            return Ok(whole(MatchEngine::of_text(pattern), ScanStrategy::Buffer));
         }
         let mut builder = RegexMatcherBuilder::new();
         builder
@@ -170,24 +170,25 @@ impl Query {
             .case_insensitive(options.case == Case::Insensitive)
             .case_smart(options.case == Case::Smart)
             .word(options.word)
-            .nest_limit(MAX_NESTING)
+            .nest_limit(MAX_GROUP_NESTING)
             .size_limit(MAX_AUTOMATON_BYTES)
-            .dfa_size_limit(MAX_STATES_BYTES)
+            .dfa_size_limit(MAX_CACHED_STATES_BYTES)
             // In this mode `$` matches before CRLF. Without `$` the mode would only cost speed.
             .crlf(traits.line_end && !traits.names_cr);
         if options.multiline {
-            let matcher = builder.line_terminator(None).build(pattern).map_err(build_error)?;
+            let matcher =
+                builder.line_terminator(None).build(pattern).map_err(pattern_build_error)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
-                return Ok(whole(Engine::Regex(matcher), Strategy::AcrossLines));
+                return Ok(whole(MatchEngine::Regex(matcher), ScanStrategy::AcrossLines));
             }
             builder.crlf(traits.line_end && !traits.names_cr);
         }
         if !traits.line_end || traits.names_cr {
             builder.line_terminator(Some(b'\n'));
         }
-        let matcher = Engine::Regex(builder.build(pattern).map_err(build_error)?);
-        let way = if traits.text_anchors { Strategy::EachLine } else { Strategy::Buffer };
+        let matcher = MatchEngine::Regex(builder.build(pattern).map_err(pattern_build_error)?);
+        let way = if traits.text_anchors { ScanStrategy::EachLine } else { ScanStrategy::Buffer };
         Ok(whole(matcher, way))
     }
 
@@ -204,8 +205,9 @@ impl Query {
     /// Returns true if each match, with the bytes around it that `\b` and `$` inspect, lies within
     /// one [`Chunk`](super::Chunk).
     pub fn fits_chunk(&self) -> bool {
-        let fits = |max_match_len| max_match_len + 2 * MAX_LOOKAROUND_BYTES <= MAX_STRING_BYTES;
-        self.way == Strategy::Buffer && self.max_match_len.is_some_and(fits)
+        let fits =
+            |max_match_len| max_match_len + 2 * MAX_LOOKAROUND_BYTES <= MAX_CHUNK_STRING_BYTES;
+        self.way == ScanStrategy::Buffer && self.max_match_len.is_some_and(fits)
     }
 
     /// Returns false if a chunk cannot have a match.
@@ -218,7 +220,7 @@ impl Query {
 
     /// Returns true if a match may span several lines.
     pub fn crosses_lines(&self) -> bool {
-        self.way == Strategy::AcrossLines
+        self.way == ScanStrategy::AcrossLines
     }
 
     /// Compiles several patterns into one query; hits say which of them matched. The pattern of
@@ -229,7 +231,7 @@ impl Query {
     /// `LIMIT_EXCEEDED` for more than [`MAX_PATTERNS`].
     pub fn any_of(patterns: &[&str], options: &QueryOptions<'_>) -> Result<Self> {
         if patterns.len() > MAX_PATTERNS {
-            return Err(too_large_error());
+            return Err(pattern_too_large_error());
         }
         let mut parts = Vec::with_capacity(patterns.len());
         let mut whole = String::new();
@@ -289,10 +291,10 @@ struct PatternTraits {
 impl PatternTraits {
     fn of(pattern: &str) -> Result<Self> {
         let ast = ast::parse::ParserBuilder::new()
-            .nest_limit(MAX_NESTING)
+            .nest_limit(MAX_GROUP_NESTING)
             .build()
             .parse(pattern)
-            .map_err(|error| parse_error(pattern, error.kind(), error.span()))?;
+            .map_err(|error| pattern_parse_error(pattern, error.kind(), error.span()))?;
         let hir = TranslatorBuilder::new()
             .utf8(false)
             .multi_line(true)
@@ -305,14 +307,14 @@ impl PatternTraits {
         Ok(Self {
             line_end: looks.contains(Look::EndLF) || looks.contains(Look::EndCRLF),
             text_anchors: looks.contains_anchor_haystack(),
-            names_cr: names_cr(&ast),
+            names_cr: names_carriage_return(&ast),
         })
     }
 }
 
 /// Returns true if a pattern names a carriage return anywhere. A class such as `\s` or `[^x]`
 /// contains one without naming it.
-fn names_cr(ast: &ast::Ast) -> bool {
+fn names_carriage_return(ast: &ast::Ast) -> bool {
     struct CarriageReturnFinder;
     impl ast::Visitor for CarriageReturnFinder {
         type Output = ();
@@ -340,7 +342,7 @@ fn names_cr(ast: &ast::Ast) -> bool {
     ast::visit(ast, CarriageReturnFinder).is_err()
 }
 
-fn parse_error(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {
+fn pattern_parse_error(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {
     match kind {
         ErrorKind::UnsupportedLookAround => {
             invalid_regex_error(pattern, "look-around is not supported".to_owned(), span).hint(
@@ -351,7 +353,7 @@ fn parse_error(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {
             invalid_regex_error(pattern, "back-references are not supported".to_owned(), span)
                 .hint("spell the alternatives out, or set regex:false to search the text as it is")
         }
-        ErrorKind::NestLimitExceeded(_) => too_large_error(),
+        ErrorKind::NestLimitExceeded(_) => pattern_too_large_error(),
         kind => invalid_regex_error(pattern, kind.to_string(), span),
     }
 }
@@ -369,20 +371,20 @@ fn invalid_regex_error(pattern: &str, reason: String, span: &ast::Span) -> Error
 }
 
 /// The error for a pattern that parses but does not compile.
-fn build_error(error: grep_regex::Error) -> Error {
-    if is_line_break(&error) {
+fn pattern_build_error(error: grep_regex::Error) -> Error {
+    if is_line_break_error(&error) {
         let message = "the regex contains a line break, and a search by lines never sees one";
         return Error::new(Code::InvalidRegex, message).hint("set multiline:true");
     }
     // A pattern that parses and translates can fail only because of its size.
-    too_large_error()
+    pattern_too_large_error()
 }
 
-fn is_line_break(error: &grep_regex::Error) -> bool {
+fn is_line_break_error(error: &grep_regex::Error) -> bool {
     matches!(error.kind(), grep_regex::ErrorKind::NotAllowed(_))
 }
 
-fn too_large_error() -> Error {
+fn pattern_too_large_error() -> Error {
     Error::new(Code::LimitExceeded, "the regex is too large to compile")
         .hint("shorten it or lower its repetition counts, or set regex:false")
 }

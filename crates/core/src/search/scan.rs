@@ -5,15 +5,15 @@ use std::ops::{ControlFlow, Range};
 use grep_matcher::LineMatchKind;
 
 use super::engine::first_candidate_line;
-use super::query::Strategy;
+use super::query::ScanStrategy;
 use super::render_line::{count_shown_chars, render_line};
-use super::{BINARY_WINDOW, Hit, Limits, Line, OutputMode, Query, SearchOutcome};
+use super::{BINARY_CHECK_BYTES, Hit, Limits, Line, OutputMode, Query, SearchOutcome};
 
 /// The number of bytes that are searched between two checks of the interrupt.
 const BYTES_PER_INTERRUPT_CHECK: usize = 256 << 10;
 
 /// A running search in one text.
-pub(super) struct Scan<'a> {
+pub(super) struct TextScan<'a> {
     query: &'a Query,
     text: &'a [u8],
     limits: &'a Limits,
@@ -45,7 +45,7 @@ struct MatchGroup {
     lines_end: usize,
 }
 
-/// What is known of the next line that may match.
+/// How much is known of a match in the next line that may have one.
 enum LineMatch {
     /// The line matches at this byte range, relative to the start of the search.
     Match(Range<usize>),
@@ -55,7 +55,7 @@ enum LineMatch {
     Candidate,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> TextScan<'a> {
     pub fn new(
         query: &'a Query,
         text: &'a [u8],
@@ -90,14 +90,14 @@ impl<'a> Scan<'a> {
     pub fn run_search(mut self) -> SearchOutcome {
         // A break only says that the receiver, a limit or the interrupt ended the scan early.
         let _ = match self.query.way {
-            Strategy::Buffer => self.scan_within_lines(),
-            Strategy::EachLine => self.scan_each_line(),
-            Strategy::AcrossLines => self.scan_across_lines(),
+            ScanStrategy::Buffer => self.scan_within_lines(),
+            ScanStrategy::EachLine => self.scan_each_line(),
+            ScanStrategy::AcrossLines => self.scan_across_lines(),
         };
         self.outcome
     }
 
-    /// Scans for [`Strategy::Buffer`].
+    /// Scans for [`ScanStrategy::Buffer`].
     fn scan_within_lines(&mut self) -> ControlFlow<()> {
         let text = self.text;
         let mut at = 0;
@@ -153,7 +153,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Scans for [`Strategy::EachLine`].
+    /// Scans for [`ScanStrategy::EachLine`].
     fn scan_each_line(&mut self) -> ControlFlow<()> {
         let (text, matcher) = (self.text, &self.query.matcher);
         let mut at = 0;
@@ -170,8 +170,8 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Scans for [`Strategy::AcrossLines`]. Matches that share a line form one hit with all their
-    /// lines, as ripgrep prints them; a count counts every match.
+    /// Scans for [`ScanStrategy::AcrossLines`]. Matches that share a line form one hit with all
+    /// their lines, as ripgrep prints them; a count counts every match.
     fn scan_across_lines(&mut self) -> ControlFlow<()> {
         let matcher = &self.query.matcher;
         let text = self.text;
@@ -281,7 +281,7 @@ impl<'a> Scan<'a> {
     fn report_hit(&mut self, line: Range<usize>, place: Range<usize>) -> ControlFlow<()> {
         let text = self.text;
         let nul = *self.nul.get_or_insert_with(|| {
-            let window = text.len().min(BINARY_WINDOW);
+            let window = text.len().min(BINARY_CHECK_BYTES);
             memchr::memchr(0, &text[window..]).map_or(usize::MAX, |at| window + at)
         });
         if line.end.max(place.end) > nul {
@@ -326,8 +326,10 @@ impl<'a> Scan<'a> {
     /// Sets `patterns` to the indexes of the patterns that match a line or, across lines, a match.
     fn find_matching_patterns(&mut self, line: &Range<usize>, place: &Range<usize>) {
         let text = match self.query.way {
-            Strategy::Buffer | Strategy::EachLine => &self.text[line.start..self.content_end(line)],
-            Strategy::AcrossLines => {
+            ScanStrategy::Buffer | ScanStrategy::EachLine => {
+                &self.text[line.start..self.content_end(line)]
+            }
+            ScanStrategy::AcrossLines => {
                 let end = line.start + place.end;
                 &self.text[line.start..end.max(line.end).min(self.text.len())]
             }

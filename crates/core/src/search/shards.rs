@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::block_index::{Block, intersect_with, unite_with};
+use super::block_index::{Block, intersect_bit_set, unite_bit_set};
 use super::gram_query::GramQuery;
-use super::grams::HASH_BITS;
+use super::grams::GRAM_HASH_BITS;
 
 /// The minimum number of rows of a shard.
-const MIN_ROWS: usize = 64;
+const MIN_SHARD_ROWS: usize = 64;
 /// The maximum number of rows of a shard: one for each gram hash.
-const MAX_ROWS: usize = 1 << HASH_BITS;
+const MAX_SHARD_ROWS: usize = 1 << GRAM_HASH_BITS;
 /// The number of different shard heights between one power of two and the next, as a power of two.
 /// Fewer heights waste more rows by rounding up.
 const HEIGHT_STEPS_BITS: u32 = 2;
@@ -22,7 +22,7 @@ const HEIGHT_STEPS_BITS: u32 = 2;
 /// reads.
 const MAX_SHARD_BITS: usize = 1 << 25;
 /// The initial number of columns of a shard.
-const INITIAL_COLUMNS: usize = 64;
+const INITIAL_SHARD_COLUMNS: usize = 64;
 /// The number of words of a row in which the occurrences of a gram are counted as its frequency.
 const SAMPLE_WORDS: usize = 8;
 /// The number of shards that are sampled to estimate how many blocks a query selects.
@@ -31,9 +31,9 @@ const SAMPLE_SHARDS: usize = 4;
 const GRAMS_WITH_WHOLE_ROWS: usize = 3;
 /// The number of 64-bit words in a cache line.
 const WORDS_PER_CACHE_LINE: usize = 8;
-/// The number of words per word with a candidate from which on words without candidates are
+/// If more than this many words come to one word with a candidate, words without candidates are
 /// skipped.
-const SPARSE_RATIO: usize = 4;
+const MIN_WORDS_PER_CANDIDATE_WORD: usize = 4;
 
 /// The shards of an index. Clones share those that are full.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,7 @@ pub(super) struct Shard {
 }
 
 /// The blocks of one word of columns that are still candidates.
-struct Remaining<'s> {
+struct RemainingBlocks<'s> {
     shard: &'s Shard,
     /// The index of the word in a row.
     at: usize,
@@ -75,7 +75,7 @@ impl Shards {
     /// Adds a block with its distinct grams. `rows_per_hundred` is the number of rows per hundred
     /// grams, before rounding up.
     pub fn push(&mut self, grams: &[u32], block: Block, rows_per_hundred: usize) {
-        let rows = height_for(grams.len() * rows_per_hundred / 100);
+        let rows = shard_height_for(grams.len() * rows_per_hundred / 100);
         let shard = self.open.entry(rows).or_insert_with(|| Shard::new(rows));
         shard.push(grams, block);
         if shard.blocks.len() >= shard.max_columns() {
@@ -148,7 +148,7 @@ impl Shards {
             sum = row.iter().step_by(WORDS_PER_CACHE_LINE).fold(sum ^ last, |sum, word| sum ^ word);
         }
         std::hint::black_box(sum);
-        let mut left: Vec<Remaining<'_>> = Vec::new();
+        let mut left: Vec<RemainingBlocks<'_>> = Vec::new();
         for shard in self.shards() {
             shard.words_with_all(first, &mut left);
         }
@@ -159,7 +159,7 @@ impl Shards {
             }
             left.retain(|left| left.columns != 0);
         }
-        for Remaining { shard, at, mut columns } in left {
+        for RemainingBlocks { shard, at, mut columns } in left {
             while columns != 0 {
                 let column = at * 64 + columns.trailing_zeros() as usize;
                 columns &= columns - 1;
@@ -217,7 +217,7 @@ impl Shards {
 
 impl Shard {
     pub(super) fn new(rows: usize) -> Self {
-        let words = INITIAL_COLUMNS / 64;
+        let words = INITIAL_SHARD_COLUMNS / 64;
         let (rows, last) = (vec![0; rows * words], vec![0; rows]);
         Self { words, rows, last, blocks: Vec::new() }
     }
@@ -229,7 +229,7 @@ impl Shard {
 
     /// Returns true if a shard can have this number of rows.
     pub(super) fn is_possible_height(rows: usize) -> bool {
-        (MIN_ROWS..=MAX_ROWS).contains(&rows) && height_for(rows) == rows
+        (MIN_SHARD_ROWS..=MAX_SHARD_ROWS).contains(&rows) && shard_height_for(rows) == rows
     }
 
     /// Passes the complete words of each row to `give`, row by row.
@@ -242,7 +242,7 @@ impl Shard {
 
     /// Returns the maximum number of columns, one for each block.
     pub(super) fn max_columns(&self) -> usize {
-        (MAX_SHARD_BITS / self.height() / 64 * 64).max(INITIAL_COLUMNS)
+        (MAX_SHARD_BITS / self.height() / 64 * 64).max(INITIAL_SHARD_COLUMNS)
     }
 
     fn push(&mut self, grams: &[u32], block: Block) {
@@ -281,7 +281,7 @@ impl Shard {
 
     /// Returns the index of the row of a gram: its hash, scaled to the number of rows.
     fn row_index(&self, gram: u32) -> usize {
-        (gram as usize * self.height()) >> HASH_BITS
+        (gram as usize * self.height()) >> GRAM_HASH_BITS
     }
 
     /// Returns the row of a gram: the complete words, and the last one.
@@ -302,7 +302,7 @@ impl Shard {
                     let Some(fitting) = self.matching_columns(plan) else { continue };
                     let any = match &mut columns {
                         None => fitting.iter().any(|word| *word != 0),
-                        Some(columns) => intersect_with(columns, &fitting),
+                        Some(columns) => intersect_bit_set(columns, &fitting),
                     };
                     columns.get_or_insert(fitting);
                     if !any {
@@ -314,7 +314,7 @@ impl Shard {
             GramQuery::One(plans) => {
                 let mut columns = vec![0; self.blocks.len() / 64 + 1];
                 for plan in plans {
-                    unite_with(&mut columns, &self.matching_columns(plan)?);
+                    unite_bit_set(&mut columns, &self.matching_columns(plan)?);
                 }
                 Some(columns)
             }
@@ -341,7 +341,7 @@ impl Shard {
                 *word &= other;
                 left += usize::from(*word != 0);
             }
-            if left * SPARSE_RATIO < columns.len() {
+            if left * MIN_WORDS_PER_CANDIDATE_WORD < columns.len() {
                 break;
             }
         }
@@ -361,13 +361,13 @@ impl Shard {
 
     /// Collects the words with blocks that contain all the grams, which are at most
     /// [`GRAMS_WITH_WHOLE_ROWS`].
-    fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Remaining<'s>>) {
+    fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<RemainingBlocks<'s>>) {
         let rows =
             [0, 1, 2].map(|at| grams.get(at.min(grams.len() - 1)).map(|gram| self.row(*gram)));
         let [Some((a, last_a)), Some((b, last_b)), Some((c, last_c))] = rows else { return };
         let mut put = |at, columns| {
             if columns != 0 {
-                left.push(Remaining { shard: self, at, columns });
+                left.push(RemainingBlocks { shard: self, at, columns });
             }
         };
         for (at, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
@@ -391,8 +391,8 @@ impl Shard {
 
 /// Returns the number of rows of the shard for blocks that need `rows`: rounded up, within the
 /// limits.
-fn height_for(rows: usize) -> usize {
-    let rows = rows.clamp(MIN_ROWS, MAX_ROWS);
+fn shard_height_for(rows: usize) -> usize {
+    let rows = rows.clamp(MIN_SHARD_ROWS, MAX_SHARD_ROWS);
     let step = 1 << (rows.ilog2() - HEIGHT_STEPS_BITS);
     rows.next_multiple_of(step)
 }

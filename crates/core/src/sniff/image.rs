@@ -5,7 +5,7 @@
 
 /// Returns width and height in pixels, or `None` if the bytes (the start of a file) do not contain
 /// them. Supports PNG, JPEG, GIF, WebP, BMP and ICO.
-pub fn size(bytes: &[u8]) -> Option<(u32, u32)> {
+pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => png_size(bytes),
         [0xff, 0xd8, 0xff, ..] => jpeg_size(bytes),

@@ -6,7 +6,7 @@
 use super::FileKind::{self, Archive, Audio, Binary, Document, Font, Image, Pdf, Video};
 
 /// A kind of file and its MIME type.
-type Signature = (FileKind, &'static str);
+type KindAndMime = (FileKind, &'static str);
 
 /// The bytes at the start of a file, and the kind and MIME type that they stand for.
 const SIGNATURES: &[(&[u8], FileKind, &str)] = &[
@@ -74,7 +74,7 @@ const SIGNATURES: &[(&[u8], FileKind, &str)] = &[
 ];
 
 /// Returns the kind and MIME type whose signature the bytes have, if any.
-pub(super) fn find_signature(bytes: &[u8]) -> Option<Signature> {
+pub(super) fn find_signature(bytes: &[u8]) -> Option<KindAndMime> {
     let found = SIGNATURES.iter().find(|(signature, ..)| bytes.starts_with(signature));
     if let Some(&(_, kind, mime)) = found {
         return match mime {
@@ -105,9 +105,9 @@ pub(super) fn find_signature(bytes: &[u8]) -> Option<Signature> {
     .or_else(|| detect_pdf_after_junk(bytes))
 }
 
-/// Returns true if the first [`super::SAMPLE`] bytes contain a NUL.
+/// Returns true if the first [`super::SAMPLE_BYTES`] bytes contain a NUL.
 fn has_nul(bytes: &[u8]) -> bool {
-    memchr::memchr(0, &bytes[..bytes.len().min(super::SAMPLE)]).is_some()
+    memchr::memchr(0, &bytes[..bytes.len().min(super::SAMPLE_BYTES)]).is_some()
 }
 
 fn read_be32(bytes: &[u8], at: usize) -> Option<u32> {
@@ -118,16 +118,16 @@ fn read_le32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+fn contains_bytes(haystack: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(haystack, needle).is_some()
 }
 
 /// Distinguishes formats that are zip archives by the names of the first entries.
-fn detect_zip(bytes: &[u8]) -> Option<Signature> {
+fn detect_zip(bytes: &[u8]) -> Option<KindAndMime> {
     if !matches!(bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..]) {
         return None;
     }
-    let head = &bytes[..bytes.len().min(super::SAMPLE)];
+    let head = &bytes[..bytes.len().min(super::SAMPLE_BYTES)];
     // OpenDocument and EPUB store their MIME type uncompressed at a fixed offset.
     const STORED: [&str; 5] = [
         "application/epub+zip",
@@ -142,8 +142,9 @@ fn detect_zip(bytes: &[u8]) -> Option<Signature> {
             return Some((Document, mime));
         }
     }
-    let office = contains(head, b"[Content_Types].xml") || contains(head, b"_rels/.rels");
-    let folder = |name: &[u8]| contains(head, name);
+    let office =
+        contains_bytes(head, b"[Content_Types].xml") || contains_bytes(head, b"_rels/.rels");
+    let folder = |name: &[u8]| contains_bytes(head, name);
     Some(match () {
         () if office && folder(b"word/") => {
             (Document, "application/vnd.openxmlformats-officedocument.wordprocessingml.document")
@@ -159,7 +160,7 @@ fn detect_zip(bytes: &[u8]) -> Option<Signature> {
     })
 }
 
-fn detect_riff(bytes: &[u8]) -> Option<Signature> {
+fn detect_riff(bytes: &[u8]) -> Option<KindAndMime> {
     match (bytes.get(..4)?, bytes.get(8..12)?) {
         (b"RIFF", b"WEBP") => Some((Image, "image/webp")),
         (b"RIFF", b"WAVE") => Some((Audio, "audio/wav")),
@@ -170,26 +171,26 @@ fn detect_riff(bytes: &[u8]) -> Option<Signature> {
 }
 
 /// Recognises a bitmap. Many texts begin with `BM`, so the rest of the header must be plausible.
-fn detect_bmp(bytes: &[u8]) -> Option<Signature> {
+fn detect_bmp(bytes: &[u8]) -> Option<KindAndMime> {
     let plausible = bytes.starts_with(b"BM")
         && matches!(read_le32(bytes, 14)?, 12 | 40 | 52 | 56 | 64 | 108 | 124)
         && read_le32(bytes, 6)? == 0;
     plausible.then_some((Image, "image/bmp"))
 }
 
-fn detect_bzip2(bytes: &[u8]) -> Option<Signature> {
+fn detect_bzip2(bytes: &[u8]) -> Option<KindAndMime> {
     let plausible = matches!(bytes, [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..]
         if rest.starts_with(b"1AY&SY") || rest.starts_with(b"\x17\x72\x45\x38\x50\x90"));
     plausible.then_some((Archive, "application/x-bzip2"))
 }
 
 /// Recognises a Windows program: `MZ`, and NULs, which text does not contain.
-fn detect_pe(bytes: &[u8]) -> Option<Signature> {
+fn detect_pe(bytes: &[u8]) -> Option<KindAndMime> {
     (bytes.starts_with(b"MZ") && has_nul(bytes))
         .then_some((Binary, "application/vnd.microsoft.portable-executable"))
 }
 
-fn detect_ico(bytes: &[u8]) -> Option<Signature> {
+fn detect_ico(bytes: &[u8]) -> Option<KindAndMime> {
     let mime = match bytes {
         [0, 0, 1, 0, ..] => "image/x-icon",
         [0, 0, 2, 0, ..] => "image/x-win-bitmap",
@@ -201,7 +202,7 @@ fn detect_ico(bytes: &[u8]) -> Option<Signature> {
 }
 
 /// Recognises the MPEG-4 family, whose brand distinguishes images, audio and video.
-fn detect_iso_media(bytes: &[u8]) -> Option<Signature> {
+fn detect_iso_media(bytes: &[u8]) -> Option<KindAndMime> {
     match bytes.get(4..8)? {
         b"ftyp" => {}
         b"moov" | b"mdat" | b"wide" => return Some((Video, "video/quicktime")),
@@ -218,22 +219,22 @@ fn detect_iso_media(bytes: &[u8]) -> Option<Signature> {
     })
 }
 
-fn detect_matroska(bytes: &[u8]) -> Option<Signature> {
+fn detect_matroska(bytes: &[u8]) -> Option<KindAndMime> {
     if !bytes.starts_with(b"\x1a\x45\xdf\xa3") {
         return None;
     }
     let head = &bytes[..bytes.len().min(64)];
-    Some((Video, if contains(head, b"webm") { "video/webm" } else { "video/matroska" }))
+    Some((Video, if contains_bytes(head, b"webm") { "video/webm" } else { "video/matroska" }))
 }
 
-fn detect_ogg(bytes: &[u8]) -> Signature {
+fn detect_ogg(bytes: &[u8]) -> KindAndMime {
     let head = &bytes[..bytes.len().min(128)];
-    if contains(head, b"theora") { (Video, "video/ogg") } else { (Audio, "audio/ogg") }
+    if contains_bytes(head, b"theora") { (Video, "video/ogg") } else { (Audio, "audio/ogg") }
 }
 
 /// Distinguishes Java classes and fat Mach-O files, which share a signature. A fat file has the
 /// number of architectures, a few, where a class has its version, 45 or more.
-fn detect_java_or_mach(bytes: &[u8]) -> Option<Signature> {
+fn detect_java_or_mach(bytes: &[u8]) -> Option<KindAndMime> {
     if !bytes.starts_with(b"\xca\xfe\xba\xbe") {
         return None;
     }
@@ -244,7 +245,7 @@ fn detect_java_or_mach(bytes: &[u8]) -> Option<Signature> {
 }
 
 /// Recognises an MPEG transport stream: a sync byte every 188 bytes (192 with time stamps).
-fn detect_mpeg_ts(bytes: &[u8]) -> Option<Signature> {
+fn detect_mpeg_ts(bytes: &[u8]) -> Option<KindAndMime> {
     let packets = |first: usize, length: usize| {
         let mut syncs = bytes.iter().skip(first).step_by(length).take(5);
         bytes.len() > first + 2 * length && syncs.all(|&byte| byte == 0x47)
@@ -254,7 +255,7 @@ fn detect_mpeg_ts(bytes: &[u8]) -> Option<Signature> {
 
 /// Recognises MP3 or AAC without a tag: a frame header, and another one where the first frame ends,
 /// because two bytes alone would match text in many encodings.
-fn detect_mpeg_audio(bytes: &[u8]) -> Option<Signature> {
+fn detect_mpeg_audio(bytes: &[u8]) -> Option<KindAndMime> {
     let [0xff, second, third, ..] = *bytes else { return None };
     if second & 0xf6 == 0xf0 {
         // AAC in ADTS: the header contains the length of the frame.
@@ -280,13 +281,13 @@ fn detect_mpeg_audio(bytes: &[u8]) -> Option<Signature> {
     (next[0] == 0xff && next[1] & 0xfe == second & 0xfe).then_some((Audio, "audio/mpeg"))
 }
 
-fn detect_tar(bytes: &[u8]) -> Option<Signature> {
+fn detect_tar(bytes: &[u8]) -> Option<KindAndMime> {
     (bytes.get(257..262) == Some(b"ustar")).then_some((Archive, "application/x-tar"))
 }
 
 /// Recognises a PDF with a few bytes before its header, which some programs write and readers
 /// accept.
-fn detect_pdf_after_junk(bytes: &[u8]) -> Option<Signature> {
+fn detect_pdf_after_junk(bytes: &[u8]) -> Option<KindAndMime> {
     let head = bytes.get(..bytes.len().min(1024))?;
     let at = memchr::memmem::find(head, b"%PDF-1.")?;
     // A text that quotes the header of a PDF has no NUL.

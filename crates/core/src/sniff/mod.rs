@@ -6,7 +6,7 @@
 //! UTF-16 without a byte order mark and logs full of escape sequences count as text, because
 //! refusing them is worse than showing a binary file occasionally.
 //!
-//! Only the first [`SAMPLE`] bytes are inspected, so a call takes microseconds.
+//! Only the first [`SAMPLE_BYTES`] bytes are inspected, so a call takes microseconds.
 
 pub mod image;
 mod magic;
@@ -17,7 +17,7 @@ use crate::encoding::{self, Encoding};
 use crate::text::Eol;
 
 /// The number of bytes at the beginning of a file that are inspected to detect its kind.
-pub const SAMPLE: usize = 8 * 1024;
+pub const SAMPLE_BYTES: usize = 8 * 1024;
 
 crate::wire! {
     /// The kinds of files that tools treat differently.
@@ -92,7 +92,7 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
         let mime = types::mime_by_name(name).unwrap_or("text/plain");
         return Sniffed { kind: FileKind::Empty, mime };
     }
-    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     if let Some((kind, mime)) = magic::find_signature(bytes) {
         return Sniffed { kind, mime };
     }
@@ -117,7 +117,7 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
 /// ```
 pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
     let Sniffed { kind, mime } = sniff(bytes, name, complete);
-    let size = if kind == FileKind::Image { image::size(bytes) } else { None };
+    let size = if kind == FileKind::Image { image::image_size(bytes) } else { None };
     let (width, height) = size.unzip();
     let mut found = Inspection { kind, mime, encoding: None, eol: None, bom: false, width, height };
     if kind.is_text() {
@@ -126,8 +126,8 @@ pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
         found.encoding = Some(detection.encoding);
         found.bom = detection.bom > 0;
         found.eol = Some(match detection.encoding.unit() {
-            encoding::Unit::Byte => Eol::detect(body),
-            encoding::Unit::Two(endian) => {
+            encoding::LineFeedCode::Byte => Eol::detect(body),
+            encoding::LineFeedCode::Two(endian) => {
                 Eol::detect_wide(body, endian.bytes(0x0a), endian.bytes(0x0d))
             }
         });

@@ -223,16 +223,16 @@ fn image_sizes_come_from_the_header() {
         (b"\xff\xd8\xff\xe0\xff\xff".to_vec(), None),
         (b"text".to_vec(), None),
     ] {
-        assert_eq!(image::size(&bytes), expected, "{bytes:?}");
+        assert_eq!(image::image_size(&bytes), expected, "{bytes:?}");
     }
 }
 
 #[test]
 fn a_multibyte_character_at_the_edge_of_the_sample() {
     for shift in 0..4 {
-        let text = "x".repeat(SAMPLE - shift) + &"漢".repeat(100);
+        let text = "x".repeat(SAMPLE_BYTES - shift) + &"漢".repeat(100);
         assert_eq!(inspect(text.as_bytes(), "", true).encoding, Some(Encoding::UTF_8));
-        assert_eq!(sniff(&text.as_bytes()[..SAMPLE], "", false).kind, FileKind::Text);
+        assert_eq!(sniff(&text.as_bytes()[..SAMPLE_BYTES], "", false).kind, FileKind::Text);
     }
 }
 
@@ -247,7 +247,7 @@ proptest! {
     fn any_header_has_bounded_cost(start in 0usize..6, bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let starts: [&[u8]; 6] = [b"\xff\xd8\xff", b"\x89PNG", b"RIFF", b"BM", b"\xff\xfb", b"PK\x03\x04"];
         let bytes = [starts[start], &bytes].concat();
-        let _ = image::size(&bytes);
+        let _ = image::image_size(&bytes);
         let _ = sniff(&bytes, "", true);
     }
 

@@ -11,7 +11,7 @@ const MAX_INSPECTED_BYTES: usize = 512;
 
 /// Returns true if the sample is text. `complete` says that it is the whole file.
 pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
-    if encoding::bom(sample).is_some() {
+    if encoding::encoding_from_bom(sample).is_some() {
         return true;
     }
     let odd = encoding::has_odd_controls(sample);
@@ -38,7 +38,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     }
     // Starts at the line with the first non-ASCII byte, which says most about the encoding.
     let first = sample.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
-    let rest = &sample[crate::text::line_begin(sample, first)..];
+    let rest = &sample[crate::text::start_of_line_around(sample, first)..];
     let sample = &rest[..rest.len().min(MAX_INSPECTED_BYTES)];
     let mut counts = [0u32; 256];
     for &byte in sample {
@@ -88,7 +88,8 @@ fn is_thai(sample: &[u8]) -> bool {
 /// Returns true if nearly all non-ASCII bytes form pairs of one East Asian encoding, most of them
 /// frequent characters.
 fn is_east_asian(sample: &[u8]) -> bool {
-    // Shift-JIS, whose common characters are kana, punctuation and level 1 of the ideographs.
+    // Shift-JIS, whose common characters are punctuation, kana and the frequent ideographs (level
+    // 1).
     has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
@@ -96,7 +97,8 @@ fn is_east_asian(sample: &[u8]) -> bool {
         |lead, _| matches!(lead, 0x81..=0x83 | 0x88..=0x97),
         |single| matches!(single, 0xa1..=0xdf),
     )
-    // EUC-JP and EUC-KR, whose common characters are kana or hangul, punctuation and level 1.
+    // EUC-JP and EUC-KR, whose common characters are punctuation, kana or hangul, and the frequent
+    // ideographs (level 1).
     || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x8e | 0xa1..=0xfe),
@@ -104,7 +106,8 @@ fn is_east_asian(sample: &[u8]) -> bool {
         |lead, _| matches!(lead, 0xa1 | 0xa3..=0xa5 | 0xb0..=0xcf),
         |_| false,
     )
-    // GBK and GB18030, whose common characters are punctuation and level 1.
+    // GBK and GB18030, whose common characters are punctuation and the frequent ideographs (level
+    // 1).
     || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0xfe),
@@ -112,7 +115,7 @@ fn is_east_asian(sample: &[u8]) -> bool {
         |lead, trail| trail >= 0xa1 && matches!(lead, 0xa1 | 0xa3 | 0xb0..=0xd7),
         |single| single == 0x80,
     )
-    // Big5, whose common characters are punctuation and level 1.
+    // Big5, whose common characters are punctuation and the frequent ideographs (level 1).
     || has_plausible_pairs(
         sample,
         |lead| matches!(lead, 0x81..=0xfe),

@@ -53,7 +53,7 @@ impl Eol {
         if memchr_iter(b'\n', text).all(ends_crlf) { Self::CrLf } else { Self::Mixed }
     }
 
-    /// Does the same for UTF-16, given the two bytes of LF and of CR.
+    /// Returns the kind of line endings in a text in UTF-16, given the two bytes of LF and of CR.
     pub(crate) fn detect_wide(text: &[u8], lf: [u8; 2], cr: [u8; 2]) -> Self {
         let low = usize::from(lf[0] == 0);
         let (mut lines, mut crlf) = (0, 0);
@@ -95,7 +95,7 @@ pub struct Line<'a> {
 }
 
 /// Splits a line with at most one line ending, at its end, into text and line ending.
-pub fn split_end(line: &[u8]) -> (&[u8], &[u8]) {
+pub fn split_line_ending(line: &[u8]) -> (&[u8], &[u8]) {
     let end = match line {
         [.., b'\r', b'\n'] => 2,
         [.., b'\n'] => 1,
@@ -128,7 +128,7 @@ impl<'a> Iterator for Lines<'a> {
     fn next(&mut self) -> Option<Line<'a>> {
         let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
         let length = memchr(b'\n', rest).map_or(rest.len(), |lf| lf + 1);
-        let (text, end) = split_end(&rest[..length]);
+        let (text, end) = split_line_ending(&rest[..length]);
         let start = self.at;
         self.at += length;
         Some(Line { start, text, end })
@@ -137,7 +137,7 @@ impl<'a> Iterator for Lines<'a> {
 
 /// Returns the byte offset of line `number` (1-based), or `None` beyond the last line. No line
 /// begins after the last line ending.
-pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
+pub fn start_of_line(text: &[u8], number: u64) -> Option<usize> {
     let start = match number.checked_sub(1)? {
         0 => 0,
         before => memchr_iter(b'\n', text).nth(usize::try_from(before - 1).ok()?)? + 1,
@@ -147,12 +147,12 @@ pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
 
 /// Returns the number (1-based) of the line that contains the byte at `offset`; an offset beyond
 /// the end counts as the end.
-pub fn line_at(text: &[u8], offset: usize) -> u64 {
+pub fn line_number_at(text: &[u8], offset: usize) -> u64 {
     count_lf(&text[..offset.min(text.len())]) + 1
 }
 
 /// Returns the byte offset at which the line that contains the byte at `offset` begins.
-pub fn line_begin(text: &[u8], offset: usize) -> usize {
+pub fn start_of_line_around(text: &[u8], offset: usize) -> usize {
     memrchr(b'\n', &text[..offset.min(text.len())]).map_or(0, |lf| lf + 1)
 }
 
@@ -207,15 +207,25 @@ mod tests {
     #[test]
     fn lines_are_found_by_number_and_by_offset() {
         let text = b"one\ntwo\r\nthree";
-        assert_eq!(line_start(text, 1), Some(0));
-        assert_eq!(line_start(text, 2), Some(4));
-        assert_eq!(line_start(text, 3), Some(9));
-        assert_eq!(line_start(text, 4), None);
-        assert_eq!(line_start(text, 0), None);
-        assert_eq!(line_start(b"a\n", 2), None);
-        assert_eq!(line_start(b"", 1), None);
-        assert_eq!((line_at(text, 0), line_at(text, 8), line_at(text, 99)), (1, 2, 3));
-        assert_eq!((line_begin(text, 3), line_begin(text, 8), line_begin(text, 9)), (0, 4, 9));
+        assert_eq!(start_of_line(text, 1), Some(0));
+        assert_eq!(start_of_line(text, 2), Some(4));
+        assert_eq!(start_of_line(text, 3), Some(9));
+        assert_eq!(start_of_line(text, 4), None);
+        assert_eq!(start_of_line(text, 0), None);
+        assert_eq!(start_of_line(b"a\n", 2), None);
+        assert_eq!(start_of_line(b"", 1), None);
+        assert_eq!(
+            (line_number_at(text, 0), line_number_at(text, 8), line_number_at(text, 99)),
+            (1, 2, 3)
+        );
+        assert_eq!(
+            (
+                start_of_line_around(text, 3),
+                start_of_line_around(text, 8),
+                start_of_line_around(text, 9)
+            ),
+            (0, 4, 9)
+        );
     }
 
     #[test]
@@ -244,9 +254,9 @@ mod tests {
             prop_assert_eq!(&whole, &text);
             for (index, line) in lines(&text).enumerate() {
                 let number = index as u64 + 1;
-                prop_assert_eq!(line_start(&text, number), Some(line.start));
-                prop_assert_eq!(line_at(&text, line.start), number);
-                prop_assert_eq!(line_begin(&text, line.start + line.text.len()), line.start);
+                prop_assert_eq!(start_of_line(&text, number), Some(line.start));
+                prop_assert_eq!(line_number_at(&text, line.start), number);
+                prop_assert_eq!(start_of_line_around(&text, line.start + line.text.len()), line.start);
                 prop_assert!(!line.text.contains(&b'\n'));
             }
         }

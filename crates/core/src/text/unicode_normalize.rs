@@ -16,17 +16,17 @@ pub enum Form {
 }
 
 #[cfg(not(feature = "normal-forms"))]
-static HOST: std::sync::OnceLock<fn(&str, Form) -> String> = std::sync::OnceLock::new();
+static HOST_NORMALIZE: std::sync::OnceLock<fn(&str, Form) -> String> = std::sync::OnceLock::new();
 
 /// Registers the host's function; later calls have no effect. Without one, text is not normalised.
 #[cfg(not(feature = "normal-forms"))]
 pub fn use_host(normalise: fn(&str, Form) -> String) {
-    let _ = HOST.set(normalise);
+    let _ = HOST_NORMALIZE.set(normalise);
 }
 
 /// Returns the text in a normal form; borrowed if it certainly is in that form already.
-pub fn normalised(text: &str, form: Form) -> Cow<'_, str> {
-    if text.chars().all(is_stable) {
+pub fn to_normal_form(text: &str, form: Form) -> Cow<'_, str> {
+    if text.chars().all(is_stable_when_composed) {
         Cow::Borrowed(text)
     } else {
         Cow::Owned(normalise(text, form))
@@ -44,12 +44,12 @@ fn normalise(text: &str, form: Form) -> String {
 
 #[cfg(not(feature = "normal-forms"))]
 fn normalise(text: &str, form: Form) -> String {
-    HOST.get().map_or_else(|| text.to_owned(), |normalise| normalise(text, form))
+    HOST_NORMALIZE.get().map_or_else(|| text.to_owned(), |normalise| normalise(text, form))
 }
 
 /// Returns true if a character stays the same in every composed form, whatever its neighbours are:
 /// true for the letters of most texts, false for every combining character.
-fn is_stable(c: char) -> bool {
+fn is_stable_when_composed(c: char) -> bool {
     matches!(
         c,
         '\0'..='\u{9f}'
@@ -77,11 +77,11 @@ mod tests {
     use unicode_normalization::UnicodeNormalization;
     use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfkc_quick};
 
-    use super::{Form, is_stable, normalised};
+    use super::{Form, is_stable_when_composed, to_normal_form};
 
     #[test]
     fn stable_characters_do_not_change() {
-        let stable = ('\0'..=char::MAX).filter(|c| is_stable(*c));
+        let stable = ('\0'..=char::MAX).filter(|c| is_stable_when_composed(*c));
         for c in stable {
             assert_eq!(is_nfc_quick([c].into_iter()), IsNormalized::Yes, "{c:?}");
             assert_eq!(is_nfkc_quick([c].into_iter()), IsNormalized::Yes, "{c:?}");
@@ -91,8 +91,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_short_cut_changes_nothing(text in "[\u{0}-\u{ffff}\u{300}\u{3099}\u{1100}e가カ]{0,8}") {
-            assert_eq!(normalised(&text, Form::Nfc), text.nfc().collect::<String>());
-            assert_eq!(normalised(&text, Form::Nfkc), text.nfkc().collect::<String>());
+            assert_eq!(to_normal_form(&text, Form::Nfc), text.nfc().collect::<String>());
+            assert_eq!(to_normal_form(&text, Form::Nfkc), text.nfkc().collect::<String>());
         }
     }
 }

@@ -55,14 +55,14 @@ fn name_objection(name: &str) -> Option<&'static str> {
     if name.ends_with(['.', ' ']) {
         return Some("dots and spaces at the end of a name are left out by Windows");
     }
-    if is_device(name) {
+    if is_device_name(name) {
         return Some("the name is that of a device");
     }
     is_generated_short_name(name).then_some("the name is a short one, of another file")
 }
 
 /// Returns true if a name is that of a device, in any letter case and with any extension.
-fn is_device(name: &str) -> bool {
+fn is_device_name(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
     let stem = stem.to_ascii_uppercase();
     if matches!(&stem[..], "CON" | "PRN" | "AUX" | "NUL" | "CLOCK$" | "CONIN$" | "CONOUT$") {

@@ -36,7 +36,7 @@ pub fn walk_options(options: &Options, patterns: &str, count_ignored: bool) -> R
     let case = if options.flag("globCase", true)? { Case::Sensitive } else { Case::Insensitive };
     let names = options.list("ignoreFiles")?;
     let names: Vec<String> = if names.is_empty() {
-        filewright_core::pattern::ignore::FILE_NAMES.map(str::to_owned).into()
+        filewright_core::pattern::ignore::IGNORE_FILE_NAMES.map(str::to_owned).into()
     } else {
         names.into_iter().map(str::to_owned).collect()
     };

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use filewright_core::search::{
-    Block, BlockRange, Chunk, ContentClass, GramExtractor, classify, cuts,
+    Block, Chunk, ContentClass, GramExtractor, IndexUnit, classify_content, split_into_index_units,
 };
 
 use crate::Index;
@@ -226,8 +226,8 @@ impl<'a> Indexer<'a> {
     /// ones to the index. Returns the class of the content.
     fn content(&mut self, todo: &PendingFile, owner: &mut u32) -> FileState {
         let content = std::mem::take(&mut self.buffer);
-        let (how, text) = classify(&content);
-        for BlockRange { block, chunk, bytes } in cuts(text) {
+        let (how, text) = classify_content(&content);
+        for IndexUnit { block, chunk, bytes } in split_into_index_units(text) {
             self.grams.extend_from_slice(self.signer.grams(bytes));
             // The owner is set when the blocks are added to the index.
             self.signed.push(IndexedFile { block, chunk, end: self.grams.len() });

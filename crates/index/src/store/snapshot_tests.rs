@@ -165,7 +165,7 @@ fn a_snapshot_writable_by_others_is_ignored() {
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o666)).unwrap();
     let index_store = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();
     let session = place.process();
-    let names = filewright_core::pattern::ignore::FILE_NAMES.map(str::to_owned);
+    let names = filewright_core::pattern::ignore::IGNORE_FILE_NAMES.map(str::to_owned);
     let walk_root = WalkRoot::open(&session.roots, &place.path, Some(&names)).unwrap();
     let ask = |index_store: &Arc<IndexStore>| {
         let key = Key::of(&walk_root, Some(&names)).unwrap();

@@ -1,8 +1,8 @@
 //! The file under edit: the text that edits match, and the bytes on disk.
 //!
-//! In UTF-8 the two are identical. For other encodings, edits match the decoded text, and each
-//! change is mapped back to the bytes. Only those bytes are written, so that sequences that do not
-//! decode, or would encode differently, stay unchanged.
+//! For a file in UTF-8, text and bytes are identical. For other encodings, edits match the decoded
+//! text, and each change is mapped back to the bytes. Only those bytes are written, so that
+//! sequences that do not decode, or would encode differently, stay unchanged.
 
 use std::borrow::Cow;
 
@@ -89,7 +89,7 @@ impl EncodedFile<'_> {
         let (mark, body) = self.bytes.split_at(self.mark_len());
         let bytes = match std::str::from_utf8(result) {
             // The encoding switches character sets by escape sequences, and the edited text may lie
-            // between two of them, so the whole text is encoded again.
+            // between two escape sequences, so the whole text is encoded again.
             Ok(result) if self.encoding.is_stateful() && self.encoding.is_exact(body) => {
                 self.encoding.encode(result)?
             }
@@ -105,7 +105,7 @@ impl EncodedFile<'_> {
     }
 
     /// Maps splices of the text to splices of the file's bytes. Bytes that a splice would write
-    /// unchanged are left out of it.
+    /// unchanged are left out of the splice.
     fn byte_splices(&self, body: &[u8], text: &[u8], splices: &[Splice]) -> Result<Vec<Splice>> {
         let text = std::str::from_utf8(text).map_err(|_| self.inseparable_error())?;
         let changes = || {

@@ -16,8 +16,8 @@ pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> V
         return theirs.to_vec();
     }
     let (base, ours, theirs) = (split_tokens(base), split_tokens(ours), split_tokens(theirs));
-    let file = one_change_per_token(changes_between(&base, &ours));
-    let edit = one_change_per_token(changes_between(&base, &theirs));
+    let file = split_into_token_changes(changes_between(&base, &ours));
+    let edit = split_into_token_changes(changes_between(&base, &theirs));
     let (mut file, mut edit) = (file.iter().peekable(), edit.iter().peekable());
     let mut merged = Vec::new();
     let mut next = 0;
@@ -56,7 +56,7 @@ pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> V
 }
 
 /// Splits a change that replaces tokens by as many others into one change per token.
-fn one_change_per_token(changes: Vec<Change>) -> Vec<Change> {
+fn split_into_token_changes(changes: Vec<Change>) -> Vec<Change> {
     let singles = |change: Change| {
         let (before, after) = (change.before.clone(), change.after.clone());
         let even = before.len() == after.len();

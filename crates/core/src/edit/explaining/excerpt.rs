@@ -7,8 +7,9 @@ use crate::edit::lines::{FileLines, indent, trim};
 use crate::text::path::escape_controls;
 use crate::text::{count_chars, cut_chars};
 
-/// The length in characters up to which both parts of a message are joined on its first line.
-const MAX_FIRST_LINE_CHARS: usize = 200;
+/// The maximum length in characters of a message whose reason and explanation are on one line; in a
+/// longer message, the explanation begins a new line.
+const MAX_JOINED_MESSAGE_CHARS: usize = 200;
 /// The maximum number of characters in a quoted line.
 const MAX_QUOTED_CHARS: usize = 160;
 /// The maximum number of line numbers in a message; the rest is only counted.
@@ -17,7 +18,7 @@ const MAX_LISTED_LINES: usize = 40;
 const MAX_DETAILED_LINES: usize = 100;
 
 /// Returns the lines of the file (0-based) that a text of `count` lines would cover if its line
-/// `old` is the file's line `line`; cut at the end of the file.
+/// `old` is the file's line `line`, without those beyond the end of the file.
 pub(in crate::edit) fn covered_lines(
     file: &FileLines<'_>,
     line: usize,
@@ -38,17 +39,17 @@ pub(in crate::edit) fn first_detailed(lines: &[u64]) -> Vec<u64> {
     lines[..lines.len().min(MAX_DETAILED_LINES)].to_vec()
 }
 
-/// Returns true if a line of the file equals this text, ignoring white space around both. False for
-/// a blank text.
+/// Returns true if a line of the file equals this text, ignoring white space at the ends of either.
+/// Returns false for a blank text.
 pub(in crate::edit) fn has_line(file: &FileLines<'_>, text: &str) -> bool {
     let text = trim(text.as_bytes());
     !text.is_empty() && file.texts().any(|line| trim(line) == text)
 }
 
-/// Joins both parts of a message as `head: tail` if that is at most [`MAX_FIRST_LINE_CHARS`] long,
-/// otherwise puts `tail` on a line of its own.
+/// Joins reason and explanation of a message as `head: tail` if that is at most
+/// [`MAX_JOINED_MESSAGE_CHARS`] long, otherwise puts `tail` on a line of its own.
 pub(in crate::edit) fn join_message(head: String, tail: &str) -> String {
-    let short = count_chars(&head) + count_chars(tail) + 2 <= MAX_FIRST_LINE_CHARS;
+    let short = count_chars(&head) + count_chars(tail) + 2 <= MAX_JOINED_MESSAGE_CHARS;
     format!("{head}{}{tail}", if short { ": " } else { "\n" })
 }
 

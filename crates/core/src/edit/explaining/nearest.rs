@@ -5,7 +5,7 @@ use memchr::memmem;
 use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::bigrams::Bigrams;
 use crate::edit::matching::elision::is_elision;
-use crate::edit::matching::normalize::{has_word, match_key, push_key};
+use crate::edit::matching::normalize::{key_has_word, match_key, push_key};
 
 /// The maximum length in bytes to which a line is compared; the rest is ignored.
 const MAX_COMPARED_LINE_BYTES: usize = 400;
@@ -27,7 +27,7 @@ const MAX_FILE_BYTES: usize = 1 << 24;
 const MAX_DRIFT_LINES: usize = 8;
 
 /// The line of the file that is most similar to a line of the old text.
-pub(in crate::edit) struct Nearest {
+pub(in crate::edit) struct NearestLine {
     /// The line (0-based) of the file.
     pub line: usize,
     /// The similar line (0-based) of the old text.
@@ -38,10 +38,10 @@ pub(in crate::edit) struct Nearest {
 
 /// Finds a file line that contains one of the first lines of the old text or, if there is none, the
 /// one most similar to the longest of them. Returns `None` if no line is similar enough.
-pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
+pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<NearestLine> {
     let old = to_lf_without_bom(old.as_bytes());
     let old = edit_lines(&old);
-    if let Some(found) = nearest_containing(file, &old) {
+    if let Some(found) = nearest_line_containing(file, &old) {
         return Some(found);
     }
     let (index, line) = old
@@ -73,15 +73,15 @@ pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<N
         }
     }
     let (score, line) = best.filter(|&(score, _)| score >= 0.4)?;
-    Some(Nearest { line, old: index, whitespace_only: score > 1.0 })
+    Some(NearestLine { line, old: index, whitespace_only: score > 1.0 })
 }
 
 /// Finds the file line that contains one of the first lines of the old text, which may break lines
 /// differently than the file. Of several, the one with the most of the old text around it.
-fn nearest_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
+fn nearest_line_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<NearestLine> {
     let sent: Vec<Vec<u8>> =
         old.iter().take(MAX_NEIGHBOUR_LINES).map(|line| match_key(line)).collect();
-    let is_distinctive = |key: &[u8]| key.len() >= MIN_PART_BYTES && has_word(key);
+    let is_distinctive = |key: &[u8]| key.len() >= MIN_PART_BYTES && key_has_word(key);
     let wanted: Vec<usize> = (0..sent.len())
         .filter(|&at| is_distinctive(&sent[at]) && !is_elision(old[at]))
         .take(MAX_SENT_LINES)
@@ -118,7 +118,7 @@ fn nearest_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Nearest> {
     }
     let (_, line, at) = best?;
     let whitespace_only = nonblank_bytes(file.text(line)).eq(nonblank_bytes(old[at]));
-    Some(Nearest { line, old: at, whitespace_only })
+    Some(NearestLine { line, old: at, whitespace_only })
 }
 
 /// Returns the bytes of a line without white space.

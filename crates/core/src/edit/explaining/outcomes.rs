@@ -35,10 +35,10 @@ impl EditOutcomes<'_, '_> {
             return error;
         }
         let mut told: Vec<Value> =
-            applied.iter().take(MAX_REPORTED_EDITS).map(applied_json).collect();
+            applied.iter().take(MAX_REPORTED_EDITS).map(applied_outcome_json).collect();
         let refused = applied.len();
         if told.len() < MAX_REPORTED_EDITS {
-            told.push(refused_json(&error));
+            told.push(refused_outcome_json(&error));
         }
         for (index, edit) in
             self.edits.iter().enumerate().take(MAX_REPORTED_EDITS).skip(refused + 1)
@@ -49,8 +49,8 @@ impl EditOutcomes<'_, '_> {
             let place = (index, self.edits.len());
             let Self { content, original, shifts, options, work, .. } = &mut self;
             told.push(match apply(content, original, shifts, edit, options, place, work) {
-                Ok(AppliedEdit { facts, .. }) => applied_json(&facts),
-                Err(error) => refused_json(&error),
+                Ok(AppliedEdit { facts, .. }) => applied_outcome_json(&facts),
+                Err(error) => refused_outcome_json(&error),
             });
         }
         for (index, verdict) in told.iter_mut().enumerate() {
@@ -63,12 +63,12 @@ impl EditOutcomes<'_, '_> {
 }
 
 /// The outcome of an applied edit.
-fn applied_json(facts: &Applied) -> Value {
+fn applied_outcome_json(facts: &Applied) -> Value {
     json!({ "ok": true, "tier": facts.tier.as_str(), "start_line": facts.start_line, "end_line": facts.end_line })
 }
 
 /// The outcome of a refused edit: code and reason.
-fn refused_json(error: &Error) -> Value {
+fn refused_outcome_json(error: &Error) -> Value {
     let mut verdict = Map::new();
     verdict.insert("ok".into(), false.into());
     verdict.insert("code".into(), error.code.as_str().into());

@@ -11,7 +11,7 @@ use crate::edit::applying::merge::Conflict;
 use crate::edit::matching::alignment::AlignmentStep;
 use crate::edit::matching::candidates::NoMatch;
 use crate::edit::matching::needle::Needle;
-use crate::edit::{Edit, EditOptions, Match, Strictness};
+use crate::edit::{Edit, EditOptions, OldTextMatch, Strictness};
 use crate::error::Error;
 use crate::text::path::escape_controls;
 
@@ -41,7 +41,7 @@ pub(in crate::edit) enum Refusal {
     /// The call exceeds its budget with exact matches alone, or would write too much.
     TooMuch,
     /// The old text matches only in a tier that the edit's strictness excludes.
-    TooLoose(Match),
+    TooLoose(OldTextMatch),
     /// The old text matches at each of these lines; `alike` if it is only similar to them.
     NotUnique { lines: Vec<u64>, alike: bool },
     /// The old text matches at these lines, but the edit expected another number of matches.

@@ -13,12 +13,12 @@ use super::suggestions::candidates;
 use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::exact::contains_text;
 use crate::edit::matching::repair::Repair;
-use crate::edit::{Edit, Match, Tier};
+use crate::edit::{Edit, OldTextMatch, Tier};
 use crate::error::{Code, Error};
 use crate::text::BOM_UTF8;
 
-/// The length in bytes below which a text equal to the new one may be in the file by chance.
-const SHORT_TEXT_BYTES: usize = 32;
+/// The minimum length in bytes from which a new text that is in the file is not there by chance.
+const MIN_DISTINCTIVE_TEXT_BYTES: usize = 32;
 
 /// The maximum number of consecutive file lines that an old text is assumed to have left out.
 const MAX_LEFT_OUT_LINES: usize = 200;
@@ -204,7 +204,7 @@ impl RefusalReport<'_> {
         let (old, new) = (trim(self.edit.old.as_bytes()), trim(self.edit.new.as_bytes()));
         let ahead = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let behind = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
-        new.len() < SHORT_TEXT_BYTES
+        new.len() < MIN_DISTINCTIVE_TEXT_BYTES
             && !new.contains(&b'\n')
             && 2 * (ahead + behind) < old.len().min(new.len())
     }
@@ -287,7 +287,7 @@ impl RefusalReport<'_> {
     }
 
     /// Returns the error for a match in a tier that the edit's strictness excludes.
-    fn too_loose_error(&self, found: &Match) -> Error {
+    fn too_loose_error(&self, found: &OldTextMatch) -> Error {
         let lines = FileLines::new(self.text);
         let range = match (found.splices.first(), found.splices.last()) {
             (Some(first), Some(last)) => {

@@ -10,8 +10,8 @@ use crate::text::{count_chars, cut_chars};
 
 /// The maximum length of a refusal as JSON, in bytes.
 const MAX_REFUSAL_BYTES: usize = 2048;
-/// The bytes of it that are reserved for what the layers above add: whether the file has changed
-/// since it was read, as text and as data.
+/// The bytes of a refusal that are reserved for the caller's remark that the file has changed since
+/// it was read, as text and as data.
 const RESERVED_BYTES: usize = 140;
 
 /// Details that are never dropped, because they identify the edit or the file.

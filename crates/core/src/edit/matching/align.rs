@@ -11,7 +11,7 @@ use super::haystack::Haystack;
 use super::levenshtein::BitPattern;
 use super::needle::{LINE_COST, LineKind, Needle};
 use super::pairs::{AlignStep, LinePairs};
-use super::window::Window;
+use super::window::AlignmentWindow;
 
 /// The maximum half-width of the band in lines: an alignment may be this far from the diagonal.
 const MAX_BAND_LINES: usize = 64;
@@ -28,7 +28,7 @@ const INFINITE_COST: i32 = i32::MAX / 2;
 
 /// The cells near a diagonal, a row for each old line: the cost to reach each cell, and the step
 /// that led there at that cost.
-struct Band {
+struct CostBand {
     diagonal: isize,
     /// The half-width of the band in lines.
     pad: isize,
@@ -38,7 +38,7 @@ struct Band {
     moves: Vec<AlignStep>,
 }
 
-impl Band {
+impl CostBand {
     fn new(rows: usize, diagonal: isize, pad: usize, wide: usize) -> Self {
         let cells = rows * (2 * pad + 1);
         let (costs, moves) = (vec![INFINITE_COST; cells], vec![AlignStep::None; cells]);
@@ -112,9 +112,9 @@ fn align_within(
     if low >= high || cells > MAX_ALIGNMENT_CELLS || !hay.work.try_spend_times(cells, 25) {
         return None;
     }
-    let window = Window::new(hay, needle, low..high)?;
+    let window = AlignmentWindow::new(hay, needle, low..high)?;
     let mut pairs = LinePairs::new(hay, needle, &window, pattern);
-    let mut band = Band::new(n + 1, diagonal - low as isize, pad, high - low + 1);
+    let mut band = CostBand::new(n + 1, diagonal - low as isize, pad, high - low + 1);
     for column in band.columns(0) {
         band.record_step(0, column, 0, AlignStep::None);
     }
@@ -138,15 +138,15 @@ fn align_within(
                     band.record_step(i, j + 1, cost + window.skip_cost(file), AlignStep::FileOnly);
                 }
             }
-            band.record_step(i + 1, j, cost + old_only_cost(needle, i), AlignStep::OldOnly);
+            band.record_step(i + 1, j, cost + skipped_old_line_cost(needle, i), AlignStep::OldOnly);
         }
         least[i % AlignStep::MAX_JOINED_LINES] = cheapest;
         if i + 1 >= AlignStep::MAX_JOINED_LINES && least.iter().all(|&least| least > most) {
             return None;
         }
     }
-    // Of several ends that cost the same, takes the one nearest to the diagonal. The others are
-    // found from their own diagonals.
+    // Of several ends of an alignment that cost the same, takes the one nearest to the diagonal.
+    // The other ends are found from their own diagonals.
     let middle = band.diagonal + n as isize;
     let ends = band.columns(n).map(|j| (band.cost(n, j), middle.abs_diff(j as isize), j));
     let (cost, _, end) = ends.min()?;
@@ -164,7 +164,7 @@ fn align_within(
 }
 
 /// Returns the cost of an old line that the file does not have.
-fn old_only_cost(needle: &Needle<'_>, old: usize) -> i32 {
+fn skipped_old_line_cost(needle: &Needle<'_>, old: usize) -> i32 {
     let line = &needle.lines[old];
     match line.kind {
         LineKind::Blank => LINE_COST / 20,
@@ -175,7 +175,7 @@ fn old_only_cost(needle: &Needle<'_>, old: usize) -> i32 {
 /// Returns the steps that led to a cell, in the order of the lines.
 fn trace_back(
     pairs: &mut LinePairs<'_, '_>,
-    band: &Band,
+    band: &CostBand,
     (mut i, mut j): (usize, usize),
     low: usize,
 ) -> Vec<AlignmentStep> {

@@ -93,12 +93,12 @@ pub(in crate::edit) fn cut_after(
     line.len() - end.unwrap_or(line.len())
 }
 
-trait Boundary {
+trait CharBoundary {
     /// Returns true at the start of a UTF-8 character and at the end of the text.
     fn is_char_at(&self, at: usize) -> bool;
 }
 
-impl Boundary for [u8] {
+impl CharBoundary for [u8] {
     fn is_char_at(&self, at: usize) -> bool {
         self.get(at).is_none_or(|&byte| byte & 0xc0 != 0x80)
     }

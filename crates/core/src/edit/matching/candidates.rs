@@ -19,8 +19,8 @@ impl Candidate {
     }
 }
 
-/// Positions that match equally well. There may be very many, of which few are used; so positions
-/// at which every line is equal are stored by their first lines only.
+/// Positions at which the old text matches equally well. There may be very many, and few are used;
+/// so positions at which every line is equal are stored by their first lines only.
 #[derive(Debug)]
 pub(in crate::edit) enum Candidates {
     /// Every line is equal: the first line (0-based) of each position, the number of lines of a

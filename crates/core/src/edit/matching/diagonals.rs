@@ -45,13 +45,13 @@ impl Hasher for FastU64Hasher {
     }
 }
 
-/// A map whose keys are hashes or diagonals already.
-type ByHash<V> = HashMap<u64, V, BuildHasherDefault<FastU64Hasher>>;
+/// A map from hashes or diagonals, for which [`FastU64Hasher`] suffices.
+type FastU64Map<V> = HashMap<u64, V, BuildHasherDefault<FastU64Hasher>>;
 
 /// An offset between old text and file at which the fuzzy search aligns them, with the votes of the
 /// lines that match there.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::edit) struct Diagonal {
+pub(in crate::edit) struct VotedDiagonal {
     /// The number of the file line minus that of the corresponding old line.
     pub at: isize,
     /// The sum of the votes for it; higher is better.
@@ -61,9 +61,9 @@ pub(in crate::edit) struct Diagonal {
 /// The diagonals at which the fuzzy search aligns, best first.
 #[derive(Debug)]
 pub(in crate::edit) struct Diagonals {
-    /// The diagonals, best first: one more than will be tried, if there is one, so that the search
-    /// knows of it.
-    pub list: Vec<Diagonal>,
+    /// The diagonals, best first: at most one more than the search will try, so that it knows
+    /// whether it tried all.
+    pub list: Vec<VotedDiagonal>,
     /// True if diagonals that are as good as the best were left out.
     pub crowded: bool,
 }
@@ -80,8 +80,8 @@ pub(in crate::edit) fn diagonals(
     list.truncate(MAX_ALIGNMENTS + 1);
     let mut diagonals = Diagonals { list, crowded: false };
     if needle.len() <= 3 {
-        // With so few lines, a shared one may be common and prove nothing, so similar lines come
-        // first.
+        // In an old text of so few lines, a line that the file has too may be a common one, so
+        // diagonals of similar lines come first.
         let mut alike = diagonals_of_longest_line(hay, needle, pattern)?;
         alike.list.append(&mut diagonals.list);
         diagonals = alike;
@@ -94,11 +94,11 @@ pub(in crate::edit) fn diagonals(
 }
 
 /// Counts the votes of all lines. Returns `None` if the work exceeds the budget.
-fn count_votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
+fn count_votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<VotedDiagonal>> {
     if !hay.work.try_spend(4 * hay.len() + 50 * needle.len()) {
         return None;
     }
-    let mut places: ByHash<Vec<u32>> = ByHash::default();
+    let mut places: FastU64Map<Vec<u32>> = FastU64Map::default();
     for line in needle.lines.iter().filter(|line| line.kind != LineKind::Blank) {
         places.insert(line.hash, Vec::new());
     }
@@ -117,7 +117,7 @@ fn count_votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>>
     };
     let mut voters: Vec<_> = needle.lines.iter().enumerate().filter_map(standing).collect();
     voters.sort_by_key(|(old, _, places)| (places.len(), *old));
-    let mut votes: ByHash<f64> = ByHash::default();
+    let mut votes: FastU64Map<f64> = FastU64Map::default();
     let mut left = MAX_VOTES;
     for (old, vote, places) in voters {
         let Some(rest) = left.checked_sub(places.len()) else { break };
@@ -126,9 +126,9 @@ fn count_votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>>
             *votes.entry((at as isize - old as isize) as u64).or_default() += vote;
         }
     }
-    hay.work
-        .try_spend(20 * (MAX_VOTES - left))
-        .then(|| votes.into_iter().map(|(at, votes)| Diagonal { at: at as isize, votes }).collect())
+    hay.work.try_spend(20 * (MAX_VOTES - left)).then(|| {
+        votes.into_iter().map(|(at, votes)| VotedDiagonal { at: at as isize, votes }).collect()
+    })
 }
 
 /// Returns the diagonals on which the longest old line is paired with a similar file line. There
@@ -186,7 +186,7 @@ fn diagonals_of_longest_line(
     }
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     // The factor puts these diagonals before all that have votes of lines.
-    let diagonal = |(likeness, at): (f64, usize)| Diagonal {
+    let diagonal = |(likeness, at): (f64, usize)| VotedDiagonal {
         at: at as isize - old as isize,
         votes: likeness * 1e12,
     };

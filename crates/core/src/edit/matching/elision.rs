@@ -14,7 +14,7 @@ use super::needle::Needle;
 use super::normalize::match_key;
 use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any_line, merge_with_style};
 use crate::edit::lines::trim;
-use crate::edit::{Match, Refusal, Tier};
+use crate::edit::{OldTextMatch, Refusal, Tier};
 
 /// The maximum number of file lines that one elision may stand for; parts further apart do not
 /// match.
@@ -25,7 +25,8 @@ type EditLines<'l, 'e> = &'l [&'e [u8]];
 /// Returns true if the text has elisions that are not lines of the file itself.
 pub(in crate::edit) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
     let unknown = |line: &&[u8]| {
-        !hay.work.try_spend(hay.len()) || !hay.hashes.contains(&crate::diff::hash(&match_key(line)))
+        !hay.work.try_spend(hay.len())
+            || !hay.hashes.contains(&crate::diff::hash_line(&match_key(line)))
     };
     old.iter().filter(|line| is_elision(line)).any(unknown) && split_at_elisions(old).len() > 1
 }
@@ -38,7 +39,7 @@ pub(in crate::edit) fn find_elided(
     hay: &Haystack<'_>,
     old: &[&[u8]],
     new: &[&[u8]],
-) -> Result<(i32, Match), Refusal> {
+) -> Result<(i32, OldTextMatch), Refusal> {
     let (olds, news) = (split_at_elisions(old), split_at_elisions(new));
     let blank = |piece: &EditLines<'_, '_>| piece.iter().all(|line| trim(line).is_empty());
     if olds.len() < 2 || olds.len() != news.len() || olds.iter().any(blank) {
@@ -53,7 +54,7 @@ pub(in crate::edit) fn find_elided(
     if !hay.work.try_spend(20 * all) {
         return Err(Refusal::TooLarge);
     }
-    keep_ordered(&mut places);
+    remove_unordered_positions(&mut places);
     let mut taught = LearnedStyle::default();
     for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
         if places.len() == 1 {
@@ -86,12 +87,12 @@ pub(in crate::edit) fn find_elided(
     if splices.is_empty() {
         return Err(Refusal::NotFound);
     }
-    Ok((cost, Match { splices, places: 1, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
+    Ok((cost, OldTextMatch { splices, places: 1, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
 }
 
 /// Removes the positions of each part after which no position of the next part follows within
 /// [`MAX_ELIDED_LINES`], and those that no position of the previous part precedes.
-fn keep_ordered(places: &mut [Candidates]) {
+fn remove_unordered_positions(places: &mut [Candidates]) {
     // The positions of each part are in ascending order.
     let ranges = |places: &Candidates| -> Vec<Range<usize>> {
         (0..places.len()).map(|at| places.lines_of(at)).collect()

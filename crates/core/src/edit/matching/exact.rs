@@ -13,7 +13,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
 use crate::edit::lines::to_lf_without_bom;
-use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose_positions};
+use crate::edit::{Edit, OldTextMatch, OnMultiple, Splice, Tier, choose_positions};
 use crate::text::{BOM_UTF8, Eol, count_lf};
 
 /// The maximum number of positions that one edit may replace; it is refused beyond that.
@@ -31,7 +31,7 @@ pub(in crate::edit) fn find_exact(
     edit: &Edit,
     on_multiple: OnMultiple,
     work: &WorkBudget,
-) -> Result<Option<Match>, Refusal> {
+) -> Result<Option<OldTextMatch>, Refusal> {
     if !work.try_spend(text.len() / 2 + edit.old.len() + edit.new.len() + 200) {
         return Err(Refusal::TooMuch);
     }
@@ -66,7 +66,7 @@ pub(in crate::edit) fn find_exact(
         Splice { range, with: with.clone().unwrap_or_default() }
     });
     let splices = splices.collect();
-    Ok(Some(Match {
+    Ok(Some(OldTextMatch {
         splices,
         places: lines.len(),
         tier: Tier::Exact,

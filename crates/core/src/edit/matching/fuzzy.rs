@@ -22,7 +22,7 @@ use crate::edit::applying::merge::{BlankEdges, merge_edit};
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
 use crate::edit::lines::{edit_lines, has_countable_lines, indent, to_lf_without_bom, trim};
-use crate::edit::{Edit, Match, OnMultiple, Splice, Tier, choose_positions};
+use crate::edit::{Edit, OldTextMatch, OnMultiple, Splice, Tier, choose_positions};
 use crate::encoding::trim_unchanged_ends;
 
 /// The cost below which a match differs only in white space and quotes, so that no other hypothesis
@@ -40,19 +40,19 @@ pub(in crate::edit) fn find_fuzzy(
     edit: &Edit,
     on_multiple: OnMultiple,
     work: &WorkBudget,
-) -> Result<Match, Refusal> {
+) -> Result<OldTextMatch, Refusal> {
     if !has_countable_lines(text) || !work.try_spend(20 * (edit.old.len() + edit.new.len())) {
         return Err(Refusal::TooLarge);
     }
     let index = LineKeys::new(text, work).ok_or(Refusal::TooLarge)?;
     let hay = Haystack::new(text, &index, work);
-    let mut best: Option<(i32, Match)> = None;
+    let mut best: Option<(i32, OldTextMatch)> = None;
     let mut first = None;
     for hypothesis in hypotheses(&edit.old, &edit.new) {
         match find_hypothesis(&hay, &hypothesis, edit, on_multiple) {
             Ok((cost, found)) => {
                 if best.as_ref().is_none_or(|(least, _)| cost + MIN_HYPOTHESIS_MARGIN < *least) {
-                    best = Some((cost, Match { repairs: hypothesis.repairs, ..found }));
+                    best = Some((cost, OldTextMatch { repairs: hypothesis.repairs, ..found }));
                 }
                 if cost < LITERAL_COST_LIMIT {
                     break;
@@ -77,7 +77,7 @@ fn find_hypothesis(
     hypothesis: &Hypothesis,
     edit: &Edit,
     on_multiple: OnMultiple,
-) -> Result<(i32, Match), Refusal> {
+) -> Result<(i32, OldTextMatch), Refusal> {
     let repaired = !hypothesis.repairs.is_empty();
     if repaired {
         let (old, new) = (hypothesis.old.clone(), hypothesis.new.clone());
@@ -89,9 +89,9 @@ fn find_hypothesis(
             match sanity::suspected_mistake(hay.text, &plain, &found) {
                 Some(Suspicion::AlreadyApplied) => return Err(Refusal::AlreadyApplied),
                 Some(Suspicion::DuplicatesLines(found)) => return Ok((0, found)),
-                // A line-by-line match is preferred, if there is one.
+                // The exact match would split a line, so the search continues line by line.
                 Some(Suspicion::SplitsLine(_)) => {}
-                None => return Ok((0, Match { tier: Tier::Fuzzy, ..found })),
+                None => return Ok((0, OldTextMatch { tier: Tier::Fuzzy, ..found })),
             }
         }
     }
@@ -99,7 +99,7 @@ fn find_hypothesis(
     let new = to_lf_without_bom(hypothesis.new.as_bytes());
     let (old, new) = (edit_lines(&old), edit_lines(&new));
     let (old, new, edges) = without_blank_edges(&old, &new).ok_or(Refusal::NotFound)?;
-    let indented = with_indentation_of(old, new);
+    let indented = with_old_indentation(old, new);
     let indented = indented.as_ref().map(|line| [line.as_slice()]);
     let new = indented.as_ref().map_or(new, |line| line.as_slice());
     if elision::is_elided(hay, old) {
@@ -117,7 +117,7 @@ fn find_hypothesis(
 /// Returns the single new line with the indentation of the single old line if it has none. A model
 /// that sends an indentation other than the file's, and then none, has forgotten it; it does not
 /// mean to move the line to the margin.
-fn with_indentation_of(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8>> {
+fn with_old_indentation(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8>> {
     let ([old], [new]) = (old, new) else { return None };
     let forgotten = !trim(new).is_empty() && indent(new).is_empty() && !indent(old).is_empty();
     forgotten.then(|| [indent(old), new].concat())
@@ -130,7 +130,7 @@ fn find_and_merge(
     repaired: bool,
     edit: &Edit,
     on_multiple: OnMultiple,
-) -> Result<(i32, Match), Refusal> {
+) -> Result<(i32, OldTextMatch), Refusal> {
     let (old, needle, mut places) = locate_old_lines(hay, old, new)?;
     if edit.replace_all || edit.expected.is_some() {
         places.remove_overlaps();
@@ -150,10 +150,10 @@ fn find_and_merge(
             return Err(Refusal::AlreadyApplied);
         }
         let splice = merge_edit(hay, &place.alignment, old, new, edges)?;
-        let splice = make_disjoint(hay.text, &mut splices, splice)?;
+        let splice = make_disjoint_from_previous(hay.text, &mut splices, splice)?;
         splices.push(splice);
     }
-    Ok((cost, Match { splices, places: places.len(), tier, repairs: Vec::new(), score }))
+    Ok((cost, OldTextMatch { splices, places: places.len(), tier, repairs: Vec::new(), score }))
 }
 
 /// Returns true if all lines of the new text are already at the position or adjacent to it, and
@@ -168,7 +168,7 @@ fn is_new_text_at(
         .iter()
         .map(|line| match_key(line))
         .filter(|key| !key.is_empty())
-        .map(|key| crate::diff::hash(&key))
+        .map(|key| crate::diff::hash_line(&key))
         .collect();
     if !new.iter().any(|hash| needle.new_only_hashes.contains(hash)) {
         return false;
@@ -191,7 +191,11 @@ fn is_new_text_at(
 
 /// Returns the splice if it begins after the preceding ones. If it overlaps the last one, as within
 /// one line, both are reduced to the bytes that they change.
-fn make_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<Splice, Refusal> {
+fn make_disjoint_from_previous(
+    text: &[u8],
+    splices: &mut [Splice],
+    splice: Splice,
+) -> Result<Splice, Refusal> {
     let Some(last) = splices.last_mut().filter(|last| last.range.end > splice.range.start) else {
         return Ok(splice);
     };
@@ -208,7 +212,7 @@ fn make_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<
 }
 
 /// The old lines as they were found, with or without blank edges, and their positions.
-type Located<'e> = (EditLines<'e>, Needle<'e>, Candidates);
+type LocatedOldLines<'e> = (EditLines<'e>, Needle<'e>, Candidates);
 
 /// Finds the old lines, with or without the blank lines at their ends. Positions at which all lines
 /// are equal are preferred to similar ones.
@@ -216,7 +220,7 @@ fn locate_old_lines<'e>(
     hay: &Haystack<'_>,
     old: EditLines<'e>,
     new: EditLines<'_>,
-) -> Result<Located<'e>, Refusal> {
+) -> Result<LocatedOldLines<'e>, Refusal> {
     let blank = |line: &&&[u8]| trim(line).is_empty();
     let lead = old.iter().take_while(blank).count();
     let trail = old.iter().rev().take_while(blank).count();
@@ -242,7 +246,7 @@ fn locate_old_lines<'e>(
 }
 
 /// A position of old lines in a file and the splice that replaces them by the new ones.
-pub(crate) struct LinePlace {
+pub(crate) struct LinePosition {
     /// The lines of the file (0-based).
     pub lines: Range<usize>,
     /// The splice to apply.
@@ -251,12 +255,12 @@ pub(crate) struct LinePlace {
 
 /// Finds the old lines of a hunk: returns one position, or several that match equally well. Returns
 /// `None` if no position is good enough.
-pub(crate) fn place_lines(
+pub(crate) fn find_hunk_positions(
     text: &[u8],
     old: &[&[u8]],
     new: &[&[u8]],
     work: &WorkBudget,
-) -> Option<Vec<LinePlace>> {
+) -> Option<Vec<LinePosition>> {
     let index = LineKeys::new(text, work).filter(|_| has_countable_lines(text))?;
     let hay = Haystack::new(text, &index, work);
     let places = locate(&hay, &Needle::new(old, new)).ok()?;
@@ -268,7 +272,7 @@ pub(crate) fn place_lines(
             let place = places.get(at);
             let splice =
                 merge_edit(&hay, &place.alignment, old, new, BlankEdges::default()).ok()?;
-            Some(LinePlace { lines: place.alignment.file.clone(), splice })
+            Some(LinePosition { lines: place.alignment.file.clone(), splice })
         })
         .collect()
 }

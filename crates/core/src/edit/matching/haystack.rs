@@ -34,7 +34,7 @@ impl LineKeys {
         for line in FileLines::with_starts(text, &starts).texts() {
             buffer.clear();
             push_key(line, &mut buffer);
-            index.hashes.push(crate::diff::hash(&buffer));
+            index.hashes.push(crate::diff::hash_line(&buffer));
             index.lens.push(u32::try_from(buffer.len()).unwrap_or(u32::MAX));
         }
         index.starts = starts;
@@ -57,7 +57,7 @@ pub(in crate::edit) struct Haystack<'a> {
 }
 
 impl<'a> Haystack<'a> {
-    /// Combines a file with its index.
+    /// Combines a file with its line keys.
     pub(in crate::edit) fn new(text: &'a [u8], index: &'a LineKeys, work: &'a WorkBudget) -> Self {
         let file = FileLines::with_starts(text, &index.starts);
         Self { text, file, hashes: &index.hashes, lens: &index.lens, work }

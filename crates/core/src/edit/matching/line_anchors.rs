@@ -16,7 +16,7 @@ use crate::edit::applying::offsets::LineOffsets;
 use crate::edit::explaining::excerpt::list_line_numbers;
 use crate::edit::explaining::suggestions::candidates;
 use crate::edit::lines::{FileLines, edit_lines, has_countable_lines, to_lf_without_bom};
-use crate::edit::{Match, Splice, Tier};
+use crate::edit::{OldTextMatch, Splice, Tier};
 use crate::error::{Code, Error, Result};
 use crate::text::path::escape_controls;
 
@@ -107,7 +107,7 @@ pub(in crate::edit) fn find_by_anchors(
     new: &str,
     shifts: &mut LineOffsets,
     label: &str,
-) -> Result<Match> {
+) -> Result<OldTextMatch> {
     if !has_countable_lines(text) || !has_countable_lines(original) {
         return Err(Error::new(Code::LimitExceeded, "the file has too many lines to name them")
             .hint("name the text to replace")
@@ -126,11 +126,11 @@ pub(in crate::edit) fn find_by_anchors(
         shifts.record_replaced(&read);
     }
     let splice = match anchors.insert {
-        None => replacement(text, &file, lines, new),
-        Some(Insert::Before) => insertion(text, &file, lines.start, new),
-        Some(Insert::After) => insertion(text, &file, lines.end, new),
+        None => splice_replacing_lines(text, &file, lines, new),
+        Some(Insert::Before) => splice_inserting_lines(text, &file, lines.start, new),
+        Some(Insert::After) => splice_inserting_lines(text, &file, lines.end, new),
     };
-    Ok(Match {
+    Ok(OldTextMatch {
         splices: vec![splice],
         places: 1,
         tier: Tier::Exact,
@@ -293,7 +293,12 @@ fn split_new_text(new: &str) -> Vec<Vec<u8>> {
 }
 
 /// Returns the splice that replaces whole lines.
-fn replacement(text: &[u8], file: &FileLines<'_>, lines: Range<usize>, new: &str) -> Splice {
+fn splice_replacing_lines(
+    text: &[u8],
+    file: &FileLines<'_>,
+    lines: Range<usize>,
+    new: &str,
+) -> Splice {
     let range = file.start(lines.start)..file.start(lines.end);
     let open = !text[range.clone()].ends_with(b"\n");
     let mut with = Vec::new();
@@ -310,7 +315,7 @@ fn replacement(text: &[u8], file: &FileLines<'_>, lines: Range<usize>, new: &str
 }
 
 /// Returns the splice that inserts lines before a line (0-based).
-fn insertion(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice {
+fn splice_inserting_lines(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice {
     let at = file.start(before);
     let end = line_ending_of(text, file, before.saturating_sub(1));
     let mut with = Vec::new();

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::edit::lines::trim;
-use crate::text::unicode_normalize::{Form, normalised};
+use crate::text::unicode_normalize::{Form, to_normal_form};
 
 /// The maximum length in bytes of a line that is normalised; a longer one is only trimmed.
 const MAX_FOLDED_BYTES: usize = 1 << 16;
@@ -37,7 +37,7 @@ pub(in crate::edit) fn push_key(line: &[u8], key: &mut Vec<u8>) {
     }
     for chunk in line.utf8_chunks() {
         let seen: String = chunk.valid().chars().filter(|c| !is_invisible(*c)).collect();
-        for c in normalised(&seen, Form::Nfkc).chars().filter(|c| !is_invisible(*c)) {
+        for c in to_normal_form(&seen, Form::Nfkc).chars().filter(|c| !is_invisible(*c)) {
             key.extend_from_slice(fold_char(c).encode_utf8(&mut [0; 4]).as_bytes());
         }
         key.extend_from_slice(chunk.invalid());
@@ -85,7 +85,7 @@ pub(in crate::edit) fn without_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns true if a key contains a letter, digit or underscore; any character beyond ASCII counts
 /// as a letter.
-pub(in crate::edit) fn has_word(key: &[u8]) -> bool {
+pub(in crate::edit) fn key_has_word(key: &[u8]) -> bool {
     key.iter().any(|&byte| is_word_byte(byte))
 }
 

@@ -4,7 +4,7 @@ use super::haystack::Haystack;
 use super::levenshtein::{BitPattern, MAX_SIMILAR_BYTES};
 use super::needle::{LINE_COST, Needle};
 use super::normalize::is_word_byte;
-use super::window::Window;
+use super::window::AlignmentWindow;
 use crate::edit::lines::{trim, trim_end};
 
 /// The minimum similarity, 0 to 1, of an old line and a file line that correspond.
@@ -13,7 +13,7 @@ const MIN_PAIR_SIMILARITY: f64 = 0.6;
 /// The step that reached a cell of an alignment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit) enum AlignStep {
-    /// None: the alignment begins at this cell.
+    /// No step: the alignment begins at this cell.
     None,
     /// One old line for one file line.
     Pair,
@@ -38,7 +38,7 @@ impl AlignStep {
 pub(in crate::edit) struct LinePairs<'p, 'n> {
     pub hay: &'p Haystack<'p>,
     pub needle: &'p Needle<'n>,
-    window: &'p Window,
+    window: &'p AlignmentWindow,
     pattern: &'p mut BitPattern,
     /// The index of the old line that `pattern` holds.
     pattern_line: Option<usize>,
@@ -48,7 +48,7 @@ impl<'p, 'n> LinePairs<'p, 'n> {
     pub(in crate::edit) fn new(
         hay: &'p Haystack<'p>,
         needle: &'p Needle<'n>,
-        window: &'p Window,
+        window: &'p AlignmentWindow,
         pattern: &'p mut BitPattern,
     ) -> Self {
         Self { hay, needle, window, pattern, pattern_line: None }
@@ -113,7 +113,7 @@ impl<'p, 'n> LinePairs<'p, 'n> {
         }
         if own > other && other > 0 {
             let lens = |at: usize| hay.lens.get(file + at).map(|&len| len as usize);
-            if let Some(count) = count_joined(own, lens) {
+            if let Some(count) = count_joined_parts(own, lens) {
                 let mut rest = line.key.as_slice();
                 let fits = (0..count).all(|at| {
                     let key = self.window.key_if_inside(file + at).unwrap_or_default();
@@ -125,7 +125,7 @@ impl<'p, 'n> LinePairs<'p, 'n> {
             }
         } else if own < other && own > 0 {
             let lens = |at: usize| needle.lines.get(old + at).map(|line| line.key.len());
-            if let Some(count) = count_joined(other, lens) {
+            if let Some(count) = count_joined_parts(other, lens) {
                 let mut rest = key;
                 let fits = (0..count).all(|at| {
                     let key = needle.lines[old + at].key.as_slice();
@@ -147,7 +147,7 @@ fn splits_word(before: Option<&[u8]>, after: &[u8]) -> bool {
 
 /// Returns how many parts, from the first on, have this total length together: two or more, or
 /// `None`.
-fn count_joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+fn count_joined_parts(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     let mut sum = 0;
     for at in 0..AlignStep::MAX_JOINED_LINES {
         let piece = len(at).filter(|&piece| piece > 0)?;

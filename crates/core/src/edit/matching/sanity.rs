@@ -6,10 +6,10 @@
 
 use memchr::memmem;
 
-use super::normalize::has_word;
+use super::normalize::key_has_word;
 use crate::edit::lines::{indent, is_blank, trim, trim_end};
-use crate::edit::{Edit, Match, Splice, Strictness, Tier};
-use crate::text::line_begin;
+use crate::edit::{Edit, OldTextMatch, Splice, Strictness, Tier};
+use crate::text::start_of_line_around;
 
 /// The minimum length in bytes of the lines with a word that two texts must share; fewer may be
 /// equal by chance.
@@ -24,7 +24,7 @@ pub(in crate::edit) enum Suspicion {
     AlreadyApplied,
     /// The new text begins or ends with lines that the file has there; contains the edit without
     /// the duplicates.
-    DuplicatesLines(Match),
+    DuplicatesLines(OldTextMatch),
     /// The old text lacks the indentation of its line, or begins or ends within a line that it does
     /// not name. Contains the strictness from which on a correction is allowed.
     SplitsLine(Strictness),
@@ -34,13 +34,13 @@ pub(in crate::edit) enum Suspicion {
 pub(in crate::edit) fn suspected_mistake(
     text: &[u8],
     edit: &Edit,
-    found: &Match,
+    found: &OldTextMatch,
 ) -> Option<Suspicion> {
     let [splice] = found.splices.as_slice() else { return None };
     if edit.replace_all || edit.expected.is_some() {
         return None;
     }
-    if has_addition(text, splice) {
+    if has_added_text_around(text, splice) {
         return Some(Suspicion::AlreadyApplied);
     }
     if let Some(strictness) = strictness_for_indentation(text, splice) {
@@ -53,7 +53,7 @@ pub(in crate::edit) fn suspected_mistake(
         let doubtful = matches_partial_line(text, splice) || repeats_next_line(text, splice);
         return doubtful.then_some(Suspicion::SplitsLine(Strictness::Fuzzy));
     };
-    let found = Match {
+    let found = OldTextMatch {
         splices: vec![splice],
         places: 1,
         tier: Tier::Fuzzy,
@@ -65,7 +65,7 @@ pub(in crate::edit) fn suspected_mistake(
 
 /// Returns true if the text that the edit adds before and after the old text is in the file there
 /// already.
-fn has_addition(text: &[u8], splice: &Splice) -> bool {
+fn has_added_text_around(text: &[u8], splice: &Splice) -> bool {
     let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
     let old = &text[splice.range.clone()];
     memmem::find_iter(&splice.with, old).take(8).any(|at| {
@@ -80,7 +80,7 @@ fn has_addition(text: &[u8], splice: &Splice) -> bool {
 /// indentation of its line; `None` if it needs no correction.
 fn strictness_for_indentation(text: &[u8], splice: &Splice) -> Option<Strictness> {
     let old = &text[splice.range.clone()];
-    let before = &text[line_begin(text, splice.range.start)..splice.range.start];
+    let before = &text[start_of_line_around(text, splice.range.start)..splice.range.start];
     if before.is_empty() || !before.iter().all(|&byte| is_blank(byte)) || is_blank(old[0]) {
         return None;
     }
@@ -101,11 +101,11 @@ fn matches_partial_line(text: &[u8], splice: &Splice) -> bool {
     else {
         return false;
     };
-    let start = line_begin(text, splice.range.start);
+    let start = start_of_line_around(text, splice.range.start);
     let rest = &text[splice.range.end..];
     let after = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-    let head = start < splice.range.start && !has_word(&old[..first]);
-    let tail = !trim(after).is_empty() && !old.ends_with(b"\n") && !has_word(&old[last..]);
+    let head = start < splice.range.start && !key_has_word(&old[..first]);
+    let tail = !trim(after).is_empty() && !old.ends_with(b"\n") && !key_has_word(&old[last..]);
     head || tail
 }
 
@@ -186,7 +186,11 @@ fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
 /// Returns the number of bytes of the lines that contain a letter, digit or underscore. Lines such
 /// as a lone brace prove nothing and do not count.
 fn significant_bytes(text: &[u8]) -> usize {
-    text.split(|&byte| byte == b'\n').map(trim).filter(|line| has_word(line)).map(<[u8]>::len).sum()
+    text.split(|&byte| byte == b'\n')
+        .map(trim)
+        .filter(|line| key_has_word(line))
+        .map(<[u8]>::len)
+        .sum()
 }
 
 #[cfg(test)]

@@ -24,9 +24,9 @@ const MAX_RIVALS: usize = 8;
 /// The maximum number of positions that are reported if several are as similar as the best.
 const MAX_LISTED_POSITIONS: usize = 40;
 /// The minimum fraction of the old text, 0 to 1, that must be found.
-const MIN_SIMILARITY: f64 = 0.8;
+const MIN_FOUND_FRACTION: f64 = 0.8;
 /// The minimum fraction of the old text, 0 to 1, for showing a position in a refusal.
-const MIN_SUGGESTED_SIMILARITY: f64 = 0.4;
+const MIN_SUGGESTED_FRACTION: f64 = 0.4;
 
 /// Returns the most similar position if it is good enough and clearly better than any other.
 pub(in crate::edit) fn find_similar(
@@ -37,7 +37,7 @@ pub(in crate::edit) fn find_similar(
     let mut found: Vec<Alignment> = Vec::new();
     let mut tried: Vec<isize> = Vec::new();
     // The cost above which a position is neither shown nor compared with the best so far.
-    let mut most = needle.total - (f64::from(needle.total) * MIN_SUGGESTED_SIMILARITY) as i32;
+    let mut most = needle.total - (f64::from(needle.total) * MIN_SUGGESTED_FRACTION) as i32;
     let diagonals = diagonals(hay, needle, &mut pattern).ok_or(NoMatch::TooLarge)?;
     let (mut votes, mut untried) = (0.0f64, diagonals.crowded);
     for diagonal in diagonals.list {
@@ -73,9 +73,9 @@ pub(in crate::edit) fn find_similar(
     let best = found.next().ok_or(NoMatch::Nowhere)?;
     let differs = first_difference(hay, needle, &best.alignment);
     let is_apart = |place: &Candidate| place.alignment.is_apart_from(&best.alignment);
-    if best.score < MIN_SIMILARITY {
+    if best.score < MIN_FOUND_FRACTION {
         return Err(match differs {
-            Some(line) if best.score >= MIN_SUGGESTED_SIMILARITY => {
+            Some(line) if best.score >= MIN_SUGGESTED_FRACTION => {
                 NoMatch::Different { place: best, line }
             }
             _ => NoMatch::Nowhere,

@@ -12,14 +12,14 @@ use super::normalize::push_key;
 const MAX_WINDOW_KEY_BYTES: usize = 1 << 25;
 
 /// The lines that an alignment visits.
-pub(in crate::edit) struct Window {
+pub(in crate::edit) struct AlignmentWindow {
     first: usize,
     keys: Vec<u8>,
     ends: Vec<usize>,
     skip_costs: Vec<i32>,
 }
 
-impl Window {
+impl AlignmentWindow {
     /// Prepares these lines (0-based); returns `None` if the work exceeds the budget or the keys
     /// exceed [`MAX_WINDOW_KEY_BYTES`].
     pub(in crate::edit) fn new(

@@ -35,7 +35,7 @@ pub(in crate::edit) fn positions_within_lines(
         if finder.find(&found).is_none() || !hay.work.try_spend(40 * text.len()) {
             continue;
         }
-        let map = KeyMap::new(text);
+        let map = KeyOffsets::new(text);
         for at in finder.find_iter(&map.key) {
             let tail = text.len() - map.ends[at + wanted.len() - 1];
             // If only indentation precedes the match, the old text begins with the line.
@@ -52,13 +52,13 @@ pub(in crate::edit) fn positions_within_lines(
 
 /// The match key of a line with, for each byte of the key, the byte offsets of start and end of the
 /// character in the line that it comes from.
-struct KeyMap {
+struct KeyOffsets {
     key: Vec<u8>,
     starts: Vec<usize>,
     ends: Vec<usize>,
 }
 
-impl KeyMap {
+impl KeyOffsets {
     fn new(line: &[u8]) -> Self {
         let mut map = Self { key: Vec::new(), starts: Vec::new(), ends: Vec::new() };
         let mut at = 0;

@@ -16,7 +16,7 @@ use regex_automata::util::syntax;
 
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
-use pattern::{NameTest, Pattern};
+use pattern::{NameTest, TrimmedGlob};
 pub use suffix_filter::SuffixFilter;
 
 /// The maximum length of a pattern in bytes; a longer one is refused.
@@ -26,7 +26,7 @@ const MAX_NFA_BYTES: usize = 8 << 20;
 /// The maximum size in bytes of the automaton for a deny list, which the host writes and which may
 /// have 4,096 patterns.
 const MAX_DENY_NFA_BYTES: usize = 32 << 20;
-/// The maximum number of patterns in both lists together.
+/// The maximum number of patterns to include and to exclude together.
 pub const MAX_PATTERNS: usize = 1000;
 
 /// A compiled list of patterns to include and a list to exclude.
@@ -53,14 +53,14 @@ pub struct Globs {
 /// Returns the pattern after a leading `!`, or `None` without one.
 fn strip_negation(pattern: &str) -> Result<Option<&str>> {
     match pattern.strip_prefix('!') {
-        Some(rest) if rest.starts_with('(') => Err(Pattern::parse(pattern)
+        Some(rest) if rest.starts_with('(') => Err(TrimmedGlob::parse(pattern)
             .err()
             .unwrap_or_else(|| Error::new(Code::InvalidGlob, "a parenthesis is not closed"))),
         rest => Ok(rest),
     }
 }
 
-/// True if letter case matters.
+/// Says whether letter case matters in a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
     /// `a` does not match `A`.
@@ -89,13 +89,13 @@ impl Globs {
         for pattern in patterns {
             let pattern = pattern.as_ref();
             match strip_negation(pattern)? {
-                Some(rest) => excluded.push(Pattern::parse(rest)?),
-                None => include.push(Pattern::parse(pattern)?),
+                Some(rest) => excluded.push(TrimmedGlob::parse(rest)?),
+                None => include.push(TrimmedGlob::parse(pattern)?),
             }
         }
         for pattern in exclude {
             let pattern = pattern.as_ref();
-            excluded.push(Pattern::parse(strip_negation(pattern)?.unwrap_or(pattern))?);
+            excluded.push(TrimmedGlob::parse(strip_negation(pattern)?.unwrap_or(pattern))?);
         }
         let reach = match case {
             // Prefixes are compared byte by byte, so they are not used if case is ignored.
@@ -177,17 +177,16 @@ impl Globs {
 /// paths, or with `**/` for any depth. A match covers only the entry itself, and a slash at the end
 /// of a pattern has no meaning.
 #[derive(Clone, Debug)]
-pub(crate) struct PatternSet(Option<Matcher>);
+pub(crate) struct PatternSet(Option<PathMatcher>);
 
 impl PatternSet {
-    /// # Errors
-    /// `INVALID_GLOB` and `LIMIT_EXCEEDED`, as [`Globs::new`].
+    /// Compiles the globs. Fails with `INVALID_GLOB` or `LIMIT_EXCEEDED`, as [`Globs::new`].
     pub(crate) fn new(patterns: &[String], case: Case) -> Result<Self> {
         if patterns.is_empty() {
             return Ok(Self(None));
         }
-        let patterns: Vec<Pattern<'_>> =
-            patterns.iter().map(|pattern| Pattern::parse(pattern)).collect::<Result<_>>()?;
+        let patterns: Vec<TrimmedGlob<'_>> =
+            patterns.iter().map(|pattern| TrimmedGlob::parse(pattern)).collect::<Result<_>>()?;
         let mut builder = MatcherBuilder::new(case);
         for pattern in &patterns {
             builder.add(pattern)?;
@@ -205,7 +204,7 @@ impl PatternSet {
     }
 }
 
-/// True if a pattern also covers the entries below those that it matches.
+/// The patterns of a list that also cover the entries below those that they match.
 #[derive(Clone, Copy)]
 enum SubtreeRule {
     /// Only `dir/` covers the entries below it (inclusion).
@@ -217,12 +216,16 @@ enum SubtreeRule {
 /// A compiled list: patterns that match any entry, and patterns that match directories only.
 #[derive(Clone, Debug)]
 struct EntryMatcher {
-    entries: Matcher,
-    directories: Matcher,
+    entries: PathMatcher,
+    directories: PathMatcher,
 }
 
 impl EntryMatcher {
-    fn compile(patterns: &[Pattern<'_>], case: Case, below: SubtreeRule) -> Result<Option<Self>> {
+    fn compile(
+        patterns: &[TrimmedGlob<'_>],
+        case: Case,
+        below: SubtreeRule,
+    ) -> Result<Option<Self>> {
         if patterns.is_empty() {
             return Ok(None);
         }
@@ -246,7 +249,7 @@ impl EntryMatcher {
     }
 }
 
-/// Collects patterns for a [`Matcher`] by how they can be compared.
+/// Collects patterns for a [`PathMatcher`] by how they can be compared.
 struct MatcherBuilder {
     case: Case,
     names: Vec<Box<[u8]>>,
@@ -267,7 +270,7 @@ impl MatcherBuilder {
     }
 
     /// Adds the entries that the pattern matches.
-    fn add(&mut self, pattern: &Pattern<'_>) -> Result<()> {
+    fn add(&mut self, pattern: &TrimmedGlob<'_>) -> Result<()> {
         match pattern.as_name_test() {
             Some(NameTest::Name(name)) if self.case == Case::Sensitive => {
                 self.names.push(name.as_bytes().into());
@@ -284,7 +287,7 @@ impl MatcherBuilder {
     }
 
     /// Adds the entries below those that the pattern matches.
-    fn add_below(&mut self, pattern: &Pattern<'_>) -> Result<()> {
+    fn add_below(&mut self, pattern: &TrimmedGlob<'_>) -> Result<()> {
         let mut regex = pattern.regex()?;
         regex.pop();
         regex.push('/');
@@ -292,7 +295,7 @@ impl MatcherBuilder {
         Ok(())
     }
 
-    fn build(self, patterns: &[Pattern<'_>], max_nfa_bytes: usize) -> Result<Matcher> {
+    fn build(self, patterns: &[TrimmedGlob<'_>], max_nfa_bytes: usize) -> Result<PathMatcher> {
         let Self { case, names, suffixes, affixes, regexes } = self;
         let regex = if regexes.is_empty() {
             None
@@ -311,7 +314,7 @@ impl MatcherBuilder {
                 None => Error::new(Code::LimitExceeded, "the globs are too large to compile"),
             })?)
         };
-        Ok(Matcher { names, suffixes, affixes, regex })
+        Ok(PathMatcher { names, suffixes, affixes, regex })
     }
 }
 
@@ -320,7 +323,7 @@ type Affixes = (Box<[u8]>, Box<[u8]>);
 
 /// Tests whether a path matches any of several patterns.
 #[derive(Clone, Debug)]
-struct Matcher {
+struct PathMatcher {
     /// Patterns that are the complete last name.
     names: Vec<Box<[u8]>>,
     /// Patterns that are a suffix of the last name.
@@ -331,10 +334,10 @@ struct Matcher {
     regex: Option<Regex>,
 }
 
-impl Matcher {
+impl PathMatcher {
     fn matches(&self, path: &[u8]) -> bool {
         // Suffixes contain no slash, so they are compared with the end of the whole path.
-        self.suffixes.iter().any(|suffix| ends_with(path, suffix))
+        self.suffixes.iter().any(|suffix| ends_with_last_byte_first(path, suffix))
             || !(self.names.is_empty() && self.affixes.is_empty()) && self.matches_name(path)
             || self.regex.as_ref().is_some_and(|regex| regex.is_match(path))
     }
@@ -354,7 +357,7 @@ impl Matcher {
 }
 
 /// Does the same as `ends_with`, but compares the last byte first, which rejects most paths.
-fn ends_with(path: &[u8], suffix: &[u8]) -> bool {
+fn ends_with_last_byte_first(path: &[u8], suffix: &[u8]) -> bool {
     (suffix.is_empty() || path.last() == suffix.last()) && path.ends_with(suffix)
 }
 
@@ -369,7 +372,7 @@ struct PrefixFilter {
 
 impl PrefixFilter {
     /// Returns the directories below which the pattern can match, or `None` for any.
-    fn of(pattern: &Pattern<'_>) -> Option<Self> {
+    fn of(pattern: &TrimmedGlob<'_>) -> Option<Self> {
         if !pattern.anchored {
             return None;
         }

@@ -68,7 +68,7 @@ const BRACE_SEQUENCE: UnsupportedSyntax = UnsupportedSyntax {
 };
 
 /// A glob whose leading and trailing slashes are parsed.
-pub(super) struct Pattern<'a> {
+pub(super) struct TrimmedGlob<'a> {
     /// The glob as the caller wrote it, for errors.
     written: &'a str,
     /// The glob without leading `./`, `/` and `**/` and without a trailing slash.
@@ -89,7 +89,7 @@ pub(super) enum NameTest<'a> {
     Affixes(&'a str, &'a str),
 }
 
-impl<'a> Pattern<'a> {
+impl<'a> TrimmedGlob<'a> {
     /// Parses a glob up to its body, which [`Self::regex`] translates.
     pub fn parse(written: &'a str) -> Result<Self> {
         if written.len() > MAX_PATTERN_BYTES {
@@ -153,7 +153,7 @@ impl<'a> Pattern<'a> {
         if !self.anchored {
             regex.push_str(DIRECTORIES_REGEX);
         }
-        Translator { chars: self.body.chars().peekable(), regex, groups: Vec::new() }
+        GlobTranslator { chars: self.body.chars().peekable(), regex, groups: Vec::new() }
             .translate()
             .map(|mut regex| {
                 regex.push('$');
@@ -201,7 +201,7 @@ fn find_unsupported_syntax(body: &str) -> Option<&'static UnsupportedSyntax> {
                     _ => {}
                 }
             }
-            '{' if rest.split_once('}').is_some_and(|(inner, _)| is_sequence(inner)) => {
+            '{' if rest.split_once('}').is_some_and(|(inner, _)| is_brace_sequence(inner)) => {
                 return Some(&BRACE_SEQUENCE);
             }
             _ => {}
@@ -212,7 +212,7 @@ fn find_unsupported_syntax(body: &str) -> Option<&'static UnsupportedSyntax> {
 }
 
 /// Returns true if the text between braces is two numbers or two letters separated by two dots.
-fn is_sequence(inner: &str) -> bool {
+fn is_brace_sequence(inner: &str) -> bool {
     let Some((first, last)) = inner.split_once("..") else { return false };
     let is_number = |text: &str| {
         let digits = text.strip_prefix('-').unwrap_or(text);
@@ -233,15 +233,15 @@ fn invalid_glob_error(pattern: &str, reason: &str) -> Error {
 }
 
 /// Translates the body of a glob to a regular expression, character by character.
-struct Translator<'a> {
+struct GlobTranslator<'a> {
     chars: Peekable<Chars<'a>>,
     regex: String,
     /// The open braces, innermost last.
-    groups: Vec<Group>,
+    groups: Vec<OpenBrace>,
 }
 
 /// An open brace.
-struct Group {
+struct OpenBrace {
     /// True if a name begins at the brace.
     begins_name: bool,
     /// The byte offset of the group in `regex`.
@@ -249,7 +249,7 @@ struct Group {
     commas: usize,
 }
 
-impl Translator<'_> {
+impl GlobTranslator<'_> {
     fn translate(mut self) -> Result<String, &'static str> {
         // Whether the next character begins a name; `**` crosses directories only if it is a whole
         // name.
@@ -264,7 +264,11 @@ impl Translator<'_> {
                     if self.groups.len() == 100 {
                         return Err("its braces are nested too deep");
                     }
-                    self.groups.push(Group { begins_name: was, at: self.regex.len(), commas: 0 });
+                    self.groups.push(OpenBrace {
+                        begins_name: was,
+                        at: self.regex.len(),
+                        commas: 0,
+                    });
                     begins_name = was;
                 }
                 ',' if !self.groups.is_empty() => {

@@ -1,11 +1,11 @@
 //! Rejects most paths that no glob of a list can match, by comparing two 64-bit words: the last
 //! bytes and the letters of a path. Matching a glob costs ten times as much.
 
-use super::pattern::Pattern;
+use super::pattern::TrimmedGlob;
 use crate::text::char_mask::char_mask;
 
 /// The number of bytes at the end of a path that are compared.
-const SUFFIX_BYTES: usize = size_of::<u64>();
+const COMPARED_SUFFIX_BYTES: usize = size_of::<u64>();
 
 /// The literal suffixes of which every matching path has one, each with the letters that the path
 /// must contain.
@@ -22,7 +22,7 @@ struct LiteralSuffix {
 
 impl SuffixFilter {
     /// Returns the filter for some patterns, or `None` if one of them does not end in literal text.
-    pub(super) fn of(patterns: &[Pattern<'_>]) -> Option<Self> {
+    pub(super) fn of(patterns: &[TrimmedGlob<'_>]) -> Option<Self> {
         let mut ends = Vec::new();
         for pattern in patterns {
             if pattern.directory {
@@ -54,9 +54,10 @@ impl SuffixFilter {
 
 impl LiteralSuffix {
     fn of(text: &str, letters: u64) -> Option<Self> {
-        let (mut bytes, mut mask) = ([0; SUFFIX_BYTES], [0; SUFFIX_BYTES]);
-        for (place, byte) in text.bytes().rev().take(SUFFIX_BYTES).enumerate() {
-            (bytes[SUFFIX_BYTES - 1 - place], mask[SUFFIX_BYTES - 1 - place]) = (byte, 0xff);
+        let (mut bytes, mut mask) = ([0; COMPARED_SUFFIX_BYTES], [0; COMPARED_SUFFIX_BYTES]);
+        for (place, byte) in text.bytes().rev().take(COMPARED_SUFFIX_BYTES).enumerate() {
+            (bytes[COMPARED_SUFFIX_BYTES - 1 - place], mask[COMPARED_SUFFIX_BYTES - 1 - place]) =
+                (byte, 0xff);
         }
         let (bytes, mask) = (u64::from_le_bytes(bytes), u64::from_le_bytes(mask));
         let letters = letters | char_mask(text.as_bytes());
@@ -73,21 +74,21 @@ fn literal_chars(body: &str) -> String {
 
 /// Returns the text after the last special character of a glob.
 fn literal_suffix(body: &str) -> &str {
-    body.rfind(SPECIAL_CHARS).map_or(body, |at| &body[at + 1..])
+    body.rfind(GLOB_SPECIAL_CHARS).map_or(body, |at| &body[at + 1..])
 }
 
 /// Splits a body that ends in braces of literal alternatives into the part before them and the
 /// alternatives.
 fn split_final_braces(body: &str) -> Option<(&str, &str)> {
     let (before, alternatives) = body.strip_suffix('}')?.rsplit_once('{')?;
-    let plain = !alternatives.contains(|c| c != ',' && SPECIAL_CHARS.contains(&c));
+    let plain = !alternatives.contains(|c| c != ',' && GLOB_SPECIAL_CHARS.contains(&c));
     // Braces without a comma may be literal, and so is a brace after a backslash.
     (plain && alternatives.contains(',') && !before.ends_with('\\'))
         .then_some((before, alternatives))
 }
 
 /// The characters with a special meaning in globs; each is one byte.
-const SPECIAL_CHARS: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
+const GLOB_SPECIAL_CHARS: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,8 @@
 //! Decides which paths ignore files exclude, exactly as git does.
 //!
-//! [`IgnoreRules`] are the lines of one ignore file; a [`Stack`] holds the rules of every directory from
-//! the root down to the current directory of a walk. This module does no I/O: the walk finds the
-//! ignore files in its listings and passes their bytes, so that the same code serves disks and
+//! [`IgnoreRules`] are the lines of one ignore file; a [`Stack`] holds the rules of every directory
+//! from the root down to the current directory of a walk. This module does no I/O: the walk finds
+//! the ignore files in its listings and passes their bytes, so that the same code serves disks and
 //! memory.
 //!
 //! Between kinds of ignore files ripgrep's order applies: any verdict of a higher kind (`.ignore`)
@@ -15,16 +15,16 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use rule::{Rule, RuleTest};
+use rule::{IgnoreRule, RuleTest};
 
 /// The names of ignore files, the ones with the lowest precedence first. Callers can use a longer
 /// list.
-pub const FILE_NAMES: [&str; 3] = [".gitignore", ".ignore", ".agentignore"];
+pub const IGNORE_FILE_NAMES: [&str; 3] = [".gitignore", ".ignore", ".agentignore"];
 
 /// The maximum number of bytes that are read from an ignore file; the rest is ignored.
 pub const MAX_IGNORE_FILE_BYTES: usize = 1024 * 1024;
 
-/// What the rules of one ignore file say about an entry that a line matches.
+/// The verdict of the rules of one ignore file on an entry that a line matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IgnoreVerdict {
     /// The last matching line ignores the entry.
@@ -70,7 +70,7 @@ impl Hasher for NameHasher {
 /// ```
 #[derive(Debug, Default)]
 pub struct IgnoreRules {
-    rules: Vec<Rule>,
+    rules: Vec<IgnoreRule>,
     /// The rules that compare the last name, its extension, or the whole path, by the text that
     /// they compare: one look-up tests all of them.
     by_name: RulesByText,
@@ -87,14 +87,14 @@ impl IgnoreRules {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let mut rules = Self::default();
         for line in bytes.split(|&byte| byte == b'\n') {
-            if let Some((rule, key)) = Rule::parse(line.strip_suffix(b"\r").unwrap_or(line)) {
+            if let Some((rule, key)) = IgnoreRule::parse(line.strip_suffix(b"\r").unwrap_or(line)) {
                 rules.add(rule, key);
             }
         }
         rules
     }
 
-    fn add(&mut self, rule: Rule, key: Option<Box<[u8]>>) {
+    fn add(&mut self, rule: IgnoreRule, key: Option<Box<[u8]>>) {
         let number = self.rules.len() as u32;
         let map = match (&rule.test, key) {
             (RuleTest::Name, Some(key)) => self.by_name.entry(key).or_default(),
@@ -164,7 +164,8 @@ impl IgnoreKind {
     pub const EXCLUDE: IgnoreKind = IgnoreKind(1);
 
     /// Returns the kind of ignore files whose name has this index in the list of names.
-    /// [`FILE_NAMES`] begins with `.gitignore`, and so must every other list that contains it.
+    /// [`IGNORE_FILE_NAMES`] begins with `.gitignore`, and so must every other list that contains
+    /// it.
     pub fn file(place: usize) -> IgnoreKind {
         IgnoreKind(2 + place.min(29) as u8)
     }

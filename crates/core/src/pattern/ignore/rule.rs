@@ -7,7 +7,7 @@
 
 /// A rule: one line of an ignore file.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct IgnoreRule {
     /// True if the line began with `!`, so that the entry is kept.
     pub keep: bool,
     /// True if the line ended in `/`, so that it matches only directories.
@@ -28,22 +28,22 @@ pub(super) enum RuleTest {
     Suffix(Box<[u8]>),
     /// The tokens match the last name. `first` and `last` are its first and last byte if they are
     /// literal.
-    NameGlob { tokens: Vec<Token>, first: Option<u8>, last: Option<u8> },
+    NameGlob { tokens: Vec<NameToken>, first: Option<u8>, last: Option<u8> },
     /// The segments match the whole path, name by name, after the literal text `start`.
-    PathGlob { start: Box<[u8]>, segments: Vec<Segment> },
+    PathGlob { start: Box<[u8]>, segments: Vec<NamePattern> },
 }
 
 /// One name of a pattern for the whole path.
 #[derive(Debug)]
-pub(super) enum Segment {
+pub(super) enum NamePattern {
     /// `**`: any number of names.
     Any,
-    Name(Vec<Token>),
+    Name(Vec<NameToken>),
 }
 
-/// One element of a pattern.
+/// One element of a pattern for a name.
 #[derive(Debug, PartialEq)]
-pub(super) enum Token {
+pub(super) enum NameToken {
     Byte(u8),
     /// `?`: any one byte.
     One,
@@ -55,7 +55,7 @@ pub(super) enum Token {
     Slash,
 }
 
-impl Rule {
+impl IgnoreRule {
     /// Parses a line. Returns the rule and, if it is found by look-up, the text that it compares;
     /// `None` for a line that can match nothing.
     pub fn parse(line: &[u8]) -> Option<(Self, Option<Box<[u8]>>)> {
@@ -99,8 +99,8 @@ impl Rule {
         let tokens = parse_tokens(pattern)?;
         if !anchored {
             // Most names differ from most patterns in their first or last byte.
-            let byte = |token: Option<&Token>| match token {
-                Some(Token::Byte(byte)) => Some(*byte),
+            let byte = |token: Option<&NameToken>| match token {
+                Some(NameToken::Byte(byte)) => Some(*byte),
                 _ => None,
             };
             let (first, last) = (byte(tokens.first()), byte(tokens.last()));
@@ -161,26 +161,26 @@ fn split_literal_start(pattern: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// Parses a pattern; `None` if it can match nothing.
-fn parse_tokens(pattern: &[u8]) -> Option<Vec<Token>> {
+fn parse_tokens(pattern: &[u8]) -> Option<Vec<NameToken>> {
     let mut tokens = Vec::with_capacity(pattern.len());
     let mut at = 0;
     while let Some(&byte) = pattern.get(at) {
         at += 1;
         tokens.push(match byte {
-            b'*' => Token::Star,
-            b'?' => Token::One,
-            b'/' => Token::Slash,
+            b'*' => NameToken::Star,
+            b'?' => NameToken::One,
+            b'/' => NameToken::Slash,
             b'\\' => {
                 let escaped = *pattern.get(at)?;
                 at += 1;
-                if escaped == b'/' { Token::Slash } else { Token::Byte(escaped) }
+                if escaped == b'/' { NameToken::Slash } else { NameToken::Byte(escaped) }
             }
             b'[' => {
-                let (class, after) = parse_class(pattern, at)?;
+                let (class, after) = parse_bracket_expression(pattern, at)?;
                 at = after;
-                Token::Class(class)
+                NameToken::Class(class)
             }
-            byte => Token::Byte(byte),
+            byte => NameToken::Byte(byte),
         });
     }
     Some(tokens)
@@ -188,7 +188,7 @@ fn parse_tokens(pattern: &[u8]) -> Option<Vec<Token>> {
 
 /// Parses the bracket expression whose content begins at `at`. Returns the set of its bytes and the
 /// index after it; `None` if it is not closed.
-fn parse_class(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
+fn parse_bracket_expression(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
     let mut set = Box::new([false; 256]);
     let negated = matches!(pattern.get(at)?, b'!' | b'^');
     at += usize::from(negated);
@@ -267,20 +267,20 @@ fn named_class_test(name: &[u8]) -> Option<fn(&u8) -> bool> {
 }
 
 /// Splits the tokens of a path into names.
-fn split_names(tokens: Vec<Token>) -> Vec<Segment> {
+fn split_names(tokens: Vec<NameToken>) -> Vec<NamePattern> {
     let mut segments = Vec::new();
     let mut name = Vec::new();
-    let mut close = |name: &mut Vec<Token>| {
-        let any = name.len() >= 2 && name.iter().all(|token| *token == Token::Star);
+    let mut close = |name: &mut Vec<NameToken>| {
+        let any = name.len() >= 2 && name.iter().all(|token| *token == NameToken::Star);
         segments.push(if any {
             name.clear();
-            Segment::Any
+            NamePattern::Any
         } else {
-            Segment::Name(std::mem::take(name))
+            NamePattern::Name(std::mem::take(name))
         });
     };
     for token in tokens {
-        if token == Token::Slash {
+        if token == NameToken::Slash {
             close(&mut name);
         } else {
             name.push(token);
@@ -291,7 +291,7 @@ fn split_names(tokens: Vec<Token>) -> Vec<Segment> {
 }
 
 /// Returns true if the segments match all names of a path.
-fn is_path_match(segments: &[Segment], path: &[u8]) -> bool {
+fn is_path_match(segments: &[NamePattern], path: &[u8]) -> bool {
     let mut rest = Some(path);
     let mut at = 0;
     // The position to retry from when a name fails: the segment after the last `**`, and the path
@@ -300,7 +300,7 @@ fn is_path_match(segments: &[Segment], path: &[u8]) -> bool {
     loop {
         match (segments.get(at), rest) {
             (None, None) => return true,
-            (Some(Segment::Any), Some(path)) => {
+            (Some(NamePattern::Any), Some(path)) => {
                 if at + 1 == segments.len() {
                     return true;
                 }
@@ -308,8 +308,8 @@ fn is_path_match(segments: &[Segment], path: &[u8]) -> bool {
                 retry = Some((at, path));
                 continue;
             }
-            (Some(Segment::Name(tokens)), Some(path)) => {
-                let (name, tail) = split_first(path);
+            (Some(NamePattern::Name(tokens)), Some(path)) => {
+                let (name, tail) = split_first_name(path);
                 if is_name_match(tokens, name) {
                     rest = tail;
                     at += 1;
@@ -319,7 +319,7 @@ fn is_path_match(segments: &[Segment], path: &[u8]) -> bool {
             _ => {}
         }
         let Some((segment, path)) = retry else { return false };
-        let Some(tail) = split_first(path).1 else { return false };
+        let Some(tail) = split_first_name(path).1 else { return false };
         retry = Some((segment, tail));
         rest = Some(tail);
         at = segment;
@@ -327,7 +327,7 @@ fn is_path_match(segments: &[Segment], path: &[u8]) -> bool {
 }
 
 /// Splits a path into its first name and the rest, if any.
-fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
+fn split_first_name(path: &[u8]) -> (&[u8], Option<&[u8]>) {
     match memchr::memchr(b'/', path) {
         Some(at) => (&path[..at], Some(&path[at + 1..])),
         None => (path, None),
@@ -335,14 +335,14 @@ fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
 }
 
 /// Returns true if the tokens match one name.
-fn is_name_match(tokens: &[Token], name: &[u8]) -> bool {
+fn is_name_match(tokens: &[NameToken], name: &[u8]) -> bool {
     let (mut at, mut byte) = (0, 0);
     // The token after the last star, and the position where it was last tried.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         match (tokens.get(at), name.get(byte)) {
             (None, None) => return true,
-            (Some(Token::Star), _) => {
+            (Some(NameToken::Star), _) => {
                 at += 1;
                 if at == tokens.len() {
                     return true;
@@ -352,10 +352,10 @@ fn is_name_match(tokens: &[Token], name: &[u8]) -> bool {
             }
             (Some(token), Some(&have)) => {
                 let same = match token {
-                    Token::Byte(wanted) => *wanted == have,
-                    Token::One => true,
-                    Token::Class(set) => set[usize::from(have)],
-                    Token::Star | Token::Slash => false,
+                    NameToken::Byte(wanted) => *wanted == have,
+                    NameToken::One => true,
+                    NameToken::Class(set) => set[usize::from(have)],
+                    NameToken::Star | NameToken::Slash => false,
                 };
                 if same {
                     at += 1;

@@ -14,7 +14,7 @@ const MAX_HEADER_LINES: usize = 32;
 /// Returns true if a file that begins with `head` is a private key or the key of a service account.
 pub fn holds_secret(head: &[u8]) -> bool {
     let head = &head[..head.len().min(SECRET_HEAD_BYTES)];
-    if is_utf16(head) {
+    if begins_with_utf16_mark(head) {
         let ascii: Vec<u8> = head[2..].iter().copied().filter(|&byte| byte != 0).collect();
         return holds_secret(&ascii);
     }
@@ -30,7 +30,7 @@ pub fn holds_secret(head: &[u8]) -> bool {
 /// [`holds_secret`].
 pub fn may_hold_secret(glance: &[u8]) -> bool {
     let rest = without_leading_blanks(glance);
-    if is_utf16(glance) {
+    if begins_with_utf16_mark(glance) {
         return true;
     }
     match rest.first() {
@@ -41,7 +41,7 @@ pub fn may_hold_secret(glance: &[u8]) -> bool {
 }
 
 /// Returns true for a UTF-16 byte order mark, which some shells write into every file.
-fn is_utf16(head: &[u8]) -> bool {
+fn begins_with_utf16_mark(head: &[u8]) -> bool {
     head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff")
 }
 

@@ -5,10 +5,10 @@ use crate::error::{Code, Error, Result};
 use crate::pattern::glob::{Case, PatternSet};
 
 /// The maximum length of a deny glob in bytes; a longer one is refused.
-pub const MAX_GLOB_BYTES: usize = 4096;
+pub const MAX_DENY_GLOB_BYTES: usize = 4096;
 
 /// The maximum number of deny globs in one policy; more are refused.
-pub const MAX_GLOBS: usize = 4096;
+pub const MAX_DENY_GLOBS: usize = 4096;
 
 /// The compiled deny globs of a policy.
 #[derive(Clone, Debug)]
@@ -23,9 +23,9 @@ pub(super) struct DenyGlobs {
     absolute: PatternSet,
 }
 
-/// Which of the paths above an entry are tested besides the entry.
+/// The paths above an entry that are tested as well as the entry.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Ancestors {
+pub(super) enum TestedAncestors {
     AllAbove,
     EntryOnly,
 }
@@ -33,12 +33,12 @@ pub(super) enum Ancestors {
 impl DenyGlobs {
     /// Compiles the deny globs of a policy.
     pub(super) fn new(config: &RulesConfig<'_>) -> Result<Self> {
-        if config.deny.len() > MAX_GLOBS {
+        if config.deny.len() > MAX_DENY_GLOBS {
             return Err(Error::new(Code::LimitExceeded, "more than 4096 deny globs"));
         }
         let mut lists = [Vec::new(), Vec::new(), Vec::new()];
         for pattern in config.deny {
-            let (base, pattern) = parse_base(pattern, config.cwd)?;
+            let (base, pattern) = parse_glob_base(pattern, config.cwd)?;
             lists[base as usize].push(pattern);
         }
         let case = if config.fold_case { Case::Insensitive } else { Case::Sensitive };
@@ -57,17 +57,17 @@ impl DenyGlobs {
     }
 
     /// Returns true if a deny glob matches the path or, as `reach` says, a directory above it.
-    pub(super) fn matches(&self, path: &[u8], reach: Ancestors) -> bool {
+    pub(super) fn matches(&self, path: &[u8], reach: TestedAncestors) -> bool {
         if !self.absolute.is_empty()
             && let Some(rest) = path.strip_prefix(b"/")
-            && any_prefix(rest, reach, |entry| self.absolute.matches(entry))
+            && any_tested_path(rest, reach, |entry| self.absolute.matches(entry))
         {
             return true;
         }
         self.bases.iter().any(|base| {
-            let Some(rest) = relative_below(path, base) else { return false };
+            let Some(rest) = relative_path_below(path, base) else { return false };
             let anchored = !self.anchored.is_empty() && *base == self.cwd;
-            any_prefix(rest, reach, |entry| {
+            any_tested_path(rest, reach, |entry| {
                 self.floating.matches(entry) || (anchored && self.anchored.matches(entry))
             })
         })
@@ -75,18 +75,18 @@ impl DenyGlobs {
 }
 
 /// Returns `path` relative to `base`, or `None` unless it is strictly below `base`.
-fn relative_below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
+fn relative_path_below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
     let rest = if base == b"/" { path } else { path.strip_prefix(base)? };
     rest.strip_prefix(b"/").filter(|rest| !rest.is_empty())
 }
 
-/// Returns true if `f` returns true for the path or, with [`Ancestors::AllAbove`], for a directory
-/// above it.
-fn any_prefix(path: &[u8], reach: Ancestors, f: impl Fn(&[u8]) -> bool) -> bool {
+/// Returns true if `f` returns true for the path or, with [`TestedAncestors::AllAbove`], for a
+/// directory above it.
+fn any_tested_path(path: &[u8], reach: TestedAncestors, f: impl Fn(&[u8]) -> bool) -> bool {
     if f(path) {
         return true;
     }
-    reach == Ancestors::AllAbove && memchr::memchr_iter(b'/', path).any(|end| f(&path[..end]))
+    reach == TestedAncestors::AllAbove && memchr::memchr_iter(b'/', path).any(|end| f(&path[..end]))
 }
 
 /// The directory from which a deny glob matches; the index of its list.
@@ -98,9 +98,9 @@ enum GlobBase {
 }
 
 /// Returns the base of a glob, and the glob without `.` and leading `..` components.
-fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
+fn parse_glob_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     let refuse = |why: &str| Err(Error::new(Code::InvalidGlob, format!("deny glob {why}")));
-    if pattern.len() > MAX_GLOB_BYTES {
+    if pattern.len() > MAX_DENY_GLOB_BYTES {
         return Err(Error::new(Code::LimitExceeded, "deny glob is longer than 4096 bytes"));
     }
     if pattern.starts_with('!') {

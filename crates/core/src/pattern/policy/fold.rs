@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::text::unicode_normalize::{Form, normalised};
+use crate::text::unicode_normalize::{Form, to_normal_form};
 
 /// Returns the form of a name that is equal for all names under which such a volume finds the same
 /// file: ignores letter case, Unicode composition, the code points that HFS+ ignores, trailing dots
 /// and spaces, and a Windows stream name (everything after a colon). Empty for a name that is not
 /// UTF-8.
-pub(super) fn folded(name: &[u8]) -> Cow<'_, str> {
+pub(super) fn fold_name(name: &[u8]) -> Cow<'_, str> {
     let Ok(text) = std::str::from_utf8(name) else { return Cow::Borrowed("") };
     if text.is_ascii() {
         let cut = text.find(':').filter(|cut| *cut > 0).map_or(text, |cut| &text[..cut]);
@@ -20,7 +20,7 @@ pub(super) fn folded(name: &[u8]) -> Cow<'_, str> {
         };
     }
     let seen: String = text.chars().filter(|c| !is_ignorable(*c)).collect();
-    let text: String = normalised(&seen, Form::Nfc)
+    let text: String = to_normal_form(&seen, Form::Nfc)
         .chars()
         .flat_map(char::to_lowercase)
         .map(|c| if c == '\u{017f}' { 's' } else { c })
@@ -51,12 +51,12 @@ mod tests {
             (".git::$INDEX_ALLOCATION", ".git"),
             ("config:stream", "config"),
         ] {
-            assert_eq!(folded(name.as_bytes()), folded(twin.as_bytes()), "{name}");
+            assert_eq!(fold_name(name.as_bytes()), fold_name(twin.as_bytes()), "{name}");
         }
         for (name, other) in [("git", ".git"), ("cafe", "caf\u{e9}"), (".gi", ".git"), ("...", "x")]
         {
-            assert_ne!(folded(name.as_bytes()), folded(other.as_bytes()), "{name}");
+            assert_ne!(fold_name(name.as_bytes()), fold_name(other.as_bytes()), "{name}");
         }
-        assert_eq!(folded(b"\xff"), "");
+        assert_eq!(fold_name(b"\xff"), "");
     }
 }

@@ -24,19 +24,19 @@ mod repository;
 mod table;
 
 pub use content::{SECRET_HEAD_BYTES, holds_secret, may_hold_secret};
-pub use deny::{MAX_GLOB_BYTES, MAX_GLOBS};
+pub use deny::{MAX_DENY_GLOB_BYTES, MAX_DENY_GLOBS};
 pub use path_cursor::PathCursor;
 pub use pattern::MAX_PLACE_PATTERN_BYTES;
-pub use places::{Decision, MAX_PLACES, Row, table_text};
+pub use places::{MAX_HOST_RULES, PlaceDecision, PlaceRow, table_text};
 pub use repository::{REPOSITORY_MARKS, RepositoryMarks, RepositoryParts};
-pub use table::ROWS;
+pub use table::PLACE_ROWS;
 
 use crate::error::Result;
-use deny::{Ancestors, DenyGlobs};
-use fold::folded;
-use places::{MatchedRules, PlaceRules, SHARED_PARENTS};
+use deny::{DenyGlobs, TestedAncestors};
+use fold::fold_name;
+use places::{MOVABLE_PARENT_NAMES, MatchedRules, PlaceRules};
 
-/// What a call does with a path.
+/// The access of a call to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
     /// Reads the content or the metadata.
@@ -45,7 +45,7 @@ pub enum Intent {
     Write,
 }
 
-/// True if the rules allow an access.
+/// The answer of the rules to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No rule applies.
@@ -129,8 +129,8 @@ impl PathRules {
     ///
     /// # Errors
     /// `INVALID_GLOB` for a glob that does not parse, is empty or negated;
-    /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`]; `INVALID_ARGUMENT` for an
-    /// invalid host rule.
+    /// `LIMIT_EXCEEDED` beyond [`MAX_DENY_GLOB_BYTES`] or [`MAX_DENY_GLOBS`]; `INVALID_ARGUMENT`
+    /// for an invalid host rule.
     pub fn new(config: &RulesConfig<'_>) -> Result<Self> {
         let deny = if config.deny.is_empty() { None } else { Some(DenyGlobs::new(config)?) };
         Ok(Self {
@@ -156,13 +156,13 @@ impl PathRules {
 
     /// Returns true if a deny glob matches the path or a directory above it.
     pub fn denied(&self, path: &[u8]) -> bool {
-        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::AllAbove))
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, TestedAncestors::AllAbove))
     }
 
     /// Does the same as [`PathRules::denied`] for a walk that has already checked the directories
     /// above: tests only the path of the entry itself.
     pub fn denied_entry(&self, path: &[u8]) -> bool {
-        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::EntryOnly))
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, TestedAncestors::EntryOnly))
     }
 
     /// Returns all rules that apply to a path as [`PathFlags`], so that a binding needs one call.
@@ -268,14 +268,14 @@ impl PathRules {
     /// there, redirects git to other hooks.
     pub fn may_contain_protected(&self, name: &[u8]) -> bool {
         self.protect && may_be_dot_name(name) && {
-            let name = folded(name);
-            self.places.is_parent(&name) && !SHARED_PARENTS.contains(&&*name)
+            let name = fold_name(name);
+            self.places.is_parent(&name) && !MOVABLE_PARENT_NAMES.contains(&&*name)
         }
     }
 
     /// Returns true if a link of this name could give a protected path a second name.
     pub fn guards_link(&self, name: &[u8]) -> bool {
-        self.protect && self.places.is_parent(&folded(name))
+        self.protect && self.places.is_parent(&fold_name(name))
     }
 
     /// Returns true if the entry prevents the directories above it from being moved or deleted.
@@ -284,7 +284,7 @@ impl PathRules {
     pub fn holds(&self, path: &[u8], name: &[u8]) -> bool {
         self.protect && {
             let git = |name: &[u8]| {
-                may_be_dot_name(name) && matches!(&*folded(name), ".git" | ".gitmodules")
+                may_be_dot_name(name) && matches!(&*fold_name(name), ".git" | ".gitmodules")
             };
             (git(name) || path.split(|&byte| byte == b'/').any(git)) && self.protected(path)
         }

@@ -1,11 +1,12 @@
 //! Applies the rules to the paths of a walk, one name at a time.
 //!
-//! [`PathRules`] check a path from the first name to the last. Doing that at every level of a deep tree
-//! is quadratic in the depth. A [`PathCursor`] remembers the state of the current directory, so
-//! that a name costs the same at any depth. Only globs of several names still read the whole path.
+//! [`PathRules`] check a path from the first name to the last. Doing that at every level of a deep
+//! tree is quadratic in the depth. A [`PathCursor`] remembers the state of the current directory,
+//! so that a name costs the same at any depth. Only globs of several names still read the whole
+//! path.
 
 use super::PathRules;
-use super::fold::folded;
+use super::fold::fold_name;
 use super::may_be_dot_name;
 use super::places::MatchedRules;
 
@@ -55,7 +56,7 @@ impl<'r> PathCursor<'r> {
         self.path.extend_from_slice(name);
         if self.rules.protect || self.rules.secrets {
             level.in_git |=
-                may_be_dot_name(name) && matches!(&*folded(name), ".git" | ".gitmodules");
+                may_be_dot_name(name) && matches!(&*fold_name(name), ".git" | ".gitmodules");
             let counts = self.path.len() > self.chosen_prefix_len;
             level.matched_rules.enter(&self.rules.places, &self.path[..from], name, counts);
         }

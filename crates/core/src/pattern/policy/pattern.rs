@@ -6,15 +6,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::fold::folded;
-use super::places::Decision;
+use super::fold::fold_name;
+use super::places::PlaceDecision;
 use crate::error::{Code, Error, Result};
 
 /// The maximum length of a pattern in bytes; a longer one is refused.
 pub const MAX_PLACE_PATTERN_BYTES: usize = 4096;
 
 /// The maximum number of patterns that the braces of one pattern expand to; more are refused.
-const MAX_ALTERNATIVES: usize = 256;
+const MAX_BRACE_EXPANSIONS: usize = 256;
 
 /// One pattern of a row, stored under its last name: the names before it must match `above`.
 #[derive(Clone, Debug)]
@@ -28,18 +28,19 @@ struct RowPattern {
     below: bool,
 }
 
-/// A row whose pattern ends at a name.
+/// A row of the table whose pattern ends at the current name of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatchedRow {
     pub row: u16,
-    /// The number of names in the pattern, from which the caller knows where the match began.
+    /// The number of names in the pattern, by which the caller finds the name where the match
+    /// began.
     pub names: u32,
     pub below: bool,
 }
 
 /// A set of patterns, matched one name of a path at a time.
 #[derive(Clone, Debug)]
-pub(super) struct Patterns {
+pub(super) struct PlacePatterns {
     exact: HashMap<Box<str>, Vec<RowPattern>>,
     /// Patterns whose last name contains `*`, by its first three letters or, if they contain `*`,
     /// by its last three in `ends`.
@@ -53,7 +54,7 @@ pub(super) struct Patterns {
     pub parents: HashSet<Box<str>>,
 }
 
-impl Patterns {
+impl PlacePatterns {
     pub fn new() -> Self {
         Self {
             exact: HashMap::new(),
@@ -67,7 +68,7 @@ impl Patterns {
     }
 
     /// Adds a pattern in the syntax of the table.
-    pub fn add(&mut self, row: u16, pattern: &str, decision: Decision) -> Result<()> {
+    pub fn add(&mut self, row: u16, pattern: &str, decision: PlaceDecision) -> Result<()> {
         if pattern.len() > MAX_PLACE_PATTERN_BYTES {
             return Err(Error::new(Code::LimitExceeded, "a place is longer than 4096 bytes"));
         }
@@ -80,7 +81,7 @@ impl Patterns {
             if let Some(problem) = names.iter().find_map(|name| name_objection(name)) {
                 return Err(invalid_place_error(pattern, problem));
             }
-            let names = names.iter().map(|name| folded(name.as_bytes()).into_owned().into());
+            let names = names.iter().map(|name| fold_name(name.as_bytes()).into_owned().into());
             self.add_names(row, names.collect(), anchored, below, decision)
                 .map_err(|problem| invalid_place_error(pattern, problem))?;
         }
@@ -90,7 +91,8 @@ impl Patterns {
     /// Adds one absolute path, in which no character is special.
     pub fn add_path(&mut self, row: u16, path: &[u8]) {
         let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
-        let mut names: Vec<Box<str>> = names.map(|name| folded(name).into_owned().into()).collect();
+        let mut names: Vec<Box<str>> =
+            names.map(|name| fold_name(name).into_owned().into()).collect();
         let Some(last) = names.pop() else { return };
         names.reverse();
         let ending = RowPattern { row, above: names.into(), anchored: true, below: false };
@@ -104,10 +106,10 @@ impl Patterns {
         mut names: Vec<Box<str>>,
         anchored: bool,
         below: bool,
-        decision: Decision,
+        decision: PlaceDecision,
     ) -> std::result::Result<(), &'static str> {
         let Some(last) = names.pop() else { return Err("is empty") };
-        if decision == Decision::Refuse {
+        if decision == PlaceDecision::Refuse {
             let dotted = names.iter().filter(|name| name.starts_with('.') && !name.contains('*'));
             self.parents.extend(dotted.cloned());
         }
@@ -119,13 +121,13 @@ impl Patterns {
             return Ok(());
         }
         let bytes = last.as_bytes();
-        let (start, end) = (first_three(bytes), last_three(bytes));
+        let (start, end) = (first_three_letters(bytes), last_three_letters(bytes));
         let is_plain = |letters: &[u8; 3]| !letters.contains(&b'*');
         if let Some(start) = start.filter(is_plain) {
-            self.start_bits.set(letters_number(start));
+            self.start_bits.set(three_letters_number(start));
             self.starts.entry(start).or_default().push((last, ending));
         } else if let Some(end) = end.filter(is_plain) {
-            self.end_bits.set(letters_number(end));
+            self.end_bits.set(three_letters_number(end));
             self.ends.entry(end).or_default().push((last, ending));
         } else {
             return Err("must begin or end its last name with three characters other than *");
@@ -134,7 +136,7 @@ impl Patterns {
     }
 
     fn register_exact_name(&mut self, name: &str) {
-        if let Some(number) = name_shape(name.as_bytes()) {
+        if let Some(number) = name_shape_number(name.as_bytes()) {
             self.exact_bits.set(number);
         }
     }
@@ -143,12 +145,12 @@ impl Patterns {
     pub fn may_match(&self, name: &[u8]) -> bool {
         let has = |bits: &BitSet, letters: Option<[u8; 3]>| {
             letters.is_some_and(|letters| {
-                bits.has(letters_number(letters.map(|b| b.to_ascii_lowercase())))
+                bits.has(three_letters_number(letters.map(|b| b.to_ascii_lowercase())))
             })
         };
-        name_shape(name).is_some_and(|number| self.exact_bits.has(number))
-            || has(&self.start_bits, first_three(name))
-            || has(&self.end_bits, last_three(name))
+        name_shape_number(name).is_some_and(|number| self.exact_bits.has(number))
+            || has(&self.start_bits, first_three_letters(name))
+            || has(&self.end_bits, last_three_letters(name))
     }
 
     /// Calls `found` for each row whose pattern ends at this folded name in the directory `dir`.
@@ -160,16 +162,19 @@ impl Patterns {
             }
         };
         let bytes = name.as_bytes();
-        let Some(number) = name_shape(bytes) else { return };
+        let Some(number) = name_shape_number(bytes) else { return };
         if self.exact_bits.has(number)
             && let Some(endings) = self.exact.get(name)
         {
             endings.iter().for_each(&mut check);
         }
-        let starts = first_three(bytes).and_then(|letters| self.starts.get(&letters));
-        let ends = last_three(bytes).and_then(|letters| self.ends.get(&letters));
-        for (_, ending) in
-            starts.into_iter().chain(ends).flatten().filter(|(pattern, _)| is_match(pattern, name))
+        let starts = first_three_letters(bytes).and_then(|letters| self.starts.get(&letters));
+        let ends = last_three_letters(bytes).and_then(|letters| self.ends.get(&letters));
+        for (_, ending) in starts
+            .into_iter()
+            .chain(ends)
+            .flatten()
+            .filter(|(pattern, _)| matches_star_pattern(pattern, name))
         {
             check(ending);
         }
@@ -197,21 +202,21 @@ impl BitSet {
 }
 
 /// Returns a number for the length, the first and the last letter of a name, ignoring letter case.
-fn name_shape(name: &[u8]) -> Option<usize> {
+fn name_shape_number(name: &[u8]) -> Option<usize> {
     let (first, last) = (name.first()?.to_ascii_lowercase(), name.last()?.to_ascii_lowercase());
     Some(usize::from(first) * 61 + usize::from(last) * 7 + name.len() * 977)
 }
 
 /// Returns a number for three letters.
-fn letters_number([a, b, c]: [u8; 3]) -> usize {
+fn three_letters_number([a, b, c]: [u8; 3]) -> usize {
     usize::from(a) * 131 + usize::from(b) * 31 + usize::from(c) * 7
 }
 
-fn first_three(name: &[u8]) -> Option<[u8; 3]> {
+fn first_three_letters(name: &[u8]) -> Option<[u8; 3]> {
     name.first_chunk().copied()
 }
 
-fn last_three(name: &[u8]) -> Option<[u8; 3]> {
+fn last_three_letters(name: &[u8]) -> Option<[u8; 3]> {
     name.last_chunk().copied()
 }
 
@@ -220,8 +225,12 @@ impl RowPattern {
         let mut names = dir.rsplit(|&byte| byte == b'/').filter(|name| !name.is_empty());
         self.above.iter().all(|pattern| {
             names.next().is_some_and(|name| {
-                let name = folded(name);
-                if pattern.contains('*') { is_match(pattern, &name) } else { name == **pattern }
+                let name = fold_name(name);
+                if pattern.contains('*') {
+                    matches_star_pattern(pattern, &name)
+                } else {
+                    name == **pattern
+                }
             })
         }) && (!self.anchored || names.next().is_none())
     }
@@ -229,12 +238,12 @@ impl RowPattern {
 
 /// Returns true if folding may change more of a name than its letter case, so that some volumes
 /// find it under another spelling.
-pub(super) fn is_unusual(name: &[u8]) -> bool {
+pub(super) fn has_other_spellings(name: &[u8]) -> bool {
     matches!(name.last(), Some(b'.' | b' ')) || name.iter().any(|&b| b >= 0x80 || b == b':')
 }
 
 /// Returns true if a name matches a pattern with `*`.
-fn is_match(pattern: &str, name: &str) -> bool {
+fn matches_star_pattern(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else {
         return false;
@@ -267,7 +276,7 @@ pub(super) fn expand_braces(pattern: &str, into: &mut Vec<String>) -> Result<()>
             }
             todo.push([&text[..open], choice, &text[open + length + 1..]].concat());
         }
-        if todo.len() + into.len() > MAX_ALTERNATIVES {
+        if todo.len() + into.len() > MAX_BRACE_EXPANSIONS {
             return Err(invalid_place_error(pattern, "has more than 256 alternatives"));
         }
     }
@@ -297,11 +306,11 @@ mod tests {
     use super::*;
 
     fn found(pattern: &str, path: &str) -> bool {
-        let mut patterns = Patterns::new();
-        patterns.add(0, pattern, Decision::Refuse).unwrap();
+        let mut patterns = PlacePatterns::new();
+        patterns.add(0, pattern, PlaceDecision::Refuse).unwrap();
         let (dir, name) = path.rsplit_once('/').unwrap();
         let mut any = false;
-        let name = folded(name.as_bytes());
+        let name = fold_name(name.as_bytes());
         patterns.find(dir.as_bytes(), &name, |_| any = true);
         any
     }
@@ -350,15 +359,15 @@ mod tests {
             "a\\b",
             "a/",
         ] {
-            let error = Patterns::new().add(0, pattern, Decision::Refuse).unwrap_err();
+            let error = PlacePatterns::new().add(0, pattern, PlaceDecision::Refuse).unwrap_err();
             assert_eq!(error.code, Code::InvalidArgument, "{pattern}");
         }
         let long = "a".repeat(MAX_PLACE_PATTERN_BYTES + 1);
         assert_eq!(
-            Patterns::new().add(0, &long, Decision::Refuse).unwrap_err().code,
+            PlacePatterns::new().add(0, &long, PlaceDecision::Refuse).unwrap_err().code,
             Code::LimitExceeded
         );
         let many = "{a,b,c,d}".repeat(10);
-        assert!(Patterns::new().add(0, &many, Decision::Refuse).is_err());
+        assert!(PlacePatterns::new().add(0, &many, PlaceDecision::Refuse).is_err());
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::fold::folded;
-use super::pattern::{Patterns, expand_braces, is_unusual};
-use super::table::ROWS;
+use super::fold::fold_name;
+use super::pattern::{PlacePatterns, expand_braces, has_other_spellings};
+use super::table::PLACE_ROWS;
 use crate::error::{Code, Error, Result};
 
-/// What a row says about the paths that it matches.
+/// The decision of a row on the paths that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum PlaceDecision {
     /// Tools never write the path.
     Refuse,
     /// Tools write the path after a person approved. Without an approver they write it and report
@@ -23,7 +23,7 @@ pub enum Decision {
     Readable,
 }
 
-impl Decision {
+impl PlaceDecision {
     /// Returns the keyword in options and documents.
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,25 +43,25 @@ impl Decision {
 
 /// One row of the table of protected and secret places.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct PlaceRow {
     /// The pattern, in the syntax that `table` describes.
     pub pattern: &'static str,
     /// The decision on the matching paths.
-    pub decision: Decision,
+    pub decision: PlaceDecision,
     /// One sentence: which program runs or reads the file, and when.
     pub reason: &'static str,
 }
 
 /// The maximum number of rules that a host may add; more are refused.
-pub const MAX_PLACES: usize = 1024;
+pub const MAX_HOST_RULES: usize = 1024;
 
 /// The keyword of a rule that is one absolute path instead of a pattern.
 const PATH_KEYWORD: &str = "path";
 
 /// The compiled patterns of the table.
-static TABLE_PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
-    let mut patterns = Patterns::new();
-    for (index, row) in ROWS.iter().enumerate() {
+static TABLE_PATTERNS: LazyLock<PlacePatterns> = LazyLock::new(|| {
+    let mut patterns = PlacePatterns::new();
+    for (index, row) in PLACE_ROWS.iter().enumerate() {
         // A row that does not parse would be ignored silently, so a test parses all rows.
         let _ = patterns.add(index as u16, row.pattern, row.decision);
     }
@@ -76,8 +76,8 @@ pub(super) struct PlaceRules {
 
 #[derive(Debug)]
 struct HostRules {
-    patterns: Patterns,
-    decisions: Vec<Decision>,
+    patterns: PlacePatterns,
+    decisions: Vec<PlaceDecision>,
 }
 
 impl PlaceRules {
@@ -86,30 +86,30 @@ impl PlaceRules {
         Self { host: None }
     }
 
-    /// Adds the host's rules to the table. Each is a keyword of [`Decision`], a space and a
+    /// Adds the host's rules to the table. Each is a keyword of [`PlaceDecision`], a space and a
     /// pattern, or `path` and an absolute path that is refused.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for an unknown keyword, an invalid pattern, a duplicate pattern, or an
-    /// exception that matches no wider row; `LIMIT_EXCEEDED` beyond [`MAX_PLACES`].
+    /// exception that matches no wider row; `LIMIT_EXCEEDED` beyond [`MAX_HOST_RULES`].
     pub fn new(places: &[String]) -> Result<Self> {
         if places.is_empty() {
             return Ok(Self::table());
         }
-        if places.len() > MAX_PLACES {
+        if places.len() > MAX_HOST_RULES {
             return Err(Error::new(Code::LimitExceeded, "more than 1024 places"));
         }
-        let mut host = HostRules { patterns: Patterns::new(), decisions: Vec::new() };
+        let mut host = HostRules { patterns: PlacePatterns::new(), decisions: Vec::new() };
         let mut named = std::collections::HashSet::new();
         for place in places {
             let (word, pattern) = place.split_once(' ').unwrap_or((place, ""));
             let row = host.decisions.len() as u16;
             if word == PATH_KEYWORD {
-                host.decisions.push(Decision::Refuse);
+                host.decisions.push(PlaceDecision::Refuse);
                 host.patterns.add_path(row, &crate::text::path::decode_name(pattern));
                 continue;
             }
-            let Some(decision) = Decision::of_word(word) else {
+            let Some(decision) = PlaceDecision::of_word(word) else {
                 let message = format!("there is no list of places '{word}'");
                 return Err(Error::new(Code::InvalidArgument, message));
             };
@@ -118,7 +118,7 @@ impl PlaceRules {
                 return Err(Error::new(Code::InvalidArgument, message).detail("place", pattern));
             }
             host.patterns.add(row, pattern, decision)?;
-            check_exception(decision, pattern)?;
+            check_exception_narrows_row(decision, pattern)?;
             host.decisions.push(decision);
         }
         Ok(Self { host: Some(Arc::new(host)) })
@@ -126,7 +126,7 @@ impl PlaceRules {
 
     /// Returns false only if no pattern ends with this name, as it is on the disk. Cheap.
     fn may_match(&self, name: &[u8]) -> bool {
-        is_unusual(name)
+        has_other_spellings(name)
             || TABLE_PATTERNS.may_match(name)
             || self.host.as_ref().is_some_and(|host| host.patterns.may_match(name))
     }
@@ -141,17 +141,17 @@ impl PlaceRules {
 
 /// Directories that contain refused paths among many ordinary files, so that they may be moved and
 /// deleted.
-pub(super) const SHARED_PARENTS: &[&str] = &[".config", ".local", ".gradle"];
+pub(super) const MOVABLE_PARENT_NAMES: &[&str] = &[".config", ".local", ".gradle"];
 
-fn concerns_reading(decision: Decision) -> bool {
-    matches!(decision, Decision::Secret | Decision::Readable)
+fn concerns_reading(decision: PlaceDecision) -> bool {
+    matches!(decision, PlaceDecision::Secret | PlaceDecision::Readable)
 }
 
 /// Refuses an exception that matches no wider row, because it is probably misspelt.
-fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
+fn check_exception_narrows_row(decision: PlaceDecision, pattern: &str) -> Result<()> {
     let reading = match decision {
-        Decision::Allow => false,
-        Decision::Readable => true,
+        PlaceDecision::Allow => false,
+        PlaceDecision::Readable => true,
         _ => return Ok(()),
     };
     let mut all = Vec::new();
@@ -220,20 +220,20 @@ impl MatchedRules {
         if !counts || !places.may_match(name) {
             return;
         }
-        let name = folded(name);
+        let name = fold_name(name);
         let depth = self.depth;
         let hit = |row: u16, below: bool| Some(RuleHit { row, depth: depth + u32::from(below) });
-        // The number of names at which an exception begins: it overrides only rows that begin there
-        // or below.
+        // The number (1-based) of the name at which an exception begins: it overrides only rows
+        // that begin at that name or below.
         let (mut allowed, mut readable) = (u32::MAX, u32::MAX);
         TABLE_PATTERNS.find(dir, &name, |found| {
             let began = (depth + 1).saturating_sub(found.names);
-            match ROWS[usize::from(found.row)].decision {
-                Decision::Refuse => self.refuse = self.refuse.or(hit(found.row, found.below)),
-                Decision::Ask => self.ask = self.ask.or(hit(found.row, found.below)),
-                Decision::Secret => self.secret = self.secret.or(hit(found.row, found.below)),
-                Decision::Allow => allowed = allowed.min(began),
-                Decision::Readable => readable = readable.min(began),
+            match PLACE_ROWS[usize::from(found.row)].decision {
+                PlaceDecision::Refuse => self.refuse = self.refuse.or(hit(found.row, found.below)),
+                PlaceDecision::Ask => self.ask = self.ask.or(hit(found.row, found.below)),
+                PlaceDecision::Secret => self.secret = self.secret.or(hit(found.row, found.below)),
+                PlaceDecision::Allow => allowed = allowed.min(began),
+                PlaceDecision::Readable => readable = readable.min(began),
             }
         });
         let ends = |hit: &Option<RuleHit>, began: u32| hit.is_none_or(|hit| hit.depth >= began);
@@ -244,18 +244,18 @@ impl MatchedRules {
         let mut more = Self::default();
         host.patterns.find(dir, &name, |found| {
             let began = (depth + 1).saturating_sub(found.names);
-            let row = ROWS.len() as u16 + found.row;
+            let row = PLACE_ROWS.len() as u16 + found.row;
             let decision = host.decisions[usize::from(found.row)];
-            if matches!(decision, Decision::Allow | Decision::Ask) {
+            if matches!(decision, PlaceDecision::Allow | PlaceDecision::Ask) {
                 self.refuse = self.refuse.filter(|hit| hit.depth < began);
                 self.ask = self.ask.filter(|hit| hit.depth < began);
             }
             match decision {
-                Decision::Refuse => more.refuse = more.refuse.or(hit(row, found.below)),
-                Decision::Ask => more.ask = more.ask.or(hit(row, found.below)),
-                Decision::Secret => more.secret = more.secret.or(hit(row, found.below)),
-                Decision::Allow => {}
-                Decision::Readable => {
+                PlaceDecision::Refuse => more.refuse = more.refuse.or(hit(row, found.below)),
+                PlaceDecision::Ask => more.ask = more.ask.or(hit(row, found.below)),
+                PlaceDecision::Secret => more.secret = more.secret.or(hit(row, found.below)),
+                PlaceDecision::Allow => {}
+                PlaceDecision::Readable => {
                     self.secret = self.secret.filter(|hit| hit.depth < began);
                     self.opened = true;
                 }
@@ -300,7 +300,7 @@ impl MatchedRules {
 /// Returns the table as text: one line per row with decision, pattern and reason, separated by
 /// tabs.
 pub fn table_text() -> String {
-    let lines = ROWS
+    let lines = PLACE_ROWS
         .iter()
         .map(|row| format!("{}\t{}\t{}\n", row.decision.word(), row.pattern, row.reason));
     lines.collect()
@@ -312,19 +312,19 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_parses_and_has_a_reason() {
-        let mut patterns = Patterns::new();
-        for (index, row) in ROWS.iter().enumerate() {
+        let mut patterns = PlacePatterns::new();
+        for (index, row) in PLACE_ROWS.iter().enumerate() {
             patterns.add(index as u16, row.pattern, row.decision).unwrap();
             assert!(row.reason.ends_with('.') && row.reason.len() > 10, "{}", row.pattern);
         }
         // Row numbers cross to JavaScript in twelve bits.
-        assert!(ROWS.len() + MAX_PLACES < 4095);
+        assert!(PLACE_ROWS.len() + MAX_HOST_RULES < 4095);
     }
 
     #[test]
     fn no_name_stands_in_two_rows_of_one_decision() {
         let mut seen = std::collections::HashMap::new();
-        for row in ROWS {
+        for row in PLACE_ROWS {
             let mut all = Vec::new();
             expand_braces(row.pattern, &mut all).unwrap();
             for text in all {
@@ -397,7 +397,7 @@ mod tests {
             let places: Vec<String> = places.iter().map(|place| (*place).to_owned()).collect();
             assert_eq!(PlaceRules::new(&places).unwrap_err().code, code, "{places:?}");
         }
-        let many = vec!["ask a".to_owned(); MAX_PLACES + 1];
+        let many = vec!["ask a".to_owned(); MAX_HOST_RULES + 1];
         assert_eq!(PlaceRules::new(&many).unwrap_err().code, Code::LimitExceeded);
     }
 

@@ -5,8 +5,8 @@
 //! such a directory nor change the parts of a complete one that git obeys. This module knows only
 //! the names; the caller checks which entries exist.
 
-use super::fold::folded;
-use super::pattern::is_unusual;
+use super::fold::fold_name;
+use super::pattern::has_other_spellings;
 
 /// The names of entries that make a directory a repository: the first three together, or the first
 /// and the last.
@@ -58,7 +58,7 @@ impl RepositoryMarks {
 
     /// Returns the bit of a name, or 0.
     fn mark_bit(name: &[u8]) -> u8 {
-        let name = folded(name);
+        let name = fold_name(name);
         let at = REPOSITORY_MARKS.iter().position(|mark| name.eq_ignore_ascii_case(mark));
         at.map_or(0, |at| 1 << at)
     }
@@ -101,14 +101,14 @@ impl<'p> Iterator for RepositoryParts<'p> {
 }
 
 fn is_git_directory(dir: &[u8]) -> bool {
-    dir.rsplit(|&byte| byte == b'/').next().is_some_and(|name| folded(name) == ".git")
+    dir.rsplit(|&byte| byte == b'/').next().is_some_and(|name| fold_name(name) == ".git")
 }
 
 fn is_repository_entry(name: &[u8]) -> bool {
     // For speed, because every path is checked, names are folded only if they contain characters
     // that volumes ignore.
-    if is_unusual(name) {
-        return REPOSITORY_ENTRIES.contains(&&*folded(name));
+    if has_other_spellings(name) {
+        return REPOSITORY_ENTRIES.contains(&&*fold_name(name));
     }
     let Some(first) = name.first() else { return false };
     (4..=15).contains(&name.len())

@@ -1,41 +1,42 @@
-//! The table of protected and secret places: which files other programs run or obey, and which files
-//! hold secrets. One row per place, with the reason. The documentation is printed from this file.
+//! The table of protected and secret places: which files other programs run or obey, and which
+//! files hold secrets. One row per place, with the reason. The documentation is printed from this
+//! file.
 //!
-//! A pattern is a list of names separated by `/`. It matches at any depth, in any letter case; with a
-//! leading `/` it matches from the root of the file system. `*` stands for any part of one name,
-//! `{a,b}` for either. What a pattern matches is covered with everything below it; a pattern that ends
-//! in `/**` covers only what is below.
+//! A pattern is a list of names separated by `/`. It matches at any depth, in any letter case; with
+//! a leading `/` it matches from the root of the file system. `*` stands for any part of one name,
+//! `{a,b}` for either. What a pattern matches is covered with everything below it; a pattern that
+//! ends in `/**` covers only what is below.
 //!
-//! `refuse`: a program runs or obeys the file without another act of a person, so tools never write it.
-//! `ask`: a file that is edited in ordinary work but decides what programs run: a person is asked where
-//! one can be asked, otherwise the file is written and the answer says so.
-//! `secret`: the content is not read without a grant.
-//! `allow` and `readable` are exceptions for exactly that path.
+//! `refuse`: a program runs or obeys the file without another act of a person, so tools never write
+//! it. `ask`: a file that is edited in ordinary work but decides what programs run: a person is
+//! asked where one can be asked, otherwise the file is written and the answer says so. `secret`:
+//! the content is not read without a grant. `allow` and `readable` are exceptions for exactly that
+//! path.
 
-use super::places::{Decision, Row};
+use super::places::{PlaceDecision, PlaceRow};
 
-const fn row(decision: Decision, pattern: &'static str, reason: &'static str) -> Row {
-    Row { pattern, decision, reason }
+const fn row(decision: PlaceDecision, pattern: &'static str, reason: &'static str) -> PlaceRow {
+    PlaceRow { pattern, decision, reason }
 }
-const fn refuse(pattern: &'static str, reason: &'static str) -> Row {
-    row(Decision::Refuse, pattern, reason)
+const fn refuse(pattern: &'static str, reason: &'static str) -> PlaceRow {
+    row(PlaceDecision::Refuse, pattern, reason)
 }
-const fn ask(pattern: &'static str, reason: &'static str) -> Row {
-    row(Decision::Ask, pattern, reason)
+const fn ask(pattern: &'static str, reason: &'static str) -> PlaceRow {
+    row(PlaceDecision::Ask, pattern, reason)
 }
-const fn allow(pattern: &'static str, reason: &'static str) -> Row {
-    row(Decision::Allow, pattern, reason)
+const fn allow(pattern: &'static str, reason: &'static str) -> PlaceRow {
+    row(PlaceDecision::Allow, pattern, reason)
 }
-const fn secret(pattern: &'static str, reason: &'static str) -> Row {
-    row(Decision::Secret, pattern, reason)
+const fn secret(pattern: &'static str, reason: &'static str) -> PlaceRow {
+    row(PlaceDecision::Secret, pattern, reason)
 }
-const fn readable(pattern: &'static str, reason: &'static str) -> Row {
-    row(Decision::Readable, pattern, reason)
+const fn readable(pattern: &'static str, reason: &'static str) -> PlaceRow {
+    row(PlaceDecision::Readable, pattern, reason)
 }
 
 /// All paths that are protected or secret by name.
 #[rustfmt::skip]
-pub static ROWS: &[Row] = &[
+pub static PLACE_ROWS: &[PlaceRow] = &[
     // Git
     refuse(".git", "Git runs the hooks, filters and commands that its own files name."),
     allow(".git/info/exclude", "Ignore patterns of one clone; git runs nothing from them."),

@@ -71,7 +71,7 @@ fn refused_globs() {
         let config = RulesConfig { cwd: b"/w", deny: &deny, ..Default::default() };
         assert_eq!(PathRules::new(&config).unwrap_err().code, code, "{glob}");
     }
-    let deny = ["x".repeat(MAX_GLOB_BYTES + 1)];
+    let deny = ["x".repeat(MAX_DENY_GLOB_BYTES + 1)];
     let config = RulesConfig { cwd: b"/w", deny: &deny, ..Default::default() };
     assert_eq!(PathRules::new(&config).unwrap_err().code, Code::LimitExceeded);
 }
@@ -103,7 +103,7 @@ fn flags_sum_the_verdicts() {
     }
     let row = |path: &str, shift: u32| {
         let number = rules.flags(path.as_bytes()) >> shift & 0xfff;
-        number.checked_sub(1).map(|row| ROWS[row as usize].pattern)
+        number.checked_sub(1).map(|row| PLACE_ROWS[row as usize].pattern)
     };
     assert_eq!(row("/w/.git/config", 8), Some(".git"));
     assert_eq!(row("/w/.git/config", 20), None);

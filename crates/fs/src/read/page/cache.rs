@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use filewright_core::anchor::line_hash;
-use filewright_core::page::{Facts, LineIndex};
+use filewright_core::page::{KindAndEncoding, LineIndex};
 use rustix::fd::AsFd;
 
 use crate::dir::stat::{Stat, Version};
@@ -46,7 +46,7 @@ fn with_cache<T>(f: impl FnOnce(&mut Vec<CachedIndex>) -> T) -> T {
 }
 
 /// Returns the cached index of an open file, which may cover only its first part, or an empty one.
-pub(super) fn cached_index(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
+pub(super) fn cached_index(fd: &impl AsFd, stat: &Stat, facts: &KindAndEncoding) -> LineIndex {
     let new = || LineIndex::new(facts.encoding.unit(), facts.bom);
     let found = with_cache(|entries| {
         let at = entries.iter().position(|entry| (entry.dev, entry.ino) == (stat.dev, stat.ino))?;

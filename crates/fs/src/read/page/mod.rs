@@ -13,7 +13,7 @@ mod chunked_file;
 
 use filewright_core::Result;
 use filewright_core::encoding::{self, Encoding};
-use filewright_core::page::{self, Facts, Page, PageRequest, Source};
+use filewright_core::page::{self, KindAndEncoding, Page, PageRequest, Source};
 use filewright_core::pattern::policy::Intent;
 use filewright_core::wire;
 use rustix::fd::AsFd;
@@ -40,8 +40,8 @@ wire! {
     #[derive(Clone, Debug)]
     pub struct FilePage {
         ..page: Page,
-        /// The version of the file from before the first byte was read, with the hash of the content
-        /// if all of it was read.
+        /// The version of the file from before the first byte was read, with the hash of the
+        /// content if all of it was read.
         pub version: String,
         /// When the file last changed, in milliseconds since 1970.
         pub mtime: f64,
@@ -125,16 +125,16 @@ fn page_of_large_file(
     let head = pieces.chunk(0, DETECTION_BYTES)?;
     let head = &head[..head.len().min(DETECTION_BYTES)];
     let plain = head.is_ascii();
-    let mut facts = page::facts(head, false, stat.size, name, request)?;
+    let mut facts = page::detect_kind_and_encoding(head, false, stat.size, name, request)?;
     let mut index = cache::cached_index(&fd, &stat, &facts);
-    let mut page = page::page_of(&mut pieces, &mut index, &facts, request)?;
+    let mut page = page::page_from_source(&mut pieces, &mut index, &facts, request)?;
     if page.lossy && plain && request.encoding == "auto" {
         // The beginning of the file was ASCII, which says nothing about the encoding, so it is
         // detected at the page.
         let encoding = encoding_of_window(&mut pieces, page.start_byte)?;
         if encoding != facts.encoding && index.fits(encoding.unit(), facts.bom) {
-            facts = Facts { encoding, ..facts };
-            page = page::page_of(&mut pieces, &mut index, &facts, request)?;
+            facts = KindAndEncoding { encoding, ..facts };
+            page = page::page_from_source(&mut pieces, &mut index, &facts, request)?;
         }
     }
     let after = Stat::of(&fd).map_err(os_error)?;

@@ -3,7 +3,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use filewright_core::Code;
-use filewright_core::page::{LineIndex, Slice};
+use filewright_core::page::{LineIndex, MemorySource};
 use tempfile::TempDir;
 
 use super::*;
@@ -111,8 +111,12 @@ fn an_index_is_cached_and_continues_when_the_file_grows() {
     file.write_all(b"new\nlines\n").unwrap();
     let stat = Stat::of(&file).unwrap();
     let file = File::open(&path).unwrap();
-    let facts = page::facts(b"text", false, stat.size, "", &from(1, 1)).unwrap();
-    assert_eq!(cache::cached_index(&file, &stat, &facts).scanned(), bytes.len() as u64);
+    let detect_kind_and_encoding =
+        page::detect_kind_and_encoding(b"text", false, stat.size, "", &from(1, 1)).unwrap();
+    assert_eq!(
+        cache::cached_index(&file, &stat, &detect_kind_and_encoding).scanned(),
+        bytes.len() as u64
+    );
     let page = read(&roots, &path, &from(total + 1, 9)).unwrap().page;
     assert_eq!((page.content.as_str(), page.total_lines), ("new\nlines\n", Some(total as u64 + 2)));
 }
@@ -269,11 +273,11 @@ fn an_index_from_pieces_is_that_of_the_bytes() {
     let file = File::open(&path).unwrap();
     let cancel = CancelToken::new();
     let mut pieces = ChunkedFile::new(&file, bytes.len() as u64, &cancel);
-    let mut index = LineIndex::new(encoding::Unit::Byte, 0);
-    let mut other = LineIndex::new(encoding::Unit::Byte, 0);
+    let mut index = LineIndex::new(encoding::LineFeedCode::Byte, 0);
+    let mut other = LineIndex::new(encoding::LineFeedCode::Byte, 0);
     for line in (1..20_000).step_by(997) {
         let start = index.locate(&mut pieces, line).unwrap();
-        assert_eq!(start, other.locate(&mut Slice(&bytes), line).unwrap());
+        assert_eq!(start, other.locate(&mut MemorySource(&bytes), line).unwrap());
         if let Some(start) = start {
             assert_eq!(index.line_at(&mut pieces, start), Ok(line));
         }

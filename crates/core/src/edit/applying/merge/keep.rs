@@ -7,7 +7,9 @@ use crate::diff::changes_between;
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::needle::LineKind;
-use crate::edit::matching::normalize::{has_word, match_key, with_plain_chars, without_whitespace};
+use crate::edit::matching::normalize::{
+    key_has_word, match_key, with_plain_chars, without_whitespace,
+};
 
 /// The minimum length in bytes from which equal lines of punctuation are taken for the same line;
 /// shorter ones may be equal by chance.
@@ -37,8 +39,8 @@ impl Merge<'_, '_> {
         let as_sent = self.same_lines(|_, text| text.to_vec());
         let strict = self.same_lines(|_, text| trim_end(text).to_vec());
         let kept = if self.only_old_misindented {
-            // The old text alone has wrong indentation, so its lines are compared with the file's
-            // indentation.
+            // Only the old text has wrong indentation, so its lines are compared with the
+            // indentation of the file.
             let mended = self.same_lines(|old, text| {
                 let unit = old.and_then(|old| self.unit_of[old]).map(|unit| &self.units[unit]);
                 let Some(unit) = unit.filter(|unit| unit.cut.head == 0) else {
@@ -153,7 +155,7 @@ impl Merge<'_, '_> {
                 continue;
             }
             let file = indent(self.hay.line(unit.file.start));
-            let is_significant = has_word(self.old[old]);
+            let is_significant = key_has_word(self.old[old]);
             let (new, old) = (indent(self.new[new]), indent(self.old[old]));
             new_right += isize::from(new == file);
             old_right += isize::from(old == file);
@@ -243,7 +245,7 @@ impl Merge<'_, '_> {
                 // text if there is one.
                 BaseLine::FileOnly(line) => {
                     let key = match_key(self.hay.line(*line));
-                    let is_significant = has_word(&key)
+                    let is_significant = key_has_word(&key)
                         || key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES
                         || is_comment_with_text(self.hay.line(*line));
                     let found = by_key.get(&key).filter(|_| is_significant);
@@ -274,7 +276,8 @@ impl Merge<'_, '_> {
     pub(super) fn duplicated_line(&self, out: &[OutputLine]) -> Option<usize> {
         let telling = |line: usize| {
             let key = match_key(self.hay.line(line));
-            let is_significant = has_word(&key) && key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES;
+            let is_significant =
+                key_has_word(&key) && key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES;
             (is_significant && LineKind::of(self.hay.line(line)) == LineKind::Code)
                 .then_some((line, key))
         };
@@ -317,7 +320,7 @@ impl Merge<'_, '_> {
         let sent = joined(&mut self.old[unit.old.clone()].iter().copied());
         let there = joined(&mut unit.file.clone().map(|line| self.hay.line(line)));
         let (words, words_there) = (match_key(&sent), match_key(&there));
-        // The old text may have a typo besides, which is no change either.
+        // The old line may also have a typo, which the edit does not change either.
         let odd = words != sent && words_there == there;
         (sent != there && (odd || words == words_there)).then_some(OldLineMistake::Punctuation)
     }

@@ -35,7 +35,7 @@ pub(in crate::edit) enum Conflict {
 
 /// A step of the alignment that pairs old lines with the file lines that they correspond to.
 #[derive(Clone, Debug)]
-struct LineGroup {
+struct CorrespondingLines {
     old: Range<usize>,
     file: Range<usize>,
     cut: Cut,
@@ -134,9 +134,9 @@ pub(in crate::edit) fn merge_with_style(
     Ok(splice_lines(hay, lines, &out))
 }
 
-/// Removes from alignment and new text the blank lines that the file lacks and that both old and
-/// new text have, once each, between the same two lines: both texts have them by mistake. Returns
-/// `None` if there are none.
+/// Removes from alignment and new text the blank lines that the file lacks and that old and new
+/// text have, once each, between the same lines: such a blank line is a mistake of the model.
+/// Returns `None` if there are none.
 fn without_unmatched_blank_lines<'e>(
     alignment: &Alignment,
     old: &[&[u8]],
@@ -184,12 +184,12 @@ pub(in crate::edit) fn changes_any_line(old: &[&[u8]], new: &[&[u8]]) -> bool {
     old.len() != new.len() || old.iter().zip(new).any(|(old, new)| trim_end(old) != trim_end(new))
 }
 
-/// The state of one merge at one position.
+/// The state while one edit is merged with the file's lines at one position.
 struct Merge<'m, 'e> {
     hay: &'m Haystack<'m>,
     old: &'m [&'e [u8]],
     new: &'m [&'e [u8]],
-    units: Vec<LineGroup>,
+    units: Vec<CorrespondingLines>,
     /// For each line of the old text, the index of its group in `units`; `None` if the file lacks
     /// the line.
     unit_of: Vec<Option<usize>>,
@@ -220,7 +220,11 @@ impl<'m, 'e> Merge<'m, 'e> {
                 AlignmentStep::Pair { old, file, cut, .. } => {
                     unit_of[old.clone()].fill(Some(units.len()));
                     base.extend(old.clone().map(BaseLine::Old));
-                    units.push(LineGroup { old: old.clone(), file: file.clone(), cut: *cut });
+                    units.push(CorrespondingLines {
+                        old: old.clone(),
+                        file: file.clone(),
+                        cut: *cut,
+                    });
                 }
                 // The alignment lets only blank lines be missing from the file. If the new text
                 // changes one, there is nothing in the file to change.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::tokens;
-use super::{BaseLine, LineGroup, Merge, OutputLine};
+use super::{BaseLine, CorrespondingLines, Merge, OutputLine};
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::levenshtein::similarity;
@@ -82,7 +82,7 @@ impl Merge<'_, '_> {
 
     /// Returns the file's line with the change that the edit makes to its old line, so that the
     /// file's own spelling stays elsewhere.
-    pub(super) fn with_file_spelling(&self, unit: &LineGroup, new: usize) -> Vec<u8> {
+    pub(super) fn with_file_spelling(&self, unit: &CorrespondingLines, new: usize) -> Vec<u8> {
         let in_file_style = self.in_file_style(new);
         let (base, ours) = (trim(self.old[unit.old.start]), trim(self.hay.line(unit.file.start)));
         if base == ours
@@ -105,7 +105,12 @@ impl Merge<'_, '_> {
 
     /// Returns true if the file already has the new line, because the edit only corrects a mistake
     /// of the old text.
-    pub(super) fn is_already_correct(&self, unit: &LineGroup, new: usize, text: &[u8]) -> bool {
+    pub(super) fn is_already_correct(
+        &self,
+        unit: &CorrespondingLines,
+        new: usize,
+        text: &[u8],
+    ) -> bool {
         let whole = unit.old.len() == 1 && unit.file.len() == 1 && unit.cut == Cut::default();
         let meant = trim_end(self.old[unit.old.start]) != trim_end(self.new[new]);
         whole && meant && trim_end(text) == trim_end(self.hay.line(unit.file.start))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{BaseLine, Conflict, LineGroup, Merge, OutputLine};
+use super::{BaseLine, Conflict, CorrespondingLines, Merge, OutputLine};
 use crate::diff::changes_between;
 use crate::edit::lines::trim;
 use crate::edit::matching::levenshtein::similarity;
@@ -172,7 +172,7 @@ impl Merge<'_, '_> {
 
     /// Returns the group of the old line at this index of the base; `None` for a forgotten line or
     /// one that the file lacks.
-    pub(super) fn line_group_at(&self, at: usize) -> Option<&LineGroup> {
+    pub(super) fn line_group_at(&self, at: usize) -> Option<&CorrespondingLines> {
         match self.base[at] {
             BaseLine::Old(line) => self.unit_of[line].map(|unit| &self.units[unit]),
             BaseLine::FileOnly(_) => None,

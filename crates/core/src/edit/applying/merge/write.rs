@@ -6,7 +6,7 @@ use super::{BlankEdges, Conflict, OutputLine};
 use crate::edit::Splice;
 use crate::edit::lines::trim;
 use crate::edit::matching::haystack::Haystack;
-use crate::edit::matching::normalize::{has_word, match_key};
+use crate::edit::matching::normalize::{key_has_word, match_key};
 
 /// The minimum length in bytes of the lines with a word among some lines, from which their equality
 /// with lines of the file is no chance.
@@ -100,7 +100,7 @@ fn equals_file_lines(hay: &Haystack<'_>, items: &[OutputLine], from: usize) -> b
         OutputLine::Keep(line) => match_key(hay.line(*line)),
     });
     let keys: Vec<Vec<u8>> = keys.collect();
-    let significant_bytes: usize = keys.iter().filter(|key| has_word(key)).map(Vec::len).sum();
+    let significant_bytes: usize = keys.iter().filter(|key| key_has_word(key)).map(Vec::len).sum();
     significant_bytes >= MIN_SIGNIFICANT_BYTES
         && keys.iter().zip(from..).all(|(own, line)| *own == match_key(hay.line(line)))
 }
