@@ -47,7 +47,7 @@ impl CancelToken {
     }
 }
 
-/// A point in time after which an operation ends with what it has found so far. May be absent.
+/// The point in time after which an operation ends with what it has found so far, or none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deadline(Option<Instant>);
 

@@ -29,10 +29,10 @@ pub(crate) struct ProcessName {
 pub(crate) fn start_procfs_reader() {
     let _ = ProcessName::own();
     START_TIME_READER.get_or_init(|| {
-        let (ask, asked) = sync_channel::<StartRequest>(16);
+        let (ask, asked) = sync_channel::<StartTimeRequest>(16);
         let look = move || {
             for (pid, tell) in asked {
-                let _ = tell.send(start_time(pid));
+                let _ = tell.send(read_start_time(pid));
             }
         };
         // If the thread cannot be started, no start time is known, and a reused pid is mistaken for
@@ -43,18 +43,18 @@ pub(crate) fn start_procfs_reader() {
 }
 
 /// A pid, and the channel on which its start time is sent back.
-type StartRequest = (u32, SyncSender<Option<u64>>);
-/// The sender of requests to the thread that can read procfs. Empty before [`start_procfs_reader`]; `None`
-/// inside if the thread could not be started.
-static START_TIME_READER: OnceLock<Option<SyncSender<StartRequest>>> = OnceLock::new();
-/// The maximum time to wait for an answer from [`START_TIME_READER`]. After it, the start time counts as
-/// unknown.
+type StartTimeRequest = (u32, SyncSender<Option<u64>>);
+/// The sender of requests to the thread that can read procfs. Empty before [`start_procfs_reader`];
+/// `None` inside if the thread could not be started.
+static START_TIME_READER: OnceLock<Option<SyncSender<StartTimeRequest>>> = OnceLock::new();
+/// The maximum time to wait for an answer from [`START_TIME_READER`]. After it, the start time
+/// counts as unknown.
 const MAX_START_TIME_WAIT: Duration = Duration::from_secs(1);
 
 /// Returns the start time of a process in clock ticks since boot. A thread that cannot read procfs
 /// asks the thread that can.
 fn start_time_from_any_thread(pid: u32) -> Option<u64> {
-    start_time(pid).or_else(|| {
+    read_start_time(pid).or_else(|| {
         let (tell, told) = sync_channel(1);
         START_TIME_READER.get()?.as_ref()?.send((pid, tell)).ok()?;
         told.recv_timeout(MAX_START_TIME_WAIT).ok()?
@@ -71,7 +71,7 @@ impl ProcessName {
             let space = space.map(|text| text.into_bytes()).unwrap_or_default();
             let realm = sha256(&[boot, space].concat())[7..15].to_owned();
             let pid = getpid().as_raw_nonzero().get().unsigned_abs();
-            Self { realm, pid, started: start_time(pid).unwrap_or(0) }
+            Self { realm, pid, started: read_start_time(pid).unwrap_or(0) }
         })
     }
 
@@ -96,7 +96,7 @@ impl ProcessName {
 /// Reads the start time of a process in clock ticks since boot: field 22 of `/proc/PID/stat`. The
 /// search begins after the last `)`, because the second field is the program's name in parentheses
 /// and may contain any character.
-fn start_time(pid: u32) -> Option<u64> {
+fn read_start_time(pid: u32) -> Option<u64> {
     let line = read_system_file(&format!("/proc/{pid}/stat"))?;
     let after = &line[memchr::memrchr(b')', &line)? + 1..];
     let field = after.split(|&byte| byte == b' ').filter(|field| !field.is_empty()).nth(19)?;

@@ -7,7 +7,7 @@ use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::search::find::{
-    self, DirMatches, EntryFilter, FindOptions, FindPage, Finder, Sort, find, find_from_disk,
+    self, DirMatches, EntryFilter, FindOptions, FindOrder, FindPage, Finder, find, find_from_disk,
 };
 use filewright_fs::search::mtimes;
 use filewright_fs::walk::options::IndexMode;
@@ -44,7 +44,7 @@ pub fn find_indexed(
         };
         Ok((listed.groups, summary))
     };
-    if options.wanted == EntryFilter::File && options.sort == Sort::Path {
+    if options.wanted == EntryFilter::File && options.sort == FindOrder::Path {
         let (mut page, mut total) = (FindPage::new(options), 0);
         let mut take = |path: &str, ascii: bool| {
             total += 1;
@@ -56,12 +56,12 @@ pub fn find_indexed(
         }
     } else if let Some(listed) = names(session, &walk_root, &options.walk, &finder, &stop) {
         let (mut groups, summary) = all(listed)?;
-        if options.sort != Sort::Path {
+        if options.sort != FindOrder::Path {
             mtimes::read_mtimes(&walk_root, &mut groups, &stop);
             stop.cancel.check()?;
         }
-        if options.sort == Sort::Path || !stop.now() {
-            return Ok(find::pack(groups, &summary, options));
+        if options.sort == FindOrder::Path || !stop.now() {
+            return Ok(find::pack_page(groups, &summary, options));
         }
     }
     stop.cancel.check()?;

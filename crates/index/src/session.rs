@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use filewright_core::Result;
-use filewright_fs::root::{Renewed, Roots};
+use filewright_fs::root::{RenewedRoots, Roots};
 use filewright_fs::search::shared_walk::SharedWalks;
 
 use crate::Indexes;
@@ -38,7 +38,7 @@ impl Session {
     /// # Errors
     /// Like [`Roots::renewed`].
     pub fn renewed(&self) -> Result<Option<Self>> {
-        let Renewed::Anew(roots) = self.roots.renewed()? else { return Ok(None) };
+        let RenewedRoots::Anew(roots) = self.roots.renewed()? else { return Ok(None) };
         let session = Self::new(*roots);
         if let Some(index_store) = self.index_store.get() {
             let _ = session.index_store.set(Arc::clone(index_store));

@@ -6,7 +6,7 @@ use filewright_core::pack::Packed;
 use filewright_core::text::path::encode_name;
 use filewright_core::wire;
 use filewright_core::wire::Wire;
-use filewright_fs::dir::stat::{Kind, Stat, millis};
+use filewright_fs::dir::stat::{Kind, Stat, nanos_to_millis};
 use filewright_fs::walk::list::{DirEntry, DirPage};
 use filewright_fs::walk::list_tree::{TreeEntry, TreePage};
 use filewright_fs::write::Written;
@@ -98,10 +98,10 @@ impl From<&Stat> for EntryStat {
             size: stat.size,
             mode: stat.mode,
             nlink: stat.nlink,
-            mtime: millis(stat.mtime),
-            ctime: millis(stat.ctime),
-            atime: millis(stat.atime),
-            birthtime: stat.birth.map(millis),
+            mtime: nanos_to_millis(stat.mtime),
+            ctime: nanos_to_millis(stat.ctime),
+            atime: nanos_to_millis(stat.atime),
+            birthtime: stat.birth.map(nanos_to_millis),
             version: stat.version().to_string(),
         }
     }
@@ -122,7 +122,7 @@ fn pack_entry(
     path: Cow<'_, str>,
     target: Option<&[u8]>,
 ) {
-    let mtime = stat.map_or(0.0, |stat| millis(stat.mtime));
+    let mtime = stat.map_or(0.0, |stat| nanos_to_millis(stat.mtime));
     let target = target.map(encode_name);
     ListedEntry { kind, size: stat.map(|stat| stat.size), mtime, path, target }.put(packed);
 }

@@ -53,7 +53,7 @@ pub(crate) struct Restrictions {
 
 impl Restrictions {
     pub(crate) fn new(spec: &Spec) -> Result<Self> {
-        let abi = if spec.without_landlock { 0 } else { landlock::abi() };
+        let abi = if spec.without_landlock { 0 } else { landlock::landlock_abi() };
         let files = match ruleset(spec, abi) {
             Ok(ruleset) => Some(ruleset),
             Err(error) if spec.degrade && error.code == Code::SandboxSetupFailed => None,

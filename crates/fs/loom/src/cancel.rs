@@ -6,7 +6,7 @@ use loom::thread;
 
 use crate::flag::Flag;
 use crate::model;
-use crate::queue::Queue;
+use crate::queue::JobQueue;
 
 #[test]
 fn a_set_flag_stays_set_for_all_threads() {
@@ -32,7 +32,7 @@ fn a_set_flag_stays_set_for_all_threads() {
 #[test]
 fn a_job_cancelled_before_it_was_submitted_does_not_start() {
     model(|| {
-        let queue = Arc::new(Queue::new(1));
+        let queue = Arc::new(JobQueue::new(1));
         let begun = Arc::new(AtomicUsize::new(0));
         queue.count();
         let server = {

@@ -8,7 +8,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use crate::model;
-use crate::acquire::{LockFile, take};
+use crate::acquire::{LockFile, try_acquire};
 
 /// A file: true if it is locked.
 type Node = Arc<Mutex<bool>>;
@@ -57,7 +57,7 @@ impl LockFile for Directory {
 /// Takes the lock, works, removes the name while holding the lock, and releases it. With `killed`,
 /// stops before removing the name.
 fn turn(directory: &Directory, inside: &AtomicUsize, killed: bool) -> bool {
-    let Ok(taken) = take(directory);
+    let Ok(taken) = try_acquire(directory);
     let Some(file) = taken else { return false };
     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have it");
     inside.fetch_sub(1, Ordering::SeqCst);

@@ -5,16 +5,16 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use crate::model;
-use crate::queue::{Queue, Submitted};
+use crate::queue::{JobQueue, AfterPut};
 
 /// Submits one job, and starts a thread if the queue requests one. The thread serves, or simulates
 /// a failed start.
 fn put(
-    queue: &Arc<Queue<()>>,
+    queue: &Arc<JobQueue<()>>,
     done: &Arc<AtomicUsize>,
     starts: bool,
 ) -> Option<thread::JoinHandle<()>> {
-    if queue.put(()) == Submitted::Nothing {
+    if queue.put(()) == AfterPut::Nothing {
         return None;
     }
     if !starts {
@@ -26,7 +26,7 @@ fn put(
     Some(serving(queue, done))
 }
 
-fn serving(queue: &Arc<Queue<()>>, done: &Arc<AtomicUsize>) -> thread::JoinHandle<()> {
+fn serving(queue: &Arc<JobQueue<()>>, done: &Arc<AtomicUsize>) -> thread::JoinHandle<()> {
     let (queue, done) = (Arc::clone(queue), Arc::clone(done));
     thread::spawn(move || {
         queue.serve(|()| {
@@ -38,7 +38,7 @@ fn serving(queue: &Arc<Queue<()>>, done: &Arc<AtomicUsize>) -> thread::JoinHandl
 /// Two callers submit at once; then the queue is closed and all threads end.
 fn all_is_done(most: usize, first: bool, starts: [bool; 2]) {
     model(move || {
-        let queue = Arc::new(Queue::new(most));
+        let queue = Arc::new(JobQueue::new(most));
         let done = Arc::new(AtomicUsize::new(0));
         let mut threads = Vec::new();
         if first {
@@ -75,7 +75,7 @@ fn a_failed_thread_start_loses_no_job() {
 #[test]
 fn closing_wakes_all_waiting_threads() {
     model(|| {
-        let queue = Arc::new(Queue::new(2));
+        let queue = Arc::new(JobQueue::new(2));
         let done = Arc::new(AtomicUsize::new(0));
         queue.count();
         queue.count();

@@ -52,7 +52,7 @@ struct PathBeneathAttr {
 }
 
 /// Returns the version (ABI) of the kernel's Landlock interface; 0 without Landlock.
-pub fn abi() -> u32 {
+pub fn landlock_abi() -> u32 {
     const VERSION: u32 = 1;
     // SAFETY: asks for the version; no pointer is passed.
     let version = unsafe {
@@ -80,7 +80,7 @@ impl Ruleset {
     /// # Errors
     /// `SANDBOX_SETUP_FAILED` if the kernel has no Landlock.
     pub fn new(strict: bool) -> Result<Self> {
-        let version = abi();
+        let version = landlock_abi();
         if version == 0 {
             return Err(last_os_setup_error("the kernel has no Landlock"));
         }
@@ -110,7 +110,7 @@ impl Ruleset {
     /// `SANDBOX_SETUP_FAILED` with the kernel's error.
     pub fn allow(&self, place: BorrowedFd<'_>, rights: u64) -> Result<()> {
         self.try_allow(place, rights)
-            .map_err(|why| setup_error("the kernel refuses a Landlock rule", &why))
+            .map_err(|why| sandbox_setup_error("the kernel refuses a Landlock rule", &why))
     }
 
     /// Like [`Ruleset::allow`], without allocating memory, for a process between fork and exec.
@@ -142,7 +142,7 @@ impl Ruleset {
     pub fn restrict_self(&self) -> Result<()> {
         no_new_privileges()?;
         self.try_restrict_self()
-            .map_err(|why| setup_error("the kernel does not restrict the thread", &why))
+            .map_err(|why| sandbox_setup_error("the kernel does not restrict the thread", &why))
     }
 
     /// Like [`Ruleset::restrict_self`], without allocating memory, for a process between fork and
@@ -151,7 +151,7 @@ impl Ruleset {
     /// # Errors
     /// The kernel's error.
     pub fn try_restrict_self(&self) -> io::Result<()> {
-        // SAFETY: takes a descriptor and a number.
+        // SAFETY: the call takes a descriptor and a number, no pointer.
         let done =
             unsafe { libc::syscall(libc::SYS_landlock_restrict_self, self.fd.as_raw_fd(), 0_u32) };
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -164,7 +164,8 @@ impl Ruleset {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 pub fn no_new_privileges() -> Result<()> {
-    try_no_new_privileges().map_err(|why| setup_error("the kernel keeps privileges open", &why))
+    try_no_new_privileges()
+        .map_err(|why| sandbox_setup_error("the kernel keeps privileges open", &why))
 }
 
 /// Like [`no_new_privileges`], without allocating memory, for a process between fork and exec.
@@ -178,9 +179,9 @@ pub fn try_no_new_privileges() -> io::Result<()> {
 }
 
 fn last_os_setup_error(what: &str) -> Error {
-    setup_error(what, &io::Error::last_os_error())
+    sandbox_setup_error(what, &io::Error::last_os_error())
 }
 
-fn setup_error(what: &str, why: &io::Error) -> Error {
+fn sandbox_setup_error(what: &str, why: &io::Error) -> Error {
     Error::new(Code::SandboxSetupFailed, format!("{what}: {why}"))
 }

@@ -26,7 +26,7 @@ pub use pool::Pool;
 
 use crate::root::{Kernel, Roots};
 
-/// Which of the two groups of threads of a pool runs a job.
+/// The group of threads of a pool that runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// For jobs that access one file or directory.
@@ -68,10 +68,10 @@ impl Confinement {
         if kernel == Kernel::Off {
             return Ok(Self::none(0, None));
         }
-        match restricted(roots) {
+        match restrict_to_roots(roots) {
             Ok(confinement) => Ok(confinement),
             Err(error) if kernel == Kernel::Require => Err(error),
-            Err(error) => Ok(Self::none(abi(), Some(error.message.to_string()))),
+            Err(error) => Ok(Self::none(landlock_abi(), Some(error.message.to_string()))),
         }
     }
 
@@ -82,28 +82,28 @@ impl Confinement {
 }
 
 #[cfg(target_os = "linux")]
-fn abi() -> u32 {
-    landlock::abi()
+fn landlock_abi() -> u32 {
+    landlock::landlock_abi()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn abi() -> u32 {
+fn landlock_abi() -> u32 {
     0
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restricted(_roots: &Roots) -> Result<Confinement> {
+fn restrict_to_roots(_roots: &Roots) -> Result<Confinement> {
     Err(Error::new(Code::SandboxSetupFailed, "this system cannot restrict single threads"))
 }
 
 #[cfg(target_os = "linux")]
-fn restricted(roots: &Roots) -> Result<Confinement> {
+fn restrict_to_roots(roots: &Roots) -> Result<Confinement> {
     use filewright_core::{Code, Error};
 
     use crate::dir::errno::os_error;
     use crate::dir::stat::Stat;
 
-    let abi = landlock::abi();
+    let abi = landlock::landlock_abi();
     // With version 1, a restricted thread cannot move files between directories.
     if abi < 2 {
         return Err(Error::new(Code::SandboxSetupFailed, "the kernel has no usable Landlock"));
@@ -111,7 +111,7 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
     if roots.follows_anywhere() {
         return Err(Error::new(Code::SandboxSetupFailed, "links may lead anywhere by this policy"));
     }
-    // Both read procfs now, because the restricted threads cannot.
+    // These two calls read procfs now, because the restricted threads cannot.
     crate::process::start_procfs_reader();
     refusal::cache_security_label();
     let mut whole = true;

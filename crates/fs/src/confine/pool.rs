@@ -15,7 +15,7 @@ use filewright_core::{Code, Error, Result};
 
 use super::Lane;
 use super::landlock::Ruleset;
-use super::queue::{Queue, Submitted};
+use super::queue::{AfterPut, JobQueue};
 
 type BoxedJob = Box<dyn FnOnce() + Send>;
 
@@ -26,10 +26,10 @@ const MAX_SCAN_THREADS: usize = 4;
 
 /// A file that threads may access: device, inode and rights. The ruleset holds the inode, so its
 /// number is not reused while a pool with this restriction exists.
-pub(super) type Grant = (u64, u64, u64);
+pub(super) type AllowedInode = (u64, u64, u64);
 
 /// The restricted pools in use, keyed by the sorted grants of their threads.
-static RESTRICTED: OnceLock<Mutex<HashMap<Vec<Grant>, Weak<Pool>>>> = OnceLock::new();
+static RESTRICTED_POOLS: OnceLock<Mutex<HashMap<Vec<AllowedInode>, Weak<Pool>>>> = OnceLock::new();
 
 /// A pool of threads with a queue of jobs for each [`Lane`].
 #[derive(Debug)]
@@ -39,8 +39,8 @@ pub struct Pool {
 
 #[derive(Debug)]
 struct PoolState {
-    quick: Queue<BoxedJob>,
-    scans: Queue<BoxedJob>,
+    quick: JobQueue<BoxedJob>,
+    scans: JobQueue<BoxedJob>,
     ruleset: Option<Ruleset>,
 }
 
@@ -57,12 +57,12 @@ impl Pool {
     /// # Errors
     /// `SANDBOX_SETUP_FAILED`.
     pub(super) fn shared(
-        mut places: Vec<Grant>,
+        mut places: Vec<AllowedInode>,
         make: impl FnOnce() -> Result<Ruleset>,
     ) -> Result<Arc<Self>> {
         places.sort_unstable();
         places.dedup();
-        let pools = RESTRICTED.get_or_init(Mutex::default);
+        let pools = RESTRICTED_POOLS.get_or_init(Mutex::default);
         // The lock is held while a pool is created, so that two callers do not create two pools.
         let mut pools = pools.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pool) = pools.get(&places).and_then(Weak::upgrade) {
@@ -97,7 +97,7 @@ impl Pool {
 
     /// Returns a pool without threads, whose threads will restrict themselves with `ruleset`.
     fn over(ruleset: Option<Ruleset>) -> Self {
-        let (quick, scans) = (Queue::new(MAX_QUICK_THREADS), Queue::new(MAX_SCAN_THREADS));
+        let (quick, scans) = (JobQueue::new(MAX_QUICK_THREADS), JobQueue::new(MAX_SCAN_THREADS));
         Self { shared: Arc::new(PoolState { quick, scans, ruleset }) }
     }
 
@@ -107,7 +107,7 @@ impl Pool {
     }
 
     fn submit_boxed(&self, lane: Lane, work: BoxedJob) {
-        if self.shared.queue(lane).put(work) == Submitted::Nothing {
+        if self.shared.queue(lane).put(work) == AfterPut::Nothing {
             return;
         }
         let shared = Arc::clone(&self.shared);
@@ -140,7 +140,7 @@ impl Drop for Pool {
 
 impl PoolState {
     /// Returns the queue of a lane.
-    fn queue(&self, lane: Lane) -> &Queue<BoxedJob> {
+    fn queue(&self, lane: Lane) -> &JobQueue<BoxedJob> {
         match lane {
             Lane::Quick => &self.quick,
             Lane::Scan => &self.scans,
@@ -151,7 +151,7 @@ impl PoolState {
     /// thread from the start.
     fn hand_over(&self, left: impl IntoIterator<Item = BoxedJob>) {
         for work in left {
-            if self.quick.put(work) == Submitted::Start {
+            if self.quick.put(work) == AfterPut::Start {
                 // Another thread is not started: the existing ones run the job.
                 drop(self.quick.give_up());
             }

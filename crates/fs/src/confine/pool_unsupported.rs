@@ -25,7 +25,8 @@ impl Pool {
     pub fn unrestricted() -> Arc<Self> {
         static UNRESTRICTED_POOL: OnceLock<Arc<Pool>> = OnceLock::new();
         Arc::clone(
-            UNRESTRICTED_POOL.get_or_init(|| Arc::new(Pool { quick: lane(), scans: lane() })),
+            UNRESTRICTED_POOL
+                .get_or_init(|| Arc::new(Pool { quick: start_lane(), scans: start_lane() })),
         )
     }
 
@@ -42,7 +43,7 @@ impl Pool {
 }
 
 /// Starts the threads of a lane and returns the sender of its jobs.
-fn lane() -> Mutex<Sender<BoxedJob>> {
+fn start_lane() -> Mutex<Sender<BoxedJob>> {
     let (queue, work) = channel::<BoxedJob>();
     let work = Arc::new(Mutex::new(work));
     for _ in 0..THREADS_PER_LANE {

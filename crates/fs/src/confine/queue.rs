@@ -6,52 +6,52 @@ use std::collections::VecDeque;
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// The waiting jobs and the number of threads that serve them.
-pub(crate) struct Queue<W> {
-    state: Mutex<QueueState<W>>,
+pub(crate) struct JobQueue<W> {
+    state: Mutex<JobQueueState<W>>,
     ready: Condvar,
     /// The maximum number of threads.
     most: usize,
 }
 
-struct QueueState<W> {
+struct JobQueueState<W> {
     work: VecDeque<W>,
     threads: usize,
     idle: usize,
     closed: bool,
 }
 
-/// What the caller of [`Queue::put`] must do.
+/// The duty of the caller after [`JobQueue::put`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Submitted {
-    /// Nothing: an existing thread will run the job.
+pub(crate) enum AfterPut {
+    /// The caller has nothing to do: an existing thread will run the job.
     Nothing,
-    /// Start a thread that calls [`Queue::serve`], or call [`Queue::give_up`] if that fails. The
-    /// thread is counted already.
+    /// The caller starts a thread that calls [`JobQueue::serve`], or calls [`JobQueue::give_up`] if
+    /// that fails. The thread is counted already.
     Start,
 }
 
-impl<W> Queue<W> {
+impl<W> JobQueue<W> {
     pub(crate) fn new(most: usize) -> Self {
-        let state = QueueState { work: VecDeque::new(), threads: 0, idle: 0, closed: false };
+        let state = JobQueueState { work: VecDeque::new(), threads: 0, idle: 0, closed: false };
         Self { state: Mutex::new(state), ready: Condvar::new(), most }
     }
 
-    /// Counts a thread that the caller starts without having been told to by [`Queue::put`].
+    /// Counts a thread that the caller starts without having been told to by [`JobQueue::put`].
     pub(crate) fn count(&self) {
         self.lock().threads += 1;
     }
 
     /// Adds a job to the end of the queue.
-    pub(crate) fn put(&self, work: W) -> Submitted {
+    pub(crate) fn put(&self, work: W) -> AfterPut {
         let mut state = self.lock();
         state.work.push_back(work);
         if state.idle >= state.work.len() || state.threads >= self.most {
             drop(state);
             self.ready.notify_one();
-            return Submitted::Nothing;
+            return AfterPut::Nothing;
         }
         state.threads += 1;
-        Submitted::Start
+        AfterPut::Start
     }
 
     /// Subtracts a thread that could not be started. If there is no other, returns all waiting
@@ -87,12 +87,12 @@ impl<W> Queue<W> {
         self.ready.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueueState<W>> {
+    fn lock(&self) -> MutexGuard<'_, JobQueueState<W>> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl<W> std::fmt::Debug for Queue<W> {
+impl<W> std::fmt::Debug for JobQueue<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Queue").finish_non_exhaustive()
     }

@@ -16,9 +16,9 @@ use crate::root::{FinalSymlink, MissingPolicy, Roots};
 
 /// The layer of the system that refused an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layer {
+enum RefusingLayer {
     /// Permission bits and access lists.
-    Permissions,
+    PermissionsVerdict,
     /// Landlock, applied by this process or a parent process.
     #[cfg(target_os = "linux")]
     Landlock,
@@ -27,9 +27,9 @@ enum Layer {
     SecurityModule,
 }
 
-/// True if the permissions of the file alone allow an access.
+/// Says whether the permissions of a file alone allow an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Permissions {
+enum PermissionsVerdict {
     Allow,
     Refuse,
     /// Not known: it depends on the kind of change, or could not be checked.
@@ -51,7 +51,7 @@ impl Roots {
 
     /// Returns the layer that refused, or `None` if the error is another one or the layer is not
     /// known.
-    fn layer_of(&self, asked: &[(&[u8], Intent)], error: &Error) -> Option<Layer> {
+    fn layer_of(&self, asked: &[(&[u8], Intent)], error: &Error) -> Option<RefusingLayer> {
         let errno = error.details.get("errno").and_then(serde_json::Value::as_i64);
         let refused = error.code == Code::PermissionDenied
             && errno == Some(Errno::ACCESS.raw_os_error().into());
@@ -60,24 +60,26 @@ impl Roots {
         }
         let said: Vec<_> =
             asked.iter().map(|&(path, intent)| self.permissions(path, intent)).collect();
-        if said.contains(&Permissions::Refuse) {
-            return Some(Layer::Permissions);
+        if said.contains(&PermissionsVerdict::Refuse) {
+            return Some(RefusingLayer::PermissionsVerdict);
         }
-        if said.contains(&Permissions::Unknown) { None } else { layer_above_permissions() }
+        if said.contains(&PermissionsVerdict::Unknown) { None } else { layer_above_permissions() }
     }
 
     /// Checks the permissions for an access to a path without making it.
-    fn permissions(&self, path: &[u8], intent: Intent) -> Permissions {
+    fn permissions(&self, path: &[u8], intent: Intent) -> PermissionsVerdict {
         let place = match self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)
         {
             Ok(place) => place,
             // Landlock refuses only to open a directory for reading, and resolving a path opens
             // none that way. So the permissions have refused.
-            Err(error) if error.code == Code::PermissionDenied => return Permissions::Refuse,
-            Err(_) => return Permissions::Unknown,
+            Err(error) if error.code == Code::PermissionDenied => {
+                return PermissionsVerdict::Refuse;
+            }
+            Err(_) => return PermissionsVerdict::Unknown,
         };
         if makes_own_access_decisions(&place.dir) {
-            return Permissions::Unknown;
+            return PermissionsVerdict::Unknown;
         }
         let allows = |name: &[u8], access: Access| {
             let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
@@ -100,22 +102,22 @@ impl Roots {
                 Ok(()) => {}
                 // A change that replaces the entry does not need this permission.
                 Err(Errno::ACCESS) if intent == Intent::Write && name != b"." => {
-                    return Permissions::Unknown;
+                    return PermissionsVerdict::Unknown;
                 }
-                Err(Errno::ACCESS) => return Permissions::Refuse,
-                Err(_) => return Permissions::Unknown,
+                Err(Errno::ACCESS) => return PermissionsVerdict::Refuse,
+                Err(_) => return PermissionsVerdict::Unknown,
             }
         }
-        Permissions::Allow
+        PermissionsVerdict::Allow
     }
 }
 
-impl Layer {
+impl RefusingLayer {
     /// Adds the layer to an error: as `details.layer`, and in the message if the permissions would
     /// have allowed the access.
     fn tell(self, mut error: Error) -> Error {
         let (name, above) = match self {
-            Self::Permissions => ("permissions", None),
+            Self::PermissionsVerdict => ("permissions", None),
             #[cfg(target_os = "linux")]
             Self::Landlock => ("landlock", Some("Landlock, which restricts this process,")),
             #[cfg(target_os = "linux")]
@@ -133,13 +135,13 @@ impl Layer {
 /// read procfs.
 #[cfg(target_os = "linux")]
 pub(crate) fn cache_security_label() {
-    is_labelled();
+    has_security_label();
 }
 
 /// Reports whether a security module such as AppArmor restricts this process: its label is neither
 /// empty nor `unconfined`. Cached.
 #[cfg(target_os = "linux")]
-fn is_labelled() -> bool {
+fn has_security_label() -> bool {
     static LABELLED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *LABELLED.get_or_init(|| {
         let label = crate::process::read_system_file("/proc/self/attr/current").unwrap_or_default();
@@ -149,15 +151,15 @@ fn is_labelled() -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn layer_above_permissions() -> Option<Layer> {
-    if is_labelled() || crate::confine::landlock::abi() == 0 {
-        return Some(Layer::SecurityModule);
+fn layer_above_permissions() -> Option<RefusingLayer> {
+    if has_security_label() || crate::confine::landlock::landlock_abi() == 0 {
+        return Some(RefusingLayer::SecurityModule);
     }
-    Some(Layer::Landlock)
+    Some(RefusingLayer::Landlock)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn layer_above_permissions() -> Option<Layer> {
+fn layer_above_permissions() -> Option<RefusingLayer> {
     None
 }
 
@@ -165,7 +167,7 @@ fn layer_above_permissions() -> Option<Layer> {
 /// not tell, as network file systems and FUSE do. True if its type cannot be read.
 #[cfg(target_os = "linux")]
 fn makes_own_access_decisions(directory: impl AsFd) -> bool {
-    /// NFS, SMB (three versions), 9P, FUSE, Ceph.
+    /// The magic numbers of NFS, SMB (three versions), 9P, FUSE and Ceph.
     const SELF_DECIDING_FILE_SYSTEMS: [u32; 7] =
         [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6573_5546, 0x00C3_6400];
     // The kernel's numbers have 32 bits, whatever the width of the field.

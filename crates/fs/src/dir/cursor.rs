@@ -18,32 +18,33 @@ const MAX_OPEN_LEVELS: usize = 24;
 
 /// A position in a tree: the directories from the top to the current one.
 #[derive(Debug)]
-pub(crate) struct Cursor {
-    levels: Vec<Level>,
+pub(crate) struct DirCursor {
+    levels: Vec<DirLevel>,
     up: ParentAccess,
 }
 
 /// How a cursor reopens a directory on the way up, if it had closed the descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParentAccess {
-    /// As a base for calls on its entries, without the right to read it.
+    /// It is opened as a base for calls on its entries, without the right to read it.
     Stand,
-    /// For reading, so that the directory itself can be changed too, for example its permission
-    /// bits.
+    /// It is opened for reading, so that the directory itself can be changed too, for example its
+    /// permission bits.
     Change,
 }
 
 #[derive(Debug)]
-struct Level {
-    /// `None` while it is closed because the cursor is too far below it.
+struct DirLevel {
+    /// The descriptor of the directory; `None` while it is closed because the cursor is too far
+    /// below.
     fd: Option<OwnedFd>,
     id: (u64, u64),
 }
 
-impl Cursor {
+impl DirCursor {
     /// Creates a cursor at the top of a tree. `top` is that directory, open for reading.
     pub(crate) fn new(top: OwnedFd, up: ParentAccess) -> Self {
-        Self { levels: vec![Level { fd: Some(top), id: (0, 0) }], up }
+        Self { levels: vec![DirLevel { fd: Some(top), id: (0, 0) }], up }
     }
 
     /// Returns the descriptor of the current directory.
@@ -71,7 +72,7 @@ impl Cursor {
             let stat = Stat::of(fd).map_err(os_error)?;
             level.id = (stat.dev, stat.ino);
         }
-        self.levels.push(Level { fd: Some(fd), id: (0, 0) });
+        self.levels.push(DirLevel { fd: Some(fd), id: (0, 0) });
         Ok(true)
     }
 

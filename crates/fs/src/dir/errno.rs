@@ -32,14 +32,16 @@ pub fn os_error(errno: Errno) -> Error {
         Errno::OPNOTSUPP | Errno::NOSYS => {
             (Code::UnsupportedOperation, "the file system does not support this")
         }
-        Errno::MFILE | Errno::NFILE => return io_error(errno, "too many open files"),
-        Errno::BUSY => return io_error(errno, "the file or directory is in use by the system"),
-        errno => return io_error(errno, "input/output failure"),
+        Errno::MFILE | Errno::NFILE => return error_with_errno(errno, "too many open files"),
+        Errno::BUSY => {
+            return error_with_errno(errno, "the file or directory is in use by the system");
+        }
+        errno => return error_with_errno(errno, "input/output failure"),
     };
     Error::new(code, message)
 }
 
-fn io_error(errno: Errno, message: &str) -> Error {
+fn error_with_errno(errno: Errno, message: &str) -> Error {
     let text = format!("{message} (os error {})", errno.raw_os_error());
     Error::new(Code::IoError, text).detail("errno", errno.raw_os_error())
 }
@@ -86,7 +88,7 @@ pub(crate) fn changing_path_error() -> Error {
 }
 
 /// Returns the error that refuses a path outside the roots with the right for `intent`.
-pub(crate) fn outside_for(intent: Intent) -> Error {
+pub(crate) fn outside_for_intent_error(intent: Intent) -> Error {
     match intent {
         Intent::Read => outside_error(),
         Intent::Write => {

@@ -22,7 +22,7 @@ use stat::Kind;
 
 /// Returns the flags for opening a directory as a base for other calls: without the right to read
 /// it, where the platform distinguishes the two.
-pub(crate) fn directory_flags() -> OFlags {
+pub(crate) fn base_directory_flags() -> OFlags {
     #[cfg(target_os = "linux")]
     let access = OFlags::PATH;
     #[cfg(not(target_os = "linux"))]
@@ -32,7 +32,7 @@ pub(crate) fn directory_flags() -> OFlags {
 
 /// Opens one directory below another by a single name; does not follow links.
 pub(crate) fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::openat(dir, name, directory_flags(), Mode::empty())
+    rustix::fs::openat(dir, name, base_directory_flags(), Mode::empty())
 }
 
 /// Opens the directory `name` in `dir` for reading its entries; does not follow links. Returns

@@ -66,12 +66,12 @@ pub struct Stat {
 }
 
 /// Returns a time in nanoseconds; one that is out of range becomes the nearest.
-fn nanos(seconds: i64, nanoseconds: i64) -> i64 {
+fn timestamp_nanos(seconds: i64, nanoseconds: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
 }
 
 /// Returns a time in milliseconds with a fraction, as JavaScript has it.
-pub fn millis(nanos: i64) -> f64 {
+pub fn nanos_to_millis(nanos: i64) -> f64 {
     nanos.div_euclid(1_000_000) as f64 + nanos.rem_euclid(1_000_000) as f64 / 1e6
 }
 
@@ -109,7 +109,7 @@ impl Stat {
     #[allow(clippy::unnecessary_cast)]
     fn from_raw(stat: &rustix::fs::Stat) -> Self {
         #[cfg(any(target_os = "macos", target_os = "ios"))]
-        let birth = Some(nanos(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64));
+        let birth = Some(timestamp_nanos(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64));
         #[cfg(not(any(target_os = "macos", target_os = "ios")))]
         let birth = None;
         Self {
@@ -121,9 +121,9 @@ impl Stat {
             nlink: stat.st_nlink as u64,
             uid: stat.st_uid as u32,
             gid: stat.st_gid as u32,
-            mtime: nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
-            ctime: nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
-            atime: nanos(stat.st_atime as i64, stat.st_atime_nsec as i64),
+            mtime: timestamp_nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            ctime: timestamp_nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            atime: timestamp_nanos(stat.st_atime as i64, stat.st_atime_nsec as i64),
             birth,
         }
     }
@@ -145,7 +145,8 @@ fn statx(fd: &impl AsFd, name: impl rustix::path::Arg, flags: AtFlags) -> rustix
     use rustix::fs::StatxFlags;
     let mask = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
     let raw = rustix::fs::statx(fd, name, flags | AtFlags::NO_AUTOMOUNT, mask)?;
-    let time = |time: rustix::fs::StatxTimestamp| nanos(time.tv_sec, i64::from(time.tv_nsec));
+    let time =
+        |time: rustix::fs::StatxTimestamp| timestamp_nanos(time.tv_sec, i64::from(time.tv_nsec));
     let knows_birth = raw.stx_mask & StatxFlags::BTIME.bits() != 0;
     Ok(Stat {
         kind: FileType::from_raw_mode(raw.stx_mode.into()).into(),

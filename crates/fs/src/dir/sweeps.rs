@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The time after a sweep for which the directory is not swept again.
-const MIN_INTERVAL: Duration = Duration::from_secs(60);
+const MIN_SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The maximum number of recorded directories. At the limit all records are dropped, which only
 /// costs another sweep of each.
-const MAX_DIRECTORIES: usize = 4096;
+const MAX_RECORDED_DIRECTORIES: usize = 4096;
 
 /// The time of the last sweep of each directory, by device and inode.
 #[derive(Debug, Default)]
@@ -18,13 +18,13 @@ pub(crate) struct SweepTimes(Mutex<HashMap<(u64, u64), Instant>>);
 
 impl SweepTimes {
     /// Records that the directory with this device and inode is swept now, and returns true.
-    /// Returns false if it was swept less than [`MIN_INTERVAL`] ago.
+    /// Returns false if it was swept less than [`MIN_SWEEP_INTERVAL`] ago.
     pub(crate) fn begin(&self, id: (u64, u64)) -> bool {
         let mut times = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if times.get(&id).is_some_and(|at| at.elapsed() < MIN_INTERVAL) {
+        if times.get(&id).is_some_and(|at| at.elapsed() < MIN_SWEEP_INTERVAL) {
             return false;
         }
-        if times.len() >= MAX_DIRECTORIES {
+        if times.len() >= MAX_RECORDED_DIRECTORIES {
             times.clear();
         }
         times.insert(id, Instant::now());

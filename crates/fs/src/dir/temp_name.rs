@@ -14,23 +14,23 @@ const TEMP_NAME_PREFIX: &[u8] = b".filewright-";
 /// Reports whether a name has the form of Filewright's temporary files, including entries moved
 /// aside.
 pub fn is_temp_name(name: &[u8]) -> bool {
-    name.starts_with(TEMP_NAME_PREFIX) && creator_of(name).is_some()
+    name.starts_with(TEMP_NAME_PREFIX) && creator_of_temp_file(name).is_some()
 }
 
 /// Reports whether the name is that of an entry which this process moved aside.
 pub(crate) fn is_own_aside_name(name: &[u8]) -> bool {
-    is_kept_name(name) && creator_of(name).as_ref() == Some(ProcessName::own())
+    is_aside_name(name) && creator_of_temp_file(name).as_ref() == Some(ProcessName::own())
 }
 
 /// Reports whether a name is that of an entry moved aside (suffix `-kept`), which is kept longer
 /// than other temporary files.
-pub(crate) fn is_kept_name(name: &[u8]) -> bool {
+pub(crate) fn is_aside_name(name: &[u8]) -> bool {
     name.ends_with(b"-kept") && is_temp_name(name)
 }
 
 /// Returns the process that created the temporary file, as its name says; `None` for any other
 /// name.
-pub(crate) fn creator_of(name: &[u8]) -> Option<ProcessName> {
+pub(crate) fn creator_of_temp_file(name: &[u8]) -> Option<ProcessName> {
     let rest = std::str::from_utf8(name.strip_prefix(TEMP_NAME_PREFIX)?).ok()?;
     let mut parts = rest.split('-');
     let realm = parts.next().filter(|realm| realm.len() == 8)?.to_owned();
@@ -45,7 +45,7 @@ pub(crate) fn creator_of(name: &[u8]) -> Option<ProcessName> {
     (whole && hex(&realm) && hex(nonce)).then_some(ProcessName { realm, pid, started })
 }
 
-/// Returns a new random name for a temporary file, which also identifies this process.
+/// Returns a random name for a temporary file, which also identifies this process.
 pub fn new_temp_name() -> Vec<u8> {
     let ProcessName { realm, pid, started } = ProcessName::own();
     // Each `RandomState` has other keys, which come from the system's random source.
@@ -61,7 +61,7 @@ mod tests {
     fn names_identify_their_process() {
         let name = new_temp_name();
         assert!(is_temp_name(&name));
-        assert_eq!(creator_of(&name).as_ref(), Some(ProcessName::own()));
+        assert_eq!(creator_of_temp_file(&name).as_ref(), Some(ProcessName::own()));
         assert_ne!(name, new_temp_name());
         for other in
             [".filewright-", ".filewright-x", ".filewright-00000000-1-2-3", ".filewright.json"]

@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::cursor::{Cursor, ParentAccess};
+use crate::dir::cursor::{DirCursor, ParentAccess};
 use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
@@ -50,7 +50,7 @@ impl TreeCounts {
 
 /// The maximum number of times that the removal of one tree empties a directory again because
 /// another process has added entries. Beyond it, the removal fails with `NOT_EMPTY`.
-const MAX_REFILLS: u32 = 64;
+const MAX_DIR_REFILLS: u32 = 64;
 
 /// An event that [`walk_tree`] passes to its visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(crate) fn walk_tree(
     cancel: &CancelToken,
     mut visit: impl FnMut(TreeEvent, BorrowedFd<'_>, &[u8]) -> Result<TreeStep>,
 ) -> Result<()> {
-    let mut cursor = Cursor::new(top, ParentAccess::Stand);
+    let mut cursor = DirCursor::new(top, ParentAccess::Stand);
     // For each level, the directory's name and its remaining subdirectories.
     let mut frames: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
     let mut name = Vec::new();
@@ -132,8 +132,8 @@ pub(crate) fn walk_tree(
     }
 }
 
-/// Counts the entries below a directory, without the directory itself and without our temporary
-/// files.
+/// Counts the entries below a directory, without the directory itself and without Filewright's
+/// temporary files.
 pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<TreeCounts> {
     let mut counts = TreeCounts::default();
     walk_tree(top, cancel, |met, dir, name| {
@@ -182,7 +182,7 @@ pub(crate) fn remove_directory(
     match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
         Ok(()) => counts.directories += 1,
         Err(Errno::NOENT) => {}
-        Err(Errno::NOTEMPTY | Errno::EXIST) if *refills < MAX_REFILLS => {
+        Err(Errno::NOTEMPTY | Errno::EXIST) if *refills < MAX_DIR_REFILLS => {
             *refills += 1;
             return Ok(TreeStep::Again);
         }
@@ -191,7 +191,7 @@ pub(crate) fn remove_directory(
     Ok(TreeStep::Go)
 }
 
-/// Removes a file or tree created by us, whatever the permission bits of its directories.
+/// Removes a temporary file or tree of Filewright, whatever the permission bits of its directories.
 ///
 /// # Errors
 /// The system's error if an entry cannot be removed.

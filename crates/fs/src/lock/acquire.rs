@@ -17,12 +17,12 @@ pub(crate) trait LockFile {
 
 /// The maximum number of attempts. One fails if another process has released the lock, and thereby
 /// removed the file, between the opening and the locking. Beyond it, the lock counts as held.
-const MAX_ATTEMPTS: usize = 64;
+const MAX_LOCK_ATTEMPTS: usize = 64;
 
 /// Acquires the lock without waiting, and returns the locked file; `None` if another process holds
 /// the lock. To release it, the caller removes the file first and drops it then.
-pub(crate) fn take<S: LockFile>(site: &S) -> Result<Option<S::File>, S::Error> {
-    for _ in 0..MAX_ATTEMPTS {
+pub(crate) fn try_acquire<S: LockFile>(site: &S) -> Result<Option<S::File>, S::Error> {
+    for _ in 0..MAX_LOCK_ATTEMPTS {
         let file = site.open()?;
         if !site.hold(&file)? {
             return Ok(None);

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 mod acquire;
 
-use acquire::{LockFile, take};
+use acquire::{LockFile, try_acquire};
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
@@ -45,7 +45,7 @@ pub struct Lock {
 ///
 /// # Errors
 /// Like [`Locks::open`]; `NOT_FOUND` without `make`.
-pub fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
+pub fn open_private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
     let everything = Roots::new(&Policy::unconfined())?;
     let mut made = CreatedDirs::private();
     // Resolves a name inside the directory, so that the directory itself is created as a parent.
@@ -73,7 +73,7 @@ impl Locks {
     /// # Errors
     /// `INVALID_ARGUMENT` if another user could create or remove lock files; the system's errors.
     pub fn open(state: &[u8]) -> Result<Self> {
-        Ok(Self { dir: private_dir(state, b"locks", true)? })
+        Ok(Self { dir: open_private_dir(state, b"locks", true)? })
     }
 
     /// Acquires the lock of a real path without waiting; returns `None` if another process holds
@@ -83,7 +83,7 @@ impl Locks {
     /// The system's errors.
     pub fn try_lock(&self, real: &[u8]) -> Result<Option<Lock>> {
         let name = sha256(real)[7..].to_owned();
-        let taken = take(&Named { dir: &self.dir, name: &name })?;
+        let taken = try_acquire(&NamedLockFile { dir: &self.dir, name: &name })?;
         taken
             .map(|file| {
                 let dir = rustix::io::fcntl_dupfd_cloexec(&self.dir, 0).map_err(os_error)?;
@@ -122,12 +122,12 @@ impl Drop for Lock {
 }
 
 /// A lock file, identified by its directory and its name there.
-struct Named<'a> {
+struct NamedLockFile<'a> {
     dir: &'a OwnedFd,
     name: &'a str,
 }
 
-impl LockFile for Named<'_> {
+impl LockFile for NamedLockFile<'_> {
     type File = OwnedFd;
     type Error = Error;
 

@@ -39,7 +39,7 @@ pub struct ReadOptions {
     pub max_bytes: Option<u64>,
 }
 
-/// Bytes with the metadata of their file.
+/// Bytes read from a file, with its metadata.
 #[derive(Debug)]
 pub struct Content {
     /// The bytes.
@@ -76,12 +76,12 @@ impl Roots {
     /// Errors of [`Roots::open_file`]; `CANCELLED`.
     pub fn hash(&self, path: &[u8], cancel: &CancelToken) -> Result<(String, Stat)> {
         let file = self.open_file(path, Intent::Read)?;
-        Ok((hash_of(&file.fd, cancel)?, file.stat))
+        Ok((hash_of_content(&file.fd, cancel)?, file.stat))
     }
 }
 
 /// Returns the SHA-256 of the content of an open file as `sha256:` and 64 digits.
-pub(crate) fn hash_of(fd: impl AsFd, cancel: &CancelToken) -> Result<String> {
+pub(crate) fn hash_of_content(fd: impl AsFd, cancel: &CancelToken) -> Result<String> {
     let mut hasher = Hasher::new();
     let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
     let mut at = 0;
@@ -96,7 +96,7 @@ pub(crate) fn hash_of(fd: impl AsFd, cancel: &CancelToken) -> Result<String> {
     }
 }
 
-fn too_large(size: u64, limit: u64) -> Error {
+fn too_large_error(size: u64, limit: u64) -> Error {
     Error::new(Code::TooLarge, format!("{size} bytes are more than the limit of {limit}"))
         .detail("size", size)
         .detail("limit", limit)
@@ -113,11 +113,11 @@ fn read_range(
     let end = options.end.unwrap_or(u64::MAX);
     let expected = end.min(size).saturating_sub(options.start);
     if expected > limit {
-        return Err(too_large(expected, limit));
+        return Err(too_large_error(expected, limit));
     }
     let unsized_file = size == 0;
     let capacity = if unsized_file { 16 * 1024 } else { expected };
-    // At most `limit`, which is at most [`MAX_READ_BYTES`].
+    // The capacity is at most `limit`, which is at most [`MAX_READ_BYTES`].
     let mut bytes = Vec::with_capacity(capacity as usize);
     loop {
         let done = bytes.len() as u64;
@@ -136,7 +136,7 @@ fn read_range(
         }
     }
     if bytes.len() as u64 > limit {
-        return Err(too_large(bytes.len() as u64, limit));
+        return Err(too_large_error(bytes.len() as u64, limit));
     }
     // A file that reports size 0 may have returned more than the range.
     if unsized_file {

@@ -14,7 +14,7 @@ pub(crate) fn parent_of(path: &[u8]) -> &[u8] {
 }
 
 /// Appends a name to an absolute path, with a slash between them.
-pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
+pub(crate) fn push_path_name(path: &mut Vec<u8>, name: &[u8]) {
     if path.last() != Some(&b'/') {
         path.push(b'/');
     }
@@ -22,10 +22,10 @@ pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
 }
 
 /// Returns the absolute path that consists of these names; `/` without names.
-pub(crate) fn absolute_of(names: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn absolute_path_of(names: &[&[u8]]) -> Vec<u8> {
     let mut path = b"/".to_vec();
     for name in names {
-        push_name(&mut path, name);
+        push_path_name(&mut path, name);
     }
     path
 }

@@ -17,7 +17,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::resolve_entry::{DirFd, FinalSymlink, MissingPolicy, ResolvedEntry};
-use super::{Follow, Roots, absolute_of, parent_of, push_name};
+use super::{Follow, Roots, absolute_path_of, parent_of, push_path_name};
 use crate::dir::errno::{os_error, outside_error};
 use crate::dir::open_directory;
 use crate::dir::stat::{Kind, Stat};
@@ -46,7 +46,7 @@ pub(super) struct ComponentWalk<'r, 'm> {
     /// continues from it.
     trail: Option<PathCursor<'r>>,
     /// The current directory; `None` outside every root, where only the path is tracked.
-    spot: Option<DirFrame>,
+    spot: Option<WalkedDir>,
     /// The absolute path of the current position. Inside a root it contains no link.
     path: Vec<u8>,
     links: u32,
@@ -57,7 +57,7 @@ pub(super) struct ComponentWalk<'r, 'm> {
 }
 
 /// The current directory of the walk: the anchor of a root, or a directory below it.
-struct DirFrame {
+struct WalkedDir {
     root: usize,
     /// The number of names between the anchor and the directory.
     depth: usize,
@@ -108,7 +108,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
             // One buffer for the whole walk, because a copy at every step would be quadratic in the
             // length of the path.
             let parent = self.path.len();
-            push_name(&mut self.path, &name);
+            push_path_name(&mut self.path, &name);
             if self.jump_between_roots() {
                 continue;
             }
@@ -187,7 +187,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         let from = if root.anchor_path == b"/" { 0 } else { root.anchor_path.len() };
         let path = std::mem::replace(&mut self.path, root.anchor_path.clone());
         self.push_names(&path[from..]);
-        self.spot = Some(DirFrame { root: index, depth: 0, fds: VecDeque::new() });
+        self.spot = Some(WalkedDir { root: index, depth: 0, fds: VecDeque::new() });
     }
 
     /// Puts the names of a path before the remaining ones.
@@ -279,8 +279,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     ) -> Result<Option<ResolvedEntry<'r>>> {
         match open_directory(self.current_dir()?, &name) {
             Ok(fd) => self.step_into(fd),
-            // It may be a link: which of these errors the system returns for one depends on the
-            // platform.
+            // The name may be a link: for a link, the system returns one of these errors, depending
+            // on the platform.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
                 self.path.truncate(parent);
                 if !self.follow_link(&name)? {
@@ -324,7 +324,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 let way_to_root =
                     self.roots.roots.iter().any(|root| root.write && root.reaches(&self.path));
                 if !way_to_root {
-                    return Err(super::outside_for(Intent::Write));
+                    return Err(super::outside_for_intent_error(Intent::Write));
                 }
                 if self.is_new_directory_protected(&name) {
                     return Err(crate::dir::errno::protected_error());
@@ -381,7 +381,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
         self.push_names(&target);
         if target.first() == Some(&b'/') {
-            self.path = absolute_of(&[]);
+            self.path = absolute_path_of(&[]);
             self.enter();
         }
         Ok(true)

@@ -7,7 +7,7 @@ use filewright_core::Result;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use crate::dir::cursor::{Cursor, ParentAccess};
+use crate::dir::cursor::{DirCursor, ParentAccess};
 use crate::dir::errno::os_error;
 
 /// Records created directories and, when dropped, removes those that are still empty, unless
@@ -62,7 +62,7 @@ impl CreatedDirs {
     fn remove(&mut self) -> Result<()> {
         let Some(top) = self.top.take() else { return Ok(()) };
         let Some((_, above)) = self.names.split_last() else { return Ok(()) };
-        let mut cursor = Cursor::new(top, ParentAccess::Stand);
+        let mut cursor = DirCursor::new(top, ParentAccess::Stand);
         for name in above {
             if !cursor.enter(name)? {
                 return Ok(());

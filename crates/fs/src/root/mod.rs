@@ -34,21 +34,21 @@ use filewright_core::pattern::policy::{Intent, PathCursor, PathRules, RulesConfi
 pub use absolute::is_within;
 pub use open::{AskedName, OpenDir, OpenFile};
 pub use policy::{Follow, Kernel, Policy, ResolverChoice};
-pub use renew::Renewed;
+pub use renew::RenewedRoots;
 pub use resolver::Resolver;
 
-pub(crate) use absolute::{absolute_of, parent_of, push_name};
+pub(crate) use absolute::{absolute_path_of, parent_of, push_path_name};
 pub(crate) use created_dirs::CreatedDirs;
-pub(crate) use open::{MAX_PATH_ATTEMPTS, is_secret_content, open_regular};
+pub(crate) use open::{MAX_PATH_ATTEMPTS, contains_private_key, open_resolved_file};
 pub(crate) use repository::repository_marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
-use crate::dir::directory_flags;
-pub(crate) use crate::dir::errno::outside_for;
+use crate::dir::base_directory_flags;
+pub(crate) use crate::dir::errno::outside_for_intent_error;
 use crate::dir::errno::{os_error, protected_error, secret_content_error, secret_error};
 use crate::dir::sweeps::SweepTimes;
 
-/// One allowed directory or file.
+/// A directory or file that a policy allows to access.
 #[derive(Debug)]
 struct Root {
     /// The pinned directory: the root itself, or its deepest existing parent if the root is a file
@@ -196,7 +196,7 @@ impl Roots {
     /// Returns one root at `/` with all rights and no rules. The roots of a policy are resolved
     /// with it.
     fn whole_file_system(resolver: Resolver) -> Result<Self> {
-        let anchor = rustix::fs::open("/", directory_flags(), rustix::fs::Mode::empty())
+        let anchor = rustix::fs::open("/", base_directory_flags(), rustix::fs::Mode::empty())
             .map_err(os_error)?;
         let root = Root {
             anchor,
@@ -272,11 +272,11 @@ impl Roots {
     /// resolved path.
     pub(crate) fn check(&self, real: &[u8], intent: Intent) -> Result<()> {
         if !self.has_right(real, intent) {
-            return Err(outside_for(intent));
+            return Err(outside_for_intent_error(intent));
         }
         match self.rules.verdict(real, intent) {
             Verdict::Allowed => Ok(()),
-            Verdict::Denied => Err(outside_for(intent)),
+            Verdict::Denied => Err(outside_for_intent_error(intent)),
             Verdict::Protected => Err(protected_error()),
         }
     }
@@ -332,7 +332,7 @@ impl Roots {
     /// Returns an error if an open file contains a private key and is not granted. `real` is its
     /// absolute real path.
     pub(crate) fn check_content(&self, fd: &OwnedFd, real: &[u8]) -> Result<()> {
-        if !self.rules.hides_secrets() || !is_secret_content(fd) {
+        if !self.rules.hides_secrets() || !contains_private_key(fd) {
             return Ok(());
         }
         if self.rules.asks_content(real) && !self.is_granted(real) {
@@ -366,7 +366,7 @@ impl Roots {
     /// written.
     pub(crate) fn check_written_on(&self, entry: &PathCursor<'_>) -> Result<()> {
         if !self.has_right(entry.path(), Intent::Write) || entry.denied_entry() {
-            return Err(outside_for(Intent::Write));
+            return Err(outside_for_intent_error(Intent::Write));
         }
         if entry.protected() { Err(protected_error()) } else { Ok(()) }
     }
@@ -407,7 +407,7 @@ impl Roots {
             for name in
                 path[name.len()..].split(|&byte| byte == b'/').filter(|name| !name.is_empty())
             {
-                push_name(&mut real, name);
+                push_path_name(&mut real, name);
             }
             real
         };

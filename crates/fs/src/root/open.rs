@@ -10,7 +10,7 @@ use filewright_core::text::path::components;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots, absolute_of};
+use super::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots, absolute_path_of};
 use crate::dir::errno::{changing_path_error, not_regular_error, os_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
@@ -37,7 +37,7 @@ pub struct OpenDir {
     pub fd: OwnedFd,
     /// The absolute real path. For rules and messages; it must never be opened.
     pub real: Vec<u8>,
-    /// The other path to which deny rules apply as well.
+    /// The path by which the caller named the directory, to which deny rules apply as well.
     pub asked: AskedName,
 }
 
@@ -45,11 +45,11 @@ pub struct OpenDir {
 /// links. Deny rules apply to both paths, so that an entry that is refused by one path is not
 /// listed below it.
 #[derive(Clone, Debug, Default)]
-pub struct AskedName(Option<Asked>);
+pub struct AskedName(Option<AskedPath>);
 
 /// The path of the caller, and the length in bytes of the real path, both without a final slash.
 #[derive(Clone, Debug)]
-struct Asked {
+struct AskedPath {
     path: Vec<u8>,
     real_len: usize,
 }
@@ -64,8 +64,9 @@ impl AskedName {
     /// Reports whether an entry below the directory is denied by its real path `path`, or by the
     /// corresponding path below the one that the caller named.
     pub fn denied_entry(&self, rules: &PathRules, path: &[u8]) -> bool {
-        let as_asked =
-            |asked: &Asked| rules.denied_entry(&[&asked.path, &path[asked.real_len..]].concat());
+        let as_asked = |asked: &AskedPath| {
+            rules.denied_entry(&[&asked.path, &path[asked.real_len..]].concat())
+        };
         rules.denied_entry(path) || self.0.as_ref().is_some_and(as_asked)
     }
 }
@@ -85,7 +86,7 @@ impl Roots {
             if place.kind() == Some(Kind::File) {
                 self.check_secret(&place.real)?;
             }
-            if let Some((fd, stat)) = open_regular(&place)? {
+            if let Some((fd, stat)) = open_resolved_file(&place)? {
                 self.check_content(&fd, &place.real)?;
                 return Ok(OpenFile { fd, stat, real: place.real });
             }
@@ -121,17 +122,17 @@ impl Roots {
         if path == real || !self.rules.denies() {
             return Ok(AskedName::default());
         }
-        let asked = absolute_of(&components(path)?.names);
+        let asked = absolute_path_of(&components(path)?.names);
         let named = self.root_for(&asked).map_or(asked, |(_, named)| named);
         let without_slash = |path: &[u8]| path.strip_suffix(b"/").unwrap_or(path).to_vec();
         let (path, real_len) = (without_slash(&named), without_slash(real).len());
-        Ok(AskedName((named != real).then_some(Asked { path, real_len })))
+        Ok(AskedName((named != real).then_some(AskedPath { path, real_len })))
     }
 }
 
 /// Opens a resolved entry for reading, and checks its type again after opening. Returns `None` if
 /// its type has changed since it was resolved, and an error if it was no regular file then.
-pub(crate) fn open_regular(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd, Stat)>> {
+pub(crate) fn open_resolved_file(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd, Stat)>> {
     let name = match (&place.name, place.kind()) {
         (None, _) | (_, Some(Kind::Dir)) => return Err(os_error(Errno::ISDIR)),
         (Some(_), None) => return Err(os_error(Errno::NOENT)),
@@ -150,19 +151,19 @@ pub(crate) fn open_regular(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd,
     Ok((stat.kind == Kind::File).then_some((fd, stat)))
 }
 
-/// The number of bytes of a file from which most files are known not to contain a key, so that no
-/// more is read.
-const GLANCE_BYTES: usize = 64;
+/// The number of bytes of a file that are read first in the search for a private key: most files
+/// show in them that they contain none.
+const KEY_GLANCE_BYTES: usize = 64;
 
 /// Reports whether an open file contains a private key within its first [`SECRET_HEAD_BYTES`]
 /// bytes. A file that cannot be read counts as none.
-pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
-    let mut glance = [0; GLANCE_BYTES];
+pub(crate) fn contains_private_key(fd: &OwnedFd) -> bool {
+    let mut glance = [0; KEY_GLANCE_BYTES];
     let Ok(read) = rustix::io::pread(fd, &mut glance, 0) else { return false };
     if !may_hold_secret(&glance[..read]) {
         return false;
     }
-    if read < GLANCE_BYTES {
+    if read < KEY_GLANCE_BYTES {
         return holds_secret(&glance[..read]);
     }
     let mut head = Vec::with_capacity(SECRET_HEAD_BYTES);

@@ -16,7 +16,7 @@ pub enum Follow {
     Any,
 }
 
-/// Which of the two ways of resolving a path to use.
+/// The way of resolving paths that a policy requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResolverChoice {
     /// One system call that refuses links, if the kernel has one, otherwise
@@ -27,7 +27,7 @@ pub enum ResolverChoice {
     Walk,
 }
 
-/// True if the threads that access files are restricted to the roots by the kernel (Landlock).
+/// Says whether the kernel (Landlock) restricts the threads that access files to the roots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
     /// Restrict if the kernel supports it; the result is reported.
@@ -99,7 +99,7 @@ impl Policy {
             serde_json::from_str(text).map_err(|_| invalid_key_error("policy", "JSON"))?;
         let cwd =
             json["cwd"].as_str().ok_or_else(|| invalid_key_error("cwd", "an absolute path"))?;
-        let cwd = absolute(&decode_name(cwd), b"/")?;
+        let cwd = to_absolute_path(&decode_name(cwd), b"/")?;
         if json["cwd"].as_str().is_some_and(|cwd| !cwd.starts_with('/')) {
             return Err(invalid_key_error("cwd", "an absolute path"));
         }
@@ -110,15 +110,13 @@ impl Policy {
         };
         let deny = match &json["deny"] {
             Value::Null => Vec::new(),
-            value => {
-                string_list(value).ok_or_else(|| invalid_key_error("deny", "a list of globs"))?
-            }
+            value => parse_string_list(value)
+                .ok_or_else(|| invalid_key_error("deny", "a list of globs"))?,
         };
         let named = match &json["places"] {
             Value::Null => Vec::new(),
-            value => {
-                string_list(value).ok_or_else(|| invalid_key_error("places", "a list of places"))?
-            }
+            value => parse_string_list(value)
+                .ok_or_else(|| invalid_key_error("places", "a list of places"))?,
         };
         let git_excludes = match &json["gitExcludes"] {
             Value::Null => None,
@@ -159,8 +157,8 @@ impl Policy {
         };
         Ok(Self {
             kernel,
-            read: path_list(&json, "read", &cwd)?,
-            write: path_list(&json, "write", &cwd)?,
+            read: parse_path_list(&json, "read", &cwd)?,
+            write: parse_path_list(&json, "write", &cwd)?,
             deny,
             protect: flag("protect")?,
             places: named,
@@ -185,22 +183,22 @@ fn invalid_key_error(key: &str, wanted: &str) -> Error {
     Error::new(Code::InvalidArgument, format!("{key} must be {wanted}"))
 }
 
-fn string_list(value: &Value) -> Option<Vec<String>> {
+fn parse_string_list(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// Parses the list of paths at `key`. `null` returns `None`, which means everything. A missing key
 /// returns an empty list, so that a misspelt key narrows a policy and never widens it.
-fn path_list(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+fn parse_path_list(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
     match json.get(key) {
         None => Ok(Some(Vec::new())),
         Some(Value::Null) => Ok(None),
         Some(value) => {
-            let paths = string_list(value)
+            let paths = parse_string_list(value)
                 .ok_or_else(|| invalid_key_error(key, "a list of paths or null"))?;
             paths
                 .iter()
-                .map(|path| absolute(&decode_name(path), cwd))
+                .map(|path| to_absolute_path(&decode_name(path), cwd))
                 .collect::<Result<_>>()
                 .map(Some)
         }
@@ -208,7 +206,7 @@ fn path_list(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>
 }
 
 /// Returns the absolute normalised form of a path relative to `base`.
-fn absolute(path: &[u8], base: &[u8]) -> Result<Vec<u8>> {
+fn to_absolute_path(path: &[u8], base: &[u8]) -> Result<Vec<u8>> {
     let joined;
     let path = if path.first() == Some(&b'/') {
         path
@@ -218,7 +216,7 @@ fn absolute(path: &[u8], base: &[u8]) -> Result<Vec<u8>> {
         joined = [base, b"/", path].concat();
         &joined
     };
-    Ok(super::absolute_of(&components(path)?.names))
+    Ok(super::absolute_path_of(&components(path)?.names))
 }
 
 #[cfg(test)]

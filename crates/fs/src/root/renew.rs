@@ -12,7 +12,7 @@ use crate::dir::stat::Stat;
 
 /// The result of [`Roots::renewed`].
 #[derive(Debug)]
-pub enum Renewed {
+pub enum RenewedRoots {
     /// No root was deleted, or nothing exists at the paths of the deleted ones.
     Unchanged,
     /// Some roots were created again; these roots replace all.
@@ -47,9 +47,9 @@ impl Roots {
     ///
     /// # Errors
     /// Fails if the descriptors of the other roots cannot be duplicated.
-    pub fn renewed(&self) -> Result<Renewed> {
+    pub fn renewed(&self) -> Result<RenewedRoots> {
         if !self.roots.iter().any(Root::is_gone) {
-            return Ok(Renewed::Unchanged);
+            return Ok(RenewedRoots::Unchanged);
         }
         let everything = Self::whole_file_system(self.resolver)?;
         let mut is_anew = false;
@@ -60,13 +60,13 @@ impl Roots {
             roots.push(made.map_or_else(|| root.duplicate(), Ok)?);
         }
         if !is_anew {
-            return Ok(Renewed::Unchanged);
+            return Ok(RenewedRoots::Unchanged);
         }
         let anew = self.with_roots(roots, self.rules.clone());
         anew.grant_secrets(
             self.granted.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(),
         );
-        Ok(Renewed::Anew(Box::new(anew)))
+        Ok(RenewedRoots::Anew(Box::new(anew)))
     }
 }
 

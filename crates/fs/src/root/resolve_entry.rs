@@ -11,15 +11,18 @@ use rustix::io::Errno;
 use super::components::ComponentWalk;
 use super::renew::root_gone_error;
 use super::resolver::open_far_beneath;
-use super::{CreatedDirs, Follow, Resolver, Roots, absolute_of, outside_for, push_name};
+use super::{
+    CreatedDirs, Follow, Resolver, Roots, absolute_path_of, outside_for_intent_error,
+    push_path_name,
+};
 use crate::dir::errno::{os_error, outside_error};
 use crate::dir::open_directory;
 use crate::dir::stat::{Kind, Stat};
 
 /// The maximum length of a name in bytes.
-const NAME_MAX: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
-/// What to do if the last name of a path is a symbolic link.
+/// The handling of a symbolic link that is the last name of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FinalSymlink {
     /// Resolve its target.
@@ -28,7 +31,7 @@ pub(crate) enum FinalSymlink {
     Keep,
 }
 
-/// What to do if a directory of a path, other than its last name, does not exist.
+/// The handling of a missing directory of a path, other than its last name.
 pub(crate) enum MissingPolicy<'m> {
     /// Fail with `NOT_FOUND`.
     Fail,
@@ -84,7 +87,7 @@ impl ResolvedEntry<'_> {
     pub(crate) fn real_with_missing(&self) -> Vec<u8> {
         let mut path = self.real.clone();
         for name in &self.missing {
-            push_name(&mut path, name);
+            push_path_name(&mut path, name);
         }
         path
     }
@@ -120,8 +123,8 @@ impl Roots {
         if intent == Intent::Write && self.read_only {
             return Err(Error::new(Code::ReadOnly, "the workspace is read-only"));
         }
-        // Only needed on Windows, where one file has several names, but compiled everywhere, so
-        // that it stays correct.
+        // This check is only needed on Windows, where one file has several names, but it is
+        // compiled everywhere, so that it stays correct.
         if cfg!(windows) {
             windows_names::check(&encode_name(path))?;
         }
@@ -129,10 +132,11 @@ impl Roots {
         if !parsed.absolute {
             return Err(Error::new(Code::InvalidArgument, "path is not absolute"));
         }
-        let (index, real) =
-            self.root_for(&absolute_of(&parsed.names)).ok_or_else(|| outside_for(intent))?;
+        let (index, real) = self
+            .root_for(&absolute_path_of(&parsed.names))
+            .ok_or_else(|| outside_for_intent_error(intent))?;
         if self.rules.denied(&real) {
-            return Err(outside_for(intent));
+            return Err(outside_for_intent_error(intent));
         }
         // Without rights on the path as written, the call can only be allowed if a link leads to a
         // path with rights. Until then, errors must not show what exists on the way.
@@ -144,9 +148,9 @@ impl Roots {
         let conceal = |error: Error| match allowed {
             true if error.code == Code::NotFound && is_gone() => root_gone_error(),
             true => error,
-            false => outside_for(intent),
+            false => outside_for_intent_error(intent),
         };
-        if parsed.names.iter().any(|name| name.len() > NAME_MAX) {
+        if parsed.names.iter().any(|name| name.len() > MAX_NAME_BYTES) {
             return Err(conceal(os_error(Errno::NAMETOOLONG)));
         }
         let mut place = match self.by_kernel(index, &real, last, &missing) {

@@ -8,7 +8,7 @@ use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use super::policy::ResolverChoice;
-use crate::dir::directory_flags;
+use crate::dir::base_directory_flags;
 
 /// The way in which paths are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Resolver {
         }
         *FOUND.get_or_init(|| match std::env::var_os("FILEWRIGHT_RESOLVER") {
             Some(value) if value == "walk" => Resolver::Walk("FILEWRIGHT_RESOLVER=walk"),
-            _ => probe(),
+            _ => probe_kernel_resolver(),
         })
     }
 
@@ -55,17 +55,17 @@ impl Resolver {
 
 /// The maximum length of a path in one system call, in bytes. A longer one is opened in several
 /// calls.
-const PATH_MAX: usize = 4095;
+const MAX_SYSCALL_PATH_BYTES: usize = 4095;
 
 /// Like [`open_beneath`], for a path of any length, in as few calls as possible.
 pub(crate) fn open_far_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
     let mut rest = path;
     let mut at: Option<OwnedFd> = None;
     loop {
-        let cut = if rest.len() <= PATH_MAX {
+        let cut = if rest.len() <= MAX_SYSCALL_PATH_BYTES {
             rest.len()
         } else {
-            memchr::memrchr(b'/', &rest[..PATH_MAX]).ok_or(Errno::NAMETOOLONG)?
+            memchr::memrchr(b'/', &rest[..MAX_SYSCALL_PATH_BYTES]).ok_or(Errno::NAMETOOLONG)?
         };
         let next = open_beneath(at.as_ref().map_or(dir, AsFd::as_fd), &rest[..cut])?;
         if cut == rest.len() {
@@ -87,7 +87,7 @@ fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd>
     // during continuous renames; none failed after retries.
     let mut tries = 0;
     loop {
-        match rustix::fs::openat2(dir, path, directory_flags(), Mode::empty(), RESOLVE_FLAGS) {
+        match rustix::fs::openat2(dir, path, base_directory_flags(), Mode::empty(), RESOLVE_FLAGS) {
             Err(Errno::AGAIN) if tries < 128 => tries += 1,
             result => return result,
         }
@@ -100,7 +100,7 @@ fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd>
 #[cfg(target_vendor = "apple")]
 fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
     // The kernel rejects the two no-follow flags together.
-    let flags = directory_flags().difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
+    let flags = base_directory_flags().difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
     rustix::fs::openat(dir, path, flags, Mode::empty())
 }
 
@@ -111,8 +111,8 @@ fn open_beneath(_: BorrowedFd<'_>, _: &[u8]) -> rustix::io::Result<OwnedFd> {
 }
 
 /// Tests on the directory `/` whether the kernel's resolver works.
-fn probe() -> Resolver {
-    let Ok(slash) = rustix::fs::open("/", directory_flags(), Mode::empty()) else {
+fn probe_kernel_resolver() -> Resolver {
+    let Ok(slash) = rustix::fs::open("/", base_directory_flags(), Mode::empty()) else {
         return Resolver::Walk("the root directory cannot be opened");
     };
     match open_beneath(slash.as_fd(), b".") {

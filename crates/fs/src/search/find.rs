@@ -32,7 +32,7 @@ pub enum EntryFilter {
 
 /// The order of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum FindOrder {
     /// By path.
     Path,
     /// Entries changed since [`FindOptions::recent_from`] first, newest first; then the others by
@@ -50,9 +50,9 @@ pub struct FindOptions {
     /// The types of entries to find.
     pub wanted: EntryFilter,
     /// The order of the results.
-    pub sort: Sort,
-    /// For [`Sort::Recent`]: entries changed at or after this time are recent. Milliseconds since
-    /// 1970.
+    pub sort: FindOrder,
+    /// For [`FindOrder::Recent`]: entries changed at or after this time are recent. Milliseconds
+    /// since 1970.
     recent_from: f64,
     limit: usize,
     /// The page ends after the path with which its paths, counted with one byte more each, reach
@@ -97,9 +97,9 @@ impl FindOptions {
                 _ => EntryFilter::Any,
             },
             sort: match options.choice("sort", &["path", "recent", "mtime"])? {
-                0 => Sort::Path,
-                1 => Sort::Recent,
-                _ => Sort::Mtime,
+                0 => FindOrder::Path,
+                1 => FindOrder::Recent,
+                _ => FindOrder::Mtime,
             },
             recent_from: time("recentFrom")?,
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
@@ -167,19 +167,19 @@ pub fn find_from_disk(
     stop: &StopSignal<'_>,
 ) -> Result<Packed> {
     let (summary, groups) = walk(walk_root, &options.walk, stop, &Finder { options })?;
-    Ok(pack(groups.into_iter().flatten().collect(), &summary, options))
+    Ok(pack_page(groups.into_iter().flatten().collect(), &summary, options))
 }
 
 /// Sorts the entries of `groups` as the options ask, and returns the page of them that the options
 /// ask for; see [`find`] for its format.
-pub fn pack(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOptions) -> Packed {
+pub fn pack_page(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOptions) -> Packed {
     groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
     let total: usize = groups.iter().map(|group| group.ends.len()).sum();
     let mut page = FindPage::new(options);
-    if options.sort == Sort::Path {
-        in_path_order(&groups, &mut |group, name| page.take(group, name));
+    if options.sort == FindOrder::Path {
+        for_each_in_path_order(&groups, &mut |group, name| page.take(group, name));
     } else {
-        for (group, name) in by_time(&groups, options) {
+        for (group, name) in sort_by_time(&groups, options) {
             page.take(group, name);
         }
     }
@@ -262,7 +262,7 @@ impl Visitor for Finder<'_> {
             let index = index as usize;
             group.names.extend_from_slice(&directory.listing.shown(index));
             group.ends.push(u32::try_from(group.names.len()).unwrap_or(u32::MAX));
-            if self.options.sort != Sort::Path {
+            if self.options.sort != FindOrder::Path {
                 let name = directory.listing.name(index);
                 group.times.push(mtimes::mtime_of(directory.fd, name));
             }
@@ -277,7 +277,10 @@ impl Visitor for Finder<'_> {
 
 /// Calls `take` for all entries in path order. `groups` must be sorted by directory, so that each
 /// precedes those below it.
-fn in_path_order<'g>(groups: &'g [DirMatches], take: &mut impl FnMut(&'g DirMatches, usize)) {
+fn for_each_in_path_order<'g>(
+    groups: &'g [DirMatches],
+    take: &mut impl FnMut(&'g DirMatches, usize),
+) {
     // The groups of the directories around the current one, each with the number of its names that
     // were passed to `take`.
     let mut open: Vec<(&DirMatches, usize)> = Vec::new();
@@ -310,14 +313,17 @@ fn in_path_order<'g>(groups: &'g [DirMatches], take: &mut impl FnMut(&'g DirMatc
     }
 }
 
-/// Returns all entries in the order [`Sort::Recent`] or [`Sort::Mtime`].
-fn by_time<'g>(groups: &'g [DirMatches], options: &FindOptions) -> Vec<(&'g DirMatches, usize)> {
+/// Returns all entries in the order [`FindOrder::Recent`] or [`FindOrder::Mtime`].
+fn sort_by_time<'g>(
+    groups: &'g [DirMatches],
+    options: &FindOptions,
+) -> Vec<(&'g DirMatches, usize)> {
     let mut entries = Vec::new();
-    in_path_order(groups, &mut |group, name| entries.push((group, name)));
+    for_each_in_path_order(groups, &mut |group, name| entries.push((group, name)));
     // The sort is stable, so entries with equal times stay in path order.
     entries.sort_by_key(|&(group, name)| {
         let time = group.times[name];
-        let counts = options.sort == Sort::Mtime || time >= options.recent_from;
+        let counts = options.sort == FindOrder::Mtime || time >= options.recent_from;
         Reverse(if counts { time as i64 } else { i64::MIN })
     });
     entries
@@ -422,7 +428,7 @@ impl<'a> FindPage<'a> {
         let path_is_before = group.prefix.iter().chain(name).le(after.iter());
         let Some(time) = time else { return path_is_before };
         let recent =
-            |time: f64| self.options.sort == Sort::Mtime || time >= self.options.recent_from;
+            |time: f64| self.options.sort == FindOrder::Mtime || time >= self.options.recent_from;
         match (recent(time), recent(*after_time)) {
             (true, true) => time > *after_time || (time == *after_time && path_is_before),
             (false, false) => path_is_before,

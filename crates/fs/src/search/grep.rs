@@ -25,9 +25,9 @@ use super::searcher::Search;
 /// The default of `maxFileBytes`, in bytes: larger files are not searched, only counted.
 pub const MAX_SEARCHED_FILE_BYTES: u64 = 100 << 20;
 
-/// What the results have for each file with hits.
+/// The form of the results for each file with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum GrepOutput {
     /// The matching lines.
     Content,
     /// The paths of files with hits.
@@ -72,7 +72,7 @@ pub struct GrepOptions {
     pub(super) max_per_file: bool,
     /// The globs of file types: besides the globs of the walk, a file must match one of these.
     pub types: Globs,
-    pub(super) output: Output,
+    pub(super) output: GrepOutput,
     pub(super) max_results: u64,
     /// The maximum size of a searched file in bytes. Larger files are only counted.
     pub max_file_bytes: u64,
@@ -107,9 +107,9 @@ impl GrepOptions {
     pub fn from_json(json: &str) -> Result<Self> {
         let options = Options::parse(json)?;
         let output = match options.choice("output", &["content", "files", "count"])? {
-            0 => Output::Content,
-            1 => Output::Files,
-            _ => Output::Count,
+            0 => GrepOutput::Content,
+            1 => GrepOutput::Files,
+            _ => GrepOutput::Count,
         };
         let max_results = options.number("maxResults")?.unwrap_or(u64::MAX - 1);
         if max_results == 0 {
@@ -118,9 +118,12 @@ impl GrepOptions {
         let mut limits = Limits::read(&options)?;
         let max_per_file = limits.max_hits != u64::MAX;
         match output {
-            // One more than `maxResults`, to learn whether there are more.
-            Output::Content => limits.max_hits = limits.max_hits.min(max_results.saturating_add(1)),
-            Output::Files | Output::Count => limits.want = OutputMode::Count,
+            // The search of a file ends after one hit more than `maxResults`, which shows that
+            // there are more.
+            GrepOutput::Content => {
+                limits.max_hits = limits.max_hits.min(max_results.saturating_add(1))
+            }
+            GrepOutput::Files | GrepOutput::Count => limits.want = OutputMode::Count,
         }
         Ok(Self {
             query: Query::from_options(&options)?,
@@ -157,7 +160,7 @@ impl GrepOptions {
 ///
 /// The first packed result is a [`SearchHead`](super::results::SearchHead). Each further one is a
 /// batch: the number of files, and for each file its path, its number of hits and, with
-/// [`Output::Content`], the hits as [`pack_hit`] writes them. Hits beyond `maxTextBytes` are
+/// [`GrepOutput::Content`], the hits as [`pack_hit`] writes them. Hits beyond `maxTextBytes` are
 /// omitted: the last file then has fewer hits than its count, and the position to continue from is
 /// after the last of them.
 ///

@@ -9,14 +9,14 @@ use super::find::DirMatches;
 use crate::dir::stat::Stat;
 use crate::walk::{Opener, StopSignal, WalkRoot, threads};
 
-/// The minimum number of groups for more than one thread. Fewer are finished before another thread
-/// has started.
-const MIN_GROUPS_FOR_THREADS: usize = 64;
+/// The minimum number of directories for more than one thread. The times in fewer are read before
+/// another thread has started.
+const MIN_DIRECTORIES_FOR_THREADS: usize = 64;
 
 /// Reads the modification times of all entries into `times` of their groups. If `stop` ends it
 /// early, the remaining times are 0.
 pub fn read_mtimes(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
-    let threads = if groups.len() < MIN_GROUPS_FOR_THREADS { 1 } else { threads() };
+    let threads = if groups.len() < MIN_DIRECTORIES_FOR_THREADS { 1 } else { threads() };
     std::thread::scope(|scope| {
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
         let first = parts.next();

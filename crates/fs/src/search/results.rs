@@ -4,12 +4,12 @@ use filewright_core::pack::Packed;
 use filewright_core::wire;
 use filewright_core::wire::Wire;
 
-use super::grep::{Freshness, IncompleteReason, Output};
+use super::grep::{Freshness, GrepOutput, IncompleteReason};
 use super::searcher::Search;
 
 /// The maximum text of one batch of results for JavaScript, in bytes. A single file with more is a
 /// batch of its own.
-const BATCH_TEXT_BYTES: usize = 1 << 20;
+const MAX_BATCH_TEXT_BYTES: usize = 1 << 20;
 
 /// The minimum text of the hits of one file, in bytes, from which they are moved instead of copied.
 const MIN_MOVED_BYTES: usize = 64 << 10;
@@ -20,7 +20,8 @@ wire! {
     /// The totals of a search of contents.
     #[derive(Clone, Debug)]
     pub struct SearchTotals {
-        /// The number of matching lines. Exact when the search is complete, otherwise a lower bound.
+        /// The number of matching lines. Exact when the search is complete, otherwise a lower
+        /// bound.
         pub total_matches: u64,
         /// The number of files with hits.
         pub files_with_matches: u64,
@@ -72,17 +73,17 @@ pub(super) struct FileMatches {
 
 /// The end of a hit.
 pub(super) struct HitEnd {
-    /// The offset in the numbers.
+    /// The end of the hit in the packed numbers.
     pub nums: usize,
-    /// The offset in the text, in bytes.
+    /// The end of the hit in the packed text, in bytes.
     pub text: usize,
     /// The number of bytes of all rows of the file up to here that count towards `maxTextBytes`.
     pub text_bytes: u64,
 }
 
 /// Writes the path of a file, and 0 as the number of hits, which is set once it is known.
-pub(super) fn begin_file(packed: &mut Packed, path: &[u8]) {
-    packed.str(path_text(path));
+pub(super) fn begin_packed_file(packed: &mut Packed, path: &[u8]) {
+    packed.str(path_as_text(path));
     packed.num(0);
 }
 
@@ -140,7 +141,7 @@ impl Search<'_> {
                 // one.
                 index.checked_sub(1).map(|before| {
                     let file = &found[before];
-                    let whole = options.output != Output::Content;
+                    let whole = options.output != GrepOutput::Content;
                     let line = if whole { u64::MAX >> 11 } else { file.line_of(file.ends.len()) };
                     (file.path.clone(), line)
                 })
@@ -167,7 +168,7 @@ impl Search<'_> {
         let head = SearchHead {
             totals,
             incomplete_reason: reason,
-            next_path: next.as_ref().map(|(path, _)| path_text(path).to_owned()),
+            next_path: next.as_ref().map(|(path, _)| path_as_text(path).to_owned()),
             next_line: next.as_ref().map_or(0, |(_, line)| *line),
             context: options.limits.has_context(),
         };
@@ -186,7 +187,7 @@ impl Search<'_> {
         let files = found.len();
         for index in 0..files {
             let file = &mut found[index];
-            let (bytes, line) = if self.options.output == Output::Content {
+            let (bytes, line) = if self.options.output == GrepOutput::Content {
                 let enough = file.ends.iter().position(|end| end.text_bytes >= left);
                 let given = enough.map_or(file.ends.len(), |last| last + 1);
                 let bytes = file.ends.last().map_or(0, |end| end.text_bytes);
@@ -244,7 +245,7 @@ impl FileMatches {
     }
 }
 
-/// Appends the files to `results`, in batches of at most [`BATCH_TEXT_BYTES`].
+/// Appends the files to `results`, in batches of at most [`MAX_BATCH_TEXT_BYTES`].
 fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
     let mut batch = Vec::new();
     let mut size = 0;
@@ -254,7 +255,7 @@ fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
         }
         let more = file.packed.text.len();
         // A file with many hits forms its own batch, so that it is not copied.
-        if (size + more > BATCH_TEXT_BYTES || more >= MIN_MOVED_BYTES) && !batch.is_empty() {
+        if (size + more > MAX_BATCH_TEXT_BYTES || more >= MIN_MOVED_BYTES) && !batch.is_empty() {
             results.push(join_batch(std::mem::take(&mut batch)));
             size = 0;
         }
@@ -291,6 +292,6 @@ fn join_batch(mut files: Vec<Packed>) -> Packed {
 }
 
 /// Returns a path in the form for display as text. It is always valid UTF-8.
-fn path_text(path: &[u8]) -> &str {
+fn path_as_text(path: &[u8]) -> &str {
     std::str::from_utf8(path).unwrap_or_default()
 }

@@ -13,11 +13,11 @@ use filewright_core::text::path::decode_name;
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
-use super::grep::{GrepOptions, Output};
-use super::results::{FileMatches, HitEnd, begin_file, take_packed};
+use super::grep::{GrepOptions, GrepOutput};
+use super::results::{FileMatches, HitEnd, begin_packed_file, take_packed};
 use crate::dir::errno::os_error;
 use crate::dir::stat::Kind;
-use crate::root::{Roots, is_secret_content};
+use crate::root::{Roots, contains_private_key};
 use crate::walk::{
     AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkRoot, read_open,
     read_regular,
@@ -48,20 +48,21 @@ pub struct Search<'a> {
 type HitReceiver<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
 
 /// Some consecutive lines of a file, which are searched without the rest.
-pub struct Part {
-    /// The bytes of the lines in [`Local::parts`].
+pub struct FilePart {
+    /// The range of the lines in [`SearchThread::parts`], in bytes.
     pub range: Range<usize>,
     /// The line number of the first line.
     pub line: u64,
 }
 
 /// The state of one thread of a search.
-pub struct Local {
+pub struct SearchThread {
     /// The query with the state of its matcher.
     pub query: Query,
     /// The content of the current file.
     pub buffer: Vec<u8>,
-    /// The buffer for [`Part`]s of a file. It only grows, so that its memory is zeroed only once.
+    /// The buffer for [`FilePart`]s of a file. It only grows, so that its memory is zeroed only
+    /// once.
     pub parts: Vec<u8>,
     /// True if the last file has no match at all: not because of a limit, and not because matches
     /// are hidden. Such a file can be remembered.
@@ -76,11 +77,11 @@ thread_local! {
     static REUSED_BUFFERS: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
-/// The maximum capacity in bytes with which each buffer of [`REUSED_BUFFERS`] is kept between searches.
-/// A larger one is released.
+/// The maximum capacity in bytes with which each buffer of [`REUSED_BUFFERS`] is kept between
+/// searches. A larger one is released.
 const MAX_REUSED_BUFFER_BYTES: usize = 256 << 10;
 
-impl Drop for Local {
+impl Drop for SearchThread {
     fn drop(&mut self) {
         let keep = |buffer: &mut Vec<u8>| {
             if buffer.capacity() <= MAX_REUSED_BUFFER_BYTES {
@@ -96,14 +97,14 @@ impl Drop for Local {
 }
 
 impl Visitor for Search<'_> {
-    type Local = Local;
+    type Local = SearchThread;
 
     const OPENS_FILES: bool = true;
 
-    fn local(&self) -> Local {
+    fn local(&self) -> SearchThread {
         let (buffer, parts) = REUSED_BUFFERS.take();
         let query = self.options.query.clone();
-        Local { query, buffer, parts, found_nothing: false, packed: Packed::new() }
+        SearchThread { query, buffer, parts, found_nothing: false, packed: Packed::new() }
     }
 
     fn wants(&self, path: &[u8], kind: Kind) -> bool {
@@ -112,9 +113,9 @@ impl Visitor for Search<'_> {
             && self.options.types.matches(path, false)
     }
 
-    fn directory(&self, _: &mut Local, _: &Directory<'_>) {}
+    fn directory(&self, _: &mut SearchThread, _: &Directory<'_>) {}
 
-    fn file(&self, local: &mut Local, file: &FileEntry<'_>) -> AfterFile {
+    fn file(&self, local: &mut SearchThread, file: &FileEntry<'_>) -> AfterFile {
         let max_bytes = self.options.max_file_bytes;
         let read = read_regular(file.dir, file.name, max_bytes, file.stop, &mut local.buffer);
         self.whole(local, file.path, read, file.stop)
@@ -126,7 +127,7 @@ impl<'a> Search<'a> {
     /// read.
     pub fn whole(
         &self,
-        local: &mut Local,
+        local: &mut SearchThread,
         path: &[u8],
         read: rustix::io::Result<ReadOutcome>,
         stop: &StopSignal<'_>,
@@ -212,7 +213,12 @@ impl<'a> Search<'a> {
     }
 
     /// Searches the file whose content is in the buffer.
-    pub fn content(&self, local: &mut Local, path: &[u8], stop: &StopSignal<'_>) -> AfterFile {
+    pub fn content(
+        &self,
+        local: &mut SearchThread,
+        path: &[u8],
+        stop: &StopSignal<'_>,
+    ) -> AfterFile {
         let content = std::mem::take(&mut local.buffer);
         let hides = || holds_secret(&content);
         let next =
@@ -223,18 +229,18 @@ impl<'a> Search<'a> {
         next
     }
 
-    /// Searches parts of a text file, which were read into [`Local::parts`], in order. `fd` is the
-    /// file.
+    /// Searches parts of a text file, which were read into [`SearchThread::parts`], in order. `fd`
+    /// is the file.
     pub fn parts(
         &self,
-        local: &mut Local,
+        local: &mut SearchThread,
         path: &[u8],
-        parts: &[Part],
+        parts: &[FilePart],
         fd: &OwnedFd,
         stop: &StopSignal<'_>,
     ) -> AfterFile {
         let content = std::mem::take(&mut local.parts);
-        let hides = || is_secret_content(fd);
+        let hides = || contains_private_key(fd);
         let next =
             self.collect_hits(local, path, stop, hides, |query, limits, interrupted, receive| {
                 let mut all = SearchOutcome::default();
@@ -263,7 +269,7 @@ impl<'a> Search<'a> {
     /// the file contains a private key.
     fn collect_hits(
         &self,
-        local: &mut Local,
+        local: &mut SearchThread,
         path: &[u8],
         stop: &StopSignal<'_>,
         holds_secret: impl FnOnce() -> bool,
@@ -279,10 +285,10 @@ impl<'a> Search<'a> {
         let limited = options.max_results < u64::MAX - 1
             || limits.max_text_bytes < u64::MAX
             || stop.deadline.is_set();
-        let Local { query, packed, .. } = local;
+        let SearchThread { query, packed, .. } = local;
         packed.nums.clear();
         packed.text.clear();
-        begin_file(packed, path);
+        begin_packed_file(packed, path);
         let mut ends = Vec::new();
         let mut text_bytes = 0;
         let mut outcome = search(query, &limits, &|| stop.now(), &mut |hit| {
@@ -362,7 +368,7 @@ impl<'a> Search<'a> {
 
     /// Returns how much a file with this number of hits counts towards `max_results`.
     pub(super) fn units_of(&self, hits: u64) -> u64 {
-        if self.options.output == Output::Content { hits } else { 1 }
+        if self.options.output == GrepOutput::Content { hits } else { 1 }
     }
 
     /// Locks and returns the files with hits so far.

@@ -15,7 +15,7 @@ use filewright_core::pack::Packed;
 use rustix::io::Errno;
 
 use super::grep::{Freshness, GrepOptions};
-use super::searcher::{Local, MAX_THREAD_BUFFER_BYTES, Search};
+use super::searcher::{MAX_THREAD_BUFFER_BYTES, Search, SearchThread};
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::Roots;
@@ -30,16 +30,16 @@ const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// runs alone.
 const MIN_TIME_TO_SHARE: Duration = Duration::from_secs(5);
 
-type Results = Result<Vec<Packed>>;
+type PackedResults = Result<Vec<Packed>>;
 
 /// For each tree with a running walk, the searches that wait for its end.
 #[derive(Debug, Default)]
-pub struct SharedWalks(Mutex<HashMap<Tree, Vec<WaitingSearch>>>);
+pub struct SharedWalks(Mutex<HashMap<SearchedTree, Vec<WaitingSearch>>>);
 
 /// A set of files to search: the directory of the search, and the options that select files below
 /// it ([`GrepOptions`]`::files_view`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Tree {
+struct SearchedTree {
     path: Vec<u8>,
     view: String,
 }
@@ -49,14 +49,14 @@ struct WaitingSearch {
     options: GrepOptions,
     cancel: CancelToken,
     deadline: Deadline,
-    tell: SyncSender<Results>,
+    tell: SyncSender<PackedResults>,
 }
 
 /// A running walk. When dropped, it counts as ended, and a walk for the waiting searches starts.
 struct RunningWalk {
     roots: Arc<Roots>,
     walks: Arc<SharedWalks>,
-    tree: Tree,
+    tree: SearchedTree,
 }
 
 /// Searches in a walk that is shared with other searches, or alone with `scan` if no walk of the
@@ -70,13 +70,13 @@ pub fn search(
     path: &[u8],
     options: &GrepOptions,
     stop: &StopSignal<'_>,
-    scan: impl FnOnce() -> Results,
-) -> Results {
+    scan: impl FnOnce() -> PackedResults,
+) -> PackedResults {
     let hurried = stop.deadline.left().is_some_and(|left| left < MIN_TIME_TO_SHARE);
     if hurried || !options.walk.from.is_empty() {
         return scan();
     }
-    let tree = Tree { path: path.to_vec(), view: options.files_view.clone() };
+    let tree = SearchedTree { path: path.to_vec(), view: options.files_view.clone() };
     let told = match walks.lock().get_mut(&tree) {
         Some(waiting) => {
             let (tell, told) = sync_channel(1);
@@ -90,7 +90,7 @@ pub fn search(
         }
         None => None,
     };
-    match told.and_then(|told| wait(&told, stop)) {
+    match told.and_then(|told| wait_for_shared_results(&told, stop)) {
         Some(results) => {
             stop.cancel.check()?;
             results
@@ -107,7 +107,10 @@ pub fn search(
 
 /// Waits for the result from the shared walk. Returns `None` if it fails or this search is
 /// cancelled or out of time, so that this search must run alone.
-fn wait(told: &Receiver<Results>, stop: &StopSignal<'_>) -> Option<Results> {
+fn wait_for_shared_results(
+    told: &Receiver<PackedResults>,
+    stop: &StopSignal<'_>,
+) -> Option<PackedResults> {
     loop {
         match told.recv_timeout(CANCEL_CHECK_INTERVAL) {
             Ok(results) => return Some(results),
@@ -118,14 +121,14 @@ fn wait(told: &Receiver<Results>, stop: &StopSignal<'_>) -> Option<Results> {
 }
 
 impl SharedWalks {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Tree, Vec<WaitingSearch>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SearchedTree, Vec<WaitingSearch>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl RunningWalk {
     /// Registers a walk of the tree as running; `None` if one is already.
-    fn begin(walks: &Arc<SharedWalks>, roots: &Arc<Roots>, tree: Tree) -> Option<Self> {
+    fn begin(walks: &Arc<SharedWalks>, roots: &Arc<Roots>, tree: SearchedTree) -> Option<Self> {
         let mut under_way = walks.lock();
         if under_way.contains_key(&tree) {
             return None;
@@ -193,8 +196,8 @@ struct SharingSearch<'a> {
     waiting: &'a WaitingSearch,
     search: Search<'a>,
     stop: StopSignal<'a>,
-    /// The path after which this search needs no other, because it has enough results; `None` while
-    /// it needs all.
+    /// This search has enough results and needs no path that sorts after this one. `None`: it needs
+    /// all paths.
     bound: Mutex<Option<Box<[u8]>>>,
 }
 
@@ -243,7 +246,7 @@ impl SharedVisitor<'_> {
 
 impl Visitor for SharedVisitor<'_> {
     /// The buffer for the content of a file, and the state of each search.
-    type Local = (Vec<u8>, Vec<Local>);
+    type Local = (Vec<u8>, Vec<SearchThread>);
 
     const OPENS_FILES: bool = true;
 

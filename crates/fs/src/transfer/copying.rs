@@ -8,9 +8,9 @@ use filewright_core::pattern::policy::{PathCursor, RepositoryMarks};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::merge::{MergePhase, merge};
+use super::merge::{MergePhase, merge_stage_into};
 use crate::cancel::CancelToken;
-use crate::dir::cursor::{Cursor, ParentAccess};
+use crate::dir::cursor::{DirCursor, ParentAccess};
 use crate::dir::errno::{
     changing_path_error, not_regular_error, os_error, protected_error, repository_error,
 };
@@ -20,12 +20,13 @@ use crate::dir::temp_name::is_temp_name;
 use crate::dir::tree::{TreeCounts, TreeEvent, TreeStep, walk_tree};
 use crate::root::{ResolvedEntry, Roots, repository_marks_in};
 use crate::write::{
-    Preserve, Source, Temp, copy_moved_metadata, copy_times, flush, rename_or_link_new, set_mode,
+    ContentSource, Preserve, TempEntry, check_close_errors, copy_moved_metadata, copy_times,
+    rename_or_link_unless_exists, set_mode,
 };
 
-/// True if a tree is copied, or moved by a copy.
+/// Says whether a tree is copied to have both, or to move it to another file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CopyMode {
+pub(super) enum CopyPurpose {
     /// A copy: special files are skipped.
     Copy,
     /// A move to another file system: owner, attributes and times are preserved, and a file that
@@ -34,11 +35,11 @@ pub(super) enum CopyMode {
 }
 
 /// One copy of a tree: from where to where, and how.
-pub(super) struct Copying<'c> {
+pub(super) struct TreeCopy<'c> {
     pub roots: &'c Roots,
     pub from: Vec<u8>,
     pub to: Vec<u8>,
-    pub manner: CopyMode,
+    pub purpose: CopyPurpose,
     pub preserve: Preserve,
     pub cancel: &'c CancelToken,
 }
@@ -46,12 +47,12 @@ pub(super) struct Copying<'c> {
 /// Copied directories whose permission bits take some right from their owner. The bits are set at
 /// the end, because without the rights the contents could not be created. Inner directories precede
 /// outer ones.
-type DeferredModes = Vec<DeferredMode>;
+type DeferredDirModes = Vec<DeferredDirMode>;
 
 /// A directory whose permission bits are set at the end. Its path is stored relative to that of the
 /// previous one, so that the memory for deeply nested directories grows with the sum of their
 /// names, not with the sum of their paths.
-struct DeferredMode {
+struct DeferredDirMode {
     /// The number of names at the start of the path, below the top, that are those of the previous
     /// one.
     shared: usize,
@@ -60,7 +61,7 @@ struct DeferredMode {
     mode: u32,
 }
 
-impl Copying<'_> {
+impl TreeCopy<'_> {
     /// Copies the tree `top`, whose metadata is `stat`, to `target`. Returns `None` if another
     /// program creates the destination meanwhile, so that the caller resolves it again.
     pub fn run(
@@ -83,37 +84,42 @@ impl Copying<'_> {
             }
             None => base = target.dir.as_fd(),
         }
-        let temp = Temp::directory(base).map_err(os_error)?;
+        let temp = TempEntry::directory(base).map_err(os_error)?;
         let Some(stage) = open_entries(base, &temp.name)? else {
             return Err(changing_path_error());
         };
         let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os_error)?;
-        if self.manner == CopyMode::Move {
+        if self.purpose == CopyPurpose::Move {
             copy_moved_metadata(&stage, &top, stat, self.preserve)?;
         }
         let (counts, closed) = self.copy_contents(top, stage)?;
         if let (Some(name), None) = (&target.name, target.kind()) {
             set_deferred_modes(kept.as_fd(), &closed)?;
-            match rename_or_link_new(base, &temp.name, name) {
+            match rename_or_link_unless_exists(base, &temp.name, name) {
                 Ok(()) => temp.moved_into_place(),
                 Err(Errno::EXIST) => return Ok(None),
                 Err(errno) => return Err(os_error(errno)),
             }
-            // Set last, because moving a directory requires the right to write in it.
+            // The mode is set after the move, because moving a directory requires the right to
+            // write in it.
             set_mode(&kept, stat.mode)?;
         } else {
-            merge(&kept, base, MergePhase::Check, self.preserve, self.cancel)?;
-            merge(&kept, base, MergePhase::Move, self.preserve, self.cancel)?;
+            merge_stage_into(&kept, base, MergePhase::Check, self.preserve, self.cancel)?;
+            merge_stage_into(&kept, base, MergePhase::Move, self.preserve, self.cancel)?;
             set_deferred_modes(base, &closed)?;
         }
         Ok(Some(counts))
     }
 
     /// Copies everything below `top` into the empty directory `stage`.
-    fn copy_contents(&self, top: OwnedFd, stage: OwnedFd) -> Result<(TreeCounts, DeferredModes)> {
+    fn copy_contents(
+        &self,
+        top: OwnedFd,
+        stage: OwnedFd,
+    ) -> Result<(TreeCounts, DeferredDirModes)> {
         let mut counts = TreeCounts { directories: 1, ..TreeCounts::default() };
-        let mut closed = DeferredModes::new();
-        let mut cursor = Cursor::new(stage, ParentAccess::Change);
+        let mut closed = DeferredDirModes::new();
+        let mut cursor = DirCursor::new(stage, ParentAccess::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
         // The number of names that the current path shares with that of the last element of
         // `closed`.
@@ -132,7 +138,7 @@ impl Copying<'_> {
                         }
                         Some((_, mode)) => {
                             let names = above[shared..].iter().map(|(name, _)| name.clone());
-                            closed.push(DeferredMode {
+                            closed.push(DeferredDirMode {
                                 shared,
                                 names: names.collect(),
                                 mode: *mode,
@@ -157,7 +163,7 @@ impl Copying<'_> {
                     if !cursor.enter(name)? {
                         return Err(changing_path_error());
                     }
-                    if self.manner == CopyMode::Move {
+                    if self.purpose == CopyPurpose::Move {
                         copy_moved_metadata(cursor.current_dir()?, dir, &stat, self.preserve)?;
                     }
                     return Ok(TreeStep::Go);
@@ -231,17 +237,17 @@ impl Copying<'_> {
                     | OFlags::CLOEXEC;
                 let new = rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600))
                     .map_err(os_error)?;
-                Source::Extended(&fd, b"").write_whole(&new, self.cancel)?;
-                if self.manner == CopyMode::Move {
+                ContentSource::Extended(&fd, b"").write_whole(&new, self.cancel)?;
+                if self.purpose == CopyPurpose::Move {
                     copy_moved_metadata(&new, &fd, &stat, self.preserve)?;
                 }
                 set_mode(&new, stat.mode)?;
-                if self.manner == CopyMode::Move {
+                if self.purpose == CopyPurpose::Move {
                     copy_times(&new, &stat);
                 }
-                flush(&new)?;
+                check_close_errors(&new)?;
             }
-            Kind::Other if self.manner == CopyMode::Move => return Err(not_regular_error()),
+            Kind::Other if self.purpose == CopyPurpose::Move => return Err(not_regular_error()),
             // A directory has replaced the entry since it was listed, or its type is not copied.
             Kind::Dir | Kind::Other => return Ok(()),
         }
@@ -266,11 +272,11 @@ fn open_regular_at(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, 
 
 /// Sets the permission bits of `closed` below `top`. A directory that does not have the mode 0700
 /// of a new copy existed before and keeps its bits.
-fn set_deferred_modes(top: BorrowedFd<'_>, closed: &DeferredModes) -> Result<()> {
+fn set_deferred_modes(top: BorrowedFd<'_>, closed: &DeferredDirModes) -> Result<()> {
     let Some(own) = open_entries(top, b".")? else { return Err(changing_path_error()) };
-    let mut cursor = Cursor::new(own, ParentAccess::Change);
+    let mut cursor = DirCursor::new(own, ParentAccess::Change);
     let mut depth = 0;
-    for DeferredMode { shared, names, mode } in closed {
+    for DeferredDirMode { shared, names, mode } in closed {
         for _ in *shared..depth {
             cursor.leave()?;
         }

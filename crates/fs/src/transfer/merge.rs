@@ -6,14 +6,14 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::cursor::{Cursor, ParentAccess};
+use crate::dir::cursor::{DirCursor, ParentAccess};
 use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::tree::{TreeEvent, TreeStep, walk_tree};
 use crate::write::Preserve;
 
-/// What [`merge`] does. It is called once with each, in this order.
+/// A phase of [`merge_stage_into`], which is called once for each phase, in this order.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum MergePhase {
     /// Returns an error if an entry of the stage cannot take its place in the target. Changes
@@ -26,7 +26,7 @@ pub(super) enum MergePhase {
 /// Merges the directory `stage` into `target`: directories of both are merged, files of the stage
 /// replace files of the target, and other entries of the target stay. A write-protected file, or an
 /// entry of another type, in the target is an error.
-pub(super) fn merge(
+pub(super) fn merge_stage_into(
     stage: &OwnedFd,
     target: BorrowedFd<'_>,
     phase: MergePhase,
@@ -35,7 +35,7 @@ pub(super) fn merge(
 ) -> Result<()> {
     let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os_error)?;
     let Some(own) = open_entries(target, b".")? else { return Err(changing_path_error()) };
-    let mut cursor = Cursor::new(own, ParentAccess::Stand);
+    let mut cursor = DirCursor::new(own, ParentAccess::Stand);
     walk_tree(top, cancel, |met, dir, name| {
         match met {
             TreeEvent::Enter => {

@@ -24,17 +24,17 @@ use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::tree::TreeCounts;
 use crate::root::{
     CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, is_within,
-    open_regular,
+    open_resolved_file,
 };
 use crate::write::aside::{
-    Conditions, SetAside, check_aside_name, conflict_error, no_aside_error, replace_exact,
+    AsideOutcome, Conditions, check_aside_name, conflict_error, no_aside_error, replace_if_version,
 };
 use crate::write::{
-    Durability, OldFile, Preserve, Temp, WriteOptions, Written, check_writable, same_file_error,
-    sync_directory,
+    Durability, OldFile, Preserve, TempEntry, WriteOptions, Written, check_writable,
+    same_file_error, sync_directory,
 };
-use copying::{CopyMode, Copying};
-use renaming::{keep_target_aside, moved_version, rename_unless_exists, restore_target};
+use copying::{CopyPurpose, TreeCopy};
+use renaming::{keep_target_aside, rename_unless_exists, restore_target, version_after_move};
 
 /// The options of moving or copying an entry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,7 +114,7 @@ impl Roots {
             let target = self.locate(to, Intent::Write, FinalSymlink::Keep, missing)?;
             let made_some = made.count() > 0;
             self.check_replacement(&source, &stat, &target, options, conditions)?;
-            if stat.kind == Kind::Symlink && self.rules().guards_link(target_name(&target)) {
+            if stat.kind == Kind::Symlink && self.rules().guards_link(name_of_target(&target)) {
                 return Err(protected_error());
             }
             self.check_secret_copy(&source.real, &target.real)?;
@@ -124,15 +124,15 @@ impl Roots {
             }
             let new_name = target.name.as_deref().unwrap_or_default();
             if let Some(wanted) = &conditions.if_target {
-                replace_exact(&source.dir, name, &target.dir, new_name, wanted)?;
+                replace_if_version(&source.dir, name, &target.dir, new_name, wanted)?;
                 made.keep();
-                return Ok(moved_version(&target, new_name, &stat));
+                return Ok(version_after_move(&target, new_name, &stat));
             }
             let set_aside = match (&conditions.aside, &target.found) {
                 (Some(aside), Some(old)) if !old.same_file(&stat) => {
                     match keep_target_aside(&target, new_name, old, aside)? {
-                        SetAside::Done => Some((aside, old)),
-                        SetAside::Again => continue,
+                        AsideOutcome::Done => Some((aside, old)),
+                        AsideOutcome::Again => continue,
                     }
                 }
                 _ => None,
@@ -156,7 +156,7 @@ impl Roots {
                     self.sweep_temp_files(&source.dir);
                     self.sweep_temp_files(&target.dir);
                     made.keep();
-                    return Ok(moved_version(&target, new_name, &stat));
+                    return Ok(version_after_move(&target, new_name, &stat));
                 }
                 // A caller that wants the old entry kept must copy and delete entry by entry
                 // instead.
@@ -172,7 +172,7 @@ impl Roots {
                     return Err(os_error(Errno::NOTEMPTY));
                 }
                 Err(Errno::NOENT | Errno::EXIST) => {}
-                Err(Errno::INVAL) => return Err(into_itself_error("moved")),
+                Err(Errno::INVAL) => return Err(move_into_itself_error("moved")),
                 Err(errno) => return Err(os_error(errno)),
             }
         }
@@ -189,7 +189,10 @@ impl Roots {
         options: &TransferOptions,
         conditions: &Conditions,
     ) -> Result<()> {
-        if target.found.is_some() && !options.overwrite && !is_respelt(source, stat, target) {
+        if target.found.is_some()
+            && !options.overwrite
+            && !is_same_entry_respelt(source, stat, target)
+        {
             return Err(os_error(Errno::EXIST));
         }
         if target.name.is_none() || self.contains_root(&target.real) {
@@ -202,7 +205,7 @@ impl Roots {
             return Err(same_file_error());
         }
         if stat.kind == Kind::Dir && is_within(&target.real, &source.real) {
-            return Err(into_itself_error("moved"));
+            return Err(move_into_itself_error("moved"));
         }
         let Some(found) = target.found else {
             if target.directory && stat.kind != Kind::Dir {
@@ -211,7 +214,11 @@ impl Roots {
             return Ok(());
         };
         if found.same_file(stat) {
-            return if is_respelt(source, stat, target) { Ok(()) } else { Err(same_file_error()) };
+            return if is_same_entry_respelt(source, stat, target) {
+                Ok(())
+            } else {
+                Err(same_file_error())
+            };
         }
         match (stat.kind == Kind::Dir, found.kind) {
             // A rename replaces only an empty directory.
@@ -243,7 +250,7 @@ impl Roots {
         match stat.kind {
             Kind::Other => return Err(not_regular_error()),
             Kind::File => {
-                let Some((fd, facts)) = open_regular(source)? else {
+                let Some((fd, facts)) = open_resolved_file(source)? else {
                     return Err(changing_path_error());
                 };
                 let copy = OldFile { fd: &fd, facts: &facts, moved: true };
@@ -258,7 +265,7 @@ impl Roots {
                 }
             }
             Kind::Dir | Kind::Symlink => {
-                self.copy_any(from, to, options, CopyMode::Move, cancel)?;
+                self.copy_any(from, to, options, CopyPurpose::Move, cancel)?;
             }
         }
         self.remove_tree(from, cancel).map(|_| ())
@@ -315,17 +322,17 @@ impl Roots {
         options: &TransferOptions,
         cancel: &CancelToken,
     ) -> Result<TreeCounts> {
-        self.copy_any(from, to, options, CopyMode::Copy, cancel)
+        self.copy_any(from, to, options, CopyPurpose::Copy, cancel)
     }
 
-    /// Copies an entry of any type except special files; `manner` says whether the copy is part of
+    /// Copies an entry of any type except special files; `purpose` says whether the copy is part of
     /// a move.
     fn copy_any(
         &self,
         from: &[u8],
         to: &[u8],
         options: &TransferOptions,
-        manner: CopyMode,
+        purpose: CopyPurpose,
         cancel: &CancelToken,
     ) -> Result<TreeCounts> {
         for _ in 0..MAX_PATH_ATTEMPTS {
@@ -356,18 +363,18 @@ impl Roots {
                 return Err(protected_error());
             }
             let copied = if stat.kind == Kind::Symlink {
-                if self.rules().guards_link(target_name(&target)) {
+                if self.rules().guards_link(name_of_target(&target)) {
                     return Err(protected_error());
                 }
                 self.copy_link(&source, name, &target, options.preserve)?
             } else {
                 if is_within(&target.real, &source.real) {
-                    return Err(into_itself_error("copied"));
+                    return Err(move_into_itself_error("copied"));
                 }
                 let Some(top) = open_entries(&source.dir, name)? else { continue };
                 let from = source.real.clone();
                 let (to, preserve) = (target.real.clone(), options.preserve);
-                let job = Copying { roots: self, from, to, manner, preserve, cancel };
+                let job = TreeCopy { roots: self, from, to, purpose, preserve, cancel };
                 job.run(top, &stat, &target)?
             };
             let Some(counts) = copied else { continue };
@@ -402,7 +409,7 @@ impl Roots {
             preserve.check_hard_links(&found)?;
         }
         let text = rustix::fs::readlinkat(&source.dir, name, Vec::new()).map_err(os_error)?;
-        let temp = Temp::directory(target.dir.as_fd()).map_err(os_error)?;
+        let temp = TempEntry::directory(target.dir.as_fd()).map_err(os_error)?;
         let Some(stage) = open_entries(&target.dir, &temp.name)? else {
             return Err(changing_path_error());
         };
@@ -422,18 +429,22 @@ impl Roots {
 
 /// Reports whether source and target are the same entry under two spellings of its path, as a
 /// case-insensitive file system allows. Such a move changes only the spelling of the name.
-fn is_respelt(source: &ResolvedEntry<'_>, stat: &Stat, target: &ResolvedEntry<'_>) -> bool {
+fn is_same_entry_respelt(
+    source: &ResolvedEntry<'_>,
+    stat: &Stat,
+    target: &ResolvedEntry<'_>,
+) -> bool {
     let one_entry = target.found.is_some_and(|found| found.same_file(stat))
         && (stat.kind == Kind::Dir || stat.nlink == 1);
     one_entry && target.real != source.real
 }
 
 /// Returns the name of the target in its directory; empty if the target is a root.
-fn target_name<'p>(target: &'p ResolvedEntry<'_>) -> &'p [u8] {
+fn name_of_target<'p>(target: &'p ResolvedEntry<'_>) -> &'p [u8] {
     target.name.as_deref().unwrap_or_default()
 }
 
-fn into_itself_error(what: &str) -> Error {
+fn move_into_itself_error(what: &str) -> Error {
     Error::new(Code::InvalidArgument, format!("a directory cannot be {what} into itself"))
 }
 

@@ -15,16 +15,16 @@ use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, os_error, protected_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
-use crate::dir::temp_name::is_kept_name;
+use crate::dir::temp_name::is_aside_name;
 use crate::dir::tree::{TreeCounts, count_tree, remove_temp_entry};
 use crate::root::{
     CreatedDirs, FinalSymlink, Follow, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots,
-    absolute_of, outside_for, parent_of,
+    absolute_path_of, outside_for_intent_error, parent_of,
 };
 use crate::write::aside::{
-    Conditions, SetAside, check_aside_name, check_empty, delete_exact, set_aside,
+    AsideOutcome, Conditions, check_aside_name, check_empty, delete_if_unchanged, set_aside,
 };
-use crate::write::sweep_now;
+use crate::write::sweep_stale_temp_files;
 
 /// The options of creating a directory.
 #[derive(Clone, Copy, Debug)]
@@ -116,16 +116,16 @@ impl Roots {
                     Some(set_aside(&place.dir, name, &stat, aside)?)
                 }
                 None if version.is_some() && stat.kind != Kind::Dir => {
-                    Some(delete_exact(&place.dir, name, &stat)?)
+                    Some(delete_if_unchanged(&place.dir, name, &stat)?)
                 }
                 None => None,
             };
             match taken {
-                Some(SetAside::Done) => {
+                Some(AsideOutcome::Done) => {
                     self.sweep_temp_files(&place.dir);
                     return Ok(());
                 }
-                Some(SetAside::Again) => continue,
+                Some(AsideOutcome::Again) => continue,
                 None => {}
             }
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -139,7 +139,7 @@ impl Roots {
                 Err(Errno::PERM) if self.has_become_dir(&place, name, &stat)? => {}
                 // Stale temporary files, which listings hide, must not keep a directory from being
                 // deleted.
-                Err(Errno::NOTEMPTY | Errno::EXIST) if remove_litter(&place, name) => {}
+                Err(Errno::NOTEMPTY | Errno::EXIST) if remove_stale_temp_files(&place, name) => {}
                 Err(Errno::NOTEMPTY | Errno::EXIST) => return Err(os_error(Errno::NOTEMPTY)),
                 Err(errno) => return Err(os_error(errno)),
             }
@@ -157,7 +157,7 @@ impl Roots {
         // descriptor of the parent.
         let inside = [directory, b"/.filewright-sweep"].concat();
         match self.locate(&inside, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail) {
-            Ok(place) => sweep_now(&place.dir),
+            Ok(place) => sweep_stale_temp_files(&place.dir),
             Err(error) if error.code == Code::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -193,7 +193,7 @@ impl Roots {
             self.check_version(&place, &stat, conditions.if_version.as_ref(), cancel)?;
             // An entry that was moved aside is removed whatever its permission bits, because the
             // change that moved it is final.
-            if conditions.aside.is_none() && is_kept_name(name) {
+            if conditions.aside.is_none() && is_aside_name(name) {
                 remove_temp_entry(place.dir.as_fd(), name)?;
                 return Ok(TreeCounts::default());
             }
@@ -209,12 +209,12 @@ impl Roots {
             }
             if let Some(aside) = &conditions.aside {
                 match set_aside(&place.dir, name, &stat, aside)? {
-                    SetAside::Done => {
+                    AsideOutcome::Done => {
                         counts.add(&stat);
                         self.sweep_temp_files(&place.dir);
                         return Ok(counts);
                     }
-                    SetAside::Again => continue,
+                    AsideOutcome::Again => continue,
                 }
             }
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -306,9 +306,9 @@ impl Roots {
         } else {
             [parent_of(&place.real), b"/", target].concat()
         };
-        let leads = absolute_of(&components(&whole)?.names);
+        let leads = absolute_path_of(&components(&whole)?.names);
         if self.follow() != Follow::Any && !self.link_target_allowed(&leads) {
-            return Err(outside_for(Intent::Write));
+            return Err(outside_for_intent_error(Intent::Write));
         }
         rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os_error)
     }
@@ -320,9 +320,9 @@ fn ends_in_slash(path: &[u8]) -> bool {
 
 /// Removes the temporary files of ended processes from the directory `name`. Returns whether there
 /// were any.
-fn remove_litter(place: &ResolvedEntry<'_>, name: &[u8]) -> bool {
+fn remove_stale_temp_files(place: &ResolvedEntry<'_>, name: &[u8]) -> bool {
     let Ok(Some(dir)) = open_entries(&place.dir, name) else { return false };
-    sweep_now(&dir) > 0
+    sweep_stale_temp_files(&dir) > 0
 }
 
 /// Sets the mode of an entry without following a link. Returns false if it is no longer the same

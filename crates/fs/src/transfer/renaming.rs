@@ -11,18 +11,18 @@ use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
-use crate::write::aside::{SetAside, check_empty, link_aside, same_content, set_aside};
-use crate::write::rename_or_link_new;
+use crate::write::aside::{AsideOutcome, check_empty, is_same_file_state, link_aside, set_aside};
+use crate::write::rename_or_link_unless_exists;
 
 /// Returns the version of the moved entry, whose metadata was `moved`; `None` if another program
 /// has replaced it at its new name.
-pub(super) fn moved_version(
+pub(super) fn version_after_move(
     target: &ResolvedEntry<'_>,
     name: &[u8],
     moved: &Stat,
 ) -> Option<Version> {
     let now = Stat::at(&target.dir, name).ok()?;
-    same_content(&now, moved).then(|| now.version())
+    is_same_file_state(&now, moved).then(|| now.version())
 }
 
 /// Keeps the entry that a move will replace under the name `aside`: a directory, which must be
@@ -32,7 +32,7 @@ pub(super) fn keep_target_aside(
     name: &[u8],
     old: &Stat,
     aside: &[u8],
-) -> Result<SetAside> {
+) -> Result<AsideOutcome> {
     if old.kind != Kind::Dir {
         return link_aside(&target.dir, name, old, aside);
     }
@@ -48,7 +48,7 @@ pub(super) fn restore_target(
     aside: &[u8],
 ) -> Result<()> {
     if old.kind == Kind::Dir {
-        return rename_or_link_new(&target.dir, aside, name).map_err(os_error);
+        return rename_or_link_unless_exists(&target.dir, aside, name).map_err(os_error);
     }
     unlink(&target.dir, aside).map_err(os_error)
 }

@@ -47,7 +47,7 @@ impl Roots {
                 TreeEvent::Before | TreeEvent::Entry(_) => {}
             }
             trails.iter_mut().for_each(|trail| trail.push(name));
-            trails.iter().try_for_each(check_whole_entry)?;
+            trails.iter().try_for_each(check_tree_entry)?;
             // Only a move can put a repository where git finds it.
             if there.is_some()
                 && rules.protects()
@@ -88,7 +88,7 @@ impl Roots {
                 }
                 TreeEvent::Before | TreeEvent::Entry(_) if checks => {
                     trail.push(name);
-                    check_whole_entry(&trail)?;
+                    check_tree_entry(&trail)?;
                     trail.pop();
                 }
                 TreeEvent::Before | TreeEvent::Entry(_) => {}
@@ -104,7 +104,7 @@ impl Roots {
 
 /// Returns an error if an entry of a tree that is to be moved or removed is denied, or is or
 /// contains a protected path.
-fn check_whole_entry(entry: &PathCursor<'_>) -> Result<()> {
+fn check_tree_entry(entry: &PathCursor<'_>) -> Result<()> {
     if entry.denied_entry() {
         let mut error = outside_error();
         error.message = "the directory holds something outside the allowed roots".to_owned();

@@ -9,7 +9,7 @@ use crate::cancel::CancelToken;
 use crate::dir::for_each_name;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
-use crate::root::{Roots, push_name};
+use crate::root::{Roots, push_path_name};
 
 /// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Roots {
             }
             if self.rules().denies() {
                 real.truncate(base);
-                push_name(&mut real, name);
+                push_path_name(&mut real, name);
                 if dir.asked.denied_entry(self.rules(), &real) {
                     return Ok(());
                 }

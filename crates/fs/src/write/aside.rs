@@ -19,7 +19,7 @@ use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::temp_name::{is_own_aside_name, is_temp_name, new_temp_name};
 use crate::dir::unlink;
 use crate::root::{ResolvedEntry, Roots};
-use crate::write::rename_or_link_new;
+use crate::write::rename_or_link_unless_exists;
 
 /// The preconditions for removing or replacing an entry, and the name under which the old entry is
 /// kept.
@@ -64,7 +64,7 @@ pub(crate) fn check_aside_name(aside: Option<&[u8]>) -> Result<()> {
 
 /// Reports whether both describe the same file in the same state: equal size and modification time,
 /// except for a directory. `ctime` is not compared, because a rename changes it.
-pub(crate) fn same_content(a: &Stat, b: &Stat) -> bool {
+pub(crate) fn is_same_file_state(a: &Stat, b: &Stat) -> bool {
     a.same_file(b)
         && a.kind == b.kind
         && (a.kind == Kind::Dir || (a.size, a.mtime) == (b.size, b.mtime))
@@ -89,47 +89,52 @@ impl Roots {
 }
 
 /// The result of removing an entry from its directory.
-pub(crate) enum SetAside {
+pub(crate) enum AsideOutcome {
     Done,
-    /// Not removed, because another entry has the name now: the caller resolves the path again.
+    /// The entry was not removed, because another one has the name now: the caller resolves the
+    /// path again.
     Again,
 }
 
 /// Renames the entry `name` to `aside` in its directory. If the renamed entry turns out not to be
-/// `expected`, renames it back and returns [`SetAside::Again`].
+/// `expected`, renames it back and returns [`AsideOutcome::Again`].
 pub(crate) fn set_aside(
     dir: impl AsFd,
     name: &[u8],
     expected: &Stat,
     aside: &[u8],
-) -> Result<SetAside> {
-    match rename_or_link_new(&dir, name, aside) {
+) -> Result<AsideOutcome> {
+    match rename_or_link_unless_exists(&dir, name, aside) {
         Ok(()) => {}
-        Err(Errno::NOENT) => return Ok(SetAside::Again),
+        Err(Errno::NOENT) => return Ok(AsideOutcome::Again),
         Err(errno) => return Err(os_error(errno)),
     }
-    if Stat::at(&dir, aside).is_ok_and(|now| same_content(&now, expected)) {
-        return Ok(SetAside::Done);
+    if Stat::at(&dir, aside).is_ok_and(|now| is_same_file_state(&now, expected)) {
+        return Ok(AsideOutcome::Done);
     }
-    match rename_or_link_new(&dir, aside, name) {
+    match rename_or_link_unless_exists(&dir, aside, name) {
         Ok(()) => {}
         // A newer entry has the name: it stays, as if it had replaced this one.
         Err(Errno::EXIST) => unlink(&dir, aside).map_err(os_error)?,
         Err(errno) => return Err(os_error(errno)),
     }
-    Ok(SetAside::Again)
+    Ok(AsideOutcome::Again)
 }
 
-/// Deletes a file or link if it is still `expected`, otherwise returns [`SetAside::Again`]. It is
-/// renamed first and checked then, so that an entry that another program puts under the name
+/// Deletes a file or link if it is still `expected`, otherwise returns [`AsideOutcome::Again`]. It
+/// is renamed first and checked then, so that an entry that another program puts under the name
 /// meanwhile is not deleted.
-pub(crate) fn delete_exact(dir: impl AsFd, name: &[u8], expected: &Stat) -> Result<SetAside> {
+pub(crate) fn delete_if_unchanged(
+    dir: impl AsFd,
+    name: &[u8],
+    expected: &Stat,
+) -> Result<AsideOutcome> {
     let temp = new_temp_name();
-    if let SetAside::Again = set_aside(&dir, name, expected, &temp)? {
-        return Ok(SetAside::Again);
+    if let AsideOutcome::Again = set_aside(&dir, name, expected, &temp)? {
+        return Ok(AsideOutcome::Again);
     }
     unlink(&dir, &temp).map_err(os_error)?;
-    Ok(SetAside::Done)
+    Ok(AsideOutcome::Done)
 }
 
 /// Returns `NOT_EMPTY` if a directory contains anything except our temporary files.
@@ -141,33 +146,33 @@ pub(crate) fn check_empty(dir: impl AsFd, name: &[u8]) -> Result<()> {
 }
 
 /// Creates a second hard link `aside` to a file that is about to be replaced, so that it survives
-/// the replacement. Returns [`SetAside::Again`] if the file is no longer `expected`.
+/// the replacement. Returns [`AsideOutcome::Again`] if the file is no longer `expected`.
 pub(crate) fn link_aside(
     dir: impl AsFd,
     name: &[u8],
     expected: &Stat,
     aside: &[u8],
-) -> Result<SetAside> {
+) -> Result<AsideOutcome> {
     match rustix::fs::linkat(&dir, name, &dir, aside, AtFlags::empty()) {
         Ok(()) => {}
-        Err(Errno::NOENT) => return Ok(SetAside::Again),
+        Err(Errno::NOENT) => return Ok(AsideOutcome::Again),
         Err(Errno::NOSPC) => return Err(os_error(Errno::NOSPC)),
         Err(Errno::DQUOT) => return Err(os_error(Errno::DQUOT)),
         // The file system has no hard links, this process may not create one, or the file has too
         // many.
         Err(_) => return Err(no_aside_error()),
     }
-    if Stat::at(&dir, aside).is_ok_and(|now| same_content(&now, expected)) {
-        return Ok(SetAside::Done);
+    if Stat::at(&dir, aside).is_ok_and(|now| is_same_file_state(&now, expected)) {
+        return Ok(AsideOutcome::Done);
     }
     unlink(&dir, aside).map_err(os_error)?;
-    Ok(SetAside::Again)
+    Ok(AsideOutcome::Again)
 }
 
 /// Replaces the file `to`, which must have the version `wanted`, by the entry `from`, and deletes
 /// the old file. The two names are exchanged and the removed file is checked afterwards, so that no
 /// other version is ever lost.
-pub(crate) fn replace_exact(
+pub(crate) fn replace_if_version(
     from_dir: impl AsFd,
     from: &[u8],
     to_dir: impl AsFd,
@@ -184,7 +189,7 @@ pub(crate) fn replace_exact(
         return Err(changed());
     }
     exchange()?;
-    if Stat::at(&from_dir, from).is_ok_and(|out| same_content(&out, &now)) {
+    if Stat::at(&from_dir, from).is_ok_and(|out| is_same_file_state(&out, &now)) {
         // The file is replaced; if it cannot be removed now, a sweep removes it later.
         let _ = unlink(&from_dir, from);
         return Ok(());

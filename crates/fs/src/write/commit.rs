@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::Durability;
 use super::replacement::Replacement;
-use super::temp::Temp;
+use super::temp::TempEntry;
 use crate::dir::errno::os_error;
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
@@ -29,9 +29,9 @@ pub(super) enum CommitOutcome {
 
 impl Replacement<'_> {
     /// Moves the complete temporary file to the name of the target.
-    pub fn move_into_place(&self, temp: Temp<'_>, fd: &OwnedFd) -> Result<CommitOutcome> {
+    pub fn move_into_place(&self, temp: TempEntry<'_>, fd: &OwnedFd) -> Result<CommitOutcome> {
         let Some(old) = self.old else {
-            return match rename_or_link_new(&self.place.dir, &temp.name, self.name) {
+            return match rename_or_link_unless_exists(&self.place.dir, &temp.name, self.name) {
                 Ok(()) => {
                     temp.moved_into_place();
                     Ok(CommitOutcome::Done)
@@ -43,7 +43,7 @@ impl Replacement<'_> {
         };
         // Only one conditional write of Filewright's processes at a time may run in a directory,
         // because exchanges that are reverted must not interleave.
-        let _turn = if self.compare { lock_dir(&self.place.dir) } else { None };
+        let _turn = if self.compare { lock_dir_for_exchange(&self.place.dir) } else { None };
         let now = Stat::find(&self.place.dir, self.name)?;
         if !now.is_some_and(|now| now.kind == Kind::File && self.is_unchanged(old, &now)) {
             return Ok(CommitOutcome::Again);
@@ -64,7 +64,7 @@ impl Replacement<'_> {
                 temp.moved_into_place();
                 Ok(CommitOutcome::Done)
             }
-            // A sticky directory, or a file that is a mount point.
+            // The directory is sticky, or the file is a mount point.
             Err(Errno::PERM | Errno::ACCESS | Errno::BUSY) => Ok(CommitOutcome::InPlace),
             Err(Errno::ISDIR) => Ok(CommitOutcome::Again),
             Err(errno) => Err(os_error(errno)),
@@ -78,7 +78,12 @@ impl Replacement<'_> {
 
     /// Exchanges the two names and checks the removed file. Returns `None` if the file system
     /// cannot exchange.
-    fn exchange(&self, old: &Stat, temp: &Temp<'_>, fd: &OwnedFd) -> Result<Option<CommitOutcome>> {
+    fn exchange(
+        &self,
+        old: &Stat,
+        temp: &TempEntry<'_>,
+        fd: &OwnedFd,
+    ) -> Result<Option<CommitOutcome>> {
         if self.options.durability == Durability::Atomic {
             start_writeback(fd);
         }
@@ -107,7 +112,7 @@ impl Replacement<'_> {
 
     /// Exchanges the two names again, because the first exchange removed an unexpected file. If
     /// another process has replaced our file meanwhile, its file is the newest and stays.
-    fn revert_exchange(&self, temp: &Temp<'_>, fd: &OwnedFd) -> Result<()> {
+    fn revert_exchange(&self, temp: &TempEntry<'_>, fd: &OwnedFd) -> Result<()> {
         exchange_names(&self.place.dir, &temp.name, self.name).map_err(os_error)?;
         let own = Stat::of(fd).map_err(os_error)?;
         let out = Stat::at(&self.place.dir, &temp.name).map_err(os_error)?;
@@ -121,7 +126,7 @@ impl Replacement<'_> {
 /// Locks a directory (`flock`) for the few system calls of a conditional replacement. Returns
 /// `None` if it cannot be locked, or if another process holds the lock for more than about 150 ms.
 /// The replacement then runs without it and is still checked by the exchange.
-fn lock_dir(dir: impl AsFd) -> Option<OwnedFd> {
+fn lock_dir_for_exchange(dir: impl AsFd) -> Option<OwnedFd> {
     let dir = open_entries(dir, b".").ok().flatten()?;
     for turn in 0..400 {
         match rustix::fs::flock(&dir, FlockOperation::NonBlockingLockExclusive) {
@@ -142,7 +147,11 @@ fn exchange_names(dir: impl AsFd, a: &[u8], b: &[u8]) -> rustix::io::Result<()> 
 }
 
 /// Renames an entry unless the new name exists (`EXIST`).
-pub(crate) fn rename_or_link_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::Result<()> {
+pub(crate) fn rename_or_link_unless_exists(
+    dir: impl AsFd,
+    from: &[u8],
+    to: &[u8],
+) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&dir, from, &dir, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,

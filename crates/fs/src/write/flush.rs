@@ -17,7 +17,7 @@ const MAX_CLOSE_RETRIES: u32 = 8;
 
 /// Closes a duplicate of the descriptor, at which a network file system reports that it could not
 /// store written bytes, and returns that error.
-pub(crate) fn flush(fd: impl AsFd) -> Result<()> {
+pub(crate) fn check_close_errors(fd: impl AsFd) -> Result<()> {
     for _ in 0..MAX_CLOSE_RETRIES {
         let copy = rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os_error)?.into_raw_fd();
         // SAFETY: the descriptor was created in the line above and is owned by nothing else; it is

@@ -11,8 +11,8 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::flush::flush;
-use super::source::Source;
+use super::flush::check_close_errors;
+use super::source::ContentSource;
 use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::stat::Stat;
@@ -28,7 +28,7 @@ pub(crate) fn write_in_place(
     dir: impl AsFd,
     name: &[u8],
     old: &Stat,
-    source: &Source<'_>,
+    source: &ContentSource<'_>,
     cancel: &CancelToken,
 ) -> Result<OwnedFd> {
     if old.size > MAX_BACKUP_BYTES {
@@ -57,7 +57,7 @@ pub(crate) fn write_in_place(
     let whole = CancelToken::new();
     let written = source.write_to(&fd, &whole).and_then(|length| {
         rustix::fs::ftruncate(&fd, length).map_err(os_error)?;
-        flush(&fd)
+        check_close_errors(&fd)
     });
     if let Err(error) = written {
         restore_backup(&fd, &backup)?;
@@ -68,10 +68,10 @@ pub(crate) fn write_in_place(
 
 /// Allocates disk space for the new content if the file system supports it, so that a full disk is
 /// detected before anything is overwritten. Does nothing if the content comes from another file.
-fn reserve_disk_space(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
+fn reserve_disk_space(fd: &OwnedFd, source: &ContentSource<'_>) -> Result<()> {
     // Without support, the write itself reports the error.
     #[cfg(target_os = "linux")]
-    if let Source::Bytes(bytes) = source
+    if let ContentSource::Bytes(bytes) = source
         && !bytes.is_empty()
     {
         let keep = rustix::fs::FallocateFlags::KEEP_SIZE;

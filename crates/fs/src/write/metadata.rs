@@ -14,7 +14,7 @@ use crate::dir::stat::{Kind, Stat};
 
 /// The result of copying the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) enum OwnerCopy {
     /// The new file has the old owner.
     Kept,
     /// The owner could not be changed, so only writing in place preserves it.
@@ -22,16 +22,16 @@ pub(crate) enum Owner {
 }
 
 /// Copies owner and group of the old file to the new one.
-pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
+pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<OwnerCopy> {
     let now = Stat::of(&new).map_err(os_error)?;
     let uid = (now.uid != old.uid).then(|| Uid::from_raw(old.uid));
     let gid = (now.gid != old.gid).then(|| Gid::from_raw(old.gid));
     if uid.is_none() && gid.is_none() {
-        return Ok(Owner::Kept);
+        return Ok(OwnerCopy::Kept);
     }
     match rustix::fs::fchown(new, uid, gid) {
-        Ok(()) => Ok(Owner::Kept),
-        Err(_) => Ok(Owner::Foreign),
+        Ok(()) => Ok(OwnerCopy::Kept),
+        Err(_) => Ok(OwnerCopy::Foreign),
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn copy_moved_metadata(
     if facts.kind == Kind::File && facts.nlink > 1 {
         preserve.check_loss("it has other names, which stay on the other file system")?;
     }
-    if copy_owner(&new, facts)? == Owner::Foreign {
+    if copy_owner(&new, facts)? == OwnerCopy::Foreign {
         preserve.check_loss("its owner cannot be kept")?;
     }
     if !copy_attributes(new, old) {
@@ -64,7 +64,7 @@ pub(crate) fn copy_moved_metadata(
 /// without permission bits is no error.
 pub(crate) fn set_mode(new: impl AsFd, mode: u32) -> Result<()> {
     match rustix::fs::fchmod(new, Mode::from_raw_mode((mode & 0o1777) as _)) {
-        // File systems without permission bits.
+        // The errors are those of file systems without permission bits.
         Ok(()) | Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         Err(errno) => Err(os_error(errno)),
     }
@@ -82,7 +82,7 @@ pub(crate) fn copy_times(new: impl AsFd, old: &Stat) {
 
 /// Reports whether an extended attribute must not be copied, because it belongs to the old content
 /// or the kernel sets it.
-fn must_not_be_copied(name: &[u8]) -> bool {
+fn is_attribute_not_copied(name: &[u8]) -> bool {
     matches!(name, b"security.capability" | b"security.ima" | b"security.evm")
 }
 
@@ -94,14 +94,14 @@ pub(crate) fn copy_attributes(new: impl AsFd, old: impl AsFd) -> bool {
     let mut has_list = false;
     let mut all = true;
     for name in attribute_names(&old) {
-        if must_not_be_copied(&name) {
+        if is_attribute_not_copied(&name) {
             continue;
         }
         has_list |= name == ACL_ATTRIBUTE.as_bytes();
-        all &= attribute(&old, &name).is_some_and(|value| {
+        all &= attribute_value(&old, &name).is_some_and(|value| {
             rustix::fs::fsetxattr(&new, name.as_slice(), &value, XattrFlags::empty()).is_ok()
                 // The kernel has set this attribute itself already.
-                || attribute(&new, &name).as_ref() == Some(&value)
+                || attribute_value(&new, &name).as_ref() == Some(&value)
         });
     }
     if !has_list {
@@ -126,7 +126,7 @@ fn attribute_names(fd: impl AsFd) -> Vec<Vec<u8>> {
 }
 
 /// Returns the value of an extended attribute, or `None` if it cannot be read.
-fn attribute(fd: impl AsFd, name: &[u8]) -> Option<Vec<u8>> {
+fn attribute_value(fd: impl AsFd, name: &[u8]) -> Option<Vec<u8>> {
     let mut value = Vec::with_capacity(1024);
     loop {
         value.clear();

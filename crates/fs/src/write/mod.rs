@@ -37,21 +37,22 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
-pub(crate) use commit::{rename_or_link_new, sync_directory};
-pub(crate) use flush::flush;
+pub(crate) use commit::{rename_or_link_unless_exists, sync_directory};
+pub(crate) use flush::check_close_errors;
 pub(crate) use metadata::{copy_moved_metadata, copy_times, set_mode};
-pub(crate) use source::Source;
-pub(crate) use temp::{Temp, sweep_now};
+pub(crate) use source::ContentSource;
+pub(crate) use temp::{TempEntry, sweep_stale_temp_files};
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, not_regular_error, os_error, protected_error};
 use crate::dir::stat::{Kind, Stat, Version};
-use crate::read::hash_of;
+use crate::read::hash_of_content;
 use crate::root::{
-    CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, open_regular,
+    CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots,
+    open_resolved_file,
 };
 use crate::write::aside::{check_aside_name, conflict_error};
-use replacement::{Attempt, Replacement};
+use replacement::{Replacement, ReplacementOutcome};
 
 filewright_core::wire! {
     /// How far a write is flushed.
@@ -67,7 +68,7 @@ filewright_core::wire! {
     }
 }
 
-/// What to do if a write cannot preserve all metadata of the old file.
+/// The handling of metadata of the old file that a write cannot preserve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preserve {
     /// Preserves as much as possible: other hard links keep the old bytes, and a file of another
@@ -90,8 +91,8 @@ impl Preserve {
         }
     }
 
-    /// Like [`Preserve::check_loss`], if the replaced file has other hard links, which would keep the
-    /// old content.
+    /// Like [`Preserve::check_loss`], if the replaced file has other hard links, which would keep
+    /// the old content.
     pub(crate) fn check_hard_links(self, old: &Stat) -> Result<()> {
         if old.nlink <= 1 {
             return Ok(());
@@ -136,10 +137,10 @@ pub struct Written {
 
 /// The new content of a file.
 #[derive(Clone, Copy)]
-enum Change<'c> {
+enum ContentChange<'c> {
     /// Exactly these bytes.
     Whole(&'c [u8]),
-    /// The old bytes, followed by these.
+    /// The bytes of the old file, followed by the given ones.
     Append(&'c [u8]),
     /// The content of another file.
     Copy(OldFile<'c>),
@@ -169,7 +170,7 @@ impl Roots {
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        self.change(path, Change::Whole(bytes), options, cancel)
+        self.change(path, ContentChange::Whole(bytes), options, cancel)
     }
 
     /// Appends bytes to a file, which is created if it does not exist. Atomic like every write: the
@@ -184,7 +185,7 @@ impl Roots {
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        self.change(path, Change::Append(bytes), options, cancel)
+        self.change(path, ContentChange::Append(bytes), options, cancel)
     }
 
     /// Creates or replaces the file at `path` with the content of an open file.
@@ -195,14 +196,14 @@ impl Roots {
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        self.change(path, Change::Copy(original), options, cancel)
+        self.change(path, ContentChange::Copy(original), options, cancel)
     }
 
     /// Resolves the path and makes the change, again if the entry changes meanwhile.
     fn change(
         &self,
         path: &[u8],
-        change: Change<'_>,
+        change: ContentChange<'_>,
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
@@ -219,11 +220,11 @@ impl Roots {
             let place = self.locate(path, Intent::Write, last, missing)?;
             let made_some = made.count() > 0;
             match self.attempt(&place, change, options, cancel) {
-                Ok(Attempt::Again) => {}
-                Err(error) if error.code == Code::NoSpace && deferred_close::wait_for_pending() => {
-                }
+                Ok(ReplacementOutcome::Again) => {}
+                Err(error)
+                    if error.code == Code::NoSpace && deferred_close::wait_for_pending_close() => {}
                 Err(error) => return Err(error),
-                Ok(Attempt::Done(written)) => {
+                Ok(ReplacementOutcome::Done(written)) => {
                     made.keep();
                     if options.durability == Durability::Durable {
                         sync_directory(&place, made_some)?;
@@ -236,15 +237,15 @@ impl Roots {
         Err(changing_path_error())
     }
 
-    /// Makes the change once for a resolved path. Returns [`Attempt::Again`] if the entry has
-    /// changed since it was resolved.
+    /// Makes the change once for a resolved path. Returns [`ReplacementOutcome::Again`] if the
+    /// entry has changed since it was resolved.
     fn attempt(
         &self,
         place: &ResolvedEntry<'_>,
-        change: Change<'_>,
+        change: ContentChange<'_>,
         options: &WriteOptions,
         cancel: &CancelToken,
-    ) -> Result<Attempt> {
+    ) -> Result<ReplacementOutcome> {
         let Some(name) = &place.name else {
             return Err(os_error(if options.if_absent { Errno::EXIST } else { Errno::ISDIR }));
         };
@@ -260,11 +261,11 @@ impl Roots {
             Some(_) if options.if_absent => return Err(os_error(Errno::EXIST)),
             Some(Kind::Dir) => return Err(os_error(Errno::ISDIR)),
             Some(Kind::Other) => return Err(not_regular_error()),
-            Some(Kind::Symlink) => return Ok(Attempt::Again),
+            Some(Kind::Symlink) => return Ok(ReplacementOutcome::Again),
             Some(Kind::File) => place.found,
         };
         if let Some(old) = &old {
-            if let Change::Copy(original) = change
+            if let ContentChange::Copy(original) = change
                 && old.same_file(original.facts)
             {
                 return Err(same_file_error());
@@ -278,20 +279,24 @@ impl Roots {
         }
         let opened;
         let source = match (change, &old) {
-            (Change::Whole(bytes), _) | (Change::Append(bytes), None) => Source::Bytes(bytes),
-            (Change::Copy(original), _) => Source::Extended(original.fd, b""),
-            (Change::Append(bytes), Some(old)) => {
-                let Some((fd, stat)) = open_regular(place)? else { return Ok(Attempt::Again) };
+            (ContentChange::Whole(bytes), _) | (ContentChange::Append(bytes), None) => {
+                ContentSource::Bytes(bytes)
+            }
+            (ContentChange::Copy(original), _) => ContentSource::Extended(original.fd, b""),
+            (ContentChange::Append(bytes), Some(old)) => {
+                let Some((fd, stat)) = open_resolved_file(place)? else {
+                    return Ok(ReplacementOutcome::Again);
+                };
                 if !old.version().same_facts(&stat) {
-                    return Ok(Attempt::Again);
+                    return Ok(ReplacementOutcome::Again);
                 }
                 opened = fd;
-                Source::Extended(&opened, bytes)
+                ContentSource::Extended(&opened, bytes)
             }
         };
-        let compare = options.if_version.is_some() || matches!(change, Change::Append(_));
+        let compare = options.if_version.is_some() || matches!(change, ContentChange::Append(_));
         let moved = match change {
-            Change::Copy(original) if original.moved => Some(original),
+            ContentChange::Copy(original) if original.moved => Some(original),
             _ => None,
         };
         Replacement { place, name, old: old.as_ref(), source, compare, moved, options, cancel }
@@ -313,8 +318,8 @@ impl Roots {
         if !version.worth_hashing(stat) {
             return Ok(false);
         }
-        let Some((fd, _)) = open_regular(place)? else { return Ok(false) };
-        Ok(version.hash() == Some(hash_of(&fd, cancel)?))
+        let Some((fd, _)) = open_resolved_file(place)? else { return Ok(false) };
+        Ok(version.hash() == Some(hash_of_content(&fd, cancel)?))
     }
 }
 

@@ -8,13 +8,13 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::commit::CommitOutcome;
-use super::flush::flush;
+use super::flush::check_close_errors;
 use super::in_place::write_in_place;
 use super::metadata::{
-    LOST_ATTRIBUTES_MESSAGE, Owner, copy_attributes, copy_moved_metadata, copy_owner, copy_times,
-    set_mode,
+    LOST_ATTRIBUTES_MESSAGE, OwnerCopy, copy_attributes, copy_moved_metadata, copy_owner,
+    copy_times, set_mode,
 };
-use super::{Durability, OldFile, Source, Temp, WriteOptions, Written, deferred_close};
+use super::{ContentSource, Durability, OldFile, TempEntry, WriteOptions, Written, deferred_close};
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
@@ -22,7 +22,7 @@ use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside_error;
 
 /// The result of [`Replacement::run`].
-pub(super) enum Attempt {
+pub(super) enum ReplacementOutcome {
     Done(Written),
     /// Nothing was changed, because another program has changed the entry: the caller resolves the
     /// path again.
@@ -34,7 +34,7 @@ pub(super) struct Replacement<'j> {
     pub place: &'j ResolvedEntry<'j>,
     pub name: &'j [u8],
     pub old: Option<&'j Stat>,
-    pub source: Source<'j>,
+    pub source: ContentSource<'j>,
     /// True if the old file must still be `old` when it is replaced.
     pub compare: bool,
     /// The original on another file system, if the write is part of a move.
@@ -44,9 +44,9 @@ pub(super) struct Replacement<'j> {
 }
 
 impl Replacement<'_> {
-    /// Makes the replacement. Before it returns an error or [`Attempt::Again`], it removes the
-    /// temporary file.
-    pub fn run(&self) -> Result<Attempt> {
+    /// Makes the replacement. Before it returns an error or [`ReplacementOutcome::Again`], it
+    /// removes the temporary file.
+    pub fn run(&self) -> Result<ReplacementOutcome> {
         if let Some(old) = self.old {
             self.options.preserve.check_hard_links(old)?;
         }
@@ -57,12 +57,12 @@ impl Replacement<'_> {
         let made = match self.aside() {
             // The names are exchanged at the end, which leaves the old file under the name of the
             // temporary one.
-            Some(name) => Temp::named_file(dir, name, mode),
-            None => Temp::file(dir, mode),
+            Some(name) => TempEntry::named_file(dir, name, mode),
+            None => TempEntry::file(dir, mode),
         };
         let (temp, fd) = match made {
             Ok(made) => made,
-            Err(Errno::NOENT) => return Ok(Attempt::Again),
+            Err(Errno::NOENT) => return Ok(ReplacementOutcome::Again),
             Err(Errno::ACCESS | Errno::PERM) if self.old.is_some() => return self.in_place(),
             Err(errno) => return Err(os_error(errno)),
         };
@@ -71,7 +71,7 @@ impl Replacement<'_> {
         if let Some(moved) = self.moved {
             copy_moved_metadata(&fd, moved.fd, moved.facts, self.options.preserve)?;
         } else if let Some(old) = self.old {
-            if copy_owner(&fd, old)? == Owner::Foreign {
+            if copy_owner(&fd, old)? == OwnerCopy::Foreign {
                 drop(temp);
                 return self.in_place();
             }
@@ -79,7 +79,7 @@ impl Replacement<'_> {
             if !opened.as_ref().is_some_and(|opened| copy_attributes(&fd, opened)) {
                 self.options.preserve.check_loss(LOST_ATTRIBUTES_MESSAGE)?;
             }
-            going = opened.filter(|_| deferred_close::should_defer(&fd, old));
+            going = opened.filter(|_| deferred_close::should_defer_close(&fd, old));
         }
         if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
             set_mode(&fd, mode)?;
@@ -90,16 +90,16 @@ impl Replacement<'_> {
         if self.options.durability == Durability::Durable || reports_errors_on_close(&fd) {
             rustix::fs::fsync(&fd).map_err(os_error)?;
         }
-        flush(&fd)?;
+        check_close_errors(&fd)?;
         self.cancel.check()?;
         match self.move_into_place(temp, &fd)? {
-            CommitOutcome::Again => Ok(Attempt::Again),
+            CommitOutcome::Again => Ok(ReplacementOutcome::Again),
             CommitOutcome::InPlace => self.in_place(),
             CommitOutcome::Done => {
                 if let Some(old) = going {
-                    deferred_close::close(old);
+                    deferred_close::close_in_background(old);
                 }
-                self.done(&fd, false).map(Attempt::Done)
+                self.done(&fd, false).map(ReplacementOutcome::Done)
             }
         }
     }
@@ -118,7 +118,7 @@ impl Replacement<'_> {
     }
 
     /// Writes the file in place, unless the options forbid it.
-    fn in_place(&self) -> Result<Attempt> {
+    fn in_place(&self) -> Result<ReplacementOutcome> {
         let Some(old) = self.old else { return Err(os_error(Errno::ACCESS)) };
         if self.aside().is_some() {
             return Err(no_aside_error());
@@ -132,7 +132,7 @@ impl Replacement<'_> {
         if self.options.durability == Durability::Durable {
             rustix::fs::fsync(&fd).map_err(os_error)?;
         }
-        self.done(&fd, true).map(Attempt::Done)
+        self.done(&fd, true).map(ReplacementOutcome::Done)
     }
 
     /// Opens the old file for reading its extended attributes; `None` if that fails.

@@ -7,7 +7,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
-use super::temp::write_all;
+use super::temp::write_all_at;
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
@@ -15,15 +15,15 @@ use crate::read::{BYTES_PER_READ, read_at};
 
 /// The bytes to write into a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source<'s> {
+pub(crate) enum ContentSource<'s> {
     /// These bytes.
     Bytes(&'s [u8]),
-    /// The content of an open file, followed by these bytes.
+    /// The content of an open file, followed by the given bytes.
     Extended(&'s OwnedFd, &'s [u8]),
 }
 
-impl Source<'_> {
-    /// Like [`Source::write_to`], for an empty file; verifies its length afterwards.
+impl ContentSource<'_> {
+    /// Like [`ContentSource::write_to`], for an empty file; verifies its length afterwards.
     pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<()> {
         let length = self.write_to(&fd, cancel)?;
         if Stat::of(&fd).map_err(os_error)?.size == length {
@@ -35,13 +35,13 @@ impl Source<'_> {
     /// Writes the content to a file from offset 0 on, and returns the number of bytes.
     pub(crate) fn write_to(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<u64> {
         match self {
-            Source::Bytes(bytes) => {
-                write_all(fd, bytes, 0, cancel)?;
+            ContentSource::Bytes(bytes) => {
+                write_all_at(fd, bytes, 0, cancel)?;
                 Ok(bytes.len() as u64)
             }
-            Source::Extended(old, bytes) => {
-                let copied = copy(old, &fd, cancel)?;
-                write_all(fd, bytes, copied, cancel)?;
+            ContentSource::Extended(old, bytes) => {
+                let copied = copy_content(old, &fd, cancel)?;
+                write_all_at(fd, bytes, copied, cancel)?;
                 Ok(copied + bytes.len() as u64)
             }
         }
@@ -51,11 +51,11 @@ impl Source<'_> {
 /// Copies a file to another from offset 0 on, and returns the number of bytes. Uses
 /// `copy_file_range` where possible, with which some file systems share the blocks, and keeps
 /// holes.
-fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
+fn copy_content(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
     let size = Stat::of(from).map_err(os_error)?.size;
     let mut at = 0;
     while at < size {
-        let Some((start, end)) = next_data(from, at, size) else { break };
+        let Some((start, end)) = next_data_range(from, at, size) else { break };
         at = copy_range(from, &to, start, end, cancel)?;
         if at < end {
             // The file was truncated meanwhile.
@@ -78,14 +78,14 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
         if read_at(from, &mut block, done)? == 0 {
             return Ok(done);
         }
-        write_all(&to, &block, done, cancel)?;
+        write_all_at(&to, &block, done, cancel)?;
         done += block.len() as u64;
     }
 }
 
 /// Returns the offsets of start and end of the next part of a file from `at` on that is not a hole,
 /// or `None` if only a hole is left. `size` is the end of the file.
-fn next_data(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
+fn next_data_range(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     match rustix::fs::seek(from, SeekFrom::Data(at)) {
         // The file may be growing: bytes beyond `size` are not copied.
@@ -122,7 +122,7 @@ fn copy_range(
             Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::FBIG)) => {
                 return Err(os_error(errno));
             }
-            // Not supported between these files, or by this kernel.
+            // The kernel does not support the call, or not between these two files.
             Err(_) => break,
         }
     }
@@ -134,7 +134,7 @@ fn copy_range(
             break;
         }
         block.truncate(usize::try_from(end - at).unwrap_or(usize::MAX));
-        write_all(&to, &block, at, cancel)?;
+        write_all_at(&to, &block, at, cancel)?;
         at += block.len() as u64;
     }
     Ok(at)

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
-use crate::dir::temp_name::{creator_of, is_kept_name, new_temp_name};
+use crate::dir::temp_name::{creator_of_temp_file, is_aside_name, new_temp_name};
 use crate::dir::tree::remove_temp_entry;
 use crate::dir::{for_each_name, open_entries};
 use crate::process::ProcessName;
@@ -22,21 +22,21 @@ use crate::root::Roots;
 
 /// The age after which a temporary file is removed if its process cannot be checked, because it ran
 /// in another boot, machine or container.
-const FOREIGN_AGE: Duration = Duration::from_secs(3600);
+const MIN_FOREIGN_TEMP_AGE: Duration = Duration::from_secs(3600);
 
 /// The age before which an entry that was moved aside is not removed although its process has
 /// ended, because the journal may still need it to roll an unfinished change back.
-const KEPT_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+const MIN_ASIDE_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A temporary file or directory. Removed when dropped, unless it was renamed into place.
 #[derive(Debug)]
-pub(crate) struct Temp<'d> {
+pub(crate) struct TempEntry<'d> {
     dir: BorrowedFd<'d>,
     pub name: Vec<u8>,
     moved_into_place: bool,
 }
 
-impl<'d> Temp<'d> {
+impl<'d> TempEntry<'d> {
     /// Creates an empty file with a new temporary name in a directory, open for writing. The umask
     /// applies to `mode`.
     pub(crate) fn file(dir: BorrowedFd<'d>, mode: u32) -> rustix::io::Result<(Self, OwnedFd)> {
@@ -45,7 +45,7 @@ impl<'d> Temp<'d> {
         Self::make(dir, |name| rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(mode as _)))
     }
 
-    /// Like [`Temp::file`], with a name that the caller chose, which must not exist.
+    /// Like [`TempEntry::file`], with a name that the caller chose, which must not exist.
     pub(crate) fn named_file(
         dir: BorrowedFd<'d>,
         name: &[u8],
@@ -88,10 +88,10 @@ impl<'d> Temp<'d> {
     }
 }
 
-impl Drop for Temp<'_> {
+impl Drop for TempEntry<'_> {
     fn drop(&mut self) {
         if !self.moved_into_place {
-            // An error here is ignored, because the failure that led here is reported.
+            // An error of the removal is ignored, because the failure that caused it is reported.
             let _ = remove_temp_entry(self.dir, &self.name);
         }
     }
@@ -103,18 +103,18 @@ impl Roots {
     pub(crate) fn sweep_temp_files(&self, dir: impl AsFd) {
         let Ok(stat) = Stat::of(&dir) else { return };
         if self.sweeps.begin((stat.dev, stat.ino)) {
-            sweep_now(dir);
+            sweep_stale_temp_files(dir);
         }
     }
 }
 
 /// Removes the temporary files of ended processes from a directory, and returns their number.
-pub(crate) fn sweep_now(dir: impl AsFd) -> usize {
+pub(crate) fn sweep_stale_temp_files(dir: impl AsFd) -> usize {
     let Ok(Some(entries)) = open_entries(&dir, b".") else { return 0 };
     let mut stale: Vec<Vec<u8>> = Vec::new();
     let _ = for_each_name(&entries, |name, _| {
-        if let Some(creator) = creator_of(name)
-            && is_stale(&entries, name, &creator)
+        if let Some(creator) = creator_of_temp_file(name)
+            && is_stale_temp_file(&entries, name, &creator)
         {
             stale.push(name.to_vec());
         }
@@ -124,13 +124,13 @@ pub(crate) fn sweep_now(dir: impl AsFd) -> usize {
 }
 
 /// Reports whether a temporary file of the process `creator` may be removed: the process has ended,
-/// or cannot be checked and the file is older than [`FOREIGN_AGE`]. An entry that was moved aside
-/// must be older than [`KEPT_AGE`] in both cases.
-fn is_stale(dir: &OwnedFd, name: &[u8], creator: &ProcessName) -> bool {
+/// or cannot be checked and the file is older than [`MIN_FOREIGN_TEMP_AGE`]. An entry that was
+/// moved aside must be older than [`MIN_ASIDE_AGE`] in both cases.
+fn is_stale_temp_file(dir: &OwnedFd, name: &[u8], creator: &ProcessName) -> bool {
     let ended = creator.has_ended();
-    let age = if is_kept_name(name) { KEPT_AGE } else { FOREIGN_AGE };
+    let age = if is_aside_name(name) { MIN_ASIDE_AGE } else { MIN_FOREIGN_TEMP_AGE };
     match ended {
-        Some(ended) if !ended || !is_kept_name(name) => return ended,
+        Some(ended) if !ended || !is_aside_name(name) => return ended,
         _ => {}
     }
     let Ok(stat) = Stat::at(dir, name) else { return false };
@@ -142,7 +142,7 @@ fn is_stale(dir: &OwnedFd, name: &[u8], creator: &ProcessName) -> bool {
 
 /// Writes all bytes at the offset `at` of a file, in blocks of
 /// [`BYTES_PER_READ`](crate::read::BYTES_PER_READ), and checks the cancel token before each.
-pub(crate) fn write_all(
+pub(crate) fn write_all_at(
     fd: impl AsFd,
     mut bytes: &[u8],
     mut at: u64,
@@ -177,7 +177,7 @@ mod tests {
         let target = tmp.path().join("target");
         for (planted, works) in [(1, true), (8, true), (9, false)] {
             let tried = std::cell::Cell::new(0);
-            let made = Temp::make(dir.as_fd(), |name| {
+            let made = TempEntry::make(dir.as_fd(), |name| {
                 tried.set(tried.get() + 1);
                 if tried.get() <= planted {
                     rustix::fs::symlinkat(&target, &dir, name).unwrap();
@@ -216,7 +216,7 @@ mod tests {
         std::fs::create_dir_all(tree.join("a/b")).unwrap();
         std::fs::write(tree.join("a/f"), "x").unwrap();
         let dir = std::fs::File::open(tmp.path()).unwrap();
-        assert_eq!(sweep_now(&dir), 2);
+        assert_eq!(sweep_stale_temp_files(&dir), 2);
         let mut left: Vec<String> = std::fs::read_dir(tmp.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

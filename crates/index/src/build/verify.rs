@@ -16,7 +16,7 @@ use crate::build::candidates::{CandidateSet, UncertainChunk};
 use crate::build::negative_cache::{Piece, piece};
 use crate::tree::{NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::search::searcher::{Local, Part, Search};
+use filewright_fs::search::searcher::{FilePart, Search, SearchThread};
 use filewright_fs::walk::{
     AfterFile, Opener, ReadOutcome, StopSignal, Visitor as _, WalkRoot, read_open, threads,
 };
@@ -131,8 +131,8 @@ struct Candidate {
 struct Verifier<'a> {
     shared: &'a VerifyContext<'a>,
     opener: Opener<'a>,
-    local: Local,
-    parts: Vec<Part>,
+    local: SearchThread,
+    parts: Vec<FilePart>,
     /// The pieces without a match in all files so far.
     misses: Vec<Piece>,
     cleared: Vec<Piece>,
@@ -297,7 +297,7 @@ impl<'a> Verifier<'a> {
             if !read_at(fd, &mut read[begin..end], block.offset.into()) {
                 return false;
             }
-            self.parts.push(Part { range: begin..end, line: block.line.into() });
+            self.parts.push(FilePart { range: begin..end, line: block.line.into() });
             begin = end;
         }
         // Checked last, so that a change before or during the read is detected.

@@ -19,7 +19,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use crate::Key;
 use crate::store::snapshot::{SavedIndex, Snapshot};
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::lock::private_dir;
+use filewright_fs::lock::open_private_dir;
 
 /// The maximum number of saved indexes in a state directory. Beyond it, the oldest are deleted.
 const MAX_SAVED_INDEXES: usize = 16;
@@ -72,14 +72,14 @@ impl IndexStore {
 
     /// Returns the directory of the saved indexes, created on the first call.
     fn dir(&self) -> Option<&OwnedFd> {
-        self.dir.get_or_init(|| private_dir(&self.state, DIRECTORY_NAME, true).ok()).as_ref()
+        self.dir.get_or_init(|| open_private_dir(&self.state, DIRECTORY_NAME, true).ok()).as_ref()
     }
 
     /// Reads a saved index; `None` if there is no valid one.
     fn read(&self, name: &str) -> Option<SavedIndex> {
         // Loading does not create the directory, because the state directory may have been deleted
         // since the request.
-        let dir = private_dir(&self.state, DIRECTORY_NAME, false).ok()?;
+        let dir = open_private_dir(&self.state, DIRECTORY_NAME, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).ok()?;
         let stat = Stat::of(&file).ok()?;

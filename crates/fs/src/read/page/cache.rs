@@ -16,7 +16,7 @@ use crate::dir::stat::{Stat, Version};
 
 /// The maximum memory of all cached indexes in bytes, enough for some hundred gigabytes of text.
 /// Beyond it, the least recently used are dropped.
-const MAX_MEMORY_BYTES: usize = 16 << 20;
+const MAX_CACHE_BYTES: usize = 16 << 20;
 /// The maximum number of cached indexes. Beyond it, the least recently used are dropped.
 const MAX_CACHED_INDEXES: usize = 64;
 /// The number of samples of the counted part of a file, besides the one at its end.
@@ -26,9 +26,9 @@ const SAMPLE_BYTES: usize = 512;
 /// The minimum time since the last change of a file, in nanoseconds, for its index to be cached. A
 /// file that changed more recently may change again without a new time stamp, because kernels count
 /// time in steps of up to 10 ms.
-const SETTLED_NANOS: i128 = 20_000_000;
+const MIN_SETTLED_NANOS: i128 = 20_000_000;
 
-struct CachedIndex {
+struct CachedLineIndex {
     dev: u64,
     ino: u64,
     size: u64,
@@ -38,11 +38,11 @@ struct CachedIndex {
 }
 
 /// The cached indexes, least recently used first.
-static CACHE: Mutex<Vec<CachedIndex>> = Mutex::new(Vec::new());
+static INDEX_CACHE: Mutex<Vec<CachedLineIndex>> = Mutex::new(Vec::new());
 
-fn with_cache<T>(f: impl FnOnce(&mut Vec<CachedIndex>) -> T) -> T {
+fn with_cache<T>(f: impl FnOnce(&mut Vec<CachedLineIndex>) -> T) -> T {
     // A panic while the lock is held cannot leave an incomplete entry.
-    f(&mut CACHE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    f(&mut INDEX_CACHE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 /// Returns the cached index of an open file, which may cover only its first part, or an empty one.
@@ -77,7 +77,7 @@ pub(super) fn cached_index(fd: &impl AsFd, stat: &Stat, facts: &KindAndEncoding)
 }
 
 /// Caches the index of an open file whose metadata is `stat`, unless the file changed less than
-/// [`SETTLED_NANOS`] ago or an index that covers as much is cached.
+/// [`MIN_SETTLED_NANOS`] ago or an index that covers as much is cached.
 pub(super) fn cache_index(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
     if index.scanned() == 0 || !is_settled(stat) {
         return;
@@ -93,7 +93,7 @@ pub(super) fn cache_index(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
         return;
     }
     let Some(samples) = hash_of_samples(fd, index.scanned()) else { return };
-    let entry = CachedIndex {
+    let entry = CachedLineIndex {
         dev: stat.dev,
         ino: stat.ino,
         size: stat.size,
@@ -105,18 +105,18 @@ pub(super) fn cache_index(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
         entries.retain(|other| (other.dev, other.ino) != (entry.dev, entry.ino));
         entries.push(entry);
         while entries.len() > MAX_CACHED_INDEXES
-            || entries.iter().map(|entry| entry.index.memory()).sum::<usize>() > MAX_MEMORY_BYTES
+            || entries.iter().map(|entry| entry.index.memory()).sum::<usize>() > MAX_CACHE_BYTES
         {
             entries.remove(0);
         }
     });
 }
 
-/// Reports whether the last change of the file is longer ago than [`SETTLED_NANOS`], so that
+/// Reports whether the last change of the file is longer ago than [`MIN_SETTLED_NANOS`], so that
 /// another one would have another time stamp.
 fn is_settled(stat: &Stat) -> bool {
     let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
-    now.as_nanos() as i128 - i128::from(stat.ctime) > SETTLED_NANOS
+    now.as_nanos() as i128 - i128::from(stat.ctime) > MIN_SETTLED_NANOS
 }
 
 /// Returns a hash of [`SAMPLE_COUNT`] samples spread over the first `scanned` bytes of a file and

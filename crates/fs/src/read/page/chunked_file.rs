@@ -39,7 +39,7 @@ impl<'a> ChunkedFile<'a> {
     }
 
     /// Replaces the buffer by the chunk at `offset`, of at least `want` bytes if the file has them.
-    fn fill(&mut self, offset: u64, want: usize) -> Result<()> {
+    fn fill_buffer(&mut self, offset: u64, want: usize) -> Result<()> {
         self.cancel.check()?;
         let most = if self.buffer.is_empty() { want.max(FIRST_CHUNK_BYTES) } else { CHUNK_BYTES };
         let length = most.min(usize::try_from(self.size - offset).unwrap_or(most));
@@ -47,7 +47,7 @@ impl<'a> ChunkedFile<'a> {
             self.buffer.resize(length, 0);
         }
         self.at = offset;
-        self.filled = fill(self.fd, &mut self.buffer[..length], offset)?;
+        self.filled = fill_buffer(self.fd, &mut self.buffer[..length], offset)?;
         if self.filled < length {
             self.shrank = true;
             self.size = offset + self.filled as u64;
@@ -72,7 +72,7 @@ impl Source for ChunkedFile<'_> {
         let end = self.at + self.filled as u64;
         let wanted = (offset + want.clamp(1, CHUNK_BYTES) as u64).min(self.size);
         if offset < self.at || wanted > end {
-            self.fill(offset, want.min(CHUNK_BYTES))?;
+            self.fill_buffer(offset, want.min(CHUNK_BYTES))?;
         }
         Ok(&self.buffer[(offset - self.at) as usize..self.filled])
     }
@@ -80,7 +80,7 @@ impl Source for ChunkedFile<'_> {
 
 /// Reads into `buffer` from the offset `offset` on, until it is full or the file ends. Returns the
 /// number of bytes.
-fn fill(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
+fn fill_buffer(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match rustix::io::pread(&fd, &mut buffer[filled..], offset + filled as u64) {
@@ -95,14 +95,14 @@ fn fill(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
 
 /// Returns the first `size` bytes of a file, or fewer if it has become shorter. With `size` 0,
 /// which files of procfs report, returns the first [`CHUNK_BYTES`] bytes.
-pub(super) fn read_whole(fd: impl AsFd, size: u64, cancel: &CancelToken) -> Result<Vec<u8>> {
+pub(super) fn read_whole_file(fd: impl AsFd, size: u64, cancel: &CancelToken) -> Result<Vec<u8>> {
     cancel.check()?;
     let length = match size {
         0 => CHUNK_BYTES,
         size => usize::try_from(size).unwrap_or(usize::MAX),
     };
     let mut bytes = vec![0; length];
-    let filled = fill(&fd, &mut bytes, 0)?;
+    let filled = fill_buffer(&fd, &mut bytes, 0)?;
     bytes.truncate(filled);
     Ok(bytes)
 }

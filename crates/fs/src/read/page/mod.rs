@@ -1,10 +1,10 @@
 //! Pages of files on disk: some lines of a file with facts about it, such as its encoding and
 //! number of lines.
 //!
-//! A file of up to [`WHOLE_BYTES`] is read completely, and all facts in its pages are exact. A
-//! bigger one is read in chunks with `pread` and never mapped, because truncating a mapped file
-//! raises a signal. The first page costs one chunk. Finding a line costs one pass; afterwards the
-//! cached sparse index finds any line at once.
+//! A file of up to [`MAX_WHOLE_READ_BYTES`] is read completely, and all facts in its pages are
+//! exact. A bigger one is read in chunks with `pread` and never mapped, because truncating a mapped
+//! file raises a signal. The first page costs one chunk. Finding a line costs one pass; afterwards
+//! the cached sparse index finds any line at once.
 //!
 //! A file may change while it is read. That is no error: the page reports it in `changed`.
 
@@ -20,19 +20,19 @@ use rustix::fd::AsFd;
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
-use crate::dir::stat::{Stat, Version, millis};
+use crate::dir::stat::{Stat, Version, nanos_to_millis};
 use crate::root::Roots;
 use chunked_file::ChunkedFile;
 
 /// The maximum size in bytes of a file that is read completely for a page. A larger one is read in
 /// chunks.
-pub const WHOLE_BYTES: u64 = 16 << 20;
+pub const MAX_WHOLE_READ_BYTES: u64 = 16 << 20;
 
 /// The number of bytes from which the kind and encoding of a bigger file are detected.
 const DETECTION_BYTES: usize = 64 * 1024;
 
-/// The maximum number of times that a file of up to [`WHOLE_BYTES`] is read because it changes
-/// meanwhile. After that, the page is marked as `changed`.
+/// The maximum number of times that a file of up to [`MAX_WHOLE_READ_BYTES`] is read because it
+/// changes meanwhile. After that, the page is marked as `changed`.
 const MAX_READ_ATTEMPTS: u32 = 3;
 
 wire! {
@@ -52,7 +52,12 @@ wire! {
 
 impl FilePage {
     fn new(page: Page, stat: &Stat, version: &Version) -> Self {
-        Self { page, version: version.to_string(), mtime: millis(stat.mtime), mode: stat.mode }
+        Self {
+            page,
+            version: version.to_string(),
+            mtime: nanos_to_millis(stat.mtime),
+            mode: stat.mode,
+        }
     }
 }
 
@@ -68,11 +73,11 @@ pub fn read_page(
 ) -> Result<FilePage> {
     let file = roots.open_file(path, Intent::Read)?;
     let name = String::from_utf8_lossy(path);
-    page_of(&file.fd, file.stat, &name, request, cancel)
+    page_of_open_file(&file.fd, file.stat, &name, request, cancel)
 }
 
 /// Returns a page of an open file.
-fn page_of(
+fn page_of_open_file(
     fd: impl AsFd,
     stat: Stat,
     name: &str,
@@ -80,13 +85,13 @@ fn page_of(
     cancel: &CancelToken,
 ) -> Result<FilePage> {
     request.check(stat.size)?;
-    if stat.size <= WHOLE_BYTES {
+    if stat.size <= MAX_WHOLE_READ_BYTES {
         return page_of_small_file(fd, stat, name, request, cancel);
     }
     page_of_large_file(fd, stat, name, request, cancel)
 }
 
-/// Returns a page of a file of up to [`WHOLE_BYTES`], which is read completely.
+/// Returns a page of a file of up to [`MAX_WHOLE_READ_BYTES`], which is read completely.
 fn page_of_small_file(
     fd: impl AsFd,
     mut stat: Stat,
@@ -97,12 +102,12 @@ fn page_of_small_file(
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let bytes = chunked_file::read_whole(&fd, stat.size, cancel)?;
+        let bytes = chunked_file::read_whole_file(&fd, stat.size, cancel)?;
         let after = Stat::of(&fd).map_err(os_error)?;
         let changed = after.version() != stat.version() || bytes.len() as u64 != stat.size;
         // Files of procfs report size 0 and have content: that is no change.
         let changed = changed && !(stat.size == 0 && after.version() == stat.version());
-        if changed && attempt < MAX_READ_ATTEMPTS && after.size <= WHOLE_BYTES {
+        if changed && attempt < MAX_READ_ATTEMPTS && after.size <= MAX_WHOLE_READ_BYTES {
             stat = after;
             continue;
         }
@@ -113,7 +118,7 @@ fn page_of_small_file(
     }
 }
 
-/// Returns a page of a file of more than [`WHOLE_BYTES`], which is read in chunks.
+/// Returns a page of a file of more than [`MAX_WHOLE_READ_BYTES`], which is read in chunks.
 fn page_of_large_file(
     fd: impl AsFd,
     stat: Stat,
@@ -131,7 +136,7 @@ fn page_of_large_file(
     if page.lossy && plain && request.encoding == "auto" {
         // The beginning of the file was ASCII, which says nothing about the encoding, so it is
         // detected at the page.
-        let encoding = encoding_of_window(&mut pieces, page.start_byte)?;
+        let encoding = detect_encoding_at(&mut pieces, page.start_byte)?;
         if encoding != facts.encoding && index.fits(encoding.unit(), facts.bom) {
             facts = KindAndEncoding { encoding, ..facts };
             page = page::page_from_source(&mut pieces, &mut index, &facts, request)?;
@@ -146,7 +151,7 @@ fn page_of_large_file(
 }
 
 /// Detects the encoding of the [`DETECTION_BYTES`] from the offset `start` on.
-fn encoding_of_window(pieces: &mut ChunkedFile<'_>, start: u64) -> Result<Encoding> {
+fn detect_encoding_at(pieces: &mut ChunkedFile<'_>, start: u64) -> Result<Encoding> {
     let window = pieces.chunk(start, DETECTION_BYTES)?;
     Ok(encoding::detect(&window[..window.len().min(DETECTION_BYTES)], false).encoding)
 }

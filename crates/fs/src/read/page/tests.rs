@@ -39,7 +39,7 @@ fn lines(bytes: usize) -> Vec<u8> {
     text
 }
 
-const BIG: usize = WHOLE_BYTES as usize + 3_000_000;
+const BIG: usize = MAX_WHOLE_READ_BYTES as usize + 3_000_000;
 
 /// Waits until a new change would change the time stamps.
 fn settle() {
@@ -212,10 +212,10 @@ fn a_file_cut_short_while_it_is_read() {
     std::fs::write(&path, b"a\nb\n").unwrap();
     let file = File::open(&path).unwrap();
     let stat = Stat { size: BIG as u64, ..Stat::of(&file).unwrap() };
-    let page = page_of(&file, stat, "f", &from(2, 9), &CancelToken::new()).unwrap().page;
+    let page = page_of_open_file(&file, stat, "f", &from(2, 9), &CancelToken::new()).unwrap().page;
     assert_eq!((page.content.as_str(), page.changed), ("b\n", true));
     let stat = Stat { size: 100, ..Stat::of(&file).unwrap() };
-    let page = page_of(&file, stat, "f", &from(1, 9), &CancelToken::new()).unwrap().page;
+    let page = page_of_open_file(&file, stat, "f", &from(1, 9), &CancelToken::new()).unwrap().page;
     // The file was read again with its new size.
     assert_eq!((page.content.as_str(), page.changed), ("a\nb\n", false));
 }
@@ -260,7 +260,8 @@ fn cancelling_stops_a_scan() {
     let file = File::open(&path).unwrap();
     let cancel = CancelToken::new();
     cancel.cancel();
-    let error = page_of(&file, Stat::of(&file).unwrap(), "f", &from(1, 1), &cancel).unwrap_err();
+    let error =
+        page_of_open_file(&file, Stat::of(&file).unwrap(), "f", &from(1, 1), &cancel).unwrap_err();
     assert_eq!(error.code, Code::Cancelled);
 }
 

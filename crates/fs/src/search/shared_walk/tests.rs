@@ -6,7 +6,7 @@ use super::*;
 use crate::root::Policy;
 use crate::search::grep::{grep, scan, start};
 
-fn tree() -> (tempfile::TempDir, Arc<Roots>, Vec<u8>) {
+fn make_tree() -> (tempfile::TempDir, Arc<Roots>, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
     for number in 0..300 {
         let place = dir.path().join(format!("d{}", number % 7));
@@ -41,7 +41,7 @@ fn shared(
     path: &[u8],
     options: &GrepOptions,
     cancel: &CancelToken,
-) -> Results {
+) -> PackedResults {
     let stop = StopSignal { cancel, deadline: Deadline::default() };
     let walk_root = start(roots, path, options, &stop)?;
     let alone = || scan(roots, path, walk_root.as_ref(), options, &stop);
@@ -54,8 +54,8 @@ fn together(
     roots: &Arc<Roots>,
     path: &[u8],
     searches: usize,
-) -> Vec<(GrepOptions, Results)> {
-    let tree = Tree { path: path.to_vec(), view: options(0).files_view };
+) -> Vec<(GrepOptions, PackedResults)> {
+    let tree = SearchedTree { path: path.to_vec(), view: options(0).files_view };
     let walking = RunningWalk::begin(walks, roots, tree.clone()).unwrap();
     let alone = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -85,7 +85,7 @@ fn together(
 
 #[test]
 fn searches_that_walk_together_find_what_each_finds_alone() {
-    let (_dir, roots, path) = tree();
+    let (_dir, roots, path) = make_tree();
     let walks = Arc::default();
     for (options, found) in together(&walks, &roots, &path, 24) {
         let [mut found, mut alone] =
@@ -106,10 +106,10 @@ fn searches_that_walk_together_find_what_each_finds_alone() {
 
 #[test]
 fn a_search_that_waits_ends_when_it_is_cancelled() {
-    let (_dir, roots, path) = tree();
+    let (_dir, roots, path) = make_tree();
     let walks = Arc::default();
     let options = options(1);
-    let tree = Tree { path: path.clone(), view: options.files_view.clone() };
+    let tree = SearchedTree { path: path.clone(), view: options.files_view.clone() };
     let _walking = RunningWalk::begin(&walks, &roots, tree).unwrap();
     let cancel = CancelToken::new();
     std::thread::scope(|scope| {
@@ -121,10 +121,10 @@ fn a_search_that_waits_ends_when_it_is_cancelled() {
 
 #[test]
 fn a_search_walks_alone_when_the_tree_it_waited_for_is_gone() {
-    let (dir, roots, path) = tree();
+    let (dir, roots, path) = make_tree();
     let walks = Arc::default();
     let options = options(1);
-    let tree = Tree { path: path.clone(), view: options.files_view.clone() };
+    let tree = SearchedTree { path: path.clone(), view: options.files_view.clone() };
     let walking = RunningWalk::begin(&walks, &roots, tree.clone()).unwrap();
     std::thread::scope(|scope| {
         let waiting =
