@@ -1,13 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  type Confirmation,
-  type ConfirmReply,
-  FilewrightError,
-  type Hook,
-  MemoryBackend,
-  openWorkspace,
-  withHooks,
-} from "../../js/index.node.ts";
+import { FilewrightError, type Hook, MemoryBackend, openWorkspace, withHooks } from "../../js/index.node.ts";
+import { reviewer } from "../support/reviewer.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
 describe("tools as models see them", () => {
@@ -276,17 +269,6 @@ describe.each(KINDS)("hooks on %s", (kind) => {
 });
 
 describe.each(KINDS)("approvals on %s", (kind) => {
-  /** A reviewer who gives these answers in turn, and what was shown. */
-  function reviewer(...answers: (ConfirmReply | (() => Promise<ConfirmReply>))[]) {
-    const shown: Confirmation[] = [];
-    const confirm = async (details: Confirmation): Promise<ConfirmReply> => {
-      shown.push(details);
-      const answer = answers.shift() ?? { outcome: "cancel" };
-      return typeof answer === "function" ? answer() : answer;
-    };
-    return { shown, confirm };
-  }
-
   test("the reviewer sees the very change, and a no writes nothing", async () => {
     const { shown, confirm } = reviewer({ outcome: "cancel" });
     const { ws, text, root } = await place(kind, { f: "a\nb\n" }, { confirm });
